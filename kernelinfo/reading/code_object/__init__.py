@@ -58,13 +58,18 @@ def read(
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     known = targets.by_elf_mach(elf.flags & 0xFF)
     if asked and known and asked.targets and known.name not in asked.targets:
-        return _passed_over(elf, known.name)
+        return _passed_over(elf, known.name, _described(kernel_symbols(elf, []).defined))
     wanted = None
     if asked and known and not known.vgprs[0].early_encoding_granule:
         wanted = asked.kernel
-    metadata = NoteMetadata(elf, warnings, budget, wanted)
-    symbols, resources = kernel_symbols(elf, warnings)
+    of_symbols: list[ReadWarning] = []
+    symbols, resources = kernel_symbols(elf, of_symbols)
     described = _described(symbols)
+    is_sound = described and not warnings and not of_symbols
+    if wanted and known and is_sound and not any(map(wanted, described)):
+        return _passed_over(elf, known.name, described)
+    metadata = NoteMetadata(elf, warnings, budget, wanted)
+    warnings += of_symbols
     if not metadata.found:
         if warnings and not described:
             damage = "; ".join(dict.fromkeys(warning.message for warning in warnings))
@@ -145,13 +150,10 @@ def _described(symbols: Mapping[str, Symbol]) -> dict[str, int]:
     }
 
 
-def _passed_over(elf: Elf, processor: str) -> Module:
-    """The module of an unwanted processor: it only lists the kernels that have descriptors."""
-    kernels = tuple(_described(kernel_symbols(elf, []).defined))
-    version = code_object_version(elf)
-    return Module(
-        "code-object", processor, Features(), version, (), kernels=(), passed_over=kernels
-    )
+def _passed_over(elf: Elf, processor: str, described: Mapping[str, int]) -> Module:
+    """The module of an unwanted processor or without wanted kernels: only the names of kernels."""
+    version, names = code_object_version(elf), tuple(described)
+    return Module("code-object", processor, Features(), version, (), (), passed_over=names)
 
 
 _UNLISTED = NOTHING, Place("metadata", 0, BEGIN)
