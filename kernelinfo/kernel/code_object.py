@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from kernelinfo.reading.facts import Features
+from kernelinfo.reading.facts import CodeKind, Features
 
 
 class CodeObject(NamedTuple):
@@ -17,7 +17,7 @@ class CodeObject(NamedTuple):
     """Bytes in the outermost file."""
     size: int
     """Bytes."""
-    kind: Literal["assembly", "code-object", "build-log"]
+    kind: CodeKind
     target: str | None
     features: Features
     code_object_version: int | None

@@ -16,11 +16,11 @@ def read(blob: Blob, *, arch: str | None = None, asked: Asked | None = None) -> 
     for. Raises `ReadError` if nothing can be read; its message lacks the path.
     """
     blob.kernels.add_code(len(blob.data))
-    if bytes(blob.data.read(0, 4)) == b"\x7fELF":
+    if blob.kind == "code-object":
         from kernelinfo.reading import code_object
 
         yield code_object.read(blob.data, arch=arch, budget=blob.kernels, asked=asked)
-    elif blob.is_build_log:
+    elif blob.kind == "build-log":
         from kernelinfo.reading import build_log
 
         yield from build_log.read(text_of(blob.data), arch=arch, budget=blob.kernels)

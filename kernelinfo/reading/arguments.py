@@ -51,8 +51,10 @@ def arguments_of(blob: Blob) -> Arguments:
 
     Empty before code object version 3. Raises `ReadError` if the metadata cannot be read.
     """
-    is_elf = bytes(blob.data.read(0, 4)) == b"\x7fELF"
-    kernels = _in_code_object(blob.data) if is_elf else _in_assembly(text_of(blob.data))
+    if blob.kind == "code-object":
+        kernels = _in_code_object(blob.data)
+    else:
+        kernels = _in_assembly(text_of(blob.data))
     return {kernel_symbol(k.get(".symbol"), k.get(".name")): _arguments(k) for k in kernels}
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, Bounds, FileBudget, KernelBudget
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.facts import CodeKind
 
 
 class Launch(NamedTuple):
@@ -37,8 +38,8 @@ class Blob(NamedTuple):
     """None if the container states no launch settings."""
     is_one_of_many: bool = False
     """True for a member of a container that mostly holds other things than AMD GPU code."""
-    is_build_log: bool = False
-    """True for a compiler's output or its optimization record."""
+    kind: CodeKind | None = None
+    """None for data of a kind that is not told yet: an outermost file, a member of a container."""
     bounds: Bounds = BY_DEFAULT
     """Limits on the bytes, entries and kernels to read."""
     kernels: KernelBudget = UNBOUNDED

@@ -242,10 +242,14 @@ class Features(NamedTuple):
     sramecc: Setting | None = None
 
 
+CodeKind = Literal["assembly", "code-object", "build-log"]
+"""Kind of code that readers take. A build log is a compiler's output or optimization record."""
+
+
 class Module(NamedTuple):
     """One code object, or one module of an assembly text or build log, as its reader found it."""
 
-    kind: Literal["assembly", "code-object", "build-log"]
+    kind: CodeKind
     target: str | None
     """Processor, for example gfx90a; None if the module names none."""
     features: Features

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
@@ -83,17 +82,11 @@ class LongText:
 
 
 def text_of(data: Data) -> Text:
-    """The text of a file in UTF-8 or UTF-16, not held in memory if it is longer than 64 MiB.
+    """The text of a file in UTF-8, not held in memory if it is longer than 64 MiB.
 
-    UTF-16 is always held. Raises `ReadError`.
+    Raises `ReadError`.
     """
-    is_long = len(data) > _HELD_BYTES and not is_utf16(data)
-    return LongText(data) if is_long else searchable(data.read())
-
-
-def is_utf16(data: Data) -> bool:
-    """True if the data begin with the byte order mark of UTF-16."""
-    return bytes(data.read(0, 2)) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return LongText(data) if len(data) > _HELD_BYTES else searchable(data.read())
 
 
 def searchable(data: bytes | memoryview) -> bytes:
@@ -101,8 +94,6 @@ def searchable(data: bytes | memoryview) -> bytes:
     text = data.obj if isinstance(data, memoryview) else data
     if not isinstance(text, bytes) or len(text) != len(data):
         text = bytes(data)  # a part of something larger
-    if text[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        text = text.decode("utf-16", "replace").encode()
     return text.replace(b"\r", b"\n") if _ends_with_returns(text[:_START]) else text
 
 

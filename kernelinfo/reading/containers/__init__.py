@@ -143,7 +143,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
         yield from _searched(blob, required=False)
         return
     if _is_code_object(head):
-        yield blob
+        yield blob._replace(kind="code-object")
         return
     format = magic.format_of(head)
     if format is None:

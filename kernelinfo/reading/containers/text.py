@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import zlib
 from contextlib import suppress
@@ -9,7 +10,7 @@ from contextlib import suppress
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import Data
-from kernelinfo.reading.text import is_utf16, searchable, text_of
+from kernelinfo.reading.text import text_of
 
 # Every assembly text for these GPUs has one of these, mostly at the top.
 _MARKS = re.compile(
@@ -27,23 +28,24 @@ _MAPS = (*(bytes([first]) for first in range(0x80, 0x90)), b"\xde", b"\xdf")
 """First bytes of MessagePack maps."""
 _CATALOGUE = rb"[\xa0-\xbf](?:solutions|library|codeObjectFile)"
 _CATALOGUE_BYTES = 1 << 12
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def read(blob: Blob) -> Blob | Problem:
-    """The text as a blob, UTF-16 converted to UTF-8; a problem if it has no kernels."""
-    if is_utf16(blob.data):
+    """The text as a blob of its kind, UTF-16 converted to UTF-8; a problem if it has no kernels."""
+    if bytes(blob.data.read(0, 2)) in _UTF16:
         if len(blob.data) > blob.bounds.memory:
             return problem(blob, _too_large(blob))
-        blob = blob._replace(data=Data.of(searchable(blob.data.read())))
+        blob = blob._replace(data=Data.of(bytes(blob.data).decode("utf-16", "replace").encode()))
     is_large = len(blob.data) > blob.bounds.carved  # small texts may have stray zeros
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
     if not is_binary and blob.data.search(_MARKS) is not None:
-        return blob
+        return blob._replace(kind="assembly")
     if not is_binary and blob.data.search(re.compile(_RESOURCE_USAGE)) is not None:
         from kernelinfo.reading import build_log  # most texts are assembly
 
         if build_log.accepts(text_of(blob.data)):
-            return blob._replace(is_build_log=True)
+            return blob._replace(kind="build-log")
     return problem(blob, _reason(blob.data))
 
 

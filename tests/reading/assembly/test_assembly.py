@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import re
 import time
@@ -12,6 +13,8 @@ import pytest
 
 import kernelinfo.reading.text
 from kernelinfo.reading.assembly import read, scan
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.facts import (
     Features,
     KernelFacts,
@@ -118,6 +121,10 @@ TEXT = (
 
 def modules(text: str | bytes, arch: str | None = None) -> list[Module]:
     content = text if isinstance(text, bytes) else text.encode()
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        [blob] = open_bytes(content, "kernels.s")
+        assert isinstance(blob, Blob)
+        content = bytes(blob.data)
     return list(read(searchable(content), arch=arch))
 
 
