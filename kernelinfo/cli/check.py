@@ -34,10 +34,15 @@ def command(
         None, "--baseline", metavar="FILE", help="Compare with FILE, made by --update-baseline."
     ),
     update_baseline: bool = typer.Option(
-        False, "--update-baseline", help="Pin this build, and list the changes."
+        False,
+        "--update-baseline",
+        help="Pin this build, accept its findings, and list the changes.",
     ),
     strict_baseline: bool = typer.Option(
         False, "--strict-baseline", help="Fail on improvements, too."
+    ),
+    strict: bool = typer.Option(
+        False, "--strict", help="Fail on findings that the baseline accepts, too."
     ),
     fail_on: Severity | None = typer.Option(None, help="Set the mildest severity that fails."),
     exit_zero: bool = typer.Option(
@@ -144,6 +149,7 @@ def command(
         output,
         exit_zero=exit_zero,
         update_baseline=update_baseline,
+        strict=strict,
         min_kernels=min_kernels,
         subset=subset,
         if_built=if_built,

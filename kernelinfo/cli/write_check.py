@@ -38,6 +38,7 @@ def write_check(
     *,
     exit_zero: bool = False,
     update_baseline: bool = False,
+    strict: bool = False,
     min_kernels: int | None = None,
     subset: bool = False,
     if_built: bool = False,
@@ -66,9 +67,9 @@ def write_check(
     items = analyse(paths, options, required=False) if subset else read(paths, options, jobs)
     report = Report.of(shown(Problems(verbose=verbose).watch(items), paths))
     if update_baseline:
-        _update(report, project, scope, min_kernels, view, output)
+        _update(report, project, scope, min_kernels, view, output, accepts=not strict)
         return
-    outcome = check(report, project, scope=scope, at_least=min_kernels)
+    outcome = check(report, project, scope=scope, at_least=min_kernels, accepts=not strict)
     if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
         outcome = located(outcome, options.bounds)
     for problem in outcome.problems[len(report.problems) :]:
@@ -139,10 +140,12 @@ def _update(
     at_least: int | None,
     view: View,
     output: str | None,
+    *,
+    accepts: bool,
 ) -> None:
     if project.baseline is None:
         raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
     with updating(project.baseline):
-        update = pin(report, project.baseline, project, scope, at_least)
+        update = pin(report, project.baseline, project, scope, at_least, accepts=accepts)
         write_baseline(project.baseline, update.pinned)
     write(render_update(update, project.baseline, view), output, color=view.color)

@@ -8,8 +8,8 @@ from datetime import date
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.config import Budget, Configuration
-from kernelinfo.gate import budget, expectation, ratchet
+from kernelinfo.config import Budget, Configuration, ToolchainChange
+from kernelinfo.gate import acceptance, budget, expectation, ratchet
 from kernelinfo.gate.baseline import compared, pinnable, read_baseline
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import Scope
@@ -26,6 +26,7 @@ def check(
     *,
     scope: Scope | None = None,
     at_least: int | None = None,
+    accepts: bool = True,
     today: date | None = None,
 ) -> Outcome:
     """The outcome of a check: each kernel with its findings, notices and problems.
@@ -33,11 +34,13 @@ def check(
     By default the configuration is empty, so that only rules count, and the report covers the whole
     build (`scope`). The findings of the report are taken as they are: make it with the
     configuration's `selection` and `workgroup_sizes`. Fewer than `at_least` kernels are a problem
-    in any scope; by default the configuration's number holds, for the whole build only. `today`
-    decides which suppressions have expired. Raises `BaselineError` if the baseline cannot be read.
+    in any scope; by default the configuration's number holds, for the whole build only. Without
+    `accepts` the findings that the baseline accepts count, too. `today` decides which suppressions
+    have expired. Raises `BaselineError` if the baseline cannot be read.
     """
     configuration, scope = configuration or Configuration(), scope or Scope()
-    return _Judgement(report, configuration, scope, at_least, today or date.today()).outcome()
+    today = today or date.today()
+    return _Judgement(report, configuration, scope, at_least, accepts, today).outcome()
 
 
 class _Judgement:
@@ -49,10 +52,12 @@ class _Judgement:
         configuration: Configuration,
         scope: Scope,
         at_least: int | None,
+        accepts: bool,
         today: date,
     ) -> None:
         self._report, self._configuration, self._scope = report, configuration, scope
-        self._at_least = at_least
+        self._at_least, self._accepts = at_least, accepts
+        self._rules = {rule.number: rule for rule in configuration.selection.rules()}
         self._results = expectation.judgeable(report, configuration)
         self._suppressions = Suppressions(configuration.suppressions, today)
         self._file = str(configuration.file or "")
@@ -139,13 +144,45 @@ class _Judgement:
         yield from (f"not checked: {what}" for what in left_out)
 
     def _judged(self, result: Result, summary: KernelSummary, allowed: Budget | None) -> Judged:
-        findings = result.findings
-        if own := [*self._of_budget(result, summary, allowed), *self._of_baseline(result, summary)]:
+        findings, pair = result.findings, self._pinned_as(summary)
+        own = [
+            *self._of_budget(result, summary, allowed),
+            *self._of_baseline(result, summary, pair),
+        ]
+        if pair and pair.old.accepted:
+            own += self._ended(pair, result, [*findings, *own])
+        if own:
             findings = (*findings, *self._configuration.selection.chosen(own))
         if not findings:
             return Judged(result)
         counted, excused = self._suppressions.sort_out(summary, findings)
-        return Judged(result._replace(findings=counted), excused)
+        accepted: tuple[Finding, ...] = ()
+        if pair and self._accepts:
+            of_rules = self._toolchain_change(result.kernel) == "accept"
+            counted, accepted = acceptance.sort_out(counted, pair, allowed, all_of_rules=of_rules)
+        return Judged(result._replace(findings=counted), excused, accepted)
+
+    def _pinned_as(self, summary: KernelSummary) -> Pair | None:
+        """The kernel with its pinned one, or with the copy that it is compared with."""
+        if pair := self._pairs.get(id(summary)):
+            return pair
+        olds = self._pinned.get((summary.target, summary.name, summary.symbol), [])
+        copies = (Pair(old, summary, "exact") for old in olds)
+        return min(copies, key=lambda pair: pair.regressed, default=None)
+
+    def _ended(self, pair: Pair, result: Result, findings: list[Finding]) -> Iterator[Finding]:
+        """Improvements: accepted findings of rules that judged the kernel and find nothing."""
+        is_text = result.kernel.code_object.kind == "assembly"
+        ran = {number for number, rule in self._rules.items() if is_text or rule.reads != "code"}
+        if expectation.chooses(self._configuration, "KI206"):
+            ran.add("KI206")
+        strict = self._configuration.strict_baseline
+        yield from acceptance.ended(pair, findings, ran, strict=strict)
+
+    def _toolchain_change(self, kernel: Kernel) -> ToolchainChange | None:
+        """How to judge a kernel of another compiler; None for one of the baseline's."""
+        is_foreign = self._toolchain.is_foreign(kernel.code_object)
+        return self._configuration.gate.toolchain_change if is_foreign else None
 
     def _of_budget(
         self, result: Result, summary: KernelSummary, allowed: Budget | None
@@ -155,19 +192,17 @@ class _Judgement:
             self._cannot_tell(result.kernel, "its budget", unknown)
             yield from budget.broken(summary, allowed, self._file)
 
-    def _of_baseline(self, result: Result, summary: KernelSummary) -> Iterator[Finding]:
+    def _of_baseline(
+        self, result: Result, summary: KernelSummary, pair: Pair | None
+    ) -> Iterator[Finding]:
         if self._comparison is None:
             return
-        pair = self._pairs.get(id(summary))
-        if pair is None:
+        if id(summary) not in self._pairs:
             yield ratchet.unbaselined()
-            olds = self._pinned.get((summary.target, summary.name, summary.symbol), [])
-            copies = (Pair(old, summary, "exact") for old in olds)
-            if copy := min(copies, key=lambda pair: pair.regressed, default=None):
-                where = f" (pinned in {copy.old.code_object})"
-                for finding in self._moved(copy, result):
-                    yield finding._replace(message=finding.message + where)
-        elif pair.old is not summary and pair.old.content != summary.content:
+            for finding in self._moved(pair, result) if pair else ():
+                where = f" (pinned in {pair.old.code_object})" if pair else ""
+                yield finding._replace(message=finding.message + where)
+        elif pair and pair.old is not summary and pair.old.content != summary.content:
             yield from self._moved(pair, result)
 
     def _moved(self, pair: Pair, result: Result) -> Iterator[Finding]:
@@ -185,8 +220,7 @@ class _Judgement:
         elif missing:
             message = f"the baseline does not have {', '.join(missing)}: not compared"
             yield ratchet.stale(message, strict=strict)
-        is_foreign = self._toolchain.is_foreign(kernel.code_object)
-        change = gate.toolchain_change if is_foreign else None
+        change = self._toolchain_change(kernel)
         yield from ratchet.moved(pair, result, gate, change, strict=strict)
 
     def _foreign_pairs(self) -> list[Pair]:

@@ -59,12 +59,14 @@ def is_baseline(path: str) -> bool:
 def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     """The pinned build of a baseline file.
 
-    A pinned kernel that equals one of `build` is that object. Raises `BaselineError` for a file
+    A pinned kernel that equals one of `build`, without accepted findings on either side, is that
+    object. Raises `BaselineError` for a file
     that is missing, damaged, not a baseline, or of a newer version.
     """
-    known: dict[tuple[object, ...], list[KernelSummary]] = {}
+    known: baseline_entry.Known = {}
     for kernel in build:
-        known.setdefault(kernel.content, []).append(kernel)
+        if not kernel.accepted:
+            known.setdefault(kernel.content, []).append(kernel)
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             raise ReadError("is no regular file; give another file")
@@ -158,7 +160,7 @@ def compared(pinned: Build, now: Build) -> Comparison:
 
 
 def _kernels(
-    document: Document, version: int, known: dict[tuple[object, ...], list[KernelSummary]]
+    document: Document, version: int, known: baseline_entry.Known
 ) -> Iterator[KernelSummary]:
     """All kernels of a document. Raises as `parse` and `baseline_entry.kernels` do."""
     count, seen = 0, set[tuple[str, str, str]]()
@@ -178,9 +180,7 @@ def _kernels(
             yield kernel
 
 
-def _of_version_1(
-    kernel: Any, known: dict[tuple[object, ...], list[KernelSummary]]
-) -> KernelSummary:
+def _of_version_1(kernel: Any, known: baseline_entry.Known) -> KernelSummary:
     if wrong := (kernel.keys() - _KEYS.keys()) | (_REQUIRED - kernel.keys()):
         raise ValueError(f"{kernel.get('name', '?')}: {', '.join(sorted(wrong))}")
     for key, value in kernel.items():

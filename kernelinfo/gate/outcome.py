@@ -29,11 +29,13 @@ class Suppressed(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """One kernel with the findings that count and those that are suppressed."""
+    """One kernel with the findings that count, and those that are suppressed or accepted."""
 
     result: Result
-    """The kernel with its unsuppressed findings by rules, budgets and baseline."""
+    """The kernel with the findings that count, by rules, budgets and baseline."""
     suppressed: tuple[Suppressed, ...] = ()
+    accepted: tuple[Finding, ...] = ()
+    """Findings that the baseline accepts."""
 
 
 class Notice(NamedTuple):
@@ -74,6 +76,11 @@ class Outcome(NamedTuple):
         """Pairs of kernels whose namespace changed since the baseline."""
         pairs = self.comparison.pairs if self.comparison else ()
         return tuple(pair for pair in pairs if pair.match == "namespace")
+
+    @property
+    def accepted(self) -> tuple[Finding, ...]:
+        """Findings that the baseline accepts."""
+        return tuple(finding for one in self.judged for finding in one.accepted)
 
     @property
     def failing(self) -> tuple[Judged, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kernelinfo.compare.changes import Pair
@@ -10,10 +11,14 @@ from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.config import Configuration
 from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError
+from kernelinfo.gate import check
+from kernelinfo.gate.acceptance import pinned
 from kernelinfo.gate.baseline import compared, pinnable, read_baseline
 from kernelinfo.gate.expectation import judgeable, too_few
+from kernelinfo.gate.outcome import Judged
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel.report import Report
+from kernelinfo.rules.severity import Severity
 
 
 class Update(NamedTuple):
@@ -23,6 +28,8 @@ class Update(NamedTuple):
     new: tuple[KernelSummary, ...]
     changed: tuple[Pair, ...]
     dropped: tuple[KernelSummary, ...]
+    accepted: tuple[tuple[KernelSummary, str], ...] = ()
+    """Kernels and rules whose findings the new baseline accepts and the old one did not."""
 
 
 def pin(
@@ -31,8 +38,11 @@ def pin(
     configuration: Configuration,
     scope: Scope | None = None,
     at_least: int | None = None,
+    *,
+    accepts: bool = True,
 ) -> Update:
-    """The update that pins a report; nothing is written.
+    """The update that pins a report, and accepts its findings unless `accepts` is False; nothing is
+    written.
 
     Pinned kernels that the run does not cover stay. Raises `BaselineError` if the report has
     problems or too few kernels, or if the old baseline cannot be read.
@@ -44,8 +54,20 @@ def pin(
         raise BaselineError(f"{baseline}: left unchanged: not all inputs could be read{first}")
     folder = os.path.dirname(baseline) or "."
     now = pinnable(found, folder)
+    if accepts:
+        judged = check(report, configuration._replace(baseline=None), scope=scope).judged
+        now = now._replace(kernels=tuple(_accepting(now.kernels, judged, configuration.fail_on)))
     old = read_baseline(baseline, now.kernels) if os.path.exists(baseline) else Build((), ())
     return update(old, now, scope, folder)
+
+
+def _accepting(
+    kernels: Iterable[KernelSummary], judged: Iterable[Judged], fail_on: Severity
+) -> Iterator[KernelSummary]:
+    """The kernels, each with the findings that a baseline accepts."""
+    for kernel, one in zip(kernels, judged, strict=True):
+        accepted = pinned(one.result.findings, fail_on)
+        yield kernel._replace(accepted=accepted) if accepted else kernel
 
 
 def update(old: Build, now: Build, scope: Scope, folder: FilePath) -> Update:
@@ -59,4 +81,12 @@ def update(old: Build, now: Build, scope: Scope, folder: FilePath) -> Update:
         new=found.new,
         changed=tuple(pair for pair in found.pairs if pair.old.content != pair.new.content),
         dropped=tuple(kernel for kernel in found.gone if scope.holds(kernel, folder)),
+        accepted=tuple(
+            (kernel, rule)
+            for kernel, known in (
+                *((kernel, ()) for kernel in found.new),
+                *((pair.new, pair.old.accepted) for pair in found.pairs),
+            )
+            for rule, _ in sorted(set(kernel.accepted) - set(known))
+        ),
     )

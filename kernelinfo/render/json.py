@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 from kernelinfo import __version__
@@ -39,10 +40,8 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     yield from encoded(document(items))
 
 
-def document(
-    items: Iterable[Item], suppressed: Iterator[list[Any]] | None = None
-) -> dict[str, Any]:
-    """The report as JSON values, with iterators for arrays; `suppressed` has a list per kernel.
+def document(items: Iterable[Item], own: Iterator[dict[str, Any]] | None = None) -> dict[str, Any]:
+    """The report as JSON values, with iterators for arrays; `own` has more keys for each kernel.
 
     Reads all items. The kernels wait on disk for the inputs, which stand before them.
     """
@@ -50,6 +49,7 @@ def document(
     repeats: dict[CodeObject, list[Repeat]] = {}
     problems: list[Problem] = []
     summary, targets = Counter[str](), Counter[str]()
+    more = own or repeat({})
 
     def kernels() -> Iterator[dict[str, Any]]:
         for item in items:
@@ -62,8 +62,7 @@ def document(
                 summary["spilling"] += item.kernel.spills.registers > 0
                 summary.update(f"{finding.severity}s" for finding in item.findings)
                 index = inputs.setdefault(item.kernel.code_object, len(inputs))
-                own = {"suppressed": next(suppressed)} if suppressed else {}
-                yield {"input": index, **kernel_document(item), **own}
+                yield {"input": index, **kernel_document(item), **next(more)}
 
     waiting = Waiting(kernels())
     return {

@@ -73,8 +73,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         """A kernel is worse than the baseline by more than [gate] allows.
 
         What it finds: waves lost, spills or scratch gained; registers, LDS and code only if [gate]
-        says so. If another compiler built the kernel, only spills and scratch fail and the rest
-        is a note, unless `toolchain-change = "strict"`.
+        says so. If another compiler built the kernel, `toolchain-change` decides: with "report"
+        only spills and scratch fail, with "strict" everything, with "accept" nothing.
         Why it matters: one VGPR across a step costs a wave, and a review does not show it.
         What to do: ask `explain` for the next step, or pin the new state with
         `check --update-baseline`; the review then shows one line.
@@ -110,7 +110,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         "note",
         """A kernel is better than its baseline; an error with `--strict-baseline`.
 
-        What it finds: waves gained, or fewer spills or less scratch, among the numbers of [gate].
+        What it finds: waves gained, or fewer spills or less scratch, among the numbers of [gate]; a
+        finding that the baseline accepts and that has ended.
         Why it matters: until it is pinned, the gain may be lost again unnoticed.
         What to do: pin it with `check --update-baseline`.
         """,

@@ -101,7 +101,8 @@ def test_a_baseline_of_what_is_passes_from_anywhere(folder: Path) -> None:
         file.write(more)
     out, err, code = check(folder, "--update-baseline")
     assert (err, code) == ("", 0)
-    assert out.endswith("pinned.json: 6 kernels pinned, 6 new, 0 changed, 0 dropped\n")
+    counts = "pinned.json: 6 kernels pinned, 6 new, 0 changed, 0 dropped; 2 findings accepted "
+    assert out.endswith(f"{counts}(1 KI106, 1 KI302), 2 of them new\n")
     before = (folder / "pinned.json").read_bytes()
     assert check(folder)[1:] == ("", 0)
     assert check(folder / "build")[1:] == ("", 0)
@@ -134,7 +135,8 @@ def test_a_pinned_part_keeps_the_rest(folder: Path) -> None:
     check(folder, *pinned)
     before = (folder / "p.json").read_bytes()
     out, _, code = check(folder, *pinned, "-k", "vgprbound", "build/a.s")
-    assert (out, code) == ("p.json: 6 kernels pinned, 0 new, 0 changed, 0 dropped\n", 0)
+    counts = "p.json: 6 kernels pinned, 0 new, 0 changed, 0 dropped; 2 findings accepted "
+    assert (out, code) == (f"{counts}(1 KI106, 1 KI302)\n", 0)
     assert (folder / "p.json").read_bytes() == before
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.render.check.sarif import REPOSITORY
+
 from ..conftest import FIXTURES
 from .recipes import ROOT, recipe
 
@@ -51,7 +53,7 @@ def repository(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
     git(folder, "init", "-q")
-    followed = recipe("pre-commit").replace("https://github.com/OWNER/kernelinfo", str(ROOT))
+    followed = recipe("pre-commit").replace(REPOSITORY, str(ROOT))
     followed = followed.replace("v0.2.0", git(ROOT, "rev-parse", "HEAD"))
     (folder / ".pre-commit-config.yaml").write_text(followed)
     return folder

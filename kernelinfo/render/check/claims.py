@@ -35,7 +35,13 @@ class Claim(NamedTuple):
     subject: str  # the name in the user's style; printable
     target: str | None  # of a kernel, with features; else None
     suppressed: Suppressed | None = None
+    accepted: bool = False  # by the baseline
     number: int = 1  # counts claims of the same rule, target and name
+
+    @property
+    def counts(self) -> bool:
+        """True unless the finding is suppressed or accepted."""
+        return self.suppressed is None and not self.accepted
 
     @property
     def result(self) -> Result | None:
@@ -82,7 +88,10 @@ class Claim(NamedTuple):
 
     @property
     def excuse(self) -> str:
-        """Reason and end of the suppression, printable; empty if the finding counts."""
+        """Reason of the suppression with its end, or of the acceptance, printable; empty if the
+        finding counts."""
+        if self.accepted:
+            return "accepted by the baseline"
         if self.suppressed is None:
             return ""
         until = f" (until {self.suppressed.until})" if self.suppressed.until else ""
@@ -90,7 +99,8 @@ class Claim(NamedTuple):
 
 
 def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
-    """All findings in reading order; suppressed ones follow the others of their kernel."""
+    """All findings in reading order; suppressed and accepted ones follow the others of their
+    kernel."""
     seen: Counter[tuple[str, ...]] = Counter()
     for claim in _unnumbered(outcome, view):
         seen[claim.identity] += 1
@@ -98,13 +108,14 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
 
 
 def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
-    for result, suppressed in outcome.judged:
-        if result.findings or suppressed:
+    for result, suppressed, accepted in outcome.judged:
+        if result.findings or suppressed or accepted:
             kernel, origin = result.kernel, result.kernel.code_object
             target = target_id(origin.target, origin.features)
             about = (result, kernel.name, name_of(kernel, view.names), target)
             yield from (Claim(finding, *about) for finding in result.findings)
             yield from (Claim(one.finding, *about, one) for one in suppressed)
+            yield from (Claim(finding, *about, accepted=True) for finding in accepted)
     for notice in outcome.notices:
         name = notice.subject
         yield Claim(notice.finding, notice, name, printable(name), notice.target)
@@ -122,6 +133,8 @@ def headline(outcome: Outcome) -> str:
     parts = [", ".join(severities) or "nothing found", counted(len(outcome.judged), "kernel")]
     if excused:
         parts.append(f"{excused} suppressed")
+    if accepted := len(outcome.accepted):
+        parts.append(f"{accepted} accepted")
     if outcome.passed_over:
         parts.append(f"{counted(outcome.passed_over, 'kernel')} of other targets passed over")
     if outcome.part:

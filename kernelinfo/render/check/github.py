@@ -20,7 +20,7 @@ _PROPERTY = _DATA | str.maketrans({":": "%3A", ",": "%2C"})
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """The worst problems and unsuppressed claims as annotations, the others as they are; then the
+    """The worst problems and claims that count as annotations, the others as they are; then the
     verdict. GitHub shows ten annotations of a step."""
     for number, (command, location, title, message) in enumerate(_worst_first(outcome, view)):
         if number < _MOST:
@@ -49,7 +49,7 @@ def _worst_first(outcome: Outcome, view: View) -> Iterator[_Annotation]:
             "cannot answer",
             problem_text(problem),
         )
-    counted = [claim for claim in claims(outcome, view) if claim.suppressed is None]
+    counted = [claim for claim in claims(outcome, view) if claim.counts]
     for claim in sorted(counted, key=lambda claim: worst_first(claim.finding)):
         command, rule = _COMMANDS[claim.finding.severity], claim.finding
         yield command, claim.location, f"{rule.rule} {rule.name}", claim.sentence

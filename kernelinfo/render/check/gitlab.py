@@ -21,9 +21,9 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _issues(outcome: Outcome, view: View) -> Iterator[dict[str, Any]]:
-    """All unsuppressed claims and all problems; problems are critical."""
+    """All claims that count and all problems; problems are critical."""
     for claim in claims(outcome, view):
-        if claim.suppressed is None:
+        if claim.counts:
             name, severity = claim.finding.name, _SEVERITIES[claim.finding.severity]
             mark = claim.fingerprint
             yield _issue(name, claim.sentence, mark, severity, claim.location)

@@ -31,11 +31,12 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     comparison = outcome.comparison
     indices = {id(one.result): index for index, one in enumerate(outcome.judged)}
     found = sorted(claims(outcome, view), key=lambda claim: worst_first(claim.finding))
-    counted = [claim for claim in found if claim.suppressed is None]
+    counted = [claim for claim in found if claim.counts]
     moved = [claim for claim in counted if claim.finding.rule in _SINCE_THE_BASELINE]
     others = (claim for claim in counted if claim.finding.rule not in _SINCE_THE_BASELINE)
     failing = [claim for claim in others if outcome.fails(claim.finding)]
-    excused = [claim for claim in found if claim.suppressed is not None]
+    excused = [claim for claim in found if claim.suppressed]
+    accepted = [claim for claim in found if claim.accepted]
 
     def listed(title: str, claims: Sequence[Claim]) -> tuple[str, int, list[tuple[Any, ...]]]:
         rows = [_row(claim, indices.get(id(claim.result))) for claim in claims[:_SHOWN]]
@@ -49,6 +50,7 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
             listed(f"Since {printable(str(outcome.baseline))}", moved),
             listed("Fails", failing),
             listed("Suppressed", excused),
+            listed("Accepted by the baseline", accepted),
         ],
         "renamed": [
             (printable(pair.old.name), printable(pair.new.name), printable(pair.new.target))

@@ -18,17 +18,23 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         for one in outcome.notices
         if one.finding.rule == VANISHED
     )
-    suppressed = (
-        [as_json(one.finding) | picked(one, "reason", "until") for one in judged.suppressed]
+    excused = (
+        {
+            "suppressed": [
+                as_json(one.finding) | picked(one, "reason", "until") for one in judged.suppressed
+            ],
+            "accepted": as_json(judged.accepted),
+        }
         for judged in outcome.judged
     )
     report = outcome.report
-    found = document(chain(report.results, outcome.problems, gone, report.repeats), suppressed)
+    found = document(chain(report.results, outcome.problems, gone, report.repeats), excused)
     for notice in outcome.notices:
         found["summary"][f"{notice.finding.severity}s"] += 1
     found["summary"]["suppressed"] = sum(len(judged.suppressed) for judged in outcome.judged)
     found["gate"] = {
         **picked(outcome, "answered", "failed", "fail_on", "passed_over"),
+        "accepted": len(outcome.accepted),
         "baseline": str(outcome.baseline) if outcome.baseline else None,
         "part": outcome.part or None,
         "remarks": outcome.remarks,

@@ -60,9 +60,9 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
 
 def _fill(case: Element, found: Sequence[Claim], outcome: Outcome) -> None:
     """Fill a testcase: all failures in one element, since readers show only one; rest as output."""
-    failing = [c for c in found if c.suppressed is None and outcome.fails(c.finding)]
-    excused = [c for c in found if c.suppressed is not None]
-    others = [c for c in found if c.suppressed is None and not outcome.fails(c.finding)]
+    failing = [c for c in found if c.counts and outcome.fails(c.finding)]
+    excused = [c for c in found if not c.counts]
+    others = [c for c in found if c.counts and not outcome.fails(c.finding)]
     if failing:
         kinds = ", ".join(dict.fromkeys(claim.finding.name for claim in failing))
         failure = SubElement(case, "failure", message=failing[0].text, type=kinds)
@@ -78,7 +78,8 @@ def _line(claim: Claim) -> str:
 
 
 def _excuse(claim: Claim) -> str:
-    assert claim.suppressed is not None
+    if claim.suppressed is None:
+        return f"{claim.finding.rule} {claim.excuse} ({claim.text})"
     reason = printable(claim.suppressed.reason)
     return f"{claim.finding.rule} suppressed: {reason} ({claim.text})"
 

@@ -24,7 +24,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     """The verdict, the failing kernels, then notes and problems."""
     yield f"**kernelinfo {plain(headline(outcome))}**\n"
     all_claims = list(claims(outcome, view))
-    failing = [c for c in all_claims if c.suppressed is None and outcome.fails(c.finding)]
+    failing = [c for c in all_claims if c.counts and outcome.fails(c.finding)]
     fails = [
         _row(result, list(found))
         for result, found in groupby(failing, lambda claim: claim.result)
@@ -48,9 +48,15 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     excused = [
         (code(c.subject), code(c.target or ""), f"{_rule(c)} {plain(c.text)}", plain(c.excuse))
         for c in all_claims
-        if c.suppressed is not None
+        if c.suppressed
     ]
     yield from folded(f"{len(excused)} suppressed", _EXCUSED, excused)
+    accepted = [
+        (code(c.subject), code(c.target or ""), f"{_rule(c)} {plain(c.text)}")
+        for c in all_claims
+        if c.accepted
+    ]
+    yield from folded(f"{len(accepted)} accepted by the baseline", _EXCUSED[:-1], accepted)
 
 
 def _moved(comparison: Comparison, view: View) -> Iterator[str]:

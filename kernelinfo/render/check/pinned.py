@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare.changes import Pair
@@ -11,11 +12,13 @@ from kernelinfo.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
+from kernelinfo.rules import find
 from kernelinfo.rules.remark import counted
 
 
 def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:
-    """Lines of new, changed (old → new) and dropped kernels, then their counts."""
+    """Lines of new, changed (old → new) and dropped kernels and of newly accepted findings, then
+    their counts."""
     lists = {
         "new": [(kernel, _numbers(kernel)) for kernel in update.new],
         "changed": [(pair.new, _changes(pair)) for pair in update.changed],
@@ -23,9 +26,31 @@ def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[st
     }
     for word, kernels in () if view.quiet else lists.items():
         yield from _listed(word, kernels, view)
+    by_rule: dict[str, list[tuple[KernelSummary, str]]] = {}
+    for kernel, rule in update.accepted:
+        by_rule.setdefault(rule, []).append((kernel, ""))
+    for rule, kernels in () if view.quiet else sorted(by_rule.items()):
+        yield from _listed(f"accepted {_title(rule)} of", kernels, view)
     summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in lists.items())
     pinned = counted(len(update.pinned.kernels), "kernel")
-    yield f"{printable(str(baseline))}: {pinned} pinned, {summary}\n"
+    yield f"{printable(str(baseline))}: {pinned} pinned, {summary}{_acceptance(update)}\n"
+
+
+def _acceptance(update: Update) -> str:
+    """The accepted findings by rule: `; 14 findings accepted (12 KI101, 2 KI106), 3 of them newly`;
+    empty without any."""
+    rules = Counter(rule for kernel in update.pinned.kernels for rule, _ in kernel.accepted)
+    if not rules:
+        return ""
+    by_rule = ", ".join(f"{count} {rule}" for rule, count in sorted(rules.items()))
+    newly = f", {len(update.accepted)} of them new" if update.accepted else ""
+    return f"; {counted(rules.total(), 'finding')} accepted ({by_rule}){newly}"
+
+
+def _title(rule: str) -> str:
+    """Number and name of a rule."""
+    known = find(rule)
+    return f"{rule} {known.name}" if known else rule
 
 
 def _listed(word: str, kernels: Sequence[tuple[KernelSummary, str]], view: View) -> Iterator[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kernelinfo import __version__
-from kernelinfo.gate.outcome import Outcome, Suppressed
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, Location, claims, location_in, problem_text
@@ -17,9 +17,9 @@ from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules import find
 
-_REPOSITORY = "https://github.com/OWNER/kernelinfo"
-"""The owner is set at a release, as in the recipes of kernelinfo/manual/ci.md."""
-_RULES = f"{_REPOSITORY}/blob/v{__version__}/kernelinfo/manual/rules.md"
+REPOSITORY = "https://github.com/kernelinfo/kernelinfo"
+"""The address in pyproject.toml; a test holds both and the recipes together."""
+_RULES = f"{REPOSITORY}/blob/v{__version__}/kernelinfo/manual/rules.md"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -90,11 +90,15 @@ def _result(claim: Claim, numbers: list[str]) -> dict[str, Any]:
             "primaryLocationLineHash": claim.fingerprint,
             "kernelinfo/v1": claim.fingerprint,
         },
-        "suppressions": [_suppression(claim.suppressed)] if claim.suppressed else [],
+        "suppressions": [] if claim.counts else [_suppression(claim)],
+        **({"baselineState": "unchanged"} if claim.accepted else {}),
     }
 
 
-def _suppression(suppressed: Suppressed) -> dict[str, str]:
+def _suppression(claim: Claim) -> dict[str, str]:
+    suppressed = claim.suppressed
+    if suppressed is None:
+        return {"kind": "external", "justification": claim.excuse}
     until = f"; until {suppressed.until}" if suppressed.until else ""
     return {"kind": "external", "justification": printable(suppressed.reason) + until}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TypeVar
@@ -30,7 +31,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 def verdict(outcome: Outcome, view: View) -> Iterator[str]:
     """The findings that fail and the outcome, a line each: for standard error."""
-    counted = [claim for claim in claims(outcome, view) if claim.suppressed is None]
+    counted = [claim for claim in claims(outcome, view) if claim.counts]
     failing = [c for c in counted if outcome.fails(c.finding) or c.finding.rule == _TOOLCHAIN]
     failing.sort(key=_order)
     for line in _first(failing, _claim, "more that fail", view):
@@ -40,14 +41,18 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
 
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     all_claims = list(claims(outcome, view))
-    counted = [c for c in all_claims if c.suppressed is None and _is_shown(c, outcome)]
+    counted = [c for c in all_claims if c.counts and _is_shown(c, outcome)]
     counted.sort(key=_order)
     for _, of_rule in groupby(counted, _order):
         same = list(of_rule)
         rest = f"more {same[0].finding.rule} of severity {same[0].finding.severity}"
         yield from _first(same, _claim, rest, view)
-    excused = [claim for claim in all_claims if claim.suppressed is not None]
+    excused = [claim for claim in all_claims if claim.suppressed]
     yield from _first(excused, _excused, "more suppressed", view)
+    if accepted := Counter(finding.rule for finding in outcome.accepted):
+        counted_rules = ", ".join(f"{count} {rule}" for rule, count in sorted(accepted.items()))
+        text = f"accepted by {printable(str(outcome.baseline))}: {counted_rules}"
+        yield [(f"{text}; --strict lists and judges them", "dim")]
     yield from _first(outcome.renamed, _renamed, "more renamed", view)
 
 

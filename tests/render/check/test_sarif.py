@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -15,9 +17,10 @@ import kernelinfo
 from kernelinfo import Finding, manual
 from kernelinfo.gate.outcome import Notice, Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.sarif import render
-from kernelinfo.rules import find
+from kernelinfo.render.check.sarif import REPOSITORY, render
+from kernelinfo.rules import every_rule, find
 
+from ...manual.recipes import ROOT
 from .outcomes import BINARY, BROKEN, LINES, TUTORIAL, excusing, hostile, outcome_of
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "sarif-2.1.0-rtm.5.json"
@@ -55,11 +58,24 @@ def test_rules_come_with_their_documentation() -> None:
 def test_links_lead_to_the_rules_of_this_version() -> None:
     driver = run_of(outcome_of(TUTORIAL))["tool"]["driver"]
     page = f"/blob/v{kernelinfo.__version__}/kernelinfo/manual/rules.md"
-    assert driver["informationUri"].endswith(page)
+    assert driver["informationUri"] == REPOSITORY + page
     headings = manual.page("rules")
     for rule in driver["rules"]:
         assert rule["helpUri"] == f"{driver['informationUri']}#{rule['id'].lower()}"
         assert f"\n## {rule['id']}\n" in "".join(headings)
+
+
+def test_every_rule_has_a_heading_that_a_link_can_lead_to() -> None:
+    headings = re.findall(r"^## (KI\d{3})$", "".join(manual.page("rules")), re.MULTILINE)
+    assert headings == [rule.number for rule in every_rule()]
+
+
+def test_the_address_is_the_one_of_the_project_and_of_the_recipes() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert project["urls"]["Repository"] == REPOSITORY
+    owner = REPOSITORY.removeprefix("https://github.com/")
+    used = re.findall(r"(?:github\.com/|uses: )(\S+?/kernelinfo)\b", "".join(manual.page("ci")))
+    assert set(used) == {owner}
 
 
 def test_a_result_names_its_kernel() -> None:
