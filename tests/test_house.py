@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
@@ -168,7 +170,57 @@ def test_imports_stand_at_the_top_and_caches_are_few() -> None:
     assert ignored <= 6
 
 
-def test_reading_does_without_the_model() -> None:
+def test_the_house_is_low() -> None:
+    """At most ten floors, and reading does without the occupancy model on its own floor."""
+    assert len(FLOORS) <= 10
     for module in (PACKAGE / "reading").rglob("*.py"):
         for imported, name in imports(module):
             assert not f"{imported}.{name}".startswith("kernelinfo.occupancy"), module
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def test_no_two_files_import_each_other() -> None:
+    """Not by way of others either, nor inside functions or for types alone: whoever reads one file
+    of a circle has to know all of them.
+
+    `from kernelinfo.render import csv` imports the file `csv`, not `render/__init__.py`."""
+    names = {module_name(path): path for path in MODULES}
+    needs: dict[str, set[str]] = {}
+    for name, path in names.items():
+        found = {
+            f"{own}.{first}" if f"{own}.{first}" in names else own for own, first in imports(path)
+        }
+        needs[name] = (found & names.keys()) - {name}
+    while ends := {name for name, needed in needs.items() if not needed}:
+        needs = {name: needed - ends for name, needed in needs.items() if name not in ends}
+    assert needs == {}
+
+
+def names_of_kinds(path: Path) -> Iterator[str]:
+    """Names of the classes, type aliases and type variables of a file, without leading `_`."""
+    tree = ast.parse(path.read_text("utf-8"))
+    yield from (node.name.strip("_") for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    targets = [node.targets[0] for node in tree.body if isinstance(node, ast.Assign)]
+    names = (target.id for target in targets if isinstance(target, ast.Name))
+    yield from (name.strip("_") for name in names if re.fullmatch(r"_?[A-Z]\w*[a-z]\w*", name))
+
+
+NAMED_AFTER_OPTIONS = {"cli/options.py"}
+"""Types of parameters, named after options: `options.Device` is `--device`. Always written so."""
+
+
+def test_one_name_has_one_meaning() -> None:
+    """A name of a class or type stands for one thing in the whole package."""
+    homes: dict[str, list[str]] = {}
+    for path in MODULES:
+        place = str(path.relative_to(PACKAGE))
+        if place not in NAMED_AFTER_OPTIONS:
+            for name in names_of_kinds(path):
+                homes.setdefault(name, []).append(place)
+        for imported, name in imports(path):
+            assert imported != "kernelinfo.cli.options" or not name[:1].isupper(), place
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}

@@ -23,7 +23,7 @@ from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
-from kernelinfo.reading.facts import Asked, SourceLine
+from kernelinfo.reading.facts import ReadFilter, SourceLine
 
 if TYPE_CHECKING:
     from kernelinfo.reading.arguments import Arguments
@@ -98,9 +98,9 @@ class Analysis:
         self._judge = Judge(options)
         self._names_kernels = bool(options.asked)
         is_filtered = bool(options.kernels or options.exclude or options.targets or options.chooses)
-        asked: Asked | None = None  # all of them: code objects are compared whole
+        asked: ReadFilter | None = None  # all of them: code objects are compared whole
         if is_filtered and self._copies is None and not options.unique:
-            asked = Asked(options.targets, self._asks_for)
+            asked = ReadFilter(options.targets, self._asks_for)
         self.reader = KernelReader(options, asked)
         self._first_copies: dict[bytes, CodeObject] = {}
         """BLAKE2b digest of a code object's bytes -> the first code object with it."""

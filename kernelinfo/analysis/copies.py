@@ -33,7 +33,7 @@ _SUFFIXES = (
 _MOST_KERNELS = 1 << 16
 """Most kernels of assemblies to remember; further assemblies have no copies."""
 
-Stated = dict[tuple[str | None, str], Kernel]
+StatedKernels = dict[tuple[str | None, str], Kernel]
 """(target, symbol) -> kernel."""
 
 
@@ -44,7 +44,7 @@ class Copies:
         """`among` are all paths of the run."""
         self._among, self._options = among, options
         self._folders: dict[str, list[str]] = {}
-        self._stated: dict[str, Stated] = {}
+        self._stated: dict[str, StatedKernels] = {}
         """Path of an assembly -> its kernels."""
 
     def merged(self, kernels: Sequence[Kernel]) -> Iterator[Kernel | Repeat]:
@@ -99,7 +99,7 @@ class Copies:
             self._folders[folder] = [path for path in paths if is_read(path, self._among)]
         return self._folders[folder]
 
-    def _stated_in(self, path: str) -> Stated:
+    def _stated_in(self, path: str) -> StatedKernels:
         """The kernels of an assembly. Empty if it cannot be read, or if too many kernels are
         remembered."""
         if path not in self._stated:
@@ -126,7 +126,7 @@ def _key(kernel: Kernel) -> tuple[str | None, str]:
     return kernel.code_object.target, kernel.symbol
 
 
-def _is_stated(kernel: Kernel, stated: Stated) -> bool:
+def _is_stated(kernel: Kernel, stated: StatedKernels) -> bool:
     """True if the assembly states the kernel with the same numbers."""
     other = stated.get(_key(kernel))
     return (
@@ -177,7 +177,7 @@ def _differences(kernel: Kernel, stated: Kernel) -> list[str]:
     ]
 
 
-def _contradicted(kernel: Kernel, path: str, stated: Stated) -> Kernel:
+def _contradicted(kernel: Kernel, path: str, stated: StatedKernels) -> Kernel:
     """The kernel with its contradiction: what the assembly states differently, in words."""
     file, other = os.path.basename(path), stated.get(_key(kernel))
     if other is None:

@@ -14,16 +14,16 @@ from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Probl
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
-from kernelinfo.reading.facts import Asked, Module
+from kernelinfo.reading.facts import Module, ReadFilter
 
 Subject = TypeVar("Subject")
 """What a run reads of a blob: kernels, or code objects to write."""
-Reader = Callable[[Blob, PathCounts], Iterator[Subject | Problem]]
+BlobReader = Callable[[Blob, PathCounts], Iterator[Subject | Problem]]
 
 
 def run(
     counts: Sequence[PathCounts],
-    read: Reader[Subject],
+    read: BlobReader[Subject],
     *,
     required: bool = True,
     within: Bounds = BY_DEFAULT,
@@ -36,7 +36,7 @@ def run(
 
 
 def read_found(
-    found: Found, counts: PathCounts, read: Reader[Subject]
+    found: Found, counts: PathCounts, read: BlobReader[Subject]
 ) -> Iterator[Subject | Problem]:
     """Subjects and listed problems of one opened input. Updates `counts`."""
     before = counts.found
@@ -58,7 +58,7 @@ def read_found(
 
 
 def modules(
-    blob: Blob, *, arch: str | None = None, asked: Asked | None = None
+    blob: Blob, *, arch: str | None = None, asked: ReadFilter | None = None
 ) -> Iterator[Module | Problem]:
     """Modules of a blob; damage becomes a problem."""
     try:

@@ -19,7 +19,7 @@ from kernelinfo.kernel.names import demangle, has_demangler
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import Asked, KernelFacts, Module
+from kernelinfo.reading.facts import KernelFacts, Module, ReadFilter
 from kernelinfo.reading.stamps import compiler_of
 from kernelinfo.reading.target_id import parse_target_id
 from kernelinfo.rules import may_ask_for_code
@@ -36,7 +36,7 @@ class CodeKernels(NamedTuple):
 class KernelReader:
     """Reader of kernels, for one run over several files."""
 
-    def __init__(self, options: Options, asked: Asked | None = None) -> None:
+    def __init__(self, options: Options, asked: ReadFilter | None = None) -> None:
         """`asked` is the choice of kernels for readers; None for all."""
         self._options, self._asked = options, asked
         self._has_cxx_names = False  # True if a kernel read so far has one

@@ -39,7 +39,7 @@ _SHARED_BLOBS = 4
 _ENDED = "the process that read it was ended, maybe for want of memory; read it alone"
 
 
-class Task(NamedTuple):
+class ReadTask(NamedTuple):
     """Work for one process: some small files, one larger file, or a part of a shared file."""
 
     path: str
@@ -51,7 +51,7 @@ class Task(NamedTuple):
     """Index of the first code object after the part; None for whole files."""
 
 
-class Done(NamedTuple):
+class ReadTaskDone(NamedTuple):
     """The outcome of one task."""
 
     pieces: list[Piece]
@@ -60,7 +60,7 @@ class Done(NamedTuple):
     """True if no code object of the files is left."""
 
 
-def tasks(paths: Iterable[str]) -> Iterator[Task]:
+def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
     """Tasks for all files of the paths. Each folder is listed once, so that the tasks are fixed."""
     for path in paths:
         waiting: list[File | Problem] = []
@@ -68,14 +68,14 @@ def tasks(paths: Iterable[str]) -> Iterator[Task]:
         for file in files.find(path):
             more = 0 if isinstance(file, Problem) else files.size(file)
             if waiting and (len(waiting) == _MOST_FILES or size + more > _MOST_BYTES):
-                yield Task(path, tuple(waiting), size)
+                yield ReadTask(path, tuple(waiting), size)
                 waiting, size = [], 0
             waiting.append(file)
             size += more
-        yield Task(path, tuple(waiting), size)
+        yield ReadTask(path, tuple(waiting), size)
 
 
-def processes(work: list[Task], asked: int) -> int:
+def processes(work: list[ReadTask], asked: int) -> int:
     """Number of processes: `asked`, or for 0 as many as the work justifies."""
     if os.name != "posix" or any(task.path == files.STANDARD_INPUT for task in work):
         return 1  # standard input can be read only once
@@ -96,7 +96,7 @@ def _cores() -> int:
 
 
 def spread(
-    work: list[Task], options: Options, jobs: int, rows: Rows | None = None
+    work: list[ReadTask], options: Options, jobs: int, rows: Rows | None = None
 ) -> Iterator[Piece]:
     """Results, problems and notes in the order of one process; with `rows` kernels are text.
 
@@ -105,7 +105,7 @@ def spread(
     """
     counts = {task.path: PathCounts(task.path) for task in work}
     ended: set[int] = set()
-    pool = Pool(jobs, Worker(options, tuple(counts), rows))
+    pool = Pool(jobs, ReadWorker(options, tuple(counts), rows))
     try:
         for task, done in pool.outcomes(_shared(work, ended)):
             if task.stop is not None and id(task.files) in ended:
@@ -119,7 +119,7 @@ def spread(
     yield from conclusions(counts.values(), options)
 
 
-def _shared(work: list[Task], ended: set[int]) -> Iterator[Task]:
+def _shared(work: list[ReadTask], ended: set[int]) -> Iterator[ReadTask]:
     """The tasks; a large file comes in parts until the caller adds it to `ended`, as its number of
     code objects is unknown."""
     for task in work:
@@ -132,7 +132,7 @@ def _shared(work: list[Task], ended: set[int]) -> Iterator[Task]:
             start += _SHARED_BLOBS
 
 
-class Worker:
+class ReadWorker:
     """Work of one process. It reads a shared file once and keeps its place between tasks."""
 
     def __init__(self, options: Options, among: Sequence[str], rows: Rows | None) -> None:
@@ -144,7 +144,7 @@ class Worker:
         """Blobs of that file from index `_next` on."""
         self._next = 0
 
-    def work(self, task: Task) -> Done:
+    def work(self, task: ReadTask) -> ReadTaskDone:
         """The outcome of a task: results and problems of its files or code objects."""
         counts = PathCounts(task.path)
         blobs = self._open(task) if task.stop is None else self._share(task, task.stop)
@@ -153,19 +153,19 @@ class Worker:
         if self._rows:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
-        return Done(pieces, counts, task.stop is None or self._next < task.stop)
+        return ReadTaskDone(pieces, counts, task.stop is None or self._next < task.stop)
 
-    def parts(self, task: Task) -> list[Task]:
+    def parts(self, task: ReadTask) -> list[ReadTask]:
         """The task cut into one task per file."""
         return [task._replace(files=(one,)) for one in task.files]
 
-    def given_up(self, part: Task) -> Done:
+    def given_up(self, part: ReadTask) -> ReadTaskDone:
         """The outcome of a file that kills its process: one problem."""
         counts, problem = PathCounts(part.path), Problem(part.files[0].path, _ENDED)
         counts.lists(problem)
-        return Done([problem], counts, is_last=True)
+        return ReadTaskDone([problem], counts, is_last=True)
 
-    def _share(self, task: Task, stop: int) -> Iterator[Found]:
+    def _share(self, task: ReadTask, stop: int) -> Iterator[Found]:
         if self._files != task.files or self._next > task.start:
             self._files, self._blobs, self._next = task.files, self._open(task), 0
         for blob in islice(self._blobs, stop - self._next):
@@ -176,7 +176,7 @@ class Worker:
                 # The analysis compares later code objects with it.
                 self._analysis.reader.conflicting_entry(blob)
 
-    def _open(self, task: Task) -> Iterator[Found]:
+    def _open(self, task: ReadTask) -> Iterator[Found]:
         return chain.from_iterable(
             containers.open_file(file, among=self._among, within=self._options.bounds)
             for file in task.files

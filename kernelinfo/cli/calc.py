@@ -17,7 +17,7 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.occupancy import devices, occupancy
 from kernelinfo.occupancy.calculator import Arch
 from kernelinfo.occupancy.compilers import hip, llvm
-from kernelinfo.occupancy.curves import VARIABLES, Variable, best_sizes, curve
+from kernelinfo.occupancy.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.render import View
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
@@ -158,7 +158,7 @@ def command(
     write(text if format == "text" else render_records([record], format), output, color=view.color)
 
 
-def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[Variable]:
+def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[CurveVariable]:
     """The variables of --vary or --best. Raises `OptionError` for unknown names, repeated names, or
     variables that an option sets."""
     if vary is not None and best:
@@ -179,7 +179,7 @@ def _curve(
     target: Target,
     demand: Demand,
     launch: Launch,
-    variables: list[Variable],
+    variables: list[CurveVariable],
     best: bool,
     format: str,
     view: View,

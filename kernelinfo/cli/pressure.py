@@ -14,8 +14,8 @@ from kernelinfo.cli.naming import choosing
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
-from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.measure import Found, Look, Measured, measure
+from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
 from kernelinfo.render import PRESSURE_FORMATS, renderer
 
 EXAMPLES = """
@@ -96,7 +96,7 @@ def command(
     problems.exit()
 
 
-def _told(items: Iterator[Found], problems: Problems) -> Iterator[Found]:
+def _told(items: Iterator[MeasureItem], problems: Problems) -> Iterator[MeasureItem]:
     """The items unchanged; problems and notes are printed."""
     for item in items:
         if not isinstance(item, Measured):
@@ -104,7 +104,7 @@ def _told(items: Iterator[Found], problems: Problems) -> Iterator[Found]:
         yield item
 
 
-def _to_the_first_kernel(items: Iterator[Found]) -> Iterator[Found]:
+def _to_the_first_kernel(items: Iterator[MeasureItem]) -> Iterator[MeasureItem]:
     """The first kernel, and the problems and notes before it."""
     for item in items:
         yield item
@@ -112,7 +112,7 @@ def _to_the_first_kernel(items: Iterator[Found]) -> Iterator[Found]:
             return
 
 
-def _instruction(at: str) -> Callable[[Function], int | None]:
+def _instruction(at: str) -> Callable[[LiveFunction], int | None]:
     """A function that finds the first instruction of a line, as an index into a kernel's code.
 
     `at` is a line of the assembly or `FILE:LINE` of the source. Raises `OptionError` for another
@@ -123,7 +123,7 @@ def _instruction(at: str) -> Callable[[Function], int | None]:
         raise OptionError(f"--at {at}: give a line of the assembly, or FILE:LINE of the source")
     file, line = named[1], int(named[2])
 
-    def find(function: Function) -> int | None:
+    def find(function: LiveFunction) -> int | None:
         found = function.at_source(file, line) if file else function.at_line(line)
         if found is None:
             raise OptionError(f"--at {at}: no instruction of the kernel is there; see --top 0")

@@ -24,7 +24,7 @@ from kernelinfo.rules.remark import counted
 
 if TYPE_CHECKING:
     from kernelinfo.fleet.scanning import Plan
-    from kernelinfo.fleet.worker import Request
+    from kernelinfo.fleet.worker import ScanRequest
 
 EXAMPLES = """
   kernelinfo scan build/ --to fleet --build 2026-11-22
@@ -98,7 +98,7 @@ def command(
         if workers is not None:
             raise OptionError("--workers starts workers here; leave it out with --scheduler")
         require_libraries("cluster")
-    request = worker.Request(
+    request = worker.ScanRequest(
         urls=tuple(urls),
         dataset=dataset.Dataset(to),
         build=build,
@@ -140,7 +140,7 @@ def _listing(work: Plan) -> list[str]:
     return [*render_table(("", "bytes", "file"), rows), f"\n {counts}, {counted(size, 'byte')}\n"]
 
 
-def _run(request: Request, work: Plan, scheduler: str | None, workers: int | None) -> str:
+def _run(request: ScanRequest, work: Plan, scheduler: str | None, workers: int | None) -> str:
     """Run the plan. Returns a line with the numbers of files and kernels."""
     from kernelinfo.fleet.scanning import scan  # needs the extra `fleet`
 
@@ -159,7 +159,7 @@ def _run(request: Request, work: Plan, scheduler: str | None, workers: int | Non
     return f"{counts}, {counted(kernels, 'kernel')} → {where}\n"
 
 
-def _exit(request: Request, missing: list[Problem]) -> None:
+def _exit(request: ScanRequest, missing: list[Problem]) -> None:
     """Print the problems of a build, at most 20 of its dataset; exit with 2 if it has any."""
     problems = [
         Problem(url, message, member, offset, line)

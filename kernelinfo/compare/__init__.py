@@ -107,10 +107,10 @@ def compare(
     )
 
 
-_Kernels = dict[int, KernelSummary]  # position in the build → kernel
+_Summaries = dict[int, KernelSummary]  # position in the build → kernel
 
 
-def _kernels(build: Build, unstated: dict[str, Any]) -> _Kernels:
+def _kernels(build: Build, unstated: dict[str, Any]) -> _Summaries:
     """The kernels by position, without the fields that one of the builds does not store."""
     kernels = build.kernels
     if unstated:
@@ -118,8 +118,8 @@ def _kernels(build: Build, unstated: dict[str, Any]) -> _Kernels:
     return dict(enumerate(kernels))
 
 
-_Key = Callable[[KernelSummary], Hashable]
-_Level = tuple[Match, _Key]
+_MatchKey = Callable[[KernelSummary], Hashable]
+_Level = tuple[Match, _MatchKey]
 """One way to recognise a kernel: the name of the match and the key that both kernels share."""
 
 _LEVELS: tuple[_Level, ...] = (
@@ -149,7 +149,7 @@ def _without_namespace(kernel: KernelSummary) -> str:
 Scopes = dict[str, str]  # target → scope; kernels of different scopes never pair
 
 
-def _matched(old: _Kernels, new: _Kernels, scopes: Scopes, level: _Level) -> dict[int, Pair]:
+def _matched(old: _Summaries, new: _Summaries, scopes: Scopes, level: _Level) -> dict[int, Pair]:
     """Position in the new build → pair, for one level. Paired kernels leave `old` and `new`."""
     match, key_of = level
     by_key, pairs = _by_key(old, scopes, key_of), {}
@@ -167,7 +167,7 @@ def _matched(old: _Kernels, new: _Kernels, scopes: Scopes, level: _Level) -> dic
     return pairs
 
 
-def _by_key(kernels: _Kernels, scopes: Scopes, key_of: _Key) -> dict[Hashable, list[int]]:
+def _by_key(kernels: _Summaries, scopes: Scopes, key_of: _MatchKey) -> dict[Hashable, list[int]]:
     numbers: dict[Hashable, list[int]] = {}
     for number, kernel in kernels.items():
         numbers.setdefault((scopes[kernel.target], key_of(kernel)), []).append(number)

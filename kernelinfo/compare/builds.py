@@ -21,13 +21,13 @@ from kernelinfo.rules import Selection
 
 _NO_RULES = Selection(ignore=("KI",))  # a comparison does not use findings
 
-Source = str | os.PathLike[str] | Report
+BuildSource = str | os.PathLike[str] | Report
 """A file, folder or glob of code; a saved report (JSON, JSON lines, CSV); or a `Report`."""
 
 
 def diff(
-    old: Source,
-    new: Source,
+    old: BuildSource,
+    new: BuildSource,
     options: Options | None = None,
     *,
     across_targets: bool = False,

@@ -22,10 +22,10 @@ _STEPS, _STEPS_PER_BYTE = 100_000, 5
 pages refer to each other in circles, never ends."""
 _CALL = 10_000  # steps between two checks of the budget
 
-Values = dict[str, Any]
+RocpdRow = dict[str, Any]
 
 
-def rows(path: Path, fields: Mapping[str, str]) -> Iterator[Values]:
+def rows(path: Path, fields: Mapping[str, str]) -> Iterator[RocpdRow]:
     """Dispatches as dictionaries by our field; missing values are left out.
 
     `fields` maps a profiler's column, in lower case, to our field (`profile.FIELDS`). Raises
@@ -55,7 +55,7 @@ def _opened(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _sets(database: sqlite3.Connection, size: int) -> list[_Tables]:
+def _sets(database: sqlite3.Connection, size: int) -> list[_RocpdTables]:
     """The tables of each process. Views and virtual tables run code, so they are left out."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
     names = [str(row["name"]) for row in database.execute(query)]
@@ -64,10 +64,10 @@ def _sets(database: sqlite3.Connection, size: int) -> list[_Tables]:
         raise ReadError("a trace of rocmProfileData (RPD), which records no registers")
     if not ids:
         raise ReadError(f"an SQLite database without {_DISPATCHES}, so not rocprofv3's")
-    return [_Tables(database, id, frozenset(names), size) for id in ids]
+    return [_RocpdTables(database, id, frozenset(names), size) for id in ids]
 
 
-class _Tables:
+class _RocpdTables:
     """The tables of one process."""
 
     def __init__(
@@ -77,7 +77,7 @@ class _Tables:
         self._text_left = 2 * size
         """Text budget: two characters per byte of the file."""
 
-    def rows(self, table: str, *columns: str) -> Iterator[Values]:
+    def rows(self, table: str, *columns: str) -> Iterator[RocpdRow]:
         """The rows of a table with those of the columns that exist; empty if there is no table."""
         if (name := table + self._id) not in self._names:
             return
@@ -89,11 +89,11 @@ class _Tables:
             for row in self._database.execute(f"SELECT {selected} FROM {_quoted(name)}"):
                 yield self._known(dict(row))
 
-    def by_id(self, table: str, *columns: str) -> dict[Any, Values]:
+    def by_id(self, table: str, *columns: str) -> dict[Any, RocpdRow]:
         """The rows of a table by their column `id`."""
         return {row.get("id"): row for row in self.rows(table, "id", *columns)}
 
-    def _known(self, row: Values) -> Values:
+    def _known(self, row: RocpdRow) -> RocpdRow:
         """The row without NULL and BLOB values."""
         self._text_left -= sum(len(value) for value in row.values() if isinstance(value, str))
         if self._text_left < 0:
@@ -116,7 +116,7 @@ _COUNTERS = {"OccupancyPercent": "percent", "MeanOccupancyPerCU": "waves_per_cu"
 """Metrics that rocprofv3 derives. Raw counters have one row per hardware instance."""
 
 
-def _dispatches(tables: _Tables, fields: Mapping[str, str]) -> Iterator[Values]:
+def _dispatches(tables: _RocpdTables, fields: Mapping[str, str]) -> Iterator[RocpdRow]:
     symbols = tables.by_id("rocpd_info_kernel_symbol", *_SYMBOL_COLUMNS)
     agents = tables.by_id("rocpd_info_agent", "name")
     tracks = tables.by_id("rocpd_track", "agent_id")
@@ -138,7 +138,7 @@ def _dispatches(tables: _Tables, fields: Mapping[str, str]) -> Iterator[Values]:
         }
 
 
-def _counters(tables: _Tables) -> dict[Any, Values]:
+def _counters(tables: _RocpdTables) -> dict[Any, RocpdRow]:
     """Event id → values of `_COUNTERS`."""
     fields = {
         row["id"]: _COUNTERS[name]
@@ -146,7 +146,7 @@ def _counters(tables: _Tables) -> dict[Any, Values]:
         for name in (row.get("symbol"), row.get("name"))
         if name in _COUNTERS and "id" in row
     }
-    found: dict[Any, Values] = {}
+    found: dict[Any, RocpdRow] = {}
     for row in tables.rows("rocpd_pmc_event", "event_id", "pmc_id", "value") if fields else ():
         if (field := fields.get(row.get("pmc_id"))) and {"event_id", "value"} <= row.keys():
             found.setdefault(row["event_id"], {})[field] = row["value"]

@@ -17,16 +17,16 @@ from kernelinfo.reading.target_id import target_id
 _SCHEMA, _VERSION = "kernelinfo", "1"
 _DOCUMENT = tuple((number, number.document) for number in NUMBERS if number.document)
 
-Entry = Mapping[str, Any]
+SavedEntry = Mapping[str, Any]
 
 
-def read_lines(lines: Iterator[Entry]) -> Iterator[SavedKernel]:
+def read_lines(lines: Iterator[SavedEntry]) -> Iterator[SavedKernel]:
     """The kernels of 0.1.0's JSON lines. Each line contains its input."""
     return (_kernel(line["input"], line) for line in lines)
 
 
 def read_document(
-    document: Entry, path: str, tell: Callable[[Problem], None]
+    document: SavedEntry, path: str, tell: Callable[[Problem], None]
 ) -> Iterator[SavedKernel]:
     """Kernels of a document; its problems go to `tell`. Raises `ReadError` for another version."""
     schema, _, version = text(document, "schema").partition("/")
@@ -42,7 +42,7 @@ def read_document(
         yield _kernel(document["inputs"][count(kernel, "input")], kernel)
 
 
-def _kernel(entry: Entry, kernel: Entry) -> SavedKernel:
+def _kernel(entry: SavedEntry, kernel: SavedEntry) -> SavedKernel:
     return SavedKernel(
         path=text(entry, "path"),
         member=value(str, entry, "member"),
@@ -54,7 +54,7 @@ def _kernel(entry: Entry, kernel: Entry) -> SavedKernel:
     )
 
 
-def _compilers(entry: Entry) -> tuple[str, ...]:
+def _compilers(entry: SavedEntry) -> tuple[str, ...]:
     """The compilers' stamps of an input. Reports of 0.1.0 have one stamp per input."""
     if "stamps" not in entry:
         stamp = value(str, entry, "compiler")
@@ -65,7 +65,7 @@ def _compilers(entry: Entry) -> tuple[str, ...]:
     return compilers(stamps)
 
 
-def _summary(entry: Entry, kernel: Entry) -> KernelSummary:
+def _summary(entry: SavedEntry, kernel: SavedEntry) -> KernelSummary:
     features = Features(
         xnack=value(str, entry, "features", "xnack"),
         sramecc=value(str, entry, "features", "sramecc"),

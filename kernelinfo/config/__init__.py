@@ -21,7 +21,7 @@ from kernelinfo.rules import BY_DEFAULT, Selection
 if TYPE_CHECKING:
     from kernelinfo.rules.severity import Severity
 
-Entry = TypeVar("Entry", "Budget", "Suppression")
+ForKernels = TypeVar("ForKernels", "Budget", "Suppression")
 ToolchainChange = Literal["report", "strict", "accept"]
 
 
@@ -60,7 +60,9 @@ class Suppression(NamedTuple):
     line: int | None = None
 
 
-def entries_for(entries: Sequence[Entry], name: str, symbol: str, processor: str) -> list[Entry]:
+def entries_for(
+    entries: Sequence[ForKernels], name: str, symbol: str, processor: str
+) -> list[ForKernels]:
     """The budgets or suppressions that apply to a kernel, by its name and processor."""
     fitting = matching(tuple(one.kernel for one in entries), name, symbol)
     return [one for one in entries if one.kernel in fitting and one.target in (None, processor)]

@@ -52,7 +52,7 @@ class Many(NamedTuple):
     expected: str
 
 
-class Named(NamedTuple):
+class NamedTables(NamedTuple):
     """A table with names chosen by the user, in the order of the file."""
 
     name: Scalar
@@ -60,7 +60,7 @@ class Named(NamedTuple):
     expected: str
 
 
-class Table(NamedTuple):
+class KeyTable(NamedTuple):
     """A table with known keys, or an array of such tables."""
 
     keys: tuple[Key, ...]
@@ -75,7 +75,7 @@ class Key(NamedTuple):
 
     name: str
     about: str
-    kind: Scalar | Many | Named | Table
+    kind: Scalar | Many | NamedTables | KeyTable
     default: Any = None
     """Default as a TOML value; None for no default."""
     required: bool = False
@@ -226,7 +226,7 @@ KEYS = (
     Key(
         "expect",
         "The least that a run must find.",
-        Table(
+        KeyTable(
             (
                 Key(
                     "min-kernels",
@@ -243,20 +243,20 @@ KEYS = (
     Key(
         "severity",
         "Severities of rules; the last entry that matches counts.",
-        Named(_RULE, _SEVERITY, 'a table such as { KI201 = "warning" }'),
+        NamedTables(_RULE, _SEVERITY, 'a table such as { KI201 = "warning" }'),
         {},
     ),
     Key(
         "workgroup-size",
         "Workitems per workgroup that the host launches, by kernel; the first entry that matches "
         "counts. A size that the kernel requires stays.",
-        Named(_PATTERN, _WORKGROUP, 'a table such as { "saxpy*" = 256 }'),
+        NamedTables(_PATTERN, _WORKGROUP, 'a table such as { "saxpy*" = 256 }'),
         {},
     ),
     Key(
         "budget",
         "Bounds by kernel and target; the first entry that matches counts.",
-        Table(
+        KeyTable(
             _BUDGET,
             "[[budget]] and its keys",
             array=True,
@@ -267,12 +267,12 @@ KEYS = (
     Key(
         "gate",
         "How much worse than the baseline a number may get.",
-        Table(_GATE, "[gate] and its keys"),
+        KeyTable(_GATE, "[gate] and its keys"),
     ),
     Key(
         "suppress",
         "Findings that do not count, with the reason.",
-        Table(_SUPPRESS, "[[suppress]] with rule, kernel and reason", array=True),
+        KeyTable(_SUPPRESS, "[[suppress]] with rule, kernel and reason", array=True),
         [],
     ),
 )

@@ -6,7 +6,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from kernelinfo.config.keys import KEYS, Key, Many, Named, Scalar, Table
+from kernelinfo.config.keys import KEYS, Key, KeyTable, Many, NamedTables, Scalar
 
 _TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", date: "string"}
 
@@ -39,21 +39,21 @@ def _key(key: Key, name: str) -> dict[str, Any]:
     return {"description": key.about, **_value(key.kind), **default}
 
 
-def _value(kind: Scalar | Many | Named | Table) -> dict[str, Any]:
+def _value(kind: Scalar | Many | NamedTables | KeyTable) -> dict[str, Any]:
     match kind:
         case Scalar():
             return _scalar(kind)
         case Many():
             return {"type": "array", "items": _scalar(kind.of)}
-        case Named():
+        case NamedTables():
             return {"type": "object", "additionalProperties": _scalar(kind.of)}
-        case Table(array=True):
+        case KeyTable(array=True):
             one_of = [{"required": [name]} for name in kind.one_of]
             return {
                 "type": "array",
                 "items": _table(kind.keys) | ({"anyOf": one_of} if one_of else {}),
             }
-        case Table():
+        case KeyTable():
             return _table(kind.keys)
 
 

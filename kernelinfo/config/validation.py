@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from kernelinfo.config.keys import Key, Many, Named, Scalar, Table
+from kernelinfo.config.keys import Key, KeyTable, Many, NamedTables, Scalar
 from kernelinfo.config.lines import KeyPath
 from kernelinfo.errors import KernelinfoError, did_you_mean
 
@@ -37,13 +37,15 @@ class Validation:
             elif key.required:
                 assert isinstance(key.kind, Scalar)
                 self._complain(path, f"{key.name} is missing; write {key.kind.expected}")
-            elif isinstance(key.kind, Table) and not key.kind.array:
+            elif isinstance(key.kind, KeyTable) and not key.kind.array:
                 read[key.name] = self.table({}, key.kind.keys, (*path, key.name))
             elif key.default is not None:
                 read[key.name] = self._value(key.default, key.kind, (*path, key.name))
         return read
 
-    def _value(self, stated: Any, kind: Scalar | Many | Named | Table, path: KeyPath) -> Any:
+    def _value(
+        self, stated: Any, kind: Scalar | Many | NamedTables | KeyTable, path: KeyPath
+    ) -> Any:
         match kind:
             case Scalar():
                 return self._scalar(stated, kind, path)
@@ -51,7 +53,7 @@ class Validation:
                 return tuple(
                     self._scalar(one, kind.of, (*path, index)) for index, one in enumerate(stated)
                 )
-            case Named() if isinstance(stated, dict):
+            case NamedTables() if isinstance(stated, dict):
                 return tuple(
                     (
                         self._scalar(name, kind.name, (*path, name)),
@@ -59,9 +61,9 @@ class Validation:
                     )
                     for name, one in stated.items()
                 )
-            case Table(array=False) if isinstance(stated, dict):
+            case KeyTable(array=False) if isinstance(stated, dict):
                 return self.table(stated, kind.keys, path)
-            case Table(array=True) if isinstance(stated, list) and all(
+            case KeyTable(array=True) if isinstance(stated, list) and all(
                 isinstance(one, dict) for one in stated
             ):
                 return tuple(
@@ -70,7 +72,7 @@ class Validation:
         self._complain(path, f"{stated!r}; write {kind.expected}")
         return None
 
-    def _element(self, stated: Any, kind: Table, path: KeyPath) -> dict[str, Any]:
+    def _element(self, stated: Any, kind: KeyTable, path: KeyPath) -> dict[str, Any]:
         """One table of an array, with its key path under `path`."""
         others = {name for key in kind.keys for name in key.names} - {*kind.one_of}
         if kind.one_of and stated.keys() <= others:  # otherwise a key may be misspelled

@@ -9,8 +9,8 @@ from distributed import Client, as_completed
 from distributed.scheduler import KilledWorker
 
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet.listing import Task
-from kernelinfo.fleet.worker import Done, Request, given_up, read
+from kernelinfo.fleet.listing import ScanTask
+from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, given_up, read
 
 _PATIENCE = "20s"
 
@@ -36,14 +36,16 @@ def workers(client: Client) -> int:
     return len(client.scheduler_info(n_workers=-1)["workers"]) or 1
 
 
-def outcomes(client: Client, request: Request, work: Sequence[Task]) -> Iterator[Done]:
+def outcomes(
+    client: Client, request: ScanRequest, work: Sequence[ScanTask]
+) -> Iterator[ScanTaskDone]:
     """The outcome of each task, as it ends.
 
     If a worker dies, its tasks are cut into units and each unit runs alone: dask also blames tasks
     that only waited on that worker. A unit that kills its worker again is given up.
     """
     futures = dict(zip(client.map(read, work, request=request, pure=False), work, strict=True))
-    killed: list[Task] = []
+    killed: list[ScanTask] = []
     for future in as_completed(futures):
         try:
             yield future.result()

@@ -23,10 +23,10 @@ from kernelinfo.fleet import web
 from kernelinfo.fleet.listing import address, is_local, store_error
 from kernelinfo.package_file import read_package_file
 
-Table = Literal["kernels", "problems", "inputs"]
-_TABLES: tuple[Table, ...] = ("kernels", "problems", "inputs")
+TableName = Literal["kernels", "problems", "inputs"]
+_TABLES: tuple[TableName, ...] = ("kernels", "problems", "inputs")
 """In the order of writing: a part counts only once its rows of `inputs` are there."""
-Columns = dict[str, str]  # column -> DuckDB type
+ColumnTypes = dict[str, str]  # column -> DuckDB type
 
 _SUFFIX = ".parquet"
 _ASIDE = ".tmp"
@@ -39,7 +39,7 @@ _TYPES = {
     "array": "VARCHAR[]",
 }
 """JSON Schema type -> DuckDB type."""
-INPUTS: Columns = {
+INPUTS: ColumnTypes = {
     "Url": "VARCHAR",
     "Size": "BIGINT",
     "Modified": "VARCHAR",
@@ -47,7 +47,7 @@ INPUTS: Columns = {
     "Options": "VARCHAR",
     "Part": "VARCHAR",
 }
-PROBLEMS: Columns = {
+PROBLEMS: ColumnTypes = {
     "Url": "VARCHAR",
     "Path": "VARCHAR",
     "Member": "VARCHAR",
@@ -56,7 +56,7 @@ PROBLEMS: Columns = {
     "Message": "VARCHAR",
     "Kernelinfo_Version": "VARCHAR",
 }
-_OPENED: Columns = {"Opened": "VARCHAR", "Path": "VARCHAR", "Url": "VARCHAR"}
+_OPENED: ColumnTypes = {"Opened": "VARCHAR", "Path": "VARCHAR", "Url": "VARCHAR"}
 _MEMORY = "160MB"  # memory limit of DuckDB in a worker; larger sorts use its disk
 
 
@@ -69,7 +69,7 @@ def check_destination(url: str, build: str) -> None:
         raise OptionError(f"--to {address(url)}: cannot be written; give a folder or s3://…")
 
 
-def row_columns() -> Columns:
+def row_columns() -> ColumnTypes:
     """Column -> DuckDB type of table `kernels`, from render/row-schema.json."""
     schema = json.loads(read_package_file(os.path.join(_PACKAGE, "render", "row-schema.json")))
     kinds = {name: described["type"] for name, described in schema["properties"].items()}
@@ -123,7 +123,7 @@ class Dataset:
         folders = self._names(f"{self._root}/inputs")
         return sorted(name.partition("=")[2] for name in folders if name.startswith("Build="))
 
-    def files(self, table: Table, build: str) -> list[str]:
+    def files(self, table: TableName, build: str) -> list[str]:
         """Paths or URLs of a table's Parquet files, latest part last. Raises `KernelinfoError` if a
         file of a local dataset is not a regular file."""
         folder = self._folder(table, build)
@@ -146,7 +146,7 @@ class Dataset:
             raise store_error(self.url, error) from error
         return [path.rstrip("/").rpartition("/")[2] for path in paths]
 
-    def _folder(self, table: Table, build: str) -> str:
+    def _folder(self, table: TableName, build: str) -> str:
         return f"{self._root}/{table}/Build={build}"
 
     def _url(self, path: str) -> str:
@@ -186,7 +186,7 @@ class Dataset:
         rows = self._answer("inputs", build, query)
         return [dict(zip(INPUTS, row, strict=True)) for row in rows]
 
-    def _answer(self, table: Table, build: str, query: str, **parameters: str) -> list[Any]:
+    def _answer(self, table: TableName, build: str, query: str, **parameters: str) -> list[Any]:
         """Rows of a query over all files of a table (`PARTS`); empty if there are no files."""
         if not (files := self.files(table, build)):
             return []
@@ -221,7 +221,7 @@ class Dataset:
         with self.connect() as connection:
             self._write(connection, query, file, files=[as_written(file)], stale=urls)
 
-    def _delete_halves(self, table: Table, build: str) -> None:
+    def _delete_halves(self, table: TableName, build: str) -> None:
         """Delete temporary files that a killed run had not renamed yet."""
         folder = self._folder(table, build)
         for name in self._names(folder) if self._is_local else ():
@@ -281,7 +281,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _query(table: Table, scratch: str) -> str:
+def _query(table: TableName, scratch: str) -> str:
     """SQL for the rows of a table in a folder; kernels get their file's path and address."""
     if table != "kernels":
         return f"FROM {_read(table, scratch, PROBLEMS if table == 'problems' else INPUTS)}"
@@ -291,7 +291,7 @@ def _query(table: Table, scratch: str) -> str:
     return f"SELECT {columns} FROM {both} ORDER BY Target"
 
 
-def _read(name: str, scratch: str, columns: Columns) -> str:
+def _read(name: str, scratch: str, columns: ColumnTypes) -> str:
     lines = quoted(_lines_of(name, scratch))
     return f"read_json({lines}, columns={columns}, format='newline_delimited')"
 

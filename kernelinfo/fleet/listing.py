@@ -212,7 +212,7 @@ _SHARES_A_WORKER = 4
 """No file is shared if each worker has this many files: every share opens the file again."""
 
 
-class Task(NamedTuple):
+class ScanTask(NamedTuple):
     """Files that one worker reads and writes as one part."""
 
     part: str
@@ -220,7 +220,7 @@ class Task(NamedTuple):
     share: int = 0
     shares: int = 1  # number of tasks that share the one file
 
-    def by_unit(self) -> list[Task]:
+    def by_unit(self) -> list[ScanTask]:
         """The task cut into one task per unit. A share of a file is not cut."""
         if self.shares > 1:
             return [self]
@@ -248,18 +248,18 @@ def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
     return [tuple(unit) for unit in found.values()]
 
 
-def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[Task]:
+def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[ScanTask]:
     """The units as tasks, largest first. `run` is the prefix of part names."""
     waiting = sorted(together, key=cost, reverse=True)
     total = sum(map(cost, waiting))
     room = min(max(total // (workers * _TASKS_A_WORKER), _LEAST_BYTES), _MOST_BYTES)
     shared = max(SHARED_BYTES, total // (workers * _SHARES_A_WORKER))
-    found: list[Task] = []
+    found: list[ScanTask] = []
     for number, batch in enumerate(_filled(waiting, room)):
         part, shares = f"{run}-{number:06}", 1
         if len(batch) == 1:
             shares = -(-batch[0].size // shared) or 1
-        found += [Task(part, batch, share, shares) for share in range(shares)]
+        found += [ScanTask(part, batch, share, shares) for share in range(shares)]
     return found
 
 

@@ -11,8 +11,17 @@ from typing import NamedTuple
 from kernelinfo.analysis.counts import place, unmatched
 from kernelinfo.analysis.pool import Pool, signals_wait
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet.listing import InputFile, Task, address, cost, find, is_local, tasks, units
-from kernelinfo.fleet.worker import Done, Request, Worker, input_rows, problem_row
+from kernelinfo.fleet.listing import (
+    InputFile,
+    ScanTask,
+    address,
+    cost,
+    find,
+    is_local,
+    tasks,
+    units,
+)
+from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, ScanWorker, input_rows, problem_row
 from kernelinfo.reading.blob import Note, Problem
 
 _WORTH_BYTES = 16 << 20  # bytes to read that justify one more process
@@ -30,7 +39,7 @@ class Plan(NamedTuple):
         return [file for unit in self.to_read for file in unit]
 
 
-def plan(request: Request) -> Plan:
+def plan(request: ScanRequest) -> Plan:
     """The plan of a scan: files listed and compared with the dataset.
 
     Raises `KernelinfoError`, also if no file is found; the dataset then stays unchanged.
@@ -59,8 +68,8 @@ def plan(request: Request) -> Plan:
 
 
 def scan(
-    request: Request, work: Plan, scheduler: str | None = None, workers: int | None = None
-) -> Iterator[Done]:
+    request: ScanRequest, work: Plan, scheduler: str | None = None, workers: int | None = None
+) -> Iterator[ScanTaskDone]:
     """The outcome of each task of the plan, as it ends. Raises `KernelinfoError`.
 
     `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
@@ -73,7 +82,7 @@ def scan(
     request = request._replace(roots=roots, archives=archives)
     _write_listing_problems(request, work, run)
     if work.to_read:
-        shares: dict[str, list[Done]] = {}
+        shares: dict[str, list[ScanTaskDone]] = {}
         outcomes = (
             _by_processes(request, work, run, workers or _worth(work))
             if scheduler is None
@@ -90,12 +99,14 @@ def _worth(work: Plan) -> int:
     return max(1, min(os.cpu_count() or 1, sum(map(cost, work.to_read)) // _WORTH_BYTES))
 
 
-def _by_processes(request: Request, work: Plan, run: str, workers: int) -> Iterator[Done]:
+def _by_processes(
+    request: ScanRequest, work: Plan, run: str, workers: int
+) -> Iterator[ScanTaskDone]:
     with signals_wait():
         folder = TemporaryDirectory(prefix="kernelinfo-")
     with folder as scratch:
         request = request._replace(scratch=scratch)
-        pool = Pool(workers, Worker(request))
+        pool = Pool(workers, ScanWorker(request))
         try:
             for _, done in pool.completed(tasks(work.to_read, workers, run)):
                 yield done
@@ -103,7 +114,9 @@ def _by_processes(request: Request, work: Plan, run: str, workers: int) -> Itera
             pool.end()
 
 
-def _by_cluster(request: Request, work: Plan, run: str, scheduler: str) -> Iterator[Done]:
+def _by_cluster(
+    request: ScanRequest, work: Plan, run: str, scheduler: str
+) -> Iterator[ScanTaskDone]:
     from kernelinfo.fleet import cluster  # imports dask, which local scans do not need
 
     with cluster.client(scheduler) as client:
@@ -112,7 +125,9 @@ def _by_cluster(request: Request, work: Plan, run: str, scheduler: str) -> Itera
         )
 
 
-def _note_share(done: Done, request: Request, shares: dict[str, list[Done]]) -> None:
+def _note_share(
+    done: ScanTaskDone, request: ScanRequest, shares: dict[str, list[ScanTaskDone]]
+) -> None:
     """Collect the outcomes of a shared file; after the last share, write its row of `inputs`."""
     task = done.task
     if task.shares > 1:
@@ -123,7 +138,7 @@ def _note_share(done: Done, request: Request, shares: dict[str, list[Done]]) -> 
             request.write(f"{task.part}.done", inputs=input_rows(task, request, fetched))
 
 
-def _write_listing_problems(request: Request, work: Plan, run: str) -> None:
+def _write_listing_problems(request: ScanRequest, work: Plan, run: str) -> None:
     """Write problems of the listing as a part. It replaces such a part of an earlier run."""
     known = request.dataset.done(request.build)
     listed = {file.address for file in work.listed}
@@ -136,13 +151,13 @@ def _write_listing_problems(request: Request, work: Plan, run: str) -> None:
         problem_row(problem, problem.path, problem.path.removeprefix(root.rstrip("/") + "/"))
         for root, problem in work.problems
     )
-    request.write(part, problems, input_rows(Task(part, files), request, frozenset()))
+    request.write(part, problems, input_rows(ScanTask(part, files), request, frozenset()))
 
 
 _NO_KERNEL = "no AMD GPU kernel found; give what the compiler left for the device"
 
 
-def without_kernels(request: Request) -> list[Problem]:
+def without_kernels(request: ScanRequest) -> list[Problem]:
     """One problem per URL without a kernel in the dataset."""
     roots = map(address, request.urls)
     choices = " ".join(request.options.choices)
@@ -150,7 +165,7 @@ def without_kernels(request: Request) -> list[Problem]:
     return [Problem(one, message) for one in roots if not request.dataset.count(request.build, one)]
 
 
-def unmatched_choices(request: Request) -> Iterator[Note]:
+def unmatched_choices(request: ScanRequest) -> Iterator[Note]:
     """One note per `-k` or `--target` without a kernel, unless no option has one.
 
     The dataset answers: it also has kernels of files that an earlier run read.

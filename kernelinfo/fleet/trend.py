@@ -19,7 +19,7 @@ from kernelinfo.compare import compare
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import Build, KernelSummary, path_under
 from kernelinfo.errors import KernelinfoError, OptionError
-from kernelinfo.fleet.dataset import INPUTS, Dataset, Table, as_written, quoted, row_columns
+from kernelinfo.fleet.dataset import INPUTS, Dataset, TableName, as_written, quoted, row_columns
 from kernelinfo.fleet.history import BuildTotals, Trend, histories
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
@@ -120,7 +120,7 @@ def _open(
 
 
 def _view(
-    connection: duckdb.DuckDBPyConnection, dataset: Dataset, names: Sequence[str], table: Table
+    connection: duckdb.DuckDBPyConnection, dataset: Dataset, names: Sequence[str], table: TableName
 ) -> None:
     files = [file for name in names for file in dataset.files(table, name)]
     if not files:
@@ -149,7 +149,7 @@ _FEW_ROWS = 20_000  # rows that a file of any size may state
 
 
 def _check_files(
-    connection: duckdb.DuckDBPyConnection, dataset: Dataset, table: Table, listed: str
+    connection: duckdb.DuckDBPyConnection, dataset: Dataset, table: TableName, listed: str
 ) -> None:
     """Check that the files have the columns of a scan; older files may lack some.
 

@@ -20,7 +20,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.dataset import PROBLEMS, Dataset, append_lines, write_lines
-from kernelinfo.fleet.listing import InputFile, Task
+from kernelinfo.fleet.listing import InputFile, ScanTask
 from kernelinfo.fleet.remote import UNFETCHED, Opened, opened
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
@@ -34,12 +34,12 @@ _OWN_BYTES = _WORKER_BYTES - HELD_BYTES  # memory of a worker besides decompress
 _TOGETHER = 8  # neighbouring code objects of a shared file for one worker
 _MOST_BYTES = 40 << 20  # JSON rows per file; DuckDB can write these within its memory
 _MOST_NAMES = 1 << 16  # demangled names kept for the next task
-Row = dict[str, object]  # column -> value
+DatasetRow = dict[str, object]  # column -> value
 _one_at_a_time = threading.Lock()
 """Lock around tasks: several threads of one worker would multiply its memory."""
 
 
-class Request(NamedTuple):
+class ScanRequest(NamedTuple):
     """Settings of a scan, the same for all its tasks."""
 
     urls: tuple[str, ...]
@@ -65,7 +65,7 @@ class Request(NamedTuple):
         given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
         return json.dumps(given, default=repr, sort_keys=True)
 
-    def input_row(self, file: InputFile) -> Row:
+    def input_row(self, file: InputFile) -> DatasetRow:
         """The row of `inputs` for a file, without its part. A file with an equal row in the dataset
         is done."""
         return {
@@ -76,7 +76,9 @@ class Request(NamedTuple):
             "Options": self.written_options,
         }
 
-    def write(self, part: str, problems: Iterable[Row] = (), inputs: Iterable[Row] = ()) -> None:
+    def write(
+        self, part: str, problems: Iterable[DatasetRow] = (), inputs: Iterable[DatasetRow] = ()
+    ) -> None:
         """Write a part without kernels."""
         with _folder(self) as scratch:
             write_lines(scratch, "problems", problems)
@@ -89,16 +91,16 @@ def bounded(bounds: Bounds) -> Bounds:
     return bounds._replace(memory=HELD_BYTES) if bounds.memory == BY_DEFAULT.memory else bounds
 
 
-class Done(NamedTuple):
+class ScanTaskDone(NamedTuple):
     """The outcome of one task."""
 
-    task: Task
+    task: ScanTask
     kernels: int
     notes: tuple[Note, ...]
     fetched: frozenset[str]  # addresses of files read; the next run reads the others again
 
 
-def read(task: Task, request: Request) -> Done:
+def read(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
     """Read the files of a task and write its part. Unread inputs become rows of `problems`.
 
     Raises `KernelinfoError` if this machine has another version of kernelinfo than the scan.
@@ -107,7 +109,7 @@ def read(task: Task, request: Request) -> Done:
         wanted = f"the workers have kernelinfo {__version__}, this is {request.version}"
         raise KernelinfoError(f"{wanted}; install the same")
     with _one_at_a_time, _without_cycles(), _folder(request) as scratch:
-        reading = _Reading(task, request, scratch)
+        reading = _ScanReading(task, request, scratch)
         write_lines(scratch, "opened", reading.opened_rows())
         names = (f"{task.part}.{task.share}.{number}" for number in count())
         for file in task.files:
@@ -125,17 +127,17 @@ def read(task: Task, request: Request) -> Done:
         return done
 
 
-def _folder(request: Request) -> TemporaryDirectory[str]:
+def _folder(request: ScanRequest) -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="kernelinfo-", dir=request.scratch)
 
 
-class Worker:
+class ScanWorker:
     """Work of one local process, whose memory is limited."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ScanRequest) -> None:
         self._request = request
 
-    def work(self, task: Task) -> Done:
+    def work(self, task: ScanTask) -> ScanTaskDone:
         """The outcome of a task. The process ends if it runs out of memory."""
         _limit_memory(self._request.memory)
         try:
@@ -143,11 +145,11 @@ class Worker:
         except MemoryError:
             os._exit(1)
 
-    def parts(self, task: Task) -> list[Task]:
+    def parts(self, task: ScanTask) -> list[ScanTask]:
         """The task cut into one task per unit."""
         return task.by_unit()
 
-    def given_up(self, task: Task) -> Done:
+    def given_up(self, task: ScanTask) -> ScanTaskDone:
         """The outcome of a task that ends its worker, by the function `given_up`."""
         return given_up(task, self._request)
 
@@ -160,7 +162,7 @@ def _limit_memory(most: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
-def given_up(task: Task, request: Request) -> Done:
+def given_up(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
     """Write one row of `problems` per file of a task that ends its worker. Returns the outcome,
     without kernels."""
     limits = (
@@ -173,10 +175,12 @@ def given_up(task: Task, request: Request) -> Done:
         (problem_row(Problem("", message), file.address, file.path) for file in task.files),
         input_rows(task, request, addresses) if task.shares == 1 else (),
     )
-    return Done(task, 0, (), addresses)
+    return ScanTaskDone(task, 0, (), addresses)
 
 
-def input_rows(task: Task, request: Request, fetched: frozenset[str]) -> Iterator[Row]:
+def input_rows(
+    task: ScanTask, request: ScanRequest, fetched: frozenset[str]
+) -> Iterator[DatasetRow]:
     """Rows of `inputs` that mark the task's files as done. A file that could not be fetched has no
     `Modified`, so the next run reads it again."""
     for file in task.files:
@@ -184,13 +188,13 @@ def input_rows(task: Task, request: Request, fetched: frozenset[str]) -> Iterato
         yield row if file.address in fetched else row | {"Modified": None}
 
 
-def problem_row(problem: Problem, url: str, path: str) -> Row:
+def problem_row(problem: Problem, url: str, path: str) -> DatasetRow:
     where = (url, path, problem.member, problem.offset, problem.line)
     return dict(zip(PROBLEMS, (*where, problem.message, __version__), strict=True))
 
 
-class _Reading:
-    def __init__(self, task: Task, request: Request, scratch: str) -> None:
+class _ScanReading:
+    def __init__(self, task: ScanTask, request: ScanRequest, scratch: str) -> None:
         self._task, self._request = task, request
         bounds, seconds = request.options.bounds, request.timeout
         with _limited(seconds * (2 + len(task.files))):
@@ -244,17 +248,17 @@ class _Reading:
                 self._analysis.reader.conflicting_entry(item)
             number += 1
 
-    def done(self) -> Done:
+    def done(self) -> ScanTaskDone:
         self._problems += (Missing.problem([host]) for host in self._counts.missing)
         fetched = frozenset(file.address for file in self._task.files) - self._lost
         notes = tuple(n._replace(path=self._files[n.path].address) for n in self._counts.notes)
-        return Done(self._task, self._kernels, notes, fetched)
+        return ScanTaskDone(self._task, self._kernels, notes, fetched)
 
-    def opened_rows(self) -> Iterator[Row]:
+    def opened_rows(self) -> Iterator[DatasetRow]:
         for path, file in self._files.items():
             yield {"Opened": path, "Path": file.path, "Url": file.address}
 
-    def problem_rows(self) -> Iterator[Row]:
+    def problem_rows(self) -> Iterator[DatasetRow]:
         files = self._files | {file.address: file for file in self._task.files}
         for problem in self._problems:
             file = files.get(problem.path, self._task.files[0])

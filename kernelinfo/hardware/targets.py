@@ -30,7 +30,7 @@ def believed(beliefs: tuple[Belief, ...], by: str, version: int = 0) -> dict[str
     }
 
 
-class Waves(NamedTuple):
+class WaveSlots(NamedTuple):
     """Wave slots of one SIMD (LLVM: EU)."""
 
     default_size: Literal[32, 64]
@@ -157,7 +157,7 @@ class Target(NamedTuple):
     elf_mach: int
     """EF_AMDGPU_MACH, the low byte of e_flags."""
     confidence: str
-    waves: Waves
+    waves: WaveSlots
     vgprs: tuple[Vgprs, ...]
     agprs: Agprs
     sgprs: Sgprs
@@ -296,7 +296,7 @@ def contradictions(target: Target) -> list[str]:
 
 
 _KINDS: dict[str, Any] = {
-    "waves": Waves,
+    "waves": WaveSlots,
     "vgprs": Vgprs,
     "agprs": Agprs,
     "sgprs": Sgprs,

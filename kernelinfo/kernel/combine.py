@@ -13,7 +13,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand
-from kernelinfo.reading.facts import SOURCES, Fact, KernelFacts, Numbers, Stated, facts_of
+from kernelinfo.reading.facts import SOURCES, Fact, KernelFacts, Numbers, StatedNumbers, facts_of
 from kernelinfo.reading.paths import in_repository
 
 
@@ -39,7 +39,9 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
 
 
 @lru_cache(maxsize=1 << 14)  # a library's 88,000 kernels make 25,000 different statements
-def settled(stated: tuple[Stated, ...], processor: str | None, compiled_for: str | None) -> Traits:
+def settled(
+    stated: tuple[StatedNumbers, ...], processor: str | None, compiled_for: str | None
+) -> Traits:
     """Traits: each number from its best source, and the demand if the processor is known."""
     target = find(processor) if processor else None
     stated = _best_first(stated)
@@ -68,13 +70,13 @@ def settled(stated: tuple[Stated, ...], processor: str | None, compiled_for: str
 _RANK: dict[str, float] = {source: rank for rank, source in enumerate(SOURCES)}
 
 
-def _best_first(stated: tuple[Stated, ...]) -> tuple[Stated, ...]:
+def _best_first(stated: tuple[StatedNumbers, ...]) -> tuple[StatedNumbers, ...]:
     """Statements sorted by rank of source. Reserved SGPRs of kernel info rank above directives.
 
     Up to LLVM 16 the compiler omits XNACK's SGPRs and the assembler counts them for the same
     directives: clang 16 encodes 96 where llvm-mc 15 encodes 104.
     """
-    ranked: list[tuple[float, Stated]] = []
+    ranked: list[tuple[float, StatedNumbers]] = []
     for source, numbers in stated:
         if source == "kernel-info" and numbers.reserved_sgprs is not None:
             own = Numbers(reserved_sgprs=numbers.reserved_sgprs)
@@ -251,7 +253,7 @@ def _impossible(numbers: Numbers, target: Target | None) -> list[tuple[str, str]
 
 
 def _disagreements(
-    stated: tuple[Stated, ...], impossible: list[tuple[str, str]]
+    stated: tuple[StatedNumbers, ...], impossible: list[tuple[str, str]]
 ) -> tuple[tuple[Fact, Fact], ...]:
     """Pairs of facts that differ or cannot both be true; the first of each pair was chosen."""
     best: dict[str, Fact] = {}

@@ -16,8 +16,8 @@ from kernelinfo.reading import stamps
 from kernelinfo.reading.target_id import target_id
 
 Value = str | int | float | tuple[str, ...] | None
-Values = tuple[Value, ...]
-Names = tuple[str, ...]
+ColumnValues = tuple[Value, ...]
+ColumnNames = tuple[str, ...]
 
 KERNEL = ("Kernel_Name", "Symbol")
 ORIGIN = ("Target", "Compiled_For", "Library", "Path", "Member", "Offset")
@@ -73,7 +73,7 @@ INSTRUCTIONS = (
     "Store_Bytes",
 )
 """Columns of `InstructionCounts`, behind all others and only if asked for."""
-COLUMNS: Names = KERNEL + ORIGIN + RESOURCES + SIZE + OCCUPANCY + BUILD + SOURCE + FINDINGS
+COLUMNS: ColumnNames = KERNEL + ORIGIN + RESOURCES + SIZE + OCCUPANCY + BUILD + SOURCE + FINDINGS
 """Names of the columns. Columns of rocprofv3's kernel trace keep its names, so that tables join."""
 
 BETWEEN_COMPILERS = "; "
@@ -101,7 +101,7 @@ def row(result: Result) -> dict[str, Value]:
     return found
 
 
-def origin_values(kernel: Kernel) -> Values:
+def origin_values(kernel: Kernel) -> ColumnValues:
     """Values of the columns `ORIGIN`."""
     origin = kernel.code_object
     compiled_for = target = origin.target and target_id(origin.target, origin.features)
@@ -111,7 +111,7 @@ def origin_values(kernel: Kernel) -> Values:
     return target, compiled_for, library, origin.path, origin.member, origin.offset
 
 
-def resource_values(traits: Traits, occupancy: Occupancy | None) -> Values:
+def resource_values(traits: Traits, occupancy: Occupancy | None) -> ColumnValues:
     """Values of the columns `RESOURCES`."""
     allocated = occupancy.allocated if occupancy else None
     launch = occupancy.launch if occupancy else None
@@ -135,7 +135,7 @@ def resource_values(traits: Traits, occupancy: Occupancy | None) -> Values:
     )
 
 
-def occupancy_values(occupancy: Occupancy | None) -> Values:
+def occupancy_values(occupancy: Occupancy | None) -> ColumnValues:
     """Values of the columns `OCCUPANCY`; None without an occupancy."""
     if occupancy is None:
         return (None,) * len(OCCUPANCY)
@@ -153,23 +153,23 @@ def occupancy_values(occupancy: Occupancy | None) -> Values:
     )
 
 
-def build_values(code_object: CodeObject) -> Values:
+def build_values(code_object: CodeObject) -> ColumnValues:
     """Values of the columns `BUILD`."""
     own = (code_object.compiler,) if code_object.compiler else ()
     compilers = dict.fromkeys((*own, *stamps.compilers(code_object.stamps)))
     return BETWEEN_COMPILERS.join(compilers) or None, code_object.kernel_count
 
 
-def source_values(kernel: Kernel) -> Values:
+def source_values(kernel: Kernel) -> ColumnValues:
     """Values of the columns `SOURCE`; None without debug information."""
     return tuple(kernel.source) if kernel.source else (None, None)
 
 
-def finding_values(findings: tuple[Finding, ...]) -> Values:
+def finding_values(findings: tuple[Finding, ...]) -> ColumnValues:
     """Value of the column `FINDINGS`: the numbers of the rules."""
     return (tuple([finding.rule for finding in findings]),)
 
 
-def instruction_values(kernel: Kernel) -> Values:
+def instruction_values(kernel: Kernel) -> ColumnValues:
     """Values of the columns `INSTRUCTIONS`."""
     return tuple(kernel.instructions or (None,) * len(INSTRUCTIONS))

@@ -10,7 +10,7 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.hardware.targets import known as known_targets
 from kernelinfo.occupancy import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.occupancy.placement import Assumption, Demand, Launch, placement
-from kernelinfo.reading.facts import Fact, Numbers, Stated, facts_of
+from kernelinfo.reading.facts import Fact, Numbers, StatedNumbers, facts_of
 
 LDS_NOT_STATED = (
     "the kernel takes LDS sized at launch, which the file does not say; see --dynamic-lds"
@@ -29,7 +29,7 @@ class Traits(NamedTuple):
     the target's only one."""
     demand: Demand | None
     """The demand on the hardware; None without a target."""
-    stated: tuple[Stated, ...]
+    stated: tuple[StatedNumbers, ...]
     """Numbers by source, the best source first."""
     disagreements: tuple[tuple[Fact, Fact], ...] = ()
     """Pairs of facts from sources that contradict each other; the first was chosen."""

@@ -16,12 +16,12 @@ from kernelinfo.occupancy import occupancy
 from kernelinfo.occupancy.limits import Resource, most_lds_of_a_workgroup
 from kernelinfo.occupancy.placement import Demand, Launch, placement
 
-Variable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
-VARIABLES: tuple[Variable, ...] = get_args(Variable)
+CurveVariable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
+VARIABLES: tuple[CurveVariable, ...] = get_args(CurveVariable)
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """The occupancy at one value of each variable."""
 
     at: tuple[int, ...]
@@ -35,8 +35,8 @@ class Point:
 
 
 def curve(
-    target: Target, demand: Demand, launch: Launch, variables: Sequence[Variable]
-) -> tuple[Point, ...]:
+    target: Target, demand: Demand, launch: Launch, variables: Sequence[CurveVariable]
+) -> tuple[CurvePoint, ...]:
     """The points for all combinations of values; the last variable runs fastest.
 
     LDS counts static + dynamic bytes and begins at the launch's dynamic LDS."""
@@ -44,7 +44,9 @@ def curve(
     return tuple(_point(target, demand, launch, variables, at) for at in product(*ranges))
 
 
-def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -> tuple[int, ...]:
+def values(
+    target: Target, demand: Demand, launch: Launch, variable: CurveVariable
+) -> tuple[int, ...]:
     """The values of one variable at the points of a curve, ascending from the least possible one
     to the hardware's maximum. A generic target has the union of its members' ranges."""
     hardware = [find(name) for name in target.members] or [target]
@@ -69,7 +71,7 @@ def values(target: Target, demand: Demand, launch: Launch, variable: Variable) -
     return tuple(sorted({least, *(value for value in multiples if value >= least), most}))
 
 
-def stretches(points: Sequence[Point], axis: int = 0) -> tuple[tuple[int, int], ...]:
+def stretches(points: Sequence[CurvePoint], axis: int = 0) -> tuple[tuple[int, int], ...]:
     """(first, last) value of each stretch of equal occupancy along one variable, ascending."""
     lines: dict[int, list[float]] = {}
     for point in points:
@@ -79,7 +81,7 @@ def stretches(points: Sequence[Point], axis: int = 0) -> tuple[tuple[int, int], 
     return tuple(zip(firsts, lasts, strict=True))
 
 
-def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[Point, ...]:
+def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[CurvePoint, ...]:
     """Points of the workgroup sizes, in whole waves, with the highest occupancy.
 
     Only sizes within the launch's range count. Empty if none can start."""
@@ -94,9 +96,9 @@ def _point(
     target: Target,
     demand: Demand,
     launch: Launch,
-    variables: Sequence[Variable],
+    variables: Sequence[CurveVariable],
     at: tuple[int, ...],
-) -> Point:
+) -> CurvePoint:
     changed: dict[str, int] = dict(zip(variables, at, strict=True))
     lds = changed.get("lds")
     demand = demand._replace(
@@ -107,4 +109,4 @@ def _point(
     size = changed.get("workgroup-size", launch.workgroup_size)
     launch = launch._replace(workgroup_size=size, smallest_size=None)
     found = occupancy(target, demand, launch)
-    return Point(at, found.workgroups, found.waves_per_simd, found.percent, found.limiters)
+    return CurvePoint(at, found.workgroups, found.waves_per_simd, found.percent, found.limiters)

@@ -21,7 +21,7 @@ _MIXED = 60
 """Random cases of each wave size and mode."""
 
 
-class Case(NamedTuple):
+class VectorCase(NamedTuple):
     """The arguments of `Arch.occupancy`, with its units."""
 
     wave_size: int
@@ -96,7 +96,7 @@ def _mode(target: Target, domain: Domain) -> bool | None:
     return domain.per == "WGP" if len(target.domains) > 1 else None
 
 
-def _vector(target: Target, case: Case) -> dict[str, Any]:
+def _vector(target: Target, case: VectorCase) -> dict[str, Any]:
     asked = case._asdict()
     found = Arch(target).occupancy(**asked)
     return {
@@ -111,9 +111,9 @@ def _vector(target: Target, case: Case) -> dict[str, Any]:
     }
 
 
-def _cases(target: Target, file: Vgprs, domain: Domain) -> Iterator[Case]:
+def _cases(target: Target, file: Vgprs, domain: Domain) -> Iterator[VectorCase]:
     """Cases of one wave size and mode."""
-    plain = Case(file.wave_size, _mode(target, domain))
+    plain = VectorCase(file.wave_size, _mode(target, domain))
     for size in _SIZES:
         yield plain._replace(workgroup_size=size)
     for vgprs in _vgpr_edges(target, file):
@@ -156,7 +156,7 @@ def _lds_edges(target: Target, domain: Domain) -> list[int]:
     return sorted({1, *edges, *(edge + 1 for edge in edges)})
 
 
-def _mixed(target: Target, file: Vgprs, plain: Case, random: Random) -> Case:
+def _mixed(target: Target, file: Vgprs, plain: VectorCase, random: Random) -> VectorCase:
     """Amounts of every resource at once, most of them possible ones."""
     has_agprs = target.agprs.file != "none"
     return plain._replace(

@@ -10,7 +10,7 @@ from functools import cached_property
 
 from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.disassembly import decoded
-from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.registers import EVERY, from_directives
 from kernelinfo.reading.assembly.arithmetic import Unresolved
@@ -18,7 +18,7 @@ from kernelinfo.reading.assembly.debug_entries import DEBUG_INFO, read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import ASSIGNMENT, described_kernel, label_offset, marks
-from kernelinfo.reading.debug_entries import Unit
+from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.text import Lines, decode, line_end, lines_from, searchable
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
@@ -40,20 +40,20 @@ class AssemblyText:
         self._text = searchable(data)
         self._files_read = 0, SourceFiles()
         """Number of `.file` directives read, and the files that they name."""
-        self._units: tuple[int, list[Unit]] = -1, []
+        self._units: tuple[int, list[DebugUnit]] = -1, []
         """Offset of the debug information read last, and its units."""
         self._target: Target | None = None
         self._peaks: dict[str, str] = {}
         """Name of a called function → its peak in words."""
 
-    def function(self, symbol: str, line: int, target: Target | None = None) -> Function:
+    def function(self, symbol: str, line: int, target: Target | None = None) -> LiveFunction:
         """The function whose label is on a 1-based line; see `listing`."""
         start = self._line_numbers.offset(line)
         listing = self.listing(symbol, line, target)
         if _CALLS in listing.reasons:
             callees = (self._peak(name) for name in _callees(listing))
             listing = listing._replace(reasons=(*listing.reasons, *filter(None, callees)))
-        return Function(listing, from_directives(self._descriptor(symbol, start)))
+        return LiveFunction(listing, from_directives(self._descriptor(symbol, start)))
 
     def listing(self, symbol: str, line: int, target: Target | None = None) -> Listing:
         """The instructions of the function whose label is on a 1-based line.
@@ -79,7 +79,7 @@ class AssemblyText:
         start = self._functions.get(name)
         if start is not None and name not in self._peaks:
             listing = self._listing(name, start, self._line_numbers.number(start), SourceFiles())
-            function = Function(listing, EVERY)
+            function = LiveFunction(listing, EVERY)
             most = max((sum(counts[:2]) for counts in function.counts), default=0)
             bound = "at least " if function.reasons else ""
             self._peaks[name] = f"{name} has {bound}{most} vector registers live at its peak"
@@ -94,7 +94,7 @@ class AssemblyText:
     def _line_numbers(self) -> Lines:
         return Lines(self._text)
 
-    def units(self, line: int) -> Iterable[Unit]:
+    def units(self, line: int) -> Iterable[DebugUnit]:
         """Units of the first debug information after a 1-based line."""
         start = self._line_numbers.offset(line)
         at = bisect_left(self._sections, start)

@@ -32,7 +32,7 @@ InstructionClass = Literal[
 ]
 
 
-class Row(NamedTuple):
+class ClassRow(NamedTuple):
     """Mnemonics of one class. The first row that matches a mnemonic decides."""
 
     instruction_class: InstructionClass
@@ -43,21 +43,21 @@ class Row(NamedTuple):
 
 
 ROWS = (
-    Row("barrier", r"s_(?:get_)?barrier.*|s_wakeup_barrier", "ISA, SOPP: S_BARRIER; SOP1"),
-    Row("wait", r"s_wait.*", "ISA, SOPP: S_WAITCNT, S_WAIT_*; SOPK: S_WAITCNT_*CNT"),
-    Row(
+    ClassRow("barrier", r"s_(?:get_)?barrier.*|s_wakeup_barrier", "ISA, SOPP: S_BARRIER; SOP1"),
+    ClassRow("wait", r"s_wait.*", "ISA, SOPP: S_WAITCNT, S_WAIT_*; SOPK: S_WAITCNT_*CNT"),
+    ClassRow(
         "branch",
         r"s_(?:c?branch|call|swap_?pc|set_?pc|add_pc|rfe|subvector_loop)(?:_.*)?",
         "isBranch, isCall, isReturn without s_endpgm; writes of the PC",
     ),
-    Row(
+    ClassRow(
         "other",
         r"s_.*(?:cache|gl1_inv).*|s_(?:mem(?:real)?time|get_waveid_in_workgroup|(?:buffer_)?prefetch_.*)"
         r"|s_atc_probe.*",
         "SMRD that reads no data: caches, time, wave id",
     ),
-    Row("scalar_load", r"s_(?:buffer_|scratch_)?(?:load|store|atomic)_.*", "SMRD"),
-    Row(
+    ClassRow("scalar_load", r"s_(?:buffer_|scratch_)?(?:load|store|atomic)_.*", "SMRD"),
+    ClassRow(
         "other",
         r"s_(?:nop|endpgm.*|code_end|clause|delay_alu|inst_prefetch|set_inst_prefetch_distance"
         r"|setprio.*|sleep.*|monitor_sleep|sethalt|setkill|trap|sendmsg.*|wakeup|ttracedata.*"
@@ -66,28 +66,28 @@ ROWS = (
         "SOPP, without branches, waits and barriers; s_sendmsg_rtn, s_sleep_var, s_alloc_vgpr,"
         " s_version",
     ),
-    Row("scalar", r"s_.*", "SALU"),
-    Row("other", r"v_nop|v_illegal|exp|export", "ISA, VOP1: V_NOP; EXP"),
-    Row("matrix", r"v_(?:mfma|smfmac|wmma|swmmac)_(?!ld_).*", "IsMAI, IsWMMA, IsSWMMAC"),
-    Row("vector", r"v_.*", "VALU, VINTRP, VINTERP"),
-    Row("lds", r"ds_.*|lds_(?:direct|param)_load", "DS, LDSDIR"),
-    Row("scratch", r"scratch_.*", "FlatScratch"),
-    Row(
+    ClassRow("scalar", r"s_.*", "SALU"),
+    ClassRow("other", r"v_nop|v_illegal|exp|export", "ISA, VOP1: V_NOP; EXP"),
+    ClassRow("matrix", r"v_(?:mfma|smfmac|wmma|swmmac)_(?!ld_).*", "IsMAI, IsWMMA, IsSWMMAC"),
+    ClassRow("vector", r"v_.*", "VALU, VINTRP, VINTERP"),
+    ClassRow("lds", r"ds_.*|lds_(?:direct|param)_load", "DS, LDSDIR"),
+    ClassRow("scratch", r"scratch_.*", "FlatScratch"),
+    ClassRow(
         "other",
         r"(?:buffer|global)_(?:wb|inv|gl[01]_inv).*|(?:flat|global)_prefetch_.*|tensor_stop",
         "MUBUF and FLAT that write back, invalidate or fill caches",
     ),
-    Row(
+    ClassRow(
         "atomic",
         r"(?:buffer|global|flat|image)_atomic_.*",
         "IsAtomicRet, IsAtomicNoRet",
     ),
-    Row(
+    ClassRow(
         "store",
         r"(?:t?buffer|global|flat|image)_store(?:_.*)?|tensor_s(?:tore_.*|ave)",
         "FLAT, MUBUF, MTBUF, MIMG, VIMAGE: mayStore",
     ),
-    Row(
+    ClassRow(
         "load",
         r"(?:t?buffer|global|flat|image|cluster|tensor)_.*",
         "FLAT, MUBUF, MTBUF, MIMG, VIMAGE, VSAMPLE: mayLoad",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.pressure.disassembly import listings, of_target
-from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.registers import EVERY, from_descriptor
@@ -17,14 +17,14 @@ from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.code_object.dwarf import read_line_table, read_units
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import Data
-from kernelinfo.reading.debug_entries import Unit
+from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.paths import in_repository
 
 
 def functions(
     blob: Blob, results: Sequence[Result]
-) -> Iterator[tuple[Result, Function | Problem | None]]:
+) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
     """The function of each kernel; None if its code is not in the file, or a problem."""
     by_symbol = {result.kernel.symbol: result for result in results}
     try:
@@ -34,7 +34,7 @@ def functions(
         for symbol, listing in listings(codes, of_target(results[0].kernel.target, blob.data)):
             if result := by_symbol.pop(symbol, None):
                 entry = _entry(result.kernel, blob.data)
-                yield result, Function(_located(listing, table, addresses), entry)
+                yield result, LiveFunction(_located(listing, table, addresses), entry)
     except ReadError as error:
         yield results[0], problem(blob, str(error))
     else:
@@ -64,7 +64,7 @@ def _entry(kernel: Kernel, data: Data) -> int:
     return from_descriptor(bytes(data.read(start, SIZE)))
 
 
-def units(blob: Blob, line: int) -> Iterator[Unit]:
+def units(blob: Blob, line: int) -> Iterator[DebugUnit]:
     """The units of debug information, up to the first that cannot be read.
 
     A text has others behind each `line`; a code object has only these.

@@ -14,7 +14,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs, version
-from kernelinfo.pressure.instructions import UNDECODED, Effect
+from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect
 from kernelinfo.pressure.listing import Instruction, Listing, known_effect, listing_of
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
@@ -99,10 +99,10 @@ def decoded(chunks: Sequence[bytes], target: Target) -> list[list[str] | None]:
     return found
 
 
-_Found = tuple[MachineCode, list[Disassembled]]
+_Disassembly = tuple[MachineCode, list[Disassembled]]
 
 
-def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterator[_Found]:
+def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterator[_Disassembly]:
     """Each function with its instructions, by the first program that decodes all of it.
 
     Otherwise by the program that decodes most of it.
@@ -150,7 +150,7 @@ def _undecoded(instructions: Sequence[Disassembled]) -> int:
     return sum(map(_is_undecoded, instructions))
 
 
-def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iterator[_Found]:
+def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iterator[_Disassembly]:
     """Functions that a program prints whole, one at a time; none if it fails."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
         file.write(code_file(codes, mach))
@@ -173,10 +173,12 @@ def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iter
                 raise
 
 
-_Section = tuple[int, list[Disassembled]]
+_CodeSection = tuple[int, list[Disassembled]]
 
 
-def _next(sections: Iterator[_Section], process: subprocess.Popen[bytes]) -> _Section | None:
+def _next(
+    sections: Iterator[_CodeSection], process: subprocess.Popen[bytes]
+) -> _CodeSection | None:
     """The next section. A program that takes longer than `_SECONDS` for it is killed."""
     limit = threading.Timer(_SECONDS, process.kill)
     limit.start()
@@ -186,7 +188,7 @@ def _next(sections: Iterator[_Section], process: subprocess.Popen[bytes]) -> _Se
         limit.cancel()
 
 
-def _sections(output: IO[bytes]) -> Iterator[_Section]:
+def _sections(output: IO[bytes]) -> Iterator[_CodeSection]:
     """The number and the instructions of each section that a program prints."""
     number, instructions = -1, list[Disassembled]()
     for line in output:
@@ -237,7 +239,7 @@ def _listing(instructions: Sequence[Disassembled], symbols: Mapping[int, str]) -
     return listing_of(found, {name: at[to] for to, name in names.items()})
 
 
-_NOT_DECODED = Effect(".long", (), 0, 0, "other", None, UNDECODED)
+_NOT_DECODED = InstructionEffect(".long", (), 0, 0, "other", None, UNDECODED)
 
 
 def _target(one: Disassembled) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from kernelinfo.pressure.instructions import Effect
+from kernelinfo.pressure.instructions import InstructionEffect
 from kernelinfo.pressure.listing import ENDS, Instruction, Listing, number
 
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
@@ -19,7 +19,7 @@ _EXEC = ("exec", "exec_lo", "exec_hi")
 _BACK = 8  # most instructions between address and jump of a long branch; LLVM writes fewer
 
 
-class Block(NamedTuple):
+class BasicBlock(NamedTuple):
     """A basic block: instructions that run one after the other."""
 
     first: int
@@ -29,7 +29,7 @@ class Block(NamedTuple):
     """Successors of the wave as a whole, without the paths of inactive lanes."""
 
 
-def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
+def read_flow(listing: Listing) -> tuple[tuple[BasicBlock, ...], tuple[str, ...]]:
     """Blocks in the order of the text, and reasons why edges may be missing.
 
     The first block is the entry.
@@ -45,7 +45,7 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
     skips = {off: (on,) for off, on in skip_edges(code)}
     firsts = _firsts(code, [jumps, skips])
     block_at = {first: block for block, first in enumerate(firsts)}
-    blocks: list[Block] = []
+    blocks: list[BasicBlock] = []
     for first, end in pairwise([*firsts, len(code)]):
         branches = {block_at[to] for to in jumps.get(end - 1, ())}
         if end < len(code) and not code[end - 1].effect.mnemonic.startswith(ENDS):
@@ -53,7 +53,7 @@ def read_flow(listing: Listing) -> tuple[tuple[Block, ...], tuple[str, ...]]:
         successors = inner = tuple(sorted(branches))
         if end - 1 in skips:
             successors = tuple(sorted(branches.union(block_at[to] for to in skips[end - 1])))
-        blocks.append(Block(first, end, successors, inner))
+        blocks.append(BasicBlock(first, end, successors, inner))
     return tuple(blocks), tuple(reasons)
 
 
@@ -188,7 +188,7 @@ def skip_edges(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:
                 break
 
 
-def _saved_in(change: Effect) -> str:
+def _saved_in(change: InstructionEffect) -> str:
     """The register in which an instruction itself saves the lanes; empty if it names none."""
     if "saveexec" in change.mnemonic:
         return change.operands[0]

@@ -18,7 +18,7 @@ from kernelinfo.pressure.flow import components, postorder, predecessors, read_f
 from kernelinfo.pressure.high_vgprs import with_high_vgprs
 from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Instruction, Listing
 from kernelinfo.pressure.loops import Loop, Loops
-from kernelinfo.pressure.nouns import Location, Region
+from kernelinfo.pressure.nouns import CodeLocation, Region
 from kernelinfo.pressure.registers import Counts, count, union
 
 TANGLED = "tangled loops"
@@ -43,7 +43,7 @@ class Live(NamedTuple):
     after: int  # read later, or written by the instruction
 
 
-class Function:
+class LiveFunction:
     """A listing with its flow, loops and liveness."""
 
     def __init__(self, listing: Listing, entry: int) -> None:
@@ -231,13 +231,15 @@ class Function:
             labels[index].append(label)
         return [tuple(labels[block.first]) for block in self.blocks]
 
-    def location(self, index: int, loop: Loop | None = None) -> Location:
+    def location(self, index: int, loop: Loop | None = None) -> CodeLocation:
         """Location relative to a loop. A comment has that of the next instruction."""
         number = self.number[index]
         if number < len(self.code):
             index = self.code[number]
         found = self.instructions[index]
-        return Location(number, found.line, found.address, found.source, self._region(index, loop))
+        return CodeLocation(
+            number, found.line, found.address, found.source, self._region(index, loop)
+        )
 
     def _region(self, index: int, loop: Loop | None) -> Region:
         if loop is None:

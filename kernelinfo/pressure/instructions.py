@@ -34,7 +34,7 @@ _TO_LABEL = re.compile(r"(s_(?:branch|cbranch_(?:scc[01]|vccn?z|execn?z)))\s+([\
 """A branch. Its label is no register, whatever its name."""
 
 
-class Effect(NamedTuple):
+class InstructionEffect(NamedTuple):
     """Registers and control flow of one instruction."""
 
     mnemonic: str  # without the encoding
@@ -47,14 +47,14 @@ class Effect(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 14)
-def effect(text: str) -> Effect:
+def effect(text: str) -> InstructionEffect:
     """The effect of an instruction.
 
     `text` has no comments except those that name registers above v255. Both halves of a dual
     instruction (`::`) read before either of them writes.
     """
     if branch := _TO_LABEL.fullmatch(text):
-        return Effect(branch[1], (branch[2],), 0, 0, "branch", None, None)
+        return InstructionEffect(branch[1], (branch[2],), 0, 0, "branch", None, None)
     first, *others = map(_single, text.split("::"))
     for other in others:
         whole = first.mnemonic and other.mnemonic
@@ -69,7 +69,7 @@ def effect(text: str) -> Effect:
     return first
 
 
-def _single(text: str) -> Effect:
+def _single(text: str) -> InstructionEffect:
     taken, encoding = operation(text)
     registers = [named(operand) for operand in taken.operands]
     positions = rules.access(taken, encoding)
@@ -79,7 +79,7 @@ def _single(text: str) -> Effect:
             writes |= operand
         if position not in positions.written or position in positions.kept:
             reads |= operand
-    return Effect(
+    return InstructionEffect(
         taken.mnemonic,
         taken.operands,
         writes,

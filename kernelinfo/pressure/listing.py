@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from kernelinfo.pressure import data_directives
-from kernelinfo.pressure.instructions import UNDECODED, Effect, effect
+from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.facts import SourceLine
@@ -52,7 +52,7 @@ class Instruction(NamedTuple):
     """An instruction, or a compiler comment that defines or ends values."""
 
     text: str  # as written, without comments; empty for a comment
-    effect: Effect
+    effect: InstructionEffect
     line: int | None  # 1-based, in the assembly text; None in a code object
     address: int | None  # as symbols of the code object count; None in assembly
     source: SourceLine | None
@@ -64,7 +64,7 @@ class Instruction(NamedTuple):
         return bool(self.text)
 
 
-class Variable(NamedTuple):
+class SourceVariable(NamedTuple):
     """A source variable and its registers, from one instruction on."""
 
     first: int  # index of an instruction
@@ -77,7 +77,7 @@ class Listing(NamedTuple):
 
     instructions: tuple[Instruction, ...]
     labels: Mapping[str, int]  # label → index of the next instruction
-    variables: tuple[Variable, ...]  # in the order of the text
+    variables: tuple[SourceVariable, ...]  # in the order of the text
     reasons: tuple[str, ...]  # reasons why results may be inexact
 
 
@@ -104,7 +104,7 @@ def read_listing(
     `decode` disassembles data among the instructions. The label of another of the `kernels` also
     ends the function.
     """
-    reader = _Reader(first, files, value, name, kernels)
+    reader = _ListingReader(first, files, value, name, kernels)
     for line in lines:
         if not reader.take(line):
             break
@@ -114,7 +114,7 @@ def read_listing(
 def listing_of(
     instructions: list[Instruction],
     labels: Mapping[str, int],
-    variables: Sequence[Variable] = (),
+    variables: Sequence[SourceVariable] = (),
     reasons: Iterable[str] = (),
 ) -> Listing:
     """The listing of these instructions, without the padding after the last instruction."""
@@ -129,7 +129,7 @@ def listing_of(
     return Listing(tuple(instructions), labels, tuple(variables), tuple(found))
 
 
-class _Reader:
+class _ListingReader:
     """Reader of one function, line by line."""
 
     def __init__(
@@ -142,7 +142,7 @@ class _Reader:
         self._kernels = kernels
         self._found: list[Instruction] = []
         self._labels: dict[str, int] = {}
-        self._variables: list[Variable] = []
+        self._variables: list[SourceVariable] = []
         self._reasons: dict[str, None] = {}
         self._source: SourceLine | None = None
         self._clause: tuple[Literal["Spill", "Reload"] | None, int] = None, 0
@@ -203,12 +203,12 @@ class _Reader:
             name, arrow, held = stated.removeprefix("DEBUG_VALUE:").partition(" <- ")
             if arrow:
                 registers = union(named_by_compiler(held))
-                self._variables.append(Variable(len(self._found), name.strip(), registers))
+                self._variables.append(SourceVariable(len(self._found), name.strip(), registers))
         else:
             defined = stated if fact[1] == IMPLICIT_DEF else " ".join(_DEFINED.findall(stated))
             written = union(named_by_compiler(defined))
             read = union(named_by_compiler(" ".join(_KILLED.findall(stated))))
-            pseudo = Effect(fact[1], (), written, read, "other", None, None)
+            pseudo = InstructionEffect(fact[1], (), written, read, "other", None, None)
             self._found.append(Instruction("", pseudo, self._number, None, None, None))
         return None
 
@@ -247,7 +247,7 @@ class _Reader:
             self._data[last] += found
             return
         self._data[last + 1] = bytearray(found)
-        undecoded = Effect(".long", (), 0, 0, "other", None, UNDECODED)
+        undecoded = InstructionEffect(".long", (), 0, 0, "other", None, UNDECODED)
         self._found.append(Instruction(code, undecoded, self._number, None, self._source, None))
 
     def _take_instruction(self, code: str, spill: Literal["Spill", "Reload"] | None) -> None:
@@ -292,13 +292,13 @@ class _Reader:
         return found, [*at, len(found)]
 
 
-def known_effect(text: str) -> Effect:
+def known_effect(text: str) -> InstructionEffect:
     """The effect of an instruction that a disassembler printed; inexact if it is unknown."""
     mnemonic = text.split(None, 1)[0]
     if _MNEMONIC.match(mnemonic):
         return effect(text)
     reason = f"{UNKNOWN} {mnemonic[:40]}"
-    return Effect(mnemonic, (), 0, 0, "other", None, reason)
+    return InstructionEffect(mnemonic, (), 0, 0, "other", None, reason)
 
 
 def number(written: str) -> int | None:

@@ -17,8 +17,8 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.occupancy.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.function import Function
-from kernelinfo.pressure.lds import Lds, lds_of
+from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.lds import LdsUse, lds_of
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.assembly.proof import is_lds_access
@@ -26,7 +26,7 @@ from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
-from kernelinfo.reading.debug_entries import Unit
+from kernelinfo.reading.debug_entries import DebugUnit
 
 
 class Measured(NamedTuple):
@@ -35,19 +35,19 @@ class Measured(NamedTuple):
     result: Result
     story: Story
     curve: Curve | None  # if asked for
-    lds: Lds | None  # if asked for and described by debug information
+    lds: LdsUse | None  # if asked for and described by debug information
 
 
 NOT_ALLOCATED = "registers above those that the descriptor allocates"
 """Reason for inexact results: the text is not exactly the code that the kernel runs."""
 
-Found = Measured | Problem | Note  # what a measurement yields
+MeasureItem = Measured | Problem | Note  # what a measurement yields
 
 
 class Look(NamedTuple):
     """Options of a measurement."""
 
-    at: Callable[[Function], int | None] = lambda function: None
+    at: Callable[[LiveFunction], int | None] = lambda function: None
     """Index of the instruction whose live values are wanted; None for the peak."""
     curve: bool = False
     blocks: bool = False
@@ -57,7 +57,7 @@ class Look(NamedTuple):
 _LOOK = Look()
 
 
-def measure(path: str, options: Options, look: Look = _LOOK) -> Iterator[Found]:
+def measure(path: str, options: Options, look: Look = _LOOK) -> Iterator[MeasureItem]:
     """Register pressure of each kernel of a path, one by one; problems and notes in between."""
     analysis, counts = Analysis(options, [path]), PathCounts(path)
     for blob in open_paths([path], within=options.bounds):
@@ -111,13 +111,13 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     return stories[0]
 
 
-def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Found]:
+def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[MeasureItem]:
     """Register pressure of the kernels of one blob, and problems."""
     if not results:
         return
     in_text = results[0].kernel.code_object.kind == "assembly"
-    functions: Iterator[tuple[Result, Function | Problem | None]]
-    units: Callable[[int], Iterable[Unit]]
+    functions: Iterator[tuple[Result, LiveFunction | Problem | None]]
+    units: Callable[[int], Iterable[DebugUnit]]
     if in_text:
         text = AssemblyText(blob.data.read())
         functions, units = _of_text(text, results), text.units
@@ -145,14 +145,16 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Fo
 
 def _of_text(
     text: AssemblyText, results: Iterable[Result]
-) -> Iterator[tuple[Result, Function | Problem | None]]:
+) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
     for result in results:
         kernel = result.kernel
         line, target = kernel.line, kernel.target
         yield result, None if line is None else text.function(kernel.symbol, line, target)
 
 
-def _lds(units: Callable[[int], Iterable[Unit]], kernel: Kernel, function: Function) -> Lds | None:
+def _lds(
+    units: Callable[[int], Iterable[DebugUnit]], kernel: Kernel, function: LiveFunction
+) -> LdsUse | None:
     """Variables in a kernel's LDS; None if debug information does not describe it.
 
     0 bytes if the kernel accesses LDS and reserves none: the launch sets its size.
@@ -160,11 +162,11 @@ def _lds(units: Callable[[int], Iterable[Unit]], kernel: Kernel, function: Funct
     size = kernel.used.lds_bytes
     if not size:
         is_reached = any(is_lds_access(one.text.encode()) for one in function.instructions)
-        return Lds(0, ()) if size == 0 and is_reached else None
+        return LdsUse(0, ()) if size == 0 and is_reached else None
     return lds_of(units(kernel.line or 1), kernel.symbol, size)
 
 
-def _story(result: Result, function: Function, look: Look) -> Story:
+def _story(result: Result, function: LiveFunction, look: Look) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
     files = kernel.target.agprs.file if kernel.target else "unified"
     steps: tuple[VgprStep, ...] = ()

@@ -12,7 +12,7 @@ from kernelinfo.reading.facts import SourceLine
 Region = Literal["entry", "before the loop", "in the loop", "after the loop", "elsewhere"]
 
 
-class Location(NamedTuple):
+class CodeLocation(NamedTuple):
     """Position of an instruction in its function, its file and its source."""
 
     number: int  # 0-based, among the instructions of its function
@@ -45,7 +45,7 @@ class Peak(NamedTuple):
     """The peak of a function, and the first instruction with most live vector registers."""
 
     pressure: Pressure
-    at: Location
+    at: CodeLocation
     instruction: str
     loop: str | None  # label of the innermost loop around it; None outside loops or without a label
     instructions: int  # number of instructions with as many vector registers
@@ -59,15 +59,15 @@ class LiveValues(NamedTuple):
     total: int
     variable: str | None
     """Variable of the source; None if no compiler comment names it."""
-    written: Location | None
+    written: CodeLocation | None
     """Nearest write before `Story.at`, the first in the text if the registers differ. None if live
     since function entry or not followed."""
-    written_last: Location | None
+    written_last: CodeLocation | None
     """Nearest write before `Story.at`, the last in the text."""
-    next_read: Location | None
+    next_read: CodeLocation | None
     """Nearest read after `Story.at`, the first in the text if the registers differ. None if no path
     leads to a read, because the flow is inexact."""
-    next_read_last: Location | None
+    next_read_last: CodeLocation | None
     """Nearest read after `Story.at`, the last in the text."""
     next_turn: bool
     """True if the next read is in a later iteration of the loop."""
@@ -91,21 +91,21 @@ class LoopPressure(NamedTuple):
 
     label: str | None
     depth: int  # 1 for an outermost loop
-    at: Location  # first instruction of its header
+    at: CodeLocation  # first instruction of its header
     live_in: Counts  # at its header
     constant: Counts  # of `live_in`, registers only read in the loop
     constant_registers: tuple[str, ...]
     through: Counts  # of `live_in`, registers neither read nor written in the loop
     through_registers: tuple[str, ...]
     code: InstructionMix
-    last: int  # `Location.number` of its last instruction in the text
+    last: int  # `CodeLocation.number` of its last instruction in the text
 
 
 class BlockPressure(NamedTuple):
     """One basic block, and the registers live at its begin."""
 
     labels: tuple[str, ...]
-    at: Location
+    at: CodeLocation
     instructions: int
     successors: tuple[int, ...]  # indices of blocks
     live_in: tuple[str, ...]
@@ -139,7 +139,7 @@ class Story(NamedTuple):
     peak: Peak
     entry: tuple[str, ...]
     """Registers live at function entry."""
-    at: Location
+    at: CodeLocation
     """Location of `live_across`: the peak, or the line that the user chose."""
     live_across: tuple[LiveValues, ...]
     """All values live at `at`, longest untouched first."""

@@ -9,15 +9,15 @@ from typing import NamedTuple
 from kernelinfo.kernel.instruction_counts import total
 from kernelinfo.occupancy.calculator import VgprStep
 from kernelinfo.pressure.counting import counted
-from kernelinfo.pressure.function import TANGLED, Function
+from kernelinfo.pressure.function import TANGLED, LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
+    CodeLocation,
     InstructionMix,
     LinePressure,
     LiveValues,
-    Location,
     LoopPressure,
     Peak,
     Pressure,
@@ -33,7 +33,7 @@ MOST_POINTS = 2000  # of a curve; screens have fewer columns
 class Storyteller(NamedTuple):
     """Computes the register pressure of a function that has instructions."""
 
-    function: Function
+    function: LiveFunction
     files: str  # the target's `agprs.file`
     steps: tuple[VgprStep, ...]  # of its occupancy
 
@@ -121,7 +121,7 @@ class Storyteller(NamedTuple):
         for loop in sorted(loops.forest, key=lambda loop: loop.header):
             yield self._loop(loop, *touched[loop.position], *code[loop.position])
 
-    def _code(self, blocks: Iterable[int]) -> _Code:
+    def _code(self, blocks: Iterable[int]) -> _Mix:
         """Counts and peak of some blocks, and the number of their last instruction."""
         indices = [index for number in blocks for index in self.function.code_of(number)]
         return self._mix(indices), self.function.number[max(indices, default=0)]
@@ -171,10 +171,10 @@ class Storyteller(NamedTuple):
             yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))
 
 
-_Code = tuple[InstructionMix, int]
+_Mix = tuple[InstructionMix, int]
 
 
-def _together(one: _Code, other: _Code) -> _Code:
+def _together(one: _Mix, other: _Mix) -> _Mix:
     """Counts, peak and last instruction of two parts combined."""
     (mine, last), (theirs, other_last) = one, other
     code = InstructionMix(
@@ -186,23 +186,23 @@ def _together(one: _Code, other: _Code) -> _Code:
     return code, max(last, other_last)
 
 
-def _label(function: Function, loop: Loop) -> str | None:
+def _label(function: LiveFunction, loop: Loop) -> str | None:
     return next(iter(function.labels[loop.header]), None)
 
 
-class Point(NamedTuple):
+class PressurePoint(NamedTuple):
     """A point of the curve.
 
     If several instructions share it, the one with most vector registers.
     """
 
-    at: Location
+    at: CodeLocation
     counts: Counts
     instruction: str
     spills: int  # spill stores and reloads that share the point
 
 
-class Span(NamedTuple):
+class LiveSpan(NamedTuple):
     """Registers that are live from one point to another, and at neither point around that."""
 
     first: int
@@ -213,11 +213,11 @@ class Span(NamedTuple):
 class Curve(NamedTuple):
     """Points in the order of the text, and the spans along them."""
 
-    points: tuple[Point, ...]
-    spans: tuple[Span, ...]  # by index of point
+    points: tuple[PressurePoint, ...]
+    spans: tuple[LiveSpan, ...]  # by index of point
 
 
-def curve(function: Function) -> Curve:
+def curve(function: LiveFunction) -> Curve:
     """The curve of a function, of at most `MOST_POINTS` points."""
     code, counts = function.code, function.counts
     size = -(-len(code) // MOST_POINTS) or 1
@@ -227,14 +227,14 @@ def curve(function: Function) -> Curve:
     return Curve(points, _spans(function, highest))
 
 
-def _point(function: Function, share: Sequence[int], index: int) -> Point:
+def _point(function: LiveFunction, share: Sequence[int], index: int) -> PressurePoint:
     spills = sum(function.instructions[other].spill is not None for other in share)
-    return Point(
+    return PressurePoint(
         function.location(index), function.counts[index], function.instructions[index].text, spills
     )
 
 
-def _spans(function: Function, indices: Sequence[int]) -> tuple[Span, ...]:
+def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ...]:
     """Spans of registers along these instructions. An instruction's position is its point."""
     found: dict[tuple[int, int], int] = defaultdict(int)
     begun: dict[int, int] = {}
@@ -247,4 +247,4 @@ def _spans(function: Function, indices: Sequence[int]) -> tuple[Span, ...]:
         live = now
     for register in each(live):
         found[begun.pop(register), point] |= register
-    return tuple(Span(*ends, ranges(registers)) for ends, registers in sorted(found.items()))
+    return tuple(LiveSpan(*ends, ranges(registers)) for ends, registers in sorted(found.items()))

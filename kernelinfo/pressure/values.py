@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple
 
-from kernelinfo.pressure.function import MOST_VISITS, Function
+from kernelinfo.pressure.function import MOST_VISITS, LiveFunction
 from kernelinfo.pressure.loops import Loop
-from kernelinfo.pressure.nouns import LiveValues, Location
+from kernelinfo.pressure.nouns import CodeLocation, LiveValues
 from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
 _SIMILAR = 0.9  # within a group, shortest time untouched / longest
@@ -24,15 +24,15 @@ class _LiveRegister(NamedTuple):
     """
 
     register: int
-    next_read: Location | None  # None if no path leads to a read
+    next_read: CodeLocation | None  # None if no path leads to a read
     next_turn: bool  # the read stands before the instruction in the text: a back edge leads to it
     untouched: int  # instructions from the last access to the next read; 0 without a read
-    written: Location | None  # None if it is live since function entry
+    written: CodeLocation | None  # None if it is live since function entry
     variable: str | None
     in_loop: _InLoop
 
 
-def live_values(function: Function, at: int) -> tuple[tuple[LiveValues, ...], bool]:
+def live_values(function: LiveFunction, at: int) -> tuple[tuple[LiveValues, ...], bool]:
     """Values live at an instruction, longest untouched first; False if the search was cut short.
 
     Registers with the same history are one group.
@@ -55,7 +55,9 @@ def live_values(function: Function, at: int) -> tuple[tuple[LiveValues, ...], bo
 class _Search:
     """The nearest accesses of some registers before and after one instruction."""
 
-    def __init__(self, function: Function, start: int, registers: int, loop: Loop | None) -> None:
+    def __init__(
+        self, function: LiveFunction, start: int, registers: int, loop: Loop | None
+    ) -> None:
         self._function = function
         self._loop = loop
         self._start = start
@@ -76,7 +78,7 @@ class _Search:
         indices = range(start - 1, block.first - 1, -1)
         self._follow(registers & ~own, indices, self._written_in, function.before, -1)
 
-    def of(self, register: int) -> tuple[Location | None, bool, int, Location | None]:
+    def of(self, register: int) -> tuple[CodeLocation | None, bool, int, CodeLocation | None]:
         """Next read, True if it is in the next iteration, time untouched, last write of a
         register."""
         until, read = self._reads.get(register, (0, None))
@@ -87,7 +89,7 @@ class _Search:
         untouched = 0 if read is None else max(until + self._touches.get(register, 0), 0)
         return self._location(read), is_next_turn, untouched, self._location(written)
 
-    def _location(self, index: int | None) -> Location | None:
+    def _location(self, index: int | None) -> CodeLocation | None:
         return None if index is None else self._function.location(index, self._loop)
 
     def _follow(
@@ -175,7 +177,7 @@ def _in_loop(register: int, loop: Loop | None, reads: int, writes: int) -> _InLo
     return "constant" if register & reads else "through"
 
 
-def _variables(function: Function, at: int) -> dict[int, str]:
+def _variables(function: LiveFunction, at: int) -> dict[int, str]:
     """Register → source variable at an instruction, by the compiler's comments.
 
     Copies of an inlined function share their names, so one name may hold several registers. A name
@@ -245,7 +247,7 @@ def _values(group: Sequence[_LiveRegister]) -> LiveValues:
     )
 
 
-def _ends(places: Iterable[Location | None]) -> tuple[Location | None, Location | None]:
+def _ends(places: Iterable[CodeLocation | None]) -> tuple[CodeLocation | None, CodeLocation | None]:
     """The first and last location in the text; None for both if no location is known."""
     known = sorted((at for at in places if at), key=lambda at: at.number)
     return (known[0], known[-1]) if known else (None, None)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.facts import Asked, Module
+from kernelinfo.reading.facts import Module, ReadFilter
 from kernelinfo.reading.text import text_of
 
 
-def read(blob: Blob, *, arch: str | None = None, asked: Asked | None = None) -> Iterator[Module]:
+def read(
+    blob: Blob, *, arch: str | None = None, asked: ReadFilter | None = None
+) -> Iterator[Module]:
     """Modules of a blob: one for a code object, one or several for an assembly text or a build log.
 
     `arch` is the target of code that names none. Readers may pass over kernels that are not `asked`

@@ -10,7 +10,7 @@ from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import CodeKind
 
 
-class Launch(NamedTuple):
+class StatedLaunch(NamedTuple):
     """Launch settings that a container (Triton's JSON, for example) states of its one kernel."""
 
     lds_bytes: int | None
@@ -34,7 +34,7 @@ class Blob(NamedTuple):
     """Name inside the container: a bundle entry's id, an archive member."""
     offset: int | None = 0
     """Bytes from the start of the outermost file; None inside compressed data."""
-    launch: Launch | None = None
+    launch: StatedLaunch | None = None
     """None if the container states no launch settings."""
     is_one_of_many: bool = False
     """True for a member of a container that mostly holds other things than AMD GPU code."""

@@ -16,7 +16,7 @@ _OVERLAP = 1 << 10
 """Bytes by which windows overlap, so that no match is cut; every pattern matches less."""
 
 
-class Source(Protocol):
+class ByteSource(Protocol):
     """A whole file: on disk, in a store, or in memory."""
 
     def read(self, offset: int, size: int) -> memoryview:
@@ -71,7 +71,7 @@ class Data:
 
     __slots__ = ("_size", "_source", "_start")
 
-    def __init__(self, source: Source, size: int, start: int = 0) -> None:
+    def __init__(self, source: ByteSource, size: int, start: int = 0) -> None:
         self._source = source
         self._size = size
         self._start = start
@@ -90,13 +90,13 @@ class Data:
     def read(self, offset: int = 0, size: int = sys.maxsize) -> memoryview:
         """`size` bytes from `offset` on, fewer at the end of the data.
 
-        Raises `ReadError` like `Source.read`.
+        Raises `ReadError` like `ByteSource.read`.
         """
         size = min(size, self._size - offset)
         return self._source.read(self._start + offset, size) if size > 0 else memoryview(b"")
 
     def pieces(self) -> Iterator[memoryview]:
-        """All bytes, by the MiB. Raises `ReadError` like `Source.read`."""
+        """All bytes, by the MiB. Raises `ReadError` like `ByteSource.read`."""
         for offset in range(0, self._size, _WINDOW):
             yield self.read(offset, _WINDOW)
 

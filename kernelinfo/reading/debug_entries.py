@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kernelinfo.reading.facts import SourceLine
 
 
-class Entry(NamedTuple):
+class DebugEntry(NamedTuple):
     """One entry: a function, a variable, a type."""
 
     tag: str
@@ -21,9 +21,9 @@ class Entry(NamedTuple):
     """True for a variable with one fixed address, or with no location at all."""
     source: SourceLine | None
     """Line of the declaration."""
-    children: list[Entry]
+    children: list[DebugEntry]
 
-    def variables(self) -> Iterator[Entry]:
+    def variables(self) -> Iterator[DebugEntry]:
         """Static variables of a function and of the scopes in it.
 
         LLVM lists them before the first parameter. A variable behind it without a location is an
@@ -38,12 +38,14 @@ class Entry(NamedTuple):
                 yield child
 
 
-Unit = Mapping[int, Entry]  # every entry of one compilation unit, by its offset in the unit
+DebugUnit = Mapping[
+    int, DebugEntry
+]  # every entry of one compilation unit, by its offset in the unit
 
 _NAMES = ("DW_AT_abstract_origin", "DW_AT_specification")
 
 
-def function_named(unit: Unit, symbol: str) -> Entry | None:
+def function_named(unit: DebugUnit, symbol: str) -> DebugEntry | None:
     """Entry of the function with that symbol and with code; None if the unit has none."""
     for entry in unit.values():
         if entry.tag != "DW_TAG_subprogram":

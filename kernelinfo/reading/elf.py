@@ -28,7 +28,7 @@ _LONGEST_NAME = 1 << 16
 """Bytes; the longest mangled names of template libraries have some tens of thousands."""
 
 
-class Layout:
+class RowLayout:
     """Decoder of chosen fields in a table's rows, made from pyelftools' layout of a row."""
 
     def __init__(self, row: Any, *fields: str) -> None:
@@ -60,17 +60,17 @@ STRUCTS = ELFStructs(little_endian=True, elfclass=64)
 STRUCTS.create_basic_structs()
 STRUCTS.create_advanced_structs()
 
-_HEADER = Layout(
+_HEADER = RowLayout(
     STRUCTS.Elf_Ehdr,
     *("e_type", "e_machine", "e_phoff", "e_shoff", "e_flags"),
     *("e_phentsize", "e_phnum", "e_shentsize", "e_shnum", "e_shstrndx"),
 )
-_SECTION = Layout(
+_SECTION = RowLayout(
     STRUCTS.Elf_Shdr,
     *("sh_name", "sh_type", "sh_addr", "sh_offset", "sh_size"),
     *("sh_link", "sh_info", "sh_entsize", "sh_flags"),
 )
-_SEGMENT = Layout(STRUCTS.Elf_Phdr, "p_type", "p_vaddr", "p_offset", "p_filesz")
+_SEGMENT = RowLayout(STRUCTS.Elf_Phdr, "p_type", "p_vaddr", "p_offset", "p_filesz")
 
 
 class Section(NamedTuple):
@@ -172,7 +172,7 @@ def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
 
 
 def _rows(
-    data: Data, row: Layout, offset: int, size: int, count: int, warnings: list[ReadWarning]
+    data: Data, row: RowLayout, offset: int, size: int, count: int, warnings: list[ReadWarning]
 ) -> list[tuple[int, ...]]:
     """Rows of a header table; empty without a table, or with a warning if the file cuts it."""
     if not offset:

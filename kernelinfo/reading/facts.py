@@ -85,7 +85,7 @@ class Numbers(NamedTuple):
 
 
 NOTHING = Numbers()
-Stated = tuple[Source, Numbers]
+StatedNumbers = tuple[Source, Numbers]
 """Numbers that one source states for one kernel."""
 
 
@@ -112,7 +112,7 @@ class Fact(NamedTuple):
     source: Source
 
 
-def facts_of(stated: Iterable[Stated]) -> tuple[Fact, ...]:
+def facts_of(stated: Iterable[StatedNumbers]) -> tuple[Fact, ...]:
     """Facts for all stated numbers, in the order of the sources."""
     return tuple(
         [
@@ -166,7 +166,7 @@ class Code(NamedTuple):
     """Instructions inside loops that reach scratch, spills and reloads not counted."""
 
 
-class Asked(NamedTuple):
+class ReadFilter(NamedTuple):
     """The kernels that a run asks for; readers may pass over all others."""
 
     targets: tuple[str, ...]
@@ -180,7 +180,7 @@ class KernelFacts(NamedTuple):
 
     symbol: str
     """Mangled name, without the descriptor's `.kd`."""
-    stated: tuple[Stated, ...]
+    stated: tuple[StatedNumbers, ...]
     """One entry for each source that states a number."""
     places: tuple[Place, ...] = ()
     """Places of the sources, for line numbers and offsets."""

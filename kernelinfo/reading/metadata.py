@@ -60,9 +60,9 @@ def _flag(value: object) -> bool:
     return bool(value)
 
 
-_Reading = Callable[[object], object]
+_Converted = Callable[[object], object]
 
-KEYS: Mapping[str, tuple[str, _Reading]] = {
+KEYS: Mapping[str, tuple[str, _Converted]] = {
     ".vgpr_count": ("vgprs", _registers),
     ".agpr_count": ("agprs", _registers),
     ".sgpr_count": ("sgprs", _registers),
@@ -79,7 +79,7 @@ KEYS: Mapping[str, tuple[str, _Reading]] = {
     ".uses_dynamic_stack": ("dynamic_stack", _flag),
 }
 
-KEYS_V2: Mapping[str, Mapping[str, tuple[str, _Reading]]] = {
+KEYS_V2: Mapping[str, Mapping[str, tuple[str, _Converted]]] = {
     "CodeProps": {
         "NumVGPRs": ("vgprs", _registers),
         "NumSGPRs": ("sgprs", _registers),
@@ -148,7 +148,7 @@ def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, li
 
 
 def _read(
-    keys: Mapping[str, tuple[str, _Reading]], values: Mapping[object, object]
+    keys: Mapping[str, tuple[str, _Converted]], values: Mapping[object, object]
 ) -> tuple[dict[str, Any], list[str]]:
     """Numbers by the names of `Numbers`, and complaints about malformed values."""
     numbers: dict[str, Any] = {}

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kernelinfo.hardware.registers import extra_sgprs, total_vgprs
 from kernelinfo.hardware.targets import Target
-from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, Stated
+from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, StatedNumbers
 
 NOTE = "is not linked yet: numbers cover this object only; link it to count all callees"
 _MOST_CALLS = 1 << 20
@@ -30,7 +30,7 @@ _REPLACED: Mapping[str, None] = dict.fromkeys(
 _UNKNOWN = Numbers(indirect_call=True)  # for a kernel that the linking info does not list
 
 
-class Function:
+class LinkedFunction:
     """Linking info of one function, callees excluded."""
 
     def __init__(self, *, is_open: bool = False) -> None:
@@ -49,7 +49,7 @@ class Function:
 class _Reach(NamedTuple):
     """A function and all functions that it reaches."""
 
-    functions: Collection[Function]
+    functions: Collection[LinkedFunction]
     scratch: int  # bytes per lane along the deepest path of calls
     is_open: bool
     is_recursive: bool
@@ -57,7 +57,7 @@ class _Reach(NamedTuple):
 
 def with_callees(
     kernels: Iterable[KernelFacts],
-    functions: Mapping[str, Function],
+    functions: Mapping[str, LinkedFunction],
     target: Target | None,
     *,
     xnack: bool,
@@ -74,7 +74,7 @@ def with_callees(
         if kernel.symbol in functions:
             numbers = _numbers(calls.reach(kernel.symbol), target, xnack=xnack)
         own = ((source, alone._replace(**_REPLACED)) for source, alone in kernel.stated)
-        linked: Stated = "linking-info", numbers
+        linked: StatedNumbers = "linking-info", numbers
         stated = (linked, *(one for one in own if one[1] != NOTHING))
         found.append(kernel._replace(stated=stated))
     return found
@@ -83,14 +83,14 @@ def with_callees(
 class _Calls:
     """Call graph of one object."""
 
-    def __init__(self, functions: Mapping[str, Function]) -> None:
+    def __init__(self, functions: Mapping[str, LinkedFunction]) -> None:
         self._functions = functions
         self._left = _MOST_CALLS
 
     def reach(self, name: str) -> _Reach:
         """The function `name` and all functions that it reaches; open if the calls exceed the limit
         of an object."""
-        reached: dict[str, Function] = {}
+        reached: dict[str, LinkedFunction] = {}
         scratch: dict[str, int] = {}
         """Bytes per lane along the deepest path, by each finished function's name."""
         is_open = is_recursive = False

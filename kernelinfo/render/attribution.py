@@ -21,7 +21,7 @@ BETWEEN = " · "
 _SEPARATOR = " › "
 
 
-class Origin(NamedTuple):
+class KernelOrigin(NamedTuple):
     """Texts on the origin of a kernel that may tell it apart from a namesake."""
 
     processor: str
@@ -38,7 +38,7 @@ class Origin(NamedTuple):
     """The member with all that a container says of it, and its offset."""
 
 
-_TIERS: tuple[tuple[Callable[[Origin], str], ...], ...] = (
+_TIERS: tuple[tuple[Callable[[KernelOrigin], str], ...], ...] = (
     (lambda one: one.processor, lambda one: one.target),
     (lambda one: one.library,),
     (lambda one: one.member, lambda one: one.whole_member),
@@ -77,7 +77,7 @@ def attributed_rows(
     return texts
 
 
-def _apart(origins: Sequence[Origin], targets: bool) -> list[tuple[str, ...]]:
+def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ...]]:
     """The texts that tell each origin apart from the others."""
     shared = set(origins[0].options).intersection(*(one.options for one in origins))
     origins = [
@@ -98,23 +98,23 @@ def _apart(origins: Sequence[Origin], targets: bool) -> list[tuple[str, ...]]:
     return [tuple(filter(None, one)) for one in told]
 
 
-def _shared(row: Sequence[Named]) -> Origin:
+def _shared(row: Sequence[Named]) -> KernelOrigin:
     """The origin of a row. A text that differs within it is the first and the number of others."""
     origins = list(dict.fromkeys(map(_origin, row)))
     if not origins[1:]:
         return origins[0]
     texts = {
         field: [*dict.fromkeys(getattr(origin, field) for origin in origins)]
-        for field in Origin._fields
+        for field in KernelOrigin._fields
         if field != "options"
     }
     some = {
         name: f"{of[0]} + {len(of) - 1} more" if of[1:] else of[0] for name, of in texts.items()
     }
-    return Origin(options=(), **some)
+    return KernelOrigin(options=(), **some)
 
 
-def _origin(kernel: Named) -> Origin:
+def _origin(kernel: Named) -> KernelOrigin:
     if not isinstance(kernel, Kernel):
         path, _, member = kernel.code_object.partition(_SEPARATOR)
         processor, target, offset = kernel.processor, kernel.target, ""
@@ -126,7 +126,7 @@ def _origin(kernel: Named) -> Origin:
         options = tuple(f"{name}={value}" for name, value in origin.options)
         offset = f"at 0x{origin.offset:x}" if origin.offset else ""
     file = member_file(member)
-    return Origin(
+    return KernelOrigin(
         processor=processor,
         target=target,
         library=library_of(path) if path else "",

@@ -9,7 +9,7 @@ from datetime import date
 from typing import Any
 
 from kernelinfo.config.file import ConfigFile
-from kernelinfo.config.keys import KEYS, Key, Table
+from kernelinfo.config.keys import KEYS, Key, KeyTable
 from kernelinfo.config.lines import KeyPath
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")  # a key that needs no quotes
@@ -19,8 +19,8 @@ def render_config(file: ConfigFile | None, options: Mapping[str, Any]) -> Iterat
     """Lines with every key. `options` holds the keys that the command line overrides."""
     yield f"# {file.path if file else 'no file: what holds by default'}\n"
     stated = file.table if file else {}
-    for key in sorted(KEYS, key=lambda key: isinstance(key.kind, Table)):
-        if not isinstance(key.kind, Table):
+    for key in sorted(KEYS, key=lambda key: isinstance(key.kind, KeyTable)):
+        if not isinstance(key.kind, KeyTable):
             yield from _line(key, stated, (), file, options)
             continue
         inside = stated.get(key.name, [] if key.kind.array else {})

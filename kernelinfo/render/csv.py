@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelinfo.csv_guard import guarded
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.rows import COLUMNS, INSTRUCTIONS, Names, Values
+from kernelinfo.kernel.rows import COLUMNS, INSTRUCTIONS, ColumnNames, ColumnValues
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name, printable
 from kernelinfo.render.row_lines import lines
@@ -42,7 +42,7 @@ class _Echo:
 _WRITER: Any = csv.writer(_Echo(), lineterminator="\n")
 
 
-def _spell(names: Names, values: Values) -> str:
+def _spell(names: ColumnNames, values: ColumnValues) -> str:
     # Append a dummy cell: csv quotes a lone empty one.
     return line((*values, None)).removesuffix(",\n")
 

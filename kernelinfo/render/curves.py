@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from kernelinfo.hardware.targets import Target
-from kernelinfo.occupancy.curves import Point, Variable, stretches
+from kernelinfo.occupancy.curves import CurvePoint, CurveVariable, stretches
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.render import View
@@ -17,7 +17,7 @@ from kernelinfo.render.paint import cells, painted, right
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import amount, number, percent, size
 
-_NAMES: dict[Variable, tuple[str, str]] = {
+_NAMES: dict[CurveVariable, tuple[str, str]] = {
     "vgpr": ("VGPRs", "vgprs"),
     "sgpr": ("SGPRs", "sgprs"),
     "lds": ("LDS/workgroup", "lds_bytes"),
@@ -27,7 +27,7 @@ _NAMES: dict[Variable, tuple[str, str]] = {
 
 
 def point_documents(
-    target: str, variables: Sequence[Variable], points: Sequence[Point]
+    target: str, variables: Sequence[CurveVariable], points: Sequence[CurvePoint]
 ) -> list[dict[str, Any]]:
     """One record per point."""
     return [
@@ -41,7 +41,7 @@ def point_documents(
 
 
 def curve_title(
-    target: Target, demand: Demand, launch: Launch, variables: Sequence[Variable]
+    target: Target, demand: Demand, launch: Launch, variables: Sequence[CurveVariable]
 ) -> str:
     """A title: the target and the numbers that stay fixed."""
     used: dict[Resource, int | None]
@@ -53,7 +53,11 @@ def curve_title(
 
 
 def render_curve(
-    title: str, variables: Sequence[Variable], points: Sequence[Point], per: str, view: View
+    title: str,
+    variables: Sequence[CurveVariable],
+    points: Sequence[CurvePoint],
+    per: str,
+    view: View,
 ) -> Iterator[str]:
     """Text of a curve: for one variable its steps and a plot; for two variables a table.
 
@@ -87,7 +91,7 @@ def _grid(heading: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
         yield from render_table(part[0], part[1:])
 
 
-def render_steps(steps: Sequence[tuple[int, float]], variable: Variable) -> Iterator[str]:
+def render_steps(steps: Sequence[tuple[int, float]], variable: CurveVariable) -> Iterator[str]:
     """A plot of waves per SIMD against the variable, in plain characters.
 
     Each step has its last value and its waves. A `·` marks a fraction of a wave. A single step is
@@ -110,20 +114,20 @@ def render_steps(steps: Sequence[tuple[int, float]], variable: Variable) -> Iter
 _ACROSS = 64  # columns of a curve
 
 
-def render_sizes(title: str, points: Sequence[Point], per: str, view: View) -> Iterator[str]:
+def render_sizes(title: str, points: Sequence[CurvePoint], per: str, view: View) -> Iterator[str]:
     """One line per workgroup size."""
     yield from painted([[(title, "bold")], []], view)
     heading = ("workgroup", "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
     yield from render_table(heading, [(str(point.at[0]), *_cells(point)) for point in points])
 
 
-def _cells(point: Point) -> tuple[str, str, str, str]:
+def _cells(point: CurvePoint) -> tuple[str, str, str, str]:
     limiters = " ".join(RESOURCES[name] for name in point.limiters)
     limited_by = limiters if point.workgroups else "cannot launch"
     return number(point.waves_per_simd), percent(point.percent), str(point.workgroups), limited_by
 
 
-def _span(variable: Variable, span: tuple[int, int]) -> str:
+def _span(variable: CurveVariable, span: tuple[int, int]) -> str:
     first, last = span
     if variable == "workgroup-size":
         return f"{first}–{last}"

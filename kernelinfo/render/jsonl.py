@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache, partial
 
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.rows import Names, Value, Values
+from kernelinfo.kernel.rows import ColumnNames, ColumnValues, Value
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
 from kernelinfo.render.row_lines import lines
@@ -25,7 +25,7 @@ def rows(items: Iterable[Item], view: View) -> Iterator[str]:
 render = rows
 
 
-def _spell(names: Names, values: Values) -> str:
+def _spell(names: ColumnNames, values: ColumnValues) -> str:
     return ",".join([f'"{name}":{_json(value)}' for name, value in zip(names, values, strict=True)])
 
 

@@ -17,8 +17,8 @@ from kernelinfo.kernel.rows import (
     RESOURCES,
     SIZE,
     SOURCE,
-    Names,
-    Values,
+    ColumnNames,
+    ColumnValues,
     build_values,
     finding_values,
     instruction_values,
@@ -28,7 +28,7 @@ from kernelinfo.kernel.rows import (
     source_values,
 )
 
-Spell = Callable[[Names, Values], str]
+Spell = Callable[[ColumnNames, ColumnValues], str]
 """(names, values) of neighbouring columns → their text."""
 
 
@@ -64,6 +64,6 @@ def lines(
 
 
 @cache
-def _texts(spell: Spell, names: Names) -> Callable[[Values], str]:
+def _texts(spell: Spell, names: ColumnNames) -> Callable[[ColumnValues], str]:
     """A cached `spell` for these columns; the cache saves a third of a report's time."""
     return lru_cache(maxsize=1 << 14)(partial(spell, names))

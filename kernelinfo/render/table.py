@@ -23,7 +23,7 @@ _SLOTS = RESOURCES["slots"]
 _NAME = "kernel"
 _TARGET = "target"
 
-Columns = dict[str, list[str]]  # heading → cells
+CellColumns = dict[str, list[str]]  # heading → cells
 
 
 class TableRow(NamedTuple):
@@ -75,7 +75,7 @@ def table(
 
 
 def _names_first(
-    called: Sequence[str], columns: Columns, results: Sequence[Result], view: View
+    called: Sequence[str], columns: CellColumns, results: Sequence[Result], view: View
 ) -> Iterator[list[Span]]:
     taken = [cells(name) for name in (_NAME, *called)]
     columns = _fitted(columns, taken, view.width)
@@ -106,7 +106,7 @@ def _style(result: Result) -> str:
     return "" if result.occupancy and result.occupancy.launchable else "red"
 
 
-def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
+def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
     """The columns, with some left out if that makes room for most names."""
     fewer = dict(columns)
     for heading in _OFTEN_ZERO:
@@ -126,19 +126,19 @@ def _fitted(columns: Columns, names: list[int], width: int) -> Columns:
     return fewer if gained and 2 * fitting > len(names) else columns
 
 
-def _room(columns: Columns, width: int) -> int:
+def _room(columns: CellColumns, width: int) -> int:
     """Columns left for names."""
     return width - cells(_lines(columns)[0]) - 2
 
 
-def _lines(columns: Columns) -> list[str]:
+def _lines(columns: CellColumns) -> list[str]:
     """The heading and the rows as text. Targets and limiters are aligned left, all else right."""
     kinds = ("t" if _TARGET in columns else "n") + "n" * (len(columns) - 2) + "t"
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
     return aligned([(*row[:-1], f" {row[-1]}") for row in rows], kinds, " ")
 
 
-def _columns(rows: Sequence[TableRow], with_target: bool) -> Columns:
+def _columns(rows: Sequence[TableRow], with_target: bool) -> CellColumns:
     headings = (_TARGET,) * with_target + _HEADING
     lines = [(row.targets,) * with_target + cells_of(row.result) for row in rows]
     return {heading: cells for heading, *cells in zip(headings, *lines, strict=True)}

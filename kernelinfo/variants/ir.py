@@ -102,7 +102,7 @@ _BEFORE_ATTRIBUTES = re.compile(r"(?: (?:local_)?unnamed_addr)?(?: addrspace\(\d
 _FEATURES = ("sramecc", "xnack")  # of a target id, in its order (AMDGPUUsage, "Target ID")
 
 
-class Definition(NamedTuple):
+class IrKernel(NamedTuple):
     """A kernel and the place of its attribute reference."""
 
     symbol: str
@@ -111,7 +111,7 @@ class Definition(NamedTuple):
     end: int  # the reference ` #0` is `text[start:end]`; empty at its place without a group
 
 
-def definitions(text: str) -> Iterator[Definition]:
+def definitions(text: str) -> Iterator[IrKernel]:
     """The kernels of a module, in order."""
     for match in _kernels(text):
         name = match[2]
@@ -125,7 +125,7 @@ def definitions(text: str) -> Iterator[Definition]:
             before = _BEFORE_ATTRIBUTES.match(line, after)
             group, start = None, before.end() if before else after
             end = start
-        yield Definition(symbol, group, match.start() + start, match.start() + end)
+        yield IrKernel(symbol, group, match.start() + start, match.start() + end)
 
 
 def _kernels(text: str) -> Iterator[re.Match[str]]:

@@ -25,7 +25,7 @@ _HIPCC = ("-amdgpu-early-inline-all=true", "-amdgpu-function-calls=false")
 """LLVM options that hipcc adds to `_CLANG` (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
 
 
-class Outcome(NamedTuple):
+class CompilerRun(NamedTuple):
     """Result of one compilation of the module."""
 
     results: Mapping[str, Result]  # symbol → kernel; empty if it failed
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
     has_functions: bool = False  # true if it has functions that are no kernels
 
 
-class Module(NamedTuple):
+class IrModule(NamedTuple):
     """Textual IR, and the means to compile it."""
 
     file: Input
@@ -53,7 +53,7 @@ class Module(NamedTuple):
 
     def compile(
         self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
-    ) -> Outcome:
+    ) -> CompilerRun:
         """The kernels, compiled with changed attributes: symbol → attribute name → value.
 
         `level` is `3` of -O3. Raises `CompilerError` or `ReadError`.
@@ -66,7 +66,7 @@ class Module(NamedTuple):
         blobs = open_bytes(assembly, self.file.assembly)
         found = by_symbol(Analysis(self.reading).analyse_path(self.file.assembly, blobs))
         results = {symbol: self._named(result) for symbol, result in found.items()}
-        return Outcome(results, has_functions=assembly.count(b",@function") > len(results))
+        return CompilerRun(results, has_functions=assembly.count(b",@function") > len(results))
 
     def _named(self, result: Result) -> Result:
         """The result with the path of the IR. The assembly has no file."""
@@ -82,7 +82,9 @@ def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
     return {result.kernel.symbol: result for result in report.results}
 
 
-def open_module(file: Input, compiler: Compiler, processes: Processes, options: Options) -> Module:
+def open_module(
+    file: Input, compiler: Compiler, processes: Processes, options: Options
+) -> IrModule:
     """The module in `file`. `options.arch` is the target if the IR states none.
 
     Raises `ReadError` if it is not a module for AMD GPUs with kernels.
@@ -100,7 +102,7 @@ def open_module(file: Input, compiler: Compiler, processes: Processes, options: 
     except UnknownTargetError as error:
         raise ReadError(f"{file.path}: {error}") from None
     reading = options._replace(arch=None)
-    return Module(file, text, triple, target_id, compiler, processes, reading)
+    return IrModule(file, text, triple, target_id, compiler, processes, reading)
 
 
 def _text(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:

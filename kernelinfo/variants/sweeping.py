@@ -22,7 +22,7 @@ from kernelinfo.variants import ir
 from kernelinfo.variants.compilers import find_compiler
 from kernelinfo.variants.ir import read_input
 from kernelinfo.variants.lines import lines, of_its_row
-from kernelinfo.variants.module import Module, Outcome, by_symbol, open_module
+from kernelinfo.variants.module import CompilerRun, IrModule, by_symbol, open_module
 from kernelinfo.variants.nouns import (
     SIZES,
     STRATEGIES,
@@ -56,7 +56,7 @@ class Baseline(NamedTuple):
     level: str
     level_from: Origin
     driver: str
-    outcome: Outcome
+    outcome: CompilerRun
     differences: Mapping[str, str]  # symbol → difference from the assembly next to the input
 
 
@@ -135,7 +135,7 @@ def sweep_file(
 
 
 def sweep_module(
-    module: Module, request: Request, pool: Executor, progress: Callable[[int, int], None]
+    module: IrModule, request: Request, pool: Executor, progress: Callable[[int, int], None]
 ) -> Sweep:
     """The sweep of one module. Raises `ReadError` if no kernel is wanted.
 
@@ -173,13 +173,13 @@ def sweep_module(
 class Compilation(NamedTuple):
     """Common inputs of all compilations of a module."""
 
-    module: Module
+    module: IrModule
     request: Request
     base: Baseline
     required: Mapping[str, int]  # symbol → workitems of the required workgroup size
     declared: Mapping[str, Mapping[str, str]]  # symbol → sizes and waves in the IR
 
-    def outcome(self, asked: Asked, wanted: Iterable[str]) -> Outcome:
+    def outcome(self, asked: Asked, wanted: Iterable[str]) -> CompilerRun:
         """The module with the wanted kernels changed."""
         changes = {
             symbol: asked.attributes(has_required_size=symbol in self.required) for symbol in wanted
@@ -188,7 +188,7 @@ class Compilation(NamedTuple):
         return _outcome(self.module, changes, self.base.level, options)
 
     def kernel(
-        self, symbol: str, made: Sequence[tuple[Asked, Outcome]], has_others: bool
+        self, symbol: str, made: Sequence[tuple[Asked, CompilerRun]], has_others: bool
     ) -> SweptKernel:
         """The kernel in all variants, with the source lines for its row. `has_others` is true if
         the same compilations changed other kernels."""
@@ -221,7 +221,7 @@ class Compilation(NamedTuple):
             )
 
 
-def _wanted(module: Module, request: Request) -> tuple[str, ...]:
+def _wanted(module: IrModule, request: Request) -> tuple[str, ...]:
     names = {one.symbol: demangle(one.symbol) for one in ir.definitions(module.text)}
     wanted = request.is_wanted
     found = tuple(s for s, name in names.items() if wanted is None or wanted(name, s))
@@ -232,7 +232,7 @@ def _wanted(module: Module, request: Request) -> tuple[str, ...]:
     return found
 
 
-def _reference(module: Module) -> tuple[Mapping[str, Result], tuple[str, ...]]:
+def _reference(module: IrModule) -> tuple[Mapping[str, Result], tuple[str, ...]]:
     """Symbol → kernel of the assembly next to the input, and notes if it cannot be read."""
     path = module.file.assembly
     if not os.path.isfile(path):
@@ -243,7 +243,7 @@ def _reference(module: Module) -> tuple[Mapping[str, Result], tuple[str, ...]]:
         return {}, (f"not compared with the assembly next to it: {error}",)
 
 
-def _baseline(module: Module, request: Request, reference: Mapping[str, Result]) -> Baseline:
+def _baseline(module: IrModule, request: Request, reference: Mapping[str, Result]) -> Baseline:
     """The first way to compile the module that reproduces `reference`, else -O3."""
     origin: Origin = "option" if request.level else "reproduced"
     unlike = []
@@ -260,15 +260,15 @@ def _baseline(module: Module, request: Request, reference: Mapping[str, Result])
 
 
 def _outcome(
-    module: Module, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
-) -> Outcome:
+    module: IrModule, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
+) -> CompilerRun:
     try:
         return module.compile(changes, level, options)
     except (CompilerError, ReadError) as error:
-        return Outcome({}, str(error))
+        return CompilerRun({}, str(error))
 
 
-def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str, str]:
+def _differences(reference: Mapping[str, Result], outcome: CompilerRun) -> dict[str, str]:
     """Symbol → difference from the assembly next to the input, in words."""
     found = {}
     for symbol in reference.keys() & outcome.results.keys():
@@ -278,7 +278,7 @@ def _differences(reference: Mapping[str, Result], outcome: Outcome) -> dict[str,
     return found
 
 
-def _default_waves(module: Module, compiled: Sequence[Result]) -> tuple[int, ...]:
+def _default_waves(module: IrModule, compiled: Sequence[Result]) -> tuple[int, ...]:
     """Waves/SIMD to try: VGPR steps of the target for the kernels' wave sizes.
 
     Leaves out fewer waves than as compiled, unless a kernel spills and may spill less there.
@@ -298,13 +298,13 @@ def _fewest_waves(result: Result) -> float:
     return result.occupancy.waves_per_simd
 
 
-def _with_required_size(base: Outcome) -> dict[str, int]:
+def _with_required_size(base: CompilerRun) -> dict[str, int]:
     """Symbol → workitems, for kernels whose source requires a workgroup size."""
     sizes = {symbol: one.kernel.workgroup.required for symbol, one in base.results.items()}
     return {symbol: prod(size) for symbol, size in sizes.items() if size}
 
 
-def _variant(asked: Asked, outcome: Outcome, symbol: str) -> Variant:
+def _variant(asked: Asked, outcome: CompilerRun, symbol: str) -> Variant:
     if result := outcome.results.get(symbol):
         return Variant(asked, result)
     return Variant(asked, None, outcome.error or "the compiler left this kernel out")

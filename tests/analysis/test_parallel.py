@@ -96,7 +96,7 @@ def test_many_small_files_are_worth_several_processes(
 rows = partial(jsonl.rows, view=View())
 
 
-def spread(tasks: list[parallel.Task]) -> tuple[str, list[str]]:
+def spread(tasks: list[parallel.ReadTask]) -> tuple[str, list[str]]:
     """The rows that three processes write, and their problems."""
     pieces = list(parallel.spread(tasks, Options(), 3, rows))
     text = "".join(piece for piece in pieces if isinstance(piece, str))
@@ -124,7 +124,7 @@ def test_filters_count_over_all_processes() -> None:
     assert outcome("--jobs", "1", "-k", "nobody") == (out, err, code)
 
 
-def work() -> list[parallel.Task]:
+def work() -> list[parallel.ReadTask]:
     return list(parallel.tasks(WHOLE_PATHS))
 
 
@@ -145,9 +145,9 @@ def killed_at(
     name: str, monkeypatch: pytest.MonkeyPatch, once: Path | None = None, start: int = 0
 ) -> None:
     """Whichever process comes to that file is killed; only the first one if `once`."""
-    do = parallel.Worker.work
+    do = parallel.ReadWorker.work
 
-    def work(self: parallel.Worker, task: parallel.Task) -> parallel.Done:
+    def work(self: parallel.ReadWorker, task: parallel.ReadTask) -> parallel.ReadTaskDone:
         is_the_file = any(one.path.endswith(name) for one in task.files)
         if is_the_file and task.start >= start and not (once and once.exists()):
             if once:
@@ -155,7 +155,7 @@ def killed_at(
             os.kill(os.getpid(), signal.SIGKILL)
         return do(self, task)
 
-    monkeypatch.setattr(parallel.Worker, "work", work)
+    monkeypatch.setattr(parallel.ReadWorker, "work", work)
 
 
 @pytest.mark.usefixtures("granularity")
@@ -173,17 +173,17 @@ def test_a_process_killed_at_any_moment_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """In the middle of an answer of 8 MB, too, of which nobody else would write the rest."""
-    do = parallel.Worker.work
+    do = parallel.ReadWorker.work
     long = "x" * (8 << 20)
 
-    def work(self: parallel.Worker, task: parallel.Task) -> parallel.Done:
+    def work(self: parallel.ReadWorker, task: parallel.ReadTask) -> parallel.ReadTaskDone:
         done = do(self, task)
         moment = random.Random(os.getpid()).uniform(1e-6, 0.02)
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
         signal.setitimer(signal.ITIMER_REAL, moment)
         return done._replace(pieces=[*done.pieces, long])
 
-    monkeypatch.setattr(parallel.Worker, "work", work)
+    monkeypatch.setattr(parallel.ReadWorker, "work", work)
     monkeypatch.setattr(parallel, "_MOST_FILES", 1)
     tasks = list(parallel.tasks([str(FIXTURES / "code_object")]))
 

@@ -19,7 +19,7 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.report import Report
 from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.calculator import arch
-from kernelinfo.occupancy.curves import Variable, curve
+from kernelinfo.occupancy.curves import CurveVariable, curve
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.occupancy.vectors import vectors
 from kernelinfo.render.findings import next_step
@@ -186,7 +186,7 @@ def found(kernel: Kernel, occupancy: Occupancy, rules: Sequence[Rule]) -> list[l
     return [[f.rule, f.severity, f.message, f.hint] for f in findings(kernel, occupancy, rules)]
 
 
-VARIABLES: dict[str, Variable] = {"vgpr": "vgpr", "lds": "lds", "size": "workgroup-size"}
+VARIABLES: dict[str, CurveVariable] = {"vgpr": "vgpr", "lds": "lds", "size": "workgroup-size"}
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 import kernelinfo.config
-from kernelinfo.config.keys import KEYS, Table
+from kernelinfo.config.keys import KEYS, KeyTable
 from kernelinfo.config.schema import schema
 from kernelinfo.config.validation import Validation
 
@@ -31,7 +31,7 @@ def test_the_file_is_current(regenerate: bool) -> None:
 
 def test_every_key_is_described() -> None:
     def keys(found: tuple[kernelinfo.config.keys.Key, ...]) -> list[str]:
-        inner = [k for key in found if isinstance(key.kind, Table) for k in keys(key.kind.keys)]
+        inner = [k for key in found if isinstance(key.kind, KeyTable) for k in keys(key.kind.keys)]
         return [key.about for key in found] + inner
 
     assert all(about.endswith(".") for about in keys(KEYS))

@@ -17,7 +17,7 @@ import msgpack
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import base_name, demangle, without_unit
-from kernelinfo.reading.assembly.expressions import Definition, Evaluator
+from kernelinfo.reading.assembly.expressions import Evaluator, SymbolSetting
 from kernelinfo.reading.assembly.metadata_yaml import document, parse
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.code_object.dwarf import read_source_lines
@@ -81,7 +81,7 @@ def _expression(data: bytes) -> None:
     same_expressions(data)
     lines = data.decode("utf-8", "backslashreplace").splitlines() or [""]
     symbols = {
-        name: [Definition(line, value)]
+        name: [SymbolSetting(line, value)]
         for line, (name, _, value) in enumerate(line.partition(",") for line in lines)
     }
     for target in (find("gfx90a"), find("gfx1100"), None):

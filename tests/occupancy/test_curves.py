@@ -9,13 +9,13 @@ import pytest
 
 from kernelinfo.hardware import targets
 from kernelinfo.occupancy.calculator import arch
-from kernelinfo.occupancy.curves import Variable, best_sizes, curve, stretches
+from kernelinfo.occupancy.curves import CurveVariable, best_sizes, curve, stretches
 from kernelinfo.occupancy.placement import Demand, Launch
 
 from ..conftest import registers
 
 DEVICES = [name for name in targets.known() if not targets.find(name).members]
-KEYS: dict[Variable, str] = {
+KEYS: dict[CurveVariable, str] = {
     "vgpr": "vgprs",
     "sgpr": "sgprs",
     "lds": "lds_bytes",
@@ -29,7 +29,7 @@ def demand(name: str, **asks: Any) -> Demand:
 
 @pytest.mark.parametrize("name", DEVICES)
 @pytest.mark.parametrize("variable", ["vgpr", "sgpr", "lds"])
-def test_more_of_a_resource_never_gives_more_waves(name: str, variable: Variable) -> None:
+def test_more_of_a_resource_never_gives_more_waves(name: str, variable: CurveVariable) -> None:
     points = curve(targets.find(name), demand(name), Launch(256), [variable])
     assert points
     for less, more in pairwise(points):
@@ -40,7 +40,7 @@ def test_more_of_a_resource_never_gives_more_waves(name: str, variable: Variable
 
 @pytest.mark.parametrize("name", ["gfx906", "gfx90a", "gfx950", "gfx1030", "gfx1100", "gfx1250"])
 @pytest.mark.parametrize("variable", KEYS)
-def test_each_point_is_what_the_target_answers(name: str, variable: Variable) -> None:
+def test_each_point_is_what_the_target_answers(name: str, variable: CurveVariable) -> None:
     asks: dict[str, Any] = {"workgroup_size": 512, "vgprs": 40, "sgprs": 60, "lds_bytes": 3000}
     given = demand(name, vgprs=40, sgprs=60, lds_bytes=3000)
     for point in curve(targets.find(name), given, Launch(512), [variable]):
@@ -52,7 +52,7 @@ def test_each_point_is_what_the_target_answers(name: str, variable: Variable) ->
 
 
 @pytest.mark.parametrize("variable", KEYS)
-def test_nothing_happens_between_two_points(variable: Variable) -> None:
+def test_nothing_happens_between_two_points(variable: CurveVariable) -> None:
     """Every value in between is asked on its own."""
     points = curve(targets.find("gfx90a"), demand("gfx90a", vgprs=72), Launch(256), [variable])
     values = {point.at[0]: point.percent for point in points}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.registers import AGPRS, SGPRS, VGPRS, count, named_by_compiler
 
 from .random_kernels import source
@@ -75,7 +75,7 @@ def compare(text: str, dump: str) -> Counter[str]:
     return tally
 
 
-def loops_agree(text: str, name: str, function: Function) -> bool:
+def loops_agree(text: str, name: str, function: LiveFunction) -> bool:
     """True if the graph has the loop headers and depths that LLVM's comments name."""
     start = text.index(f"\n{name}:")
     body = text[start : text.find(".Lfunc_end", start)]

@@ -8,7 +8,7 @@ import pytest
 
 import kernelinfo
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.lds import Lds, lds_of
+from kernelinfo.pressure.lds import LdsUse, lds_of
 from kernelinfo.reading.code_object.dwarf import read_units
 from kernelinfo.reading.data import Data
 
@@ -41,7 +41,7 @@ __global__ void unnamed(int *p) {
 """
 
 
-def sizes(lds: Lds | None) -> dict[str, int]:
+def sizes(lds: LdsUse | None) -> dict[str, int]:
     assert lds
     assert all(one.source and one.source.line == 8 for one in lds.variables)
     return {one.name: one.bytes for one in lds.variables}
@@ -63,7 +63,7 @@ def test_variables_are_named_with_size_and_line(version: int, tmp_path: Path) ->
             if kernel.name.startswith("named"):
                 assert sizes(lds) == expected
             else:
-                assert lds == Lds(size, ())
+                assert lds == LdsUse(size, ())
 
 
 def test_explain_and_pressure_list_them(tmp_path: Path) -> None:

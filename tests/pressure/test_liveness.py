@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.registers import EVERY, from_descriptor, from_directives, named, ranges
 
 from .reading import function_of
@@ -183,5 +183,5 @@ def test_what_a_descriptor_sets_up() -> None:
 
 def test_the_peak_is_the_larger_of_before_and_behind() -> None:
     text = "f:\n    v_add_f64 v[2:3], v[0:1], v[0:1]\n    exp mrt0 v2, v3\n    s_endpgm\n"
-    function: Function = function_of(text, entry=named("v[0:1]"))
+    function: LiveFunction = function_of(text, entry=named("v[0:1]"))
     assert [counts.vgprs for counts in function.counts] == [2, 2, 0]

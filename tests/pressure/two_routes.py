@@ -21,7 +21,7 @@ from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs
-from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.measure import Look, Measured, measure
 
 from ..differential.clang import Clang
@@ -85,12 +85,12 @@ class Read(NamedTuple):
 
     numbers: Numbers
     reasons: tuple[str, ...]  # reasons why the numbers may be too small
-    function: Function
+    function: LiveFunction
 
 
 def read(path: Path) -> dict[str, Read]:
     """Symbol → every kernel of a file with instructions."""
-    functions: list[Function] = []
+    functions: list[LiveFunction] = []
     found = {}
     for item in measure(str(path), Options(), Look(at=functions.append)):
         if isinstance(item, Measured):

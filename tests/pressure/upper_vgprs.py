@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelinfo.pressure.function import Function
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.instructions import effect
 from kernelinfo.pressure.registers import ranges
 
@@ -36,7 +36,7 @@ def compared(lines: Sequence[str], folder: Path) -> tuple[int, list[str]]:
         command = [OBJDUMP, "-d", "--no-show-raw-insn", str(assembled(text, "gfx1250"))]
         printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         theirs = [found[1] for found in re.finditer(r"^\t(\S.*?)\s*// [0-9A-F]", printed, re.M)]
-        function: Function = function_of("\n".join(["f:", *map(_plain, theirs)]))
+        function: LiveFunction = function_of("\n".join(["f:", *map(_plain, theirs)]))
         for their, step in zip(theirs, function.instructions, strict=True):
             if "/*v" not in their or _crosses(their):
                 continue

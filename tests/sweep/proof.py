@@ -16,7 +16,7 @@ from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
 from kernelinfo.variants.compilers import Compiler, find_compiler
 from kernelinfo.variants.ir import read_input
-from kernelinfo.variants.module import Module, by_symbol, open_module
+from kernelinfo.variants.module import IrModule, by_symbol, open_module
 from kernelinfo.variants.processes import Processes
 
 from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
@@ -169,7 +169,7 @@ def _truth(
     return module.compile({}, level, module.drivers["clang"]).results
 
 
-def _open(path: Path, compiler: Compiler, processes: Processes) -> Module:
+def _open(path: Path, compiler: Compiler, processes: Processes) -> IrModule:
     return open_module(read_input(str(path)), compiler, processes, Options())
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from kernelinfo.reading.assembly.loc import SourceFiles
-from kernelinfo.reading.debug_entries import Entry, Unit
+from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
 from kernelinfo.reading.text import decode
 
 DEBUG_INFO = re.compile(rb"\.section[ \t]+\.debug_info\b")
@@ -35,7 +35,7 @@ _Strings = dict[str, str]
 """Strings by label (DWARF 4), and by number in the table of offsets (DWARF 5)."""
 
 
-def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[Unit]:
+def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[DebugUnit]:
     """Compilation units of the first `.debug_info` section behind `start`, a byte offset."""
     section = DEBUG_INFO.search(text, start)
     if section is None:
@@ -46,8 +46,8 @@ def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[Unit]:
     order = enumerate(_OFFSET.findall(text, section.end()))
     strings = {decode(label): decode(string) for label, string in labels.items()}
     strings |= {str(number): decode(labels[label]) for number, label in order if label in labels}
-    unit: dict[int, Entry] = {}
-    open_until: list[tuple[int, Entry]] = []
+    unit: dict[int, DebugEntry] = {}
+    open_until: list[tuple[int, DebugEntry]] = []
     for begin, entry, size in _entries(information, strings, files):
         if entry.tag == "DW_TAG_compile_unit":
             if unit:
@@ -65,7 +65,7 @@ def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[Unit]:
 
 def _entries(
     information: bytes, strings: _Strings, files: SourceFiles
-) -> Iterator[tuple[int, Entry, int]]:
+) -> Iterator[tuple[int, DebugEntry, int]]:
     """Begin, entry and size of each entry, in bytes of the unit; the children are left empty."""
     marks = list(_ENTRY.finditer(information))
     ends = [mark.start() for mark in marks[1:]] + [len(information)]
@@ -83,11 +83,11 @@ def _entries(
 
 def _entry(
     tag: str, texts: dict[str, str], strings: _Strings, is_static: bool, files: SourceFiles
-) -> Entry:
+) -> DebugEntry:
     numbers = {name: int(value) for name, value in texts.items() if _DIGITS.fullmatch(value)}
     if "DW_AT_high_pc" in texts:
         numbers["DW_AT_high_pc"] = 0
     name, linkage = (strings.get(texts.get(f"DW_AT_{it}", "")) for it in ("name", "linkage_name"))
     file, line = (numbers.get(f"DW_AT_decl_{it}") for it in ("file", "line"))
     source = files.source_line(file, line) if file is not None and line else None
-    return Entry(tag, name, linkage, numbers, is_static, source, [])
+    return DebugEntry(tag, name, linkage, numbers, is_static, source, [])

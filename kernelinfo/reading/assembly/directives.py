@@ -17,7 +17,7 @@ from kernelinfo.reading.text import Text, decode
 Readings = dict[str, tuple[str, Callable[[int], int | None]]]
 """Field of a block → name in `Numbers`, and a function from the field's value to the number or
 None."""
-Found = dict[str, tuple[int, int]]
+PlacedNumbers = dict[str, tuple[int, int]]
 """Name in `Numbers` → number, and its line counted from the block's first."""
 
 _FIELDS: Readings = {
@@ -56,7 +56,7 @@ _PATTERNS = {
 _COMMENT = re.compile(rb";|//|/\*")
 
 
-class Statement(NamedTuple):
+class Directive(NamedTuple):
     """One field of a block, its value as written."""
 
     field: str
@@ -65,12 +65,12 @@ class Statement(NamedTuple):
     """Counted from the line on which the block begins, which is 0."""
 
 
-class Block:
+class DirectiveBlock:
     """Statements of a block; blocks of equal text share one instance."""
 
     __slots__ = ("by_field", "is_plain", "statements")
 
-    def __init__(self, statements: list[Statement]) -> None:
+    def __init__(self, statements: list[Directive]) -> None:
         self.statements = statements
         self.by_field = {statement.field: statement for statement in statements}
         """Statement by field; the last one counts."""
@@ -80,21 +80,21 @@ class Block:
         """True if no field is repeated and every value is a number: no symbols are needed."""
 
 
-class Stated(NamedTuple):
+class PlacedBlock(NamedTuple):
     """A block and the line on which it begins."""
 
-    block: Block
+    block: DirectiveBlock
     line: int
     """1-based. Symbols in the block are evaluated as of this line."""
 
 
-Fields = Mapping[str, Statement]
+Fields = Mapping[str, Directive]
 """Statement by field."""
-Evaluate = Callable[[Statement], int | None]
+Evaluate = Callable[[Directive], int | None]
 """Value of a statement; None, after a warning, if it has none."""
 
 
-def read_block(text: Text, offset: int, kind: str) -> tuple[Block, bool]:
+def read_block(text: Text, offset: int, kind: str) -> tuple[DirectiveBlock, bool]:
     """Block of the directive `kind` at `offset`, and True if it has an end.
 
     A block without an end is cut off. In a whole `.amdhsa_kernel`, a field that is left out gets
@@ -119,18 +119,18 @@ def read_block(text: Text, offset: int, kind: str) -> tuple[Block, bool]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _block(body: bytes, kind: str, ended: bool) -> Block:
+def _block(body: bytes, kind: str, ended: bool) -> DirectiveBlock:
     known, anew = _stated, _stated.__wrapped__
     statements = [
-        Statement(name, value, number)
+        Directive(name, value, number)
         for number, written in enumerate(body.split(b"\n"))
         for name, value in (known if len(written) < _SHORT else anew)(written, kind)
     ]
     if ended and kind == "amdhsa_kernel":
         stated = {statement.field for statement in statements}
         left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
-        statements += [Statement(field, "0", 0) for field in left_out]
-    return Block(statements)
+        statements += [Directive(field, "0", 0) for field in left_out]
+    return DirectiveBlock(statements)
 
 
 @lru_cache(maxsize=1 << 14)
@@ -163,9 +163,9 @@ def encoded(granule: int, count: int) -> int | None:
     return align(max(count, 1), granule) if granule else None
 
 
-def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> Found:
+def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> PlacedNumbers:
     """Numbers in `stated`, by `readings`; of two fields for one number the last counts."""
-    found: Found = {}
+    found: PlacedNumbers = {}
     for field, statement in stated.items():
         if field in readings and (count := value(statement)) is not None:
             name, known = readings[field][0], readings[field][1](count)
@@ -174,12 +174,14 @@ def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> Found:
     return found
 
 
-def wave_size_in(found: Found) -> int | None:
+def wave_size_in(found: PlacedNumbers) -> int | None:
     """Lanes in a wave; None if the block does not state them."""
     return found["wave_size"][0] if "wave_size" in found else None
 
 
-def of_directives(stated: Fields, value: Evaluate, target: Target | None, xnack: bool) -> Found:
+def of_directives(
+    stated: Fields, value: Evaluate, target: Target | None, xnack: bool
+) -> PlacedNumbers:
     """Numbers in `.amdhsa_*` directives; reserved registers only for a known target.
 
     `xnack`, the default of `.amdhsa_reserve_xnack_mask`, is True if code for the module's target id
@@ -221,7 +223,7 @@ def _reserved_sgprs(target: Target, extra: int, numbered: int) -> int | None:
     return sgprs.fixed_allocation or encoded(sgprs.encoding_granule, numbered + extra)
 
 
-def of_code_t(stated: Fields, value: Evaluate, target: Target | None) -> Found:
+def of_code_t(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:
     """Numbers in the fields of `.amd_kernel_code_t`; reserved registers only for a known target."""
     found = read_numbers(_CODE_T_FIELDS, stated, value)
     others: Readings = {}

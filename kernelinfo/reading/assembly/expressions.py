@@ -17,7 +17,7 @@ from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, 
 from kernelinfo.reading.text import Lines, Text, before, decode, line_at, lines_from
 
 
-class Definition(NamedTuple):
+class SymbolSetting(NamedTuple):
     """One setting of a symbol: the line, and the expression as written."""
 
     line: int
@@ -55,7 +55,7 @@ _SET = re.compile(
 _EQUATED = rb"\s*([\w.$@]+)\s*"
 
 
-class Definitions(dict[str, list[Definition]]):
+class Definitions(dict[str, list[SymbolSetting]]):
     """Definitions by symbol, from `.set NAME, VALUE` and `NAME = VALUE`, in the text's order."""
 
     def add_sets(
@@ -72,7 +72,7 @@ class Definitions(dict[str, list[Definition]]):
             budget.spend_statements(line > first)
             end += len(written) + 1
             if found[1] and (line > first or is_directive(text, offset)):
-                definition = Definition(line, decode(found[2]))
+                definition = SymbolSetting(line, decode(found[2]))
                 self.setdefault(unquoted(found[1]), []).append(definition)
         return end
 
@@ -81,7 +81,7 @@ class Definitions(dict[str, list[Definition]]):
         prefix = before(text, offset)
         if prefix and (name := re.fullmatch(_EQUATED, prefix)):
             expression = decode(line_at(text, offset + 1))
-            definition = Definition(lines.number(offset), expression)
+            definition = SymbolSetting(lines.number(offset), expression)
             self.setdefault(decode(name[1]), []).append(definition)
 
 
@@ -103,7 +103,7 @@ class Evaluator:
     """
 
     def __init__(
-        self, definitions: Mapping[str, Sequence[Definition]], target: Target | None
+        self, definitions: Mapping[str, Sequence[SymbolSetting]], target: Target | None
     ) -> None:
         self._definitions = definitions
         self._target = target

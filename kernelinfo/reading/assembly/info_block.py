@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
-    Block,
+    Directive,
+    DirectiveBlock,
     Evaluate,
     Fields,
-    Found,
+    PlacedNumbers,
     Readings,
-    Statement,
     encoded,
     read_numbers,
     vgpr_granule,
@@ -51,7 +51,7 @@ _COMMENTS = re.compile(rb"(?:[ \t\r\f\v]*+;(?! Kernel info:).*+\n?){1,%d}+" % _M
 _STAMP = re.compile(rb"[\d:-]+")
 
 
-class Header(NamedTuple):
+class InfoHeader(NamedTuple):
     """`; Kernel info:` or `; Function info:`."""
 
     kind: str
@@ -64,7 +64,7 @@ class Field(NamedTuple):
     value: str = ""
 
 
-BUILD = {"header": Header, "field": Field}
+BUILD = {"header": InfoHeader, "field": Field}
 """Constructors by the rules of kernel_info.lark."""
 
 
@@ -73,7 +73,7 @@ class InfoBlock(NamedTuple):
 
     kind: str
     """`Kernel` or `Function`."""
-    block: Block
+    block: DirectiveBlock
     code_bytes: int | None
     """Size of the code, if the first line states it; that line is not in `block`."""
     unread: tuple[tuple[int, bytes], ...]
@@ -85,7 +85,7 @@ class InfoBlock(NamedTuple):
 class _Body(NamedTuple):
     """Lines of a block without the header and the first line's size of the code."""
 
-    block: Block
+    block: DirectiveBlock
     unread: tuple[tuple[int, bytes], ...]
     length: int
     """In bytes."""
@@ -98,7 +98,7 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
     """
     first = text[offset : offset + _SHORT].partition(b"\n")[0]
     header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
-    if not isinstance(header, Header):
+    if not isinstance(header, InfoHeader):
         return None
     start = offset + len(first) + 1
     comments, code_bytes = b"", None
@@ -140,21 +140,21 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 @lru_cache(maxsize=1 << 12)
 def _read(comments: bytes, line: int) -> _Body:
     """Body of a block from whole comment lines; the first is `line` lines behind the header."""
-    statements: list[Statement] = []
+    statements: list[Directive] = []
     unread: list[tuple[int, bytes]] = []
     length = 0
     lines = comments.removesuffix(b"\n").split(b"\n") if comments else []
     for distance, written in enumerate(lines, line):
         comment = written.rstrip(b"\r")
         read = read_line(comment)
-        if isinstance(read, Header):
+        if isinstance(read, InfoHeader):
             break
         if read is None:
             unread.append((distance, comment.strip()))
         else:
-            statements.append(Statement(read.name, read.value, distance))
+            statements.append(Directive(read.name, read.value, distance))
         length += len(written) + 1
-    return _Body(Block(statements), tuple(unread), length)
+    return _Body(DirectiveBlock(statements), tuple(unread), length)
 
 
 def _prefix(line: bytes) -> bytes:
@@ -162,23 +162,25 @@ def _prefix(line: bytes) -> bytes:
     return _STAMP.sub(b"0", line[: line.find(b";")].strip())
 
 
-def read_line(line: bytes) -> Header | Field | None:
+def read_line(line: bytes) -> InfoHeader | Field | None:
     """Header or field in one line, as kernel_info.lark describes them; None for other text."""
     # Only short lines are cached, so that a hostile text cannot fill the memory.
     return _read_line(line) if len(line) < _SHORT else _read_line.__wrapped__(line)
 
 
 @lru_cache(maxsize=1 << 14)
-def _read_line(line: bytes) -> Header | Field | None:
+def _read_line(line: bytes) -> InfoHeader | Field | None:
     comment = decode(line[line.find(b";") :])
     try:
-        read: Header | Field = parse(load_tables("kernel_info"), comment, BUILD)
+        read: InfoHeader | Field = parse(load_tables("kernel_info"), comment, BUILD)
     except NoMatch:
         return None
     return read
 
 
-def of_info(stated: Fields, value: Evaluate, target: Target | None, wave_size: int | None) -> Found:
+def of_info(
+    stated: Fields, value: Evaluate, target: Target | None, wave_size: int | None
+) -> PlacedNumbers:
     """Numbers in a block of kernel info.
 
     Reserved registers need the target and the wave size; with a `wave_size` of None, the block may
@@ -205,7 +207,7 @@ def of_info(stated: Fields, value: Evaluate, target: Target | None, wave_size: i
     return settled | found
 
 
-def _wave_size(stated: Fields, value: Evaluate, target: Target) -> Found:
+def _wave_size(stated: Fields, value: Evaluate, target: Target) -> PlacedNumbers:
     """Wave size that a block without a descriptor implies; empty if it fits none or several.
 
     The symbolic `Occupancy` names the register file. Else the granule decides in which `VGPRBlocks`

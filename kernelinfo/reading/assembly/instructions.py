@@ -105,14 +105,14 @@ def count_code(code: bytes) -> Code:
     )
 
 
-_Loop = tuple[bytes, int]
+_LoopLabel = tuple[bytes, int]
 """Label of a loop's header, and the loop's depth."""
 
 
-def _by_loop(code: bytes) -> tuple[Counter[tuple[_Loop | None, bytes]], int]:
+def _by_loop(code: bytes) -> tuple[Counter[tuple[_LoopLabel | None, bytes]], int]:
     """Number of spills and reloads by loop and kind, and of other scratch accesses in loops."""
-    loop: _Loop | None = None
-    spills: Counter[tuple[_Loop | None, bytes]] = Counter()
+    loop: _LoopLabel | None = None
+    spills: Counter[tuple[_LoopLabel | None, bytes]] = Counter()
     others = 0
     for label, comments, instruction in re.findall(_MARK, code):
         if not instruction:
@@ -127,7 +127,7 @@ def _by_loop(code: bytes) -> tuple[Counter[tuple[_Loop | None, bytes]], int]:
     return spills, others
 
 
-def _loop(label: bytes, comments: bytes) -> _Loop | None:
+def _loop(label: bytes, comments: bytes) -> _LoopLabel | None:
     """Innermost loop of a block; None outside loops."""
     if label and (header := re.search(_HEADER, comments)):
         return label, int(header[1])

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.arithmetic import Unresolved
-from kernelinfo.reading.assembly.directives import Block, Found, Stated, Statement
+from kernelinfo.reading.assembly.directives import (
+    Directive,
+    DirectiveBlock,
+    PlacedBlock,
+    PlacedNumbers,
+)
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
 from kernelinfo.reading.assembly.scan import labels
 from kernelinfo.reading.assembly.shader_registers import of_config
@@ -30,7 +35,7 @@ from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_numbers
 from kernelinfo.reading.stamps import is_of_clang
 from kernelinfo.reading.text import Lines, Text
 
-_Reading = Callable[..., Found]
+_ReadBlock = Callable[..., PlacedNumbers]
 _Placed = tuple[Numbers, Place]
 
 
@@ -54,11 +59,11 @@ class KernelText:
         """Byte offset before which its instructions end."""
         self.line: int | None = None
         """1-based line of the kernel's label."""
-        self.info: Stated | None = None
+        self.info: PlacedBlock | None = None
         self.code_bytes: int | None = None
-        self.directives: Stated | None = None
-        self.code_t: Stated | None = None
-        self.config: Stated | None = None
+        self.directives: PlacedBlock | None = None
+        self.code_t: PlacedBlock | None = None
+        self.config: PlacedBlock | None = None
         self.metadata: tuple[Numbers, int] = NOTHING, 0
         """Numbers in the metadata, and the 1-based line of the kernel's element; 0 without one."""
         self.read_code: Callable[[], Code | None] | None = None
@@ -187,8 +192,8 @@ class Evaluation:
         self,
         symbol: str,
         source: Source,
-        stated: Stated | None,
-        reading: _Reading,
+        stated: PlacedBlock | None,
+        reading: _ReadBlock,
         *circumstances: object,
     ) -> list[_Placed]:
         """Numbers of a block and their place, as a list of one; empty without a block.
@@ -199,7 +204,7 @@ class Evaluation:
             return []
         block, line = stated
 
-        def value(statement: Statement) -> int | None:
+        def value(statement: Directive) -> int | None:
             at = line + statement.line
             return self._value(symbol, statement.field, statement.value, line, at)
 
@@ -236,7 +241,7 @@ class Evaluation:
         self._remark(symbol, f"{field} {wrong}", at)
         return None
 
-    def _remark_repeated(self, symbol: str, stated: Stated) -> None:
+    def _remark_repeated(self, symbol: str, stated: PlacedBlock) -> None:
         seen: set[str] = set()
         for statement in stated.block.statements:
             if statement.field in seen:
@@ -250,17 +255,17 @@ class Evaluation:
 
 @lru_cache(maxsize=1 << 12)
 def _of_plain(
-    block: Block, reading: _Reading, *circumstances: Any
+    block: DirectiveBlock, reading: _ReadBlock, *circumstances: Any
 ) -> tuple[Numbers, Mapping[str, int]]:
     """Numbers of a block that needs no symbols, and their lines from the block's first."""
 
-    def value(statement: Statement) -> int | None:
+    def value(statement: Directive) -> int | None:
         return number(statement.value)
 
     return _apart(reading(block.by_field, value, *circumstances))
 
 
-def _apart(found: Found) -> tuple[Numbers, Mapping[str, int]]:
+def _apart(found: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
     """Numbers, and their lines from the block's first.
 
     The size of the code is on the line behind it unless stated elsewhere.

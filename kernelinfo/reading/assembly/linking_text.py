@@ -23,7 +23,7 @@ from kernelinfo.reading.assembly.scan import described_kernel
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import KernelFacts
 from kernelinfo.reading.metadata import UINT32
-from kernelinfo.reading.object_linking import NOTE, Function, with_callees
+from kernelinfo.reading.object_linking import NOTE, LinkedFunction, with_callees
 from kernelinfo.reading.text import Text
 
 _NUMBERS = {
@@ -41,7 +41,7 @@ class LinkingText:
 
     def __init__(self, budget: KernelBudget) -> None:
         self._budget = budget
-        self._functions: dict[str, Function] = {}
+        self._functions: dict[str, LinkedFunction] = {}
         self._variables: dict[str, int] = {}
         """Bytes by name of an LDS variable."""
 
@@ -54,7 +54,7 @@ class LinkingText:
         self._budget.spend()
         block, ended = directives.read_block(text, offset, kind)
         name = described_kernel(operand)
-        function = self._functions[name] = Function(is_open=not ended)
+        function = self._functions[name] = LinkedFunction(is_open=not ended)
         for field, value, _ in block.statements:
             count = number(value)
             if field in _NUMBERS and count is not None and 0 <= count <= UINT32:

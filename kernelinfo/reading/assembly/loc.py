@@ -79,16 +79,16 @@ class SourceFiles:
         return SourceLine(posixpath.normpath(posixpath.join(*folder, *self._parts[file])), line)
 
 
-_Row = tuple[int, int, int]
+_LineRow = tuple[int, int, int]
 """File number, line and column."""
 
 
-def _rows(code: bytes) -> list[_Row]:
+def _rows(code: bytes) -> list[_LineRow]:
     found = (map(int, location) for location in re.findall(_LOCATION, code))
     return [(file, line, column) for file, line, column in found if line]
 
 
-def own_line(rows: Sequence[_Row]) -> tuple[int, int]:
+def own_line(rows: Sequence[_LineRow]) -> tuple[int, int]:
     """File number and line at which a function with these rows begins.
 
     LLVM up to 16 states the function's own line first, with column 0. Later versions begin with the

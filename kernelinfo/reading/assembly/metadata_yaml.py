@@ -22,7 +22,7 @@ _MOST_VALUES = 1_000_000
 _MOST_NESTING = 100  # libyaml recurses: ten thousand levels end the process
 
 
-class Kernel(NamedTuple):
+class YamlKernel(NamedTuple):
     """An element of `amdhsa.kernels` or `Kernels`."""
 
     symbol: str
@@ -35,7 +35,7 @@ class Kernel(NamedTuple):
 class Metadata(NamedTuple):
     """Metadata of one module."""
 
-    kernels: list[Kernel]
+    kernels: list[YamlKernel]
     target: str | None
     """`amdhsa.target`."""
     version: object
@@ -118,13 +118,13 @@ def _refuse_unusual(text: str) -> None:
         raise ValueError
 
 
-def _kernels(block: str, line: int, most: int) -> list[Kernel]:
+def _kernels(block: str, line: int, most: int) -> list[YamlKernel]:
     """First `most` kernels of a block that begins on `line`. Raises `ValueError` like
     `_compilers`."""
     before, *elements = f"\n{block}".removesuffix("\n").split("\n  - ")
     if before or not elements:
         raise ValueError
-    kernels: list[Kernel] = []
+    kernels: list[YamlKernel] = []
     for element in elements[:most]:
         # The kernel's own names are cut out: the rest is often equal to another kernel's.
         common, own = f"\n    {element}\n", {}
@@ -138,7 +138,7 @@ def _kernels(block: str, line: int, most: int) -> list[Kernel]:
         others, numbers, complaints = read(common)
         values = others | own
         symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
-        kernels.append(Kernel(symbol, numbers, complaints, line))
+        kernels.append(YamlKernel(symbol, numbers, complaints, line))
         line += element.count("\n") + 1
     return kernels
 
@@ -207,11 +207,11 @@ def _any_yaml(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Met
     if not isinstance(elements, list):
         raise ValueError(f"{name} is no list")
     written = [entry.value for key, entry in node.value if key.value == name] or [[]]
-    kernels: list[Kernel] = []
+    kernels: list[YamlKernel] = []
     # The last of repeated keys counts.
     for element, item in list(zip(elements, written[-1], strict=True))[:most]:
         symbol, numbers, complaints = read(element if isinstance(element, dict) else {})
-        kernels.append(Kernel(symbol, numbers, complaints, item.start_mark.line))
+        kernels.append(YamlKernel(symbol, numbers, complaints, item.start_mark.line))
     target, version = root.get("amdhsa.target"), root.get("amdhsa.version", root.get("Version"))
     return Metadata(kernels, target if isinstance(target, str) else None, version)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
 from kernelinfo.reading.assembly import shader_registers as registers
-from kernelinfo.reading.assembly.directives import Stated
+from kernelinfo.reading.assembly.directives import PlacedBlock
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code
 from kernelinfo.reading.assembly.kernel_text import (
@@ -61,7 +61,7 @@ class ModuleText:
         self._is_hsa = self._has_metadata = False
         self._linking: LinkingText | None = None
         # Registers of the next function; registers of all functions, and their line.
-        self._config: Stated | None = None
+        self._config: PlacedBlock | None = None
         self._pipelines: tuple[registers.Pipelines, int] | None = None
         # Marks before this offset are already read.
         self._read = start
@@ -135,7 +135,7 @@ class ModuleText:
                     self.warn(wrong, offset)
             case "AMDGPU.config":
                 block = registers.read_config(self._text, offset)
-                self._config = Stated(block, self._lines.number(offset))
+                self._config = PlacedBlock(block, self._lines.number(offset))
             case "amd_amdgpu_pal_metadata":
                 self._pipelines = registers.of_pairs(decode(operand)), self._lines.number(offset)
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
@@ -163,7 +163,7 @@ class ModuleText:
             return
         if kernel.line is None:
             self._label(kernel, label)
-        kernel.info = Stated(block.block, line)
+        kernel.info = PlacedBlock(block.block, line)
         kernel.config = config
         kernel.code_bytes = block.code_bytes
         for within, comment in block.unread:
@@ -195,7 +195,7 @@ class ModuleText:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", offset)
             return
         self._label(kernel, scan.label_offset(self._text, symbol, floor, offset))
-        kernel.directives = Stated(block, self._lines.number(offset))
+        kernel.directives = PlacedBlock(block, self._lines.number(offset))
         if not ended:
             self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", offset)
 
@@ -206,7 +206,7 @@ class ModuleText:
         symbol, begin = label or (f"kernel at line {line}", None)
         block, _ = directives.read_block(self._text, offset, "amd_kernel_code_t")
         kernel = self._kernels[symbol]
-        kernel.code_t = Stated(block, line)
+        kernel.code_t = PlacedBlock(block, line)
         self._label(kernel, begin)
 
     def _close_metadata(self, offset: int, *, ended: bool) -> None:

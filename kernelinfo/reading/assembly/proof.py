@@ -8,7 +8,7 @@ from __future__ import annotations
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly.instructions import function_text
 from kernelinfo.reading.assembly.kernel_text import KernelText
-from kernelinfo.reading.facts import KernelFacts, Numbers, Stated
+from kernelinfo.reading.facts import KernelFacts, Numbers, StatedNumbers
 from kernelinfo.reading.text import Text
 
 _NO_ACCESS = tuple(
@@ -62,7 +62,7 @@ def is_lds_access(line: bytes) -> bool:
     return name.startswith(_MEMORY) and (b"lds" in words or b"_lds" in name)
 
 
-def _reserves_no_lds(stated: tuple[Stated, ...]) -> bool:
+def _reserves_no_lds(stated: tuple[StatedNumbers, ...]) -> bool:
     """True if all sources that state LDS state 0 bytes, and none states LDS sized at launch.
 
     False for a graphics stage.

@@ -11,7 +11,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target
-from kernelinfo.reading.assembly.directives import Block, Evaluate, Fields, Found, Statement
+from kernelinfo.reading.assembly.directives import (
+    Directive,
+    DirectiveBlock,
+    Evaluate,
+    Fields,
+    PlacedNumbers,
+)
 from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.text import Text, decode, line_end
 
@@ -49,7 +55,7 @@ _PAIR = re.compile(
 _NUMBER = re.compile(r"0x[0-9a-fA-F]{1,8}|\d{1,9}")
 
 
-def read_config(text: Text, offset: int) -> Block:
+def read_config(text: Text, offset: int) -> DirectiveBlock:
     """Registers behind the line of `.AMDGPU.config` at `offset`, as a block of statements.
 
     The section holds pairs of address and value before each function, for mesa3d and for no
@@ -60,14 +66,14 @@ def read_config(text: Text, offset: int) -> Block:
     statements, at, line = [], 0, 1
     while pair := _PAIR.match(lines, at):
         if name := _REGISTERS.get(int(pair[1])):
-            statements.append(Statement(name, decode(pair[2]), line + 1))
+            statements.append(Directive(name, decode(pair[2]), line + 1))
         at, line = pair.end(), line + 2
-    return Block(statements)
+    return DirectiveBlock(statements)
 
 
-def of_config(stated: Fields, value: Evaluate, target: Target | None) -> Found:
+def of_config(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:
     """Numbers in the registers of `.AMDGPU.config`."""
-    found: Found = {}
+    found: PlacedNumbers = {}
     for statement in stated.values():
         name = _FIELDS.get(statement.field)
         if name is None:

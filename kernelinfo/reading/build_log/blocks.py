@@ -40,7 +40,7 @@ _FLAGS = {"True": True, "False": False}
 _SYMBOLS = re.compile(r"[A-Za-z_$.(]")
 
 
-class Location(NamedTuple):
+class LogLocation(NamedTuple):
     """Source location of a function, as the compiler prints it."""
 
     file: str
@@ -48,25 +48,25 @@ class Location(NamedTuple):
     column: int
 
 
-NOWHERE = Location("<unknown>", 0, 0)
+NOWHERE = LogLocation("<unknown>", 0, 0)
 
 
-class Statement(NamedTuple):
+class LogStatement(NamedTuple):
     """One line of a log: a key and a value for one function."""
 
-    location: Location
+    location: LogLocation
     key: str
     value: str  # as written
     line: int  # of the log, 1-based
 
 
-class _Block:
+class _LogBlock:
     """Statements on one function, or on several at one location that cannot be told apart."""
 
-    def __init__(self, name: Statement) -> None:
+    def __init__(self, name: LogStatement) -> None:
         self.name = name
         self.names = 1
-        self.values: dict[str, Statement] = {}
+        self.values: dict[str, LogStatement] = {}
         self.ends = 0
         """Number of its functions whose last statement was read."""
 
@@ -85,11 +85,11 @@ class Blocks:
     def __init__(self, warnings: ReadWarnings, budget: KernelBudget) -> None:
         self._warnings = warnings
         self._budget = budget
-        self._open: dict[Location, _Block] = {}
-        self._all: list[_Block] = []
+        self._open: dict[LogLocation, _LogBlock] = {}
+        self._all: list[_LogBlock] = []
         self._orphans = 0
 
-    def take(self, statement: Statement) -> None:
+    def take(self, statement: LogStatement) -> None:
         """Add a statement to the function that was last named at the same location. Raises
         `TooManyKernelsError`."""
         block = self._open.get(statement.location)
@@ -103,10 +103,10 @@ class Blocks:
         else:
             self._add(block, statement)
 
-    def _begin(self, block: _Block | None, name: Statement) -> None:
+    def _begin(self, block: _LogBlock | None, name: LogStatement) -> None:
         self._budget.spend()
         if block is None or (block.names == 1 and block.is_complete):
-            self._open[name.location] = block = _Block(name)
+            self._open[name.location] = block = _LogBlock(name)
             self._all.append(block)
             return
         if block.names == 1:
@@ -115,7 +115,7 @@ class Blocks:
             self._warn(block, message, block.name.line)
         block.names += 1
 
-    def _add(self, block: _Block, statement: Statement) -> None:
+    def _add(self, block: _LogBlock, statement: LogStatement) -> None:
         if block.names == 1:
             before = block.values.get(statement.key)
             if before is not None and before.value != statement.value:
@@ -127,7 +127,7 @@ class Blocks:
         if block.ends == block.names:
             del self._open[statement.location]
 
-    def _warn(self, block: _Block, message: str, line: int) -> None:
+    def _warn(self, block: _LogBlock, message: str, line: int) -> None:
         self._warnings.add(f"{block.name.value!r:.200}: {message}", line)
 
     @property
@@ -147,7 +147,7 @@ class Blocks:
                 self._warn(block, "the log ends before its last number", block.name.line)
             yield self._kernel(block, target)
 
-    def _kernel(self, block: _Block, target: Target | None) -> KernelFacts:
+    def _kernel(self, block: _LogBlock, target: Target | None) -> KernelFacts:
         found: dict[str, Any] = {}
         lines: dict[str, int] = {}
         for statement in block.values.values():

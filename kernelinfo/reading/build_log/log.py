@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 
 from kernelinfo.reading.budget import KernelBudget
-from kernelinfo.reading.build_log.blocks import NAME, Location, Statement
+from kernelinfo.reading.build_log.blocks import NAME, LogLocation, LogStatement
 from kernelinfo.reading.text import Lines, Text, decode, pieces
 
 _KEYS = re.compile(
@@ -37,7 +37,7 @@ _MOST_AFTER = 1 << 16
 _REMARK = 2  # statements counted for one remark, by the time that it takes to read
 
 
-def statements(text: Text, budget: KernelBudget) -> Iterator[Statement]:
+def statements(text: Text, budget: KernelBudget) -> Iterator[LogStatement]:
     """Statements of a log's remarks, in its order.
 
     Takes time linear in the text. Raises `TooManyKernelsError`.
@@ -55,7 +55,7 @@ def statements(text: Text, budget: KernelBudget) -> Iterator[Statement]:
             if location:
                 value = _OPTION.sub("", _without_escapes(piece[found.end() : at]).rstrip())
                 line = lines.number(offset + start)
-                yield Statement(location, key.removeprefix("Total"), value, line)
+                yield LogStatement(location, key.removeprefix("Total"), value, line)
 
 
 def _before(text: bytes, start: int) -> str:
@@ -68,11 +68,11 @@ def _without_escapes(line: bytes) -> str:
     return _ESCAPE.sub("", decode(line))
 
 
-def _location(before: str, *, is_name: bool) -> Location | None:
+def _location(before: str, *, is_name: bool) -> LogLocation | None:
     """Location at the end of the text before a key; None if that is prose or a source line."""
     indent = "" if is_name else _INDENT
     found = _PLACE.search(before.removesuffix(indent)) if before.endswith(indent) else None
     if found is None:
         return None
     file, line, column = (group for group in found.groups() if group is not None)
-    return Location(file, int(line), int(column))
+    return LogLocation(file, int(line), int(column))

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.budget import KernelBudget
-from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, Location, Statement
+from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, LogLocation, LogStatement
 from kernelinfo.reading.facts import ReadWarnings
 from kernelinfo.reading.text import Lines, Text, decode, find_all
 
@@ -40,7 +40,7 @@ _KEYS: Mapping[str, str] = {
 }
 
 
-def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iterator[Statement]:
+def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iterator[LogStatement]:
     """Statements of the pass's documents, in their order; an unreadable one adds to `warnings`.
 
     Raises `TooManyKernelsError`.
@@ -67,7 +67,7 @@ def _document(text: Text, start: int) -> str:
     return decode(document[: end.start()].replace(b"\r\n", b"\n"))
 
 
-def _statement(document: str, line: int) -> Statement | None:
+def _statement(document: str, line: int) -> LogStatement | None:
     """Statement of a document; None for an unknown number.
 
     Raises `ReadError` for a document that no compiler writes.
@@ -86,7 +86,7 @@ def _statement(document: str, line: int) -> Statement | None:
     function = _scalar(fields.get("Function", ""))
     if key == NAME and stated[-1] != function:
         raise ReadError(f"the record is of {function!r:.100} and names {stated[-1]!r:.100}")
-    return Statement(_location(fields.get("DebugLoc", "")), key, stated[-1], line)
+    return LogStatement(_location(fields.get("DebugLoc", "")), key, stated[-1], line)
 
 
 def _scalar(written: str) -> str:
@@ -105,6 +105,6 @@ def _unescaped(escaped: re.Match[str]) -> str:
         raise ReadError(f"the record has the escape {escaped[0]!r}") from None
 
 
-def _location(written: str) -> Location:
+def _location(written: str) -> LogLocation:
     found = _LOCATION.fullmatch(written.strip())
-    return Location(_scalar(found[1]), int(found[2]), int(found[3])) if found else NOWHERE
+    return LogLocation(_scalar(found[1]), int(found[2]), int(found[3])) if found else NOWHERE

@@ -24,13 +24,13 @@ from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import (
     BEGIN,
     NOTHING,
-    Asked,
     Features,
     KernelFacts,
     Module,
     Place,
+    ReadFilter,
     ReadWarning,
-    Stated,
+    StatedNumbers,
 )
 from kernelinfo.reading.resource_symbols import symbol_numbers
 from kernelinfo.reading.stamps import distinct
@@ -43,7 +43,7 @@ def read(
     *,
     arch: str | None = None,
     budget: KernelBudget = UNBOUNDED,
-    asked: Asked | None = None,
+    asked: ReadFilter | None = None,
 ) -> Module:
     """One code object as a module: first the metadata's kernels in its order, then the kernels that
     have only a descriptor.
@@ -101,7 +101,7 @@ def read(
         if wanted and not wanted(symbol):
             passed_over.append(symbol)
             continue
-        stated: list[Stated] = []
+        stated: list[StatedNumbers] = []
         places: list[Place] = []
         try:
             at, words = descriptors.of(symbol)

@@ -22,14 +22,14 @@ from kernelinfo.reading.assembly.loc import own_line
 from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
 from kernelinfo.reading.data import Data
-from kernelinfo.reading.debug_entries import Entry, Unit
+from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf
 from kernelinfo.reading.facts import ReadWarning, SourceLine
 from kernelinfo.reading.text import decode
 
-_Span = tuple[int, int]
+_AddressRange = tuple[int, int]
 """(address of a function's first byte, address behind its last byte)."""
-_Unit = tuple[Any, Any, Any]
+_CompilationUnit = tuple[Any, Any, Any]
 """(compilation unit, its line table or None, its top entry)."""
 
 _SECTIONS = (".debug_info", ".zdebug_info")
@@ -40,13 +40,13 @@ _ADDRESSES = ([0x03], [0xA1])
 
 
 @contextmanager
-def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Unit]]:
+def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_CompilationUnit]]:
     """The compilation units of a file.
 
     A relocatable object has units only if `elf` is given, to fill in its addresses. Raises
     `ReadError` for damage that shows inside the `with`."""
 
-    def units() -> Iterator[_Unit]:
+    def units() -> Iterator[_CompilationUnit]:
         file = ELFFile(BytesIO(relocation.relocated(elf) if elf else data.read()))
         is_linked = file["e_type"] != "ET_REL"
         if (elf or is_linked) and file.has_dwarf_info(strict=True):
@@ -129,7 +129,9 @@ def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
                 yield decode(name.value), (file.value, line.value)
 
 
-def _first_lines(program: Any, spans: Iterable[_Span]) -> Iterator[tuple[_Span, tuple[int, int]]]:
+def _first_lines(
+    program: Any, spans: Iterable[_AddressRange]
+) -> Iterator[tuple[_AddressRange, tuple[int, int]]]:
     """(span, (file number, line)) of the first line of each span; omits spans without lines."""
     states = sorted(filter(attrgetter("line"), _states(program)), key=attrgetter("address"))
     for span in spans:
@@ -151,18 +153,18 @@ def _path(program: Any, number: int, top: Any) -> str:
     return posixpath.normpath(posixpath.join(*map(decode, parts)))
 
 
-def read_units(data: Data) -> Iterator[Unit]:
+def read_units(data: Data) -> Iterator[DebugUnit]:
     """Entries of each compilation unit of a linked code object, by offset in the unit.
 
     Raises `ReadError` for damaged debug information."""
     with _units(data) as units:
         for _, program, top in units:
-            entries: dict[int, Entry] = {}
+            entries: dict[int, DebugEntry] = {}
             _collect(top, top, program, entries)
             yield entries
 
 
-def _collect(one: Any, top: Any, program: Any, entries: dict[int, Entry]) -> Entry:
+def _collect(one: Any, top: Any, program: Any, entries: dict[int, DebugEntry]) -> DebugEntry:
     """The entry with its children; adds all of them to `entries` by offset in the unit."""
     attributes = one.attributes
     numbers = {name: at.value for name, at in attributes.items() if isinstance(at.value, int)}
@@ -177,6 +179,6 @@ def _collect(one: Any, top: Any, program: Any, entries: dict[int, Entry]) -> Ent
     if line and program is not None and "DW_AT_decl_file" in numbers:
         source = SourceLine(_path(program, numbers["DW_AT_decl_file"], top), line)
     children = [_collect(child, top, program, entries) for child in one.iter_children()]
-    entry = Entry(one.tag, texts[0], texts[1], numbers, is_static, source, children)
+    entry = DebugEntry(one.tag, texts[0], texts[1], numbers, is_static, source, children)
     entries[one.offset - one.cu.cu_offset] = entry
     return entry

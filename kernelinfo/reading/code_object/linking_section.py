@@ -20,7 +20,7 @@ from typing import NamedTuple
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.elf import SHT_SYMTAB, Elf, Section, string_at
 from kernelinfo.reading.facts import ReadWarning
-from kernelinfo.reading.object_linking import Function
+from kernelinfo.reading.object_linking import LinkedFunction
 
 _RELOCATIONS = ".rela.amdgpu.info"
 _RELOCATION = Struct("<QQq")
@@ -30,27 +30,27 @@ _NUMBERS = {_FLAGS: "flags", _SGPRS: "sgprs", _VGPRS: "vgprs", _AGPRS: "agprs", 
 _POINTERS = (_FUNCTION, _USE, _CALL)
 
 
-class _Symbol(NamedTuple):
+class _LinkedSymbol(NamedTuple):
     name: str
     size: int
 
 
-def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[str, Function]:
+def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[str, LinkedFunction]:
     """Function's name → resources of the function alone, without callees.
 
-    Reading stops at a damaged entry; its function is marked open (`Function.is_open`)."""
+    Reading stops at a damaged entry; its function is marked open (`LinkedFunction.is_open`)."""
     data = elf.bytes_of(section)
     if data is None:
         warnings.append(ReadWarning(f"{section.name} lies outside the file", offset=section.offset))
         return {}
     symbols = _symbols_at(elf)
-    found: dict[str, Function] = {}
-    function: Function | None = None
+    found: dict[str, LinkedFunction] = {}
+    function: LinkedFunction | None = None
     try:
         for kind, at, payload in _entries(bytes(data)):
             symbol = symbols.get(at)
             if kind == _FUNCTION:
-                function = Function()
+                function = LinkedFunction()
                 if symbol is not None:
                     found[symbol.name] = function
             elif function is None:
@@ -65,7 +65,7 @@ def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[s
     return found
 
 
-def _symbols_at(elf: Elf) -> dict[int, _Symbol]:
+def _symbols_at(elf: Elf) -> dict[int, _LinkedSymbol]:
     """Offset in the section → symbol that a relocation fills in there."""
     relocations = next((s for s in elf.sections if s.name == _RELOCATIONS), None)
     table = next((s for s in elf.sections if s.type == SHT_SYMTAB), None)
@@ -73,14 +73,14 @@ def _symbols_at(elf: Elf) -> dict[int, _Symbol]:
         return {}
     rows, symbols = elf.bytes_of(relocations), elf.bytes_of(table)
     strings = bytes(elf.bytes_of(elf.sections[table.link]) or b"")
-    found: dict[int, _Symbol] = {}
+    found: dict[int, _LinkedSymbol] = {}
     if rows is None or symbols is None:
         return found
     for at, info, _ in _RELOCATION.iter_unpack(rows[: len(rows) - len(rows) % _RELOCATION.size]):
         start = (info >> 32) * 24
         if start + 24 <= len(symbols):
             name_at, size = _SYMBOL.unpack_from(symbols, start)
-            found[at] = _Symbol(string_at(strings, name_at) or "", size)
+            found[at] = _LinkedSymbol(string_at(strings, name_at) or "", size)
     return found
 
 
@@ -97,7 +97,7 @@ def _entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         at += 2 + size
 
 
-def _add(function: Function, kind: int, payload: bytes, symbol: _Symbol | None) -> None:
+def _add(function: LinkedFunction, kind: int, payload: bytes, symbol: _LinkedSymbol | None) -> None:
     if kind in _NUMBERS:
         setattr(function, _NUMBERS[kind], int.from_bytes(payload, "little"))
     elif kind == _USE and symbol is not None:

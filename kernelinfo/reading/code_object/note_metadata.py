@@ -12,7 +12,7 @@ import msgpack
 from kernelinfo.errors import ReadError, TooManyKernelsError
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.code_object import packed
-from kernelinfo.reading.code_object.notes import Note, read_notes
+from kernelinfo.reading.code_object.notes import ElfNote, read_notes
 from kernelinfo.reading.elf import Elf
 from kernelinfo.reading.facts import BEGIN, NOTHING, Numbers, Place, ReadWarning
 from kernelinfo.reading.metadata import (
@@ -72,7 +72,7 @@ class NoteMetadata:
             self.present = True
             self._take(note)
 
-    def _take(self, note: Note) -> None:
+    def _take(self, note: ElfNote) -> None:
         """Read one note. Owners and types are from LLVM's AMDGPUUsage, "Note Records"."""
         try:
             match note.owner, note.type:
@@ -89,7 +89,7 @@ class NoteMetadata:
         except ReadError as error:
             self._warn(f"damaged metadata: {error}", note)
 
-    def _take_map(self, note: Note) -> None:
+    def _take_map(self, note: ElfNote) -> None:
         root = _read_root(note.content, self._budget, self._wanted) or self._unpack_root(note)
         if "amdpal.pipelines" in root:
             self._pass_over_pal(note)
@@ -102,7 +102,7 @@ class NoteMetadata:
             raise ReadError("amdhsa.kernels is missing or no list")
         self._add(root[_KERNELS], note)
 
-    def _unpack_root(self, note: Note) -> _Root:
+    def _unpack_root(self, note: ElfNote) -> _Root:
         """The note's map, unpacked at once, with complaints on single values as warnings.
 
         Raises `ReadError` for damage beyond that."""
@@ -120,7 +120,7 @@ class NoteMetadata:
         self._complain(((symbol, complaints) for symbol, _, complaints in read), note)
         return {**root, _KERNELS: [(symbol, numbers) for symbol, numbers, _ in read]}
 
-    def _take_v2(self, note: Note) -> None:
+    def _take_v2(self, note: ElfNote) -> None:
         # Imported here: only code object v2 needs YAML.
         from kernelinfo.reading.assembly import metadata_yaml
 
@@ -133,11 +133,11 @@ class NoteMetadata:
         self._complain(((kernel.symbol, kernel.complaints) for kernel in kernels), note)
         self._add([(kernel.symbol, kernel.numbers) for kernel in kernels], note)
 
-    def _pass_over_pal(self, note: Note) -> None:
+    def _pass_over_pal(self, note: ElfNote) -> None:
         self.found = True
         self._warn("PAL pipelines are not read, only HSA kernels", note)
 
-    def _add(self, kernels: Iterable[tuple[str, Numbers]], note: Note) -> None:
+    def _add(self, kernels: Iterable[tuple[str, Numbers]], note: ElfNote) -> None:
         """Add the kernels of one note; a repeated name is a warning, and its last entry counts."""
         again, place = [], Place("metadata", note.offset, BEGIN)
         for symbol, numbers in kernels:
@@ -150,12 +150,12 @@ class NoteMetadata:
             names = shown_kernels([*dict.fromkeys(again)])
             self._warn(f"{names}: stands again in the metadata; the last counts", note)
 
-    def _complain(self, kernels: Iterable[tuple[str, Iterable[str]]], note: Note) -> None:
+    def _complain(self, kernels: Iterable[tuple[str, Iterable[str]]], note: ElfNote) -> None:
         for symbol, complaints in kernels:
             for complaint in complaints:
                 self._warn(f"kernel {shown(symbol)}: {complaint}", note)
 
-    def _warn(self, message: str, note: Note) -> None:
+    def _warn(self, message: str, note: ElfNote) -> None:
         self._warnings.append(ReadWarning(message, offset=note.offset))
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, Layout
+from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, RowLayout
 from kernelinfo.reading.facts import ReadWarning
 
 _MOST = 4096
 """The most notes of one code object; real ones have two or three."""
 
 
-_HEADER = Layout(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
+_HEADER = RowLayout(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
 
 
-class Note(NamedTuple):
+class ElfNote(NamedTuple):
     """One ELF note; its owner defines the numbers of types."""
 
     owner: bytes
@@ -25,7 +25,7 @@ class Note(NamedTuple):
     """Start of the content, in bytes from the start of the file."""
 
 
-def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
+def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
     """All notes, each once, even if several segments and sections contain it.
 
     Adds a warning for a region outside the file and for a note that is cut off.
@@ -60,7 +60,7 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[Note]:
                 message = "a note without a name, not read: it may be the metadata; build it again"
                 warnings.append(ReadWarning(message, offset=at))
             elif owner:
-                yield Note(owner, kind, region[offset - start :][:content_size], offset)
+                yield ElfNote(owner, kind, region[offset - start :][:content_size], offset)
             at = offset + _padded(content_size)
 
 

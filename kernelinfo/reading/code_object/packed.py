@@ -7,7 +7,7 @@ from collections import Counter
 import msgpack
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.code_object.notes import Note
+from kernelinfo.reading.code_object.notes import ElfNote
 from kernelinfo.reading.facts import ReadWarning
 
 _HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
@@ -54,7 +54,7 @@ def value(packed: bytes | memoryview, **how: object) -> object:
     return found
 
 
-def whole(note: Note, warnings: list[ReadWarning]) -> object:
+def whole(note: ElfNote, warnings: list[ReadWarning]) -> object:
     """The unpacked value of a note; repeated keys and bytes behind it become warnings.
 
     Raises `ReadError` if it is cut off, too large or no MessagePack."""

@@ -13,7 +13,7 @@ from kernelinfo.reading.elf import (
     SHT_SYMTAB,
     STRUCTS,
     Elf,
-    Layout,
+    RowLayout,
     string_at,
 )
 from kernelinfo.reading.facts import ReadWarning
@@ -28,9 +28,9 @@ _KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _SHN_ABS = 0xFFF1
-_DYNAMIC = Layout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
+_DYNAMIC = RowLayout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
 _SYMBOL = Struct("<IBBHQQ")
-_Place = tuple[int, int, int, int]
+_SymbolFields = tuple[int, int, int, int]
 """The fields of a `Symbol`, in order."""
 
 
@@ -59,7 +59,7 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
     A dynamic table without a section is found by its segment. Damaged tables become warnings.
     """
     found = KernelSymbols({}, {})
-    loaders: list[tuple[int, _Place]] = []
+    loaders: list[tuple[int, _SymbolFields]] = []
     for table, in_file in _tables(elf, warnings):
         rows = _rows(table)
         if len(rows) == len(loaders) and {row[1] for row in rows} == {row[1] for row in loaders}:
@@ -102,7 +102,7 @@ def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
     return list(found)
 
 
-def _rows(table: memoryview) -> list[tuple[int, _Place]]:
+def _rows(table: memoryview) -> list[tuple[int, _SymbolFields]]:
     """(offset of the name in the string table, symbol) of each possible kernel symbol."""
     whole = len(table) - len(table) % _SYMBOL.size
     return [

@@ -12,7 +12,7 @@ from typing import Any
 
 from kernelinfo.hardware.llvm_registers import least_vgprs
 from kernelinfo.hardware.targets import Target, Vgprs
-from kernelinfo.reading.facts import KernelFacts, Module, Stated
+from kernelinfo.reading.facts import KernelFacts, Module, StatedNumbers
 
 
 def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Module:
@@ -78,7 +78,7 @@ def _counted_by(
     Unchanged if the hardware allocates one granule for both counts.
     """
 
-    def counted(stated: Stated) -> Stated:
+    def counted(stated: StatedNumbers) -> StatedNumbers:
         source, numbers = stated
         reserved = numbers.reserved_vgprs
         if reserved is None or reserved <= granule:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Launch, Problem
+from kernelinfo.reading.blob import Blob, Problem, StatedLaunch
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
@@ -47,7 +47,11 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         if not room.take(len(image)) or len(image) < image_size:
             yield problem(blob, "an image outside of its AKS2 pack", at=None, member=name)
         elif image:
-            launch = Launch(lds_bytes, threads) if lds_bytes or threads else Launch(None, None)
+            launch = (
+                StatedLaunch(lds_bytes, threads)
+                if lds_bytes or threads
+                else StatedLaunch(None, None)
+            )
             yield part(blob, "aks2", Data.of(image), at=None, member=name)._replace(launch=launch)
 
 

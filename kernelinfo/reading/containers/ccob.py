@@ -35,7 +35,7 @@ _MOST_WAITING = 16  # decompressed pieces in the checksum's queue
 _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
 
 
-class _Header(NamedTuple):
+class _CcobHeader(NamedTuple):
     size: int  # bytes of the header itself
     method: magic.Method
     length: int | None  # bytes with the header; None in version 1: the stream's end decides
@@ -116,7 +116,7 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     return end
 
 
-def _header(data: Data) -> _Header:
+def _header(data: Data) -> _CcobHeader:
     _, version, method = fields(_START, data, _CUT_OFF)
     layout = _LAYOUTS.get(version)
     if layout is None:
@@ -127,4 +127,4 @@ def _header(data: Data) -> _Header:
     if length and length[0] <= layout.size:
         raise ReadError(f"damaged compressed bundle: it claims {length[0]} bytes in all")
     whole = length[0] if length else None
-    return _Header(layout.size, _METHODS[method], whole, content, checksum)
+    return _CcobHeader(layout.size, _METHODS[method], whole, content, checksum)

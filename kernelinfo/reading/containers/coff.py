@@ -25,7 +25,7 @@ from typing import Any
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, magic
-from kernelinfo.reading.containers.host_binary import Section, parts
+from kernelinfo.reading.containers.host_binary import HostSection, parts
 from kernelinfo.reading.data import Data
 
 _SIGNATURE = b"PE\0\0"
@@ -48,7 +48,7 @@ def read(blob: Blob) -> Iterator[Found]:
         raise ReadError("PE or COFF file cut off within its headers; build it again") from None
 
 
-def _sections(data: Data, header: int) -> Iterator[Section]:
+def _sections(data: Data, header: int) -> Iterator[HostSection]:
     count, symbols, symbol_count, optional = _unpack("<2xH4xIIH", data, header)
     names = symbols + 18 * symbol_count
     table = header + 20 + optional
@@ -61,7 +61,7 @@ def _sections(data: Data, header: int) -> Iterator[Section]:
         there = offset + size <= len(data)
         name = _name(data, names, short.rstrip(b"\0"))
         bytes_of = data.part(offset, size) if there else None
-        yield Section(name, offset, bytes_of, offset + padded)
+        yield HostSection(name, offset, bytes_of, offset + padded)
 
 
 def _unpack(layout: str, data: Data, at: int) -> tuple[Any, ...]:

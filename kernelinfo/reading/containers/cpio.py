@@ -19,7 +19,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import problem, stored_file, streamed_file
-from kernelinfo.reading.containers.streams import Decompressed, View
+from kernelinfo.reading.containers.streams import Decompressed, ReadableView
 
 _HEADER = re.compile(rb"07070[12]((?:[0-9a-fA-F]{8}){13})")
 _HEADER_BYTES = 110
@@ -30,13 +30,13 @@ _END = "TRAILER!!!"
 
 def read(blob: Blob) -> Iterator[Found]:
     """The members that may hold code."""
-    yield from unpack(blob, View(blob.data))
+    yield from unpack(blob, ReadableView(blob.data))
 
 
-def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
-    """Members and problems of the archive that `file` reads; members of a `View` are slices of
-    `blob`. Raises `ReadError` if `file` does."""
-    is_stored = isinstance(file, View)
+def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
+    """Members and problems of the archive that `file` reads; members of a `ReadableView` are slices
+    of `blob`. Raises `ReadError` if `file` does."""
+    is_stored = isinstance(file, ReadableView)
     at = 0
     names: set[str] = set()
     while True:
@@ -66,7 +66,7 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
             yield problem(blob, message, member=name, at=None)
 
 
-def _header(file: View | Decompressed) -> tuple[str, int, int, int]:
+def _header(file: ReadableView | Decompressed) -> tuple[str, int, int, int]:
     """(name, mode, bytes of the file, bytes of the header) of the next member.
 
     Raises `ReadError` if the archive ends or is damaged there."""

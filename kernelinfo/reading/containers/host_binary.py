@@ -25,7 +25,7 @@ _KPACK_REFERENCES = (".rocm_kpack_ref", ".kpackrf")
 _PREFIX = "__CLANG_OFFLOAD_BUNDLE__"
 
 
-class Section(NamedTuple):
+class HostSection(NamedTuple):
     """A section of a host file."""
 
     name: str
@@ -34,7 +34,7 @@ class Section(NamedTuple):
     end: int = 0  # end of its padding by the header; behind the end of a file that was cut off
 
 
-def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Found]:
+def parts(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Found]:
     """Device-code sections, or the reference to kpack archives."""
     found = list(sections)
     reference = next((s.data for s in found if s.name in _KPACK_REFERENCES), None)
@@ -60,7 +60,7 @@ def parts(blob: Blob, sections: Iterable[Section]) -> Iterator[Found]:
         yield from _data(blob, found)
 
 
-def _data(blob: Blob, sections: list[Section]) -> Iterator[Blob]:
+def _data(blob: Blob, sections: list[HostSection]) -> Iterator[Blob]:
     """Sections of constants and variables: programs may embed code objects in them."""
     room = Room(len(blob.data))
     for name, offset, data, _ in sections:
@@ -69,8 +69,8 @@ def _data(blob: Blob, sections: list[Section]) -> Iterator[Blob]:
 
 
 def _elsewhere(
-    blob: Blob, sections: list[Section], reference: Data
-) -> Generator[Problem | Elsewhere, None, list[Section]]:
+    blob: Blob, sections: list[HostSection], reference: Data
+) -> Generator[Problem | Elsewhere, None, list[HostSection]]:
     """Yields the reference to kpack archives or a problem; returns the sections that may still hold
     code."""
     wrappers = [s.data for s in sections if s.name in hipk.WRAPPERS and s.data is not None]
@@ -101,7 +101,7 @@ def read(blob: Blob) -> Iterator[Found]:
     for warning in warnings:
         yield problem(blob, warning.message, at=warning.offset or 0)
     if elf.sections:
-        sections = (Section(s.name, s.offset, elf.data_of(s)) for s in elf.sections if s.size)
+        sections = (HostSection(s.name, s.offset, elf.data_of(s)) for s in elf.sections if s.size)
         yield from parts(blob, sections)
         return
     if reference := hipk.without_sections(blob, elf):

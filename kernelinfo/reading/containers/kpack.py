@@ -38,7 +38,7 @@ _Extent = tuple[int | None, int | None]
 _NOT_COMPRESSED, _ZSTD = "none", "zstd-per-kernel"
 
 
-class Entry(NamedTuple):
+class KpackEntry(NamedTuple):
     """One code object of an archive."""
 
     binary: str
@@ -73,10 +73,10 @@ class Archive:
         self._is_compressed = scheme == _ZSTD
         self._extents = list(self._frames(table) if self._is_compressed else _blobs(table))
 
-    def code_objects(self, entries: tuple[Entry, ...]) -> Iterator[Blob | Problem]:
+    def code_objects(self, entries: tuple[KpackEntry, ...]) -> Iterator[Blob | Problem]:
         """The code objects of these entries, and problems; entries of one ordinal come once."""
         room = Room(len(self._blob.data))
-        first: dict[int, Entry] = {}
+        first: dict[int, KpackEntry] = {}
         for entry in entries:
             first.setdefault(entry.ordinal, entry)
         for entry in first.values():
@@ -97,7 +97,7 @@ class Archive:
                 yield problem(self._blob, wrong, at=None, member=entry.member)
             yield part(self._blob, "kpack", data, at=at, member=entry.member)
 
-    def _stored(self, entry: Entry) -> tuple[int | None, Data]:
+    def _stored(self, entry: KpackEntry) -> tuple[int | None, Data]:
         """(offset, bytes) of an entry in the archive, compressed or not. Raises `ReadError` if it
         lies outside."""
         count = len(self._extents)
@@ -108,7 +108,7 @@ class Archive:
             raise ReadError("kpack entry whose bytes lie outside of its archive; not read")
         return at, self._blob.data.part(at, size)
 
-    def _entries(self, binaries: object) -> Iterator[Entry]:
+    def _entries(self, binaries: object) -> Iterator[KpackEntry]:
         """The sound entries of the table `toc`; all others become one problem."""
         if not isinstance(binaries, Mapping):
             raise ReadError("damaged kpack archive: its table names no binaries")
@@ -177,11 +177,11 @@ def unpack_first(data: memoryview) -> Any:
         raise ReadError(str(error) or type(error).__name__) from error
 
 
-def _entry(binary: object, target: object, stated: object) -> Entry | None:
+def _entry(binary: object, target: object, stated: object) -> KpackEntry | None:
     if not (isinstance(binary, str) and isinstance(target, str) and isinstance(stated, Mapping)):
         return None
     ordinal, size = _whole(stated.get("ordinal")), _whole(stated.get("original_size"))
-    return None if ordinal is None or size is None else Entry(binary, target, ordinal, size)
+    return None if ordinal is None or size is None else KpackEntry(binary, target, ordinal, size)
 
 
 def _blobs(table: Mapping[str, object]) -> Iterator[_Extent]:

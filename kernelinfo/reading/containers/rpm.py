@@ -23,7 +23,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, cpio, magic
 from kernelinfo.reading.containers.parts import fields, part, rest
-from kernelinfo.reading.containers.streams import Decompressed, View
+from kernelinfo.reading.containers.streams import Decompressed, ReadableView
 from kernelinfo.reading.data import Data
 
 _LEAD_BYTES = 96
@@ -56,7 +56,7 @@ def _payload(blob: Blob) -> Iterator[Found]:
     if not head:
         raise ReadError("an RPM package without a payload")
     if magic.is_cpio(head) or head.startswith(cpio.STRIPPED):
-        yield from cpio.unpack(blob, View(blob.data))
+        yield from cpio.unpack(blob, ReadableView(blob.data))
         return
     starts = magic.COMPRESSED.items()
     method = next((name for name, start in starts if head.startswith(start)), None)

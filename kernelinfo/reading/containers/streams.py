@@ -29,7 +29,7 @@ _WINDOW_BITS: dict[Method, int] = {
 _PIECE_BYTES = 1 << 18
 
 
-class View(io.RawIOBase):
+class ReadableView(io.RawIOBase):
     """A file object over bytes. Raises `ReadError` for a read of more than `most` bytes."""
 
     def __init__(self, data: Data, most: int = sys.maxsize) -> None:

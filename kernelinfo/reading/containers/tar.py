@@ -12,7 +12,7 @@ from kernelinfo.errors import KernelinfoError
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import problem, stored_file, streamed_file
-from kernelinfo.reading.containers.streams import Decompressed, View
+from kernelinfo.reading.containers.streams import Decompressed, ReadableView
 
 _BLOCK = 1 << 20
 _MANY_DIGITS = re.compile(rb"[0-9]{65}")
@@ -22,7 +22,7 @@ class _Forward(io.RawIOBase):
     """A file object for `tarfile`. A second read behind the end raises `EOFError`: `tarfile` would
     go on skipping bytes that a damaged header claims."""
 
-    def __init__(self, file: View | Decompressed) -> None:
+    def __init__(self, file: ReadableView | Decompressed) -> None:
         self._file = file
         self._has_ended = False
 
@@ -52,18 +52,18 @@ class _Unread:
 
 def read(blob: Blob) -> Iterator[Found]:
     """The members that may hold code."""
-    yield from unpack(blob, View(blob.data))
+    yield from unpack(blob, ReadableView(blob.data))
 
 
-def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
-    """Members and problems of the tar that `file` reads; members of a `View` are slices of `blob`.
-    Raises `ReadError` if `file` does."""
-    is_stored = isinstance(file, View)
+def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
+    """Members and problems of the tar that `file` reads; members of a `ReadableView` are slices of
+    `blob`. Raises `ReadError` if `file` does."""
+    is_stored = isinstance(file, ReadableView)
     header = b""
 
-    class Header(tarfile.TarInfo):
+    class TarHeader(tarfile.TarInfo):
         @classmethod
-        def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Header:
+        def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> TarHeader:
             nonlocal header
             header = bytes(buf)
             return super().frombuf(buf, encoding, errors)
@@ -90,7 +90,7 @@ def unpack(blob: Blob, file: View | Decompressed) -> Iterator[Found]:
             bufsize=_BLOCK,
             encoding="utf-8",
             errors="backslashreplace",
-            tarinfo=Header,
+            tarinfo=TarHeader,
         ) as tar:
             while info := tar.next():
                 tar.members.clear()  # type: ignore[attr-defined]  # or it keeps every header

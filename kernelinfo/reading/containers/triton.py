@@ -12,9 +12,9 @@ from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Launch
+from kernelinfo.reading.blob import Blob, StatedLaunch
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.facts import KernelFacts, Module, Numbers, Stated
+from kernelinfo.reading.facts import KernelFacts, Module, Numbers, StatedNumbers
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
@@ -29,7 +29,7 @@ _LONGEST_CONSTANT = 64  # characters
 _KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is not Triton's
 
 
-Options = tuple[tuple[str, str], ...]
+TritonOptions = tuple[tuple[str, str], ...]
 """(name, value) pairs: `(("BLOCK_M", "128"), ("num_warps", "4"))`."""
 
 
@@ -38,8 +38,8 @@ class Sidecar(NamedTuple):
 
     kernel: str
     arch: str | None  # processor, for example gfx942
-    launch: Launch
-    options: Options = ()
+    launch: StatedLaunch
+    options: TritonOptions = ()
     """Constants of the kernel, then compile options."""
 
 
@@ -65,7 +65,7 @@ def read_sidecar(path: str) -> Sidecar | None:
 
 def with_launch(
     module: Module, blob: Blob, target: str | None
-) -> tuple[tuple[KernelFacts, ...], Options]:
+) -> tuple[tuple[KernelFacts, ...], TritonOptions]:
     """The kernels of a module, with the launch of Triton's JSON or AOTriton's pack added, and the
     options of the JSON.
 
@@ -90,7 +90,7 @@ def with_launch(
     return found, sidecar.options
 
 
-def _stated(launch: Launch, *, is_sized_at_launch: bool = False) -> tuple[Stated, ...]:
+def _stated(launch: StatedLaunch, *, is_sized_at_launch: bool = False) -> tuple[StatedNumbers, ...]:
     lds_bytes, threads, asked_waves = launch
     numbers = Numbers(
         dynamic_lds_bytes=lds_bytes,
@@ -132,11 +132,11 @@ def _sidecar(values: dict[str, Any]) -> Sidecar:
     workitems = _count(waves * lanes, _MOST_WORKITEMS) if waves and lanes else None
     asked = values.get("waves_per_eu")  # 0 asks for none
     is_count = type(asked) is int and 0 < asked <= _MOST_WAVES
-    launch = Launch(lds_bytes, workitems, asked if is_count else None)
+    launch = StatedLaunch(lds_bytes, workitems, asked if is_count else None)
     return Sidecar(kernel, arch, launch, _options(values))
 
 
-def _options(values: dict[str, Any]) -> Options:
+def _options(values: dict[str, Any]) -> TritonOptions:
     """Constants and compile options. Triton 2 writes constants of named parameters
     (`_get_jsonable_constants` in triton/compiler/compiler.py); Triton 3 writes none."""
     constants = values.get("constants")

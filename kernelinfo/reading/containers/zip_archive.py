@@ -19,7 +19,7 @@ from kernelinfo.reading.containers.parts import (
     problem,
     stored_file,
 )
-from kernelinfo.reading.containers.streams import View, held
+from kernelinfo.reading.containers.streams import ReadableView, held
 from kernelinfo.reading.data import Data
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def read(blob: Blob) -> Iterator[Found]:
     """The members that may hold code."""
     try:
         most = max(bounds.ZIP_DIRECTORY_BYTES, len(blob.data) // 8)
-        members = zipfile.ZipFile(View(blob.data, most)).infolist()
+        members = zipfile.ZipFile(ReadableView(blob.data, most)).infolist()
     except Exception as error:  # a damaged directory makes zipfile raise any kind of error
         raise ReadError(f"damaged zip ({error}); not read") from error
     room = Room(len(blob.data))

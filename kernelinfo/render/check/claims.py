@@ -19,7 +19,7 @@ from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules.remark import counted
 
 
-class Location(NamedTuple):
+class FindingLocation(NamedTuple):
     """The place of a finding."""
 
     path: str  # relative to the repository's root if inside of it; separator `/`
@@ -49,13 +49,13 @@ class Claim(NamedTuple):
         return self.about if isinstance(self.about, Result) else None
 
     @property
-    def location(self) -> Location | None:
+    def location(self) -> FindingLocation | None:
         """The source line, else the assembly line, else the file; None if all are unknown."""
         about = self.about
         if isinstance(about, Notice):
             return None if about.path is None else location_in(about.path, about.line)
         if source := about.kernel.source:
-            return Location(PurePath(source.file).as_posix(), source.line)
+            return FindingLocation(PurePath(source.file).as_posix(), source.line)
         return location_in(about.kernel.code_object.path, about.kernel.line)
 
     @property
@@ -142,9 +142,9 @@ def headline(outcome: Outcome) -> str:
     return f"{answer}: {' · '.join(parts)}"
 
 
-def location_in(path: str, line: int | None = None) -> Location:
+def location_in(path: str, line: int | None = None) -> FindingLocation:
     """The location of a path from the command line."""
-    return Location(PurePath(path_in_repository(path) or path).as_posix(), line)
+    return FindingLocation(PurePath(path_in_repository(path) or path).as_posix(), line)
 
 
 def problem_text(problem: Problem) -> str:

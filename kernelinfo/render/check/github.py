@@ -6,7 +6,13 @@ from collections.abc import Iterator
 
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Location, claims, headline, location_in, problem_text
+from kernelinfo.render.check.claims import (
+    FindingLocation,
+    claims,
+    headline,
+    location_in,
+    problem_text,
+)
 from kernelinfo.render.findings import worst_first
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import paint
@@ -31,13 +37,13 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     yield f"kernelinfo: {headline(outcome)}\n"
 
 
-def _where(location: Location | None) -> str:
+def _where(location: FindingLocation | None) -> str:
     if location is None:
         return ""
     return f"{location.path}: " if location.line is None else f"{location.path}:{location.line}: "
 
 
-_Annotation = tuple[str, Location | None, str, str]
+_Annotation = tuple[str, FindingLocation | None, str, str]
 """Command, location, title and message."""
 
 
@@ -60,7 +66,7 @@ def _worst_first(outcome: Outcome, view: View) -> Iterator[_Annotation]:
         yield "notice", None, "renamed", renamed
 
 
-def _command(command: str, location: Location | None, title: str, message: str) -> str:
+def _command(command: str, location: FindingLocation | None, title: str, message: str) -> str:
     properties = {} if location is None else {"file": printable(location.path)}
     if location is not None and location.line is not None:
         properties["line"] = str(location.line)

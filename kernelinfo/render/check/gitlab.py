@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Location, claims, location_in, problem_text
+from kernelinfo.render.check.claims import FindingLocation, claims, location_in, problem_text
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import printable
 from kernelinfo.rules.severity import Severity
@@ -36,10 +36,10 @@ def _issues(outcome: Outcome, view: View) -> Iterator[dict[str, Any]]:
 
 
 def _issue(
-    name: str, description: str, fingerprint: str, severity: str, location: Location | None
+    name: str, description: str, fingerprint: str, severity: str, location: FindingLocation | None
 ) -> dict[str, Any]:
     """One issue. GitLab needs a location, so an unknown line becomes 1."""
-    path, line = location or Location("kernelinfo.toml", None)
+    path, line = location or FindingLocation("kernelinfo.toml", None)
     return {
         "description": description,
         "check_name": name,

@@ -12,7 +12,7 @@ from kernelinfo import __version__
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, Location, claims, location_in, problem_text
+from kernelinfo.render.check.claims import Claim, FindingLocation, claims, location_in, problem_text
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules import find
@@ -108,7 +108,9 @@ def _message(text: str) -> dict[str, str]:
     return {"text": text.replace("{", "{{").replace("}", "}}").replace("](", "\\](")}
 
 
-def _locations(location: Location | None, result: Result | None = None) -> list[dict[str, Any]]:
+def _locations(
+    location: FindingLocation | None, result: Result | None = None
+) -> list[dict[str, Any]]:
     """SARIF locations: the kernel's name and the line, each if known."""
     found_at: dict[str, Any] = {}
     if result is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.kernel.rows import INSTRUCTIONS
-from kernelinfo.pressure.measure import Found, Measured
+from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.names import name_of
@@ -18,7 +18,7 @@ COLUMNS = (
 )
 
 
-def render(items: Iterable[Found], view: View) -> Iterator[str]:
+def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """The heading, then a row for each kernel. A cell is empty if the input does not state it."""
     yield line(COLUMNS)
     for item in items:

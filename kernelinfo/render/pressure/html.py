@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kernelinfo.pressure.measure import Found, Measured
-from kernelinfo.pressure.nouns import InstructionMix, Location, LoopPressure
-from kernelinfo.pressure.story import Point
+from kernelinfo.pressure.measure import Measured, MeasureItem
+from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LoopPressure
+from kernelinfo.pressure.story import PressurePoint
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render import View
@@ -19,7 +19,7 @@ from kernelinfo.render.pressure.words import NO_LINE, in_short, in_text, located
 SCRIPTS = ("words.js", "dom.js", "chart.js", "problems.js", "pressure.js", "pressure-page.js")
 
 
-def render(items: Iterable[Found], view: View) -> Iterator[str]:
+def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """The page, highest peak first."""
     found = list(items)
     measured = [item for item in found if isinstance(item, Measured)]
@@ -78,11 +78,11 @@ def dataset(one: Measured) -> dict[str, Any]:
     }
 
 
-def _source(at: Location) -> str:
+def _source(at: CodeLocation) -> str:
     return located(at) if at.source else ""
 
 
-def _point(point: Point, sources: list[str]) -> tuple[Any, ...]:
+def _point(point: PressurePoint, sources: list[str]) -> tuple[Any, ...]:
     """Number of the instruction, line or address, source line, live registers, text and spills."""
     where = located(point.at._replace(source=None))
     source = sources.index(_source(point.at))

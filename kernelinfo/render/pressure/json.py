@@ -7,13 +7,13 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.pressure.measure import Found, Measured
+from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import (
     BlockPressure,
+    CodeLocation,
     InstructionMix,
     LinePressure,
     LiveValues,
-    Location,
     LoopPressure,
     Peak,
 )
@@ -25,7 +25,7 @@ from kernelinfo.render.json_text import Waiting, encoded
 SCHEMA = "kernelinfo/pressure/2"
 
 
-def render(items: Iterable[Found], view: View) -> Iterator[str]:
+def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """The document. Kernels wait on disk until all inputs and problems before them are known."""
     inputs: dict[CodeObject, int] = {}
     problems: list[Problem] = []
@@ -76,7 +76,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
     }
 
 
-def _located(at: Location) -> dict[str, Any]:
+def _located(at: CodeLocation) -> dict[str, Any]:
     return {**picked(at, "line", "address"), "index": at.number, "source": as_json(at.source)}
 
 

@@ -8,8 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
-from kernelinfo.pressure.measure import Found, Measured
-from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Location, Story
+from kernelinfo.pressure.measure import Measured, MeasureItem
+from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues, Story
 from kernelinfo.render import View, instructions
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import aligned, left, paint, painted, wrap
@@ -20,7 +20,7 @@ _LABEL = 9
 _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
 
 
-def render(items: Iterable[Found], view: View) -> Iterator[str]:
+def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """One kernel whole, or several kernels as a table, highest peak first."""
     found = (item for item in items if isinstance(item, Measured))
     first = [*islice(found, 2)]
@@ -157,7 +157,7 @@ def _values(story: Story, view: View) -> Iterator[str]:
     yield from _table(rows, "tn" + "t" * (len(heading) - 2), view)
 
 
-def _value(value: LiveValues, near: Location, named: bool) -> tuple[str, ...]:
+def _value(value: LiveValues, near: CodeLocation, named: bool) -> tuple[str, ...]:
     return (
         words.some(value.registers),
         str(value.total),

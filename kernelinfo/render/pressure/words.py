@@ -5,8 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
-from kernelinfo.pressure.lds import Lds, LdsVariable
-from kernelinfo.pressure.nouns import LiveValues, Location, Story
+from kernelinfo.pressure.lds import LdsUse, LdsVariable
+from kernelinfo.pressure.nouns import CodeLocation, LiveValues, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.words import size
@@ -27,7 +27,7 @@ _WHY = {
 }
 
 
-def located(at: Location, near: Location | None = None) -> str:
+def located(at: CodeLocation, near: CodeLocation | None = None) -> str:
     """A source line, else a line of the assembly, else an address. `:44` in the file of `near`."""
     if at.source is not None:
         return _line(at.source, near and near.source)
@@ -41,20 +41,20 @@ def _line(source: SourceLine, near: SourceLine | None) -> str:
     return printable(f"{file}:{source.line}")
 
 
-def in_text(at: Location) -> str:
+def in_text(at: CodeLocation) -> str:
     """Source line and line of the assembly, or only the latter."""
     place = located(at._replace(source=None))
     return f"{located(at)} ({place})" if at.source else place
 
 
-def written(value: LiveValues, near: Location) -> str:
+def written(value: LiveValues, near: CodeLocation) -> str:
     """Place of a value's last write: a location or range, or a region relative to the loop."""
     if value.written is None or value.written_last is None:
         return "at the entry" if value.next_read else "unknown"
     return _relative(value.written, value.written_last, value.total, near)
 
 
-def next_read(value: LiveValues, near: Location) -> str:
+def next_read(value: LiveValues, near: CodeLocation) -> str:
     """Place of a value's next read."""
     if value.next_read is None or value.next_read_last is None:
         return "unknown"
@@ -63,7 +63,7 @@ def next_read(value: LiveValues, near: Location) -> str:
     return _relative(value.next_read, value.next_read_last, value.total, near)
 
 
-def _relative(at: Location, last: Location, count: int, near: Location) -> str:
+def _relative(at: CodeLocation, last: CodeLocation, count: int, near: CodeLocation) -> str:
     """A location, a range of locations, or the region of a group of more than two."""
     if at.source is None and at.region != "elsewhere" and count > 2:
         return at.region
@@ -99,7 +99,7 @@ def in_short(story: Story) -> list[tuple[str, str]]:
     return [("pressure", text), *([("to reach", to_reach(story))] if story.advice else [])]
 
 
-def shared(lds: Lds) -> str:
+def shared(lds: LdsUse) -> str:
     """Variables in LDS with size in bytes and source line."""
     if not lds.bytes:
         return "reached and none reserved: sized at launch, see --dynamic-lds"
@@ -126,7 +126,7 @@ def to_reach(story: Story) -> str:
     return f"≤ {step.at_most}, {fewer} fewer at {where}: {'; '.join(idle)}"
 
 
-def _idle(value: LiveValues, near: Location) -> str:
+def _idle(value: LiveValues, near: CodeLocation) -> str:
     name = f" of {printable(value.variable)}" if value.variable else ""
     return (
         f"{value.total} ({some(value.registers, 2)}){name} written {written(value, near)}, read "

@@ -10,7 +10,7 @@ from kernelinfo import __version__
 from kernelinfo.kernel import Result
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of
-from kernelinfo.render.sweep.rows import HEADING, LEGEND, Row, rows
+from kernelinfo.render.sweep.rows import HEADING, LEGEND, SweepRow, rows
 from kernelinfo.render.sweep.words import about, trade
 from kernelinfo.render.words import number
 from kernelinfo.variants.nouns import Sweep, SweptKernel
@@ -55,7 +55,7 @@ def _kernel(kernel: SweptKernel, view: View) -> dict[str, object]:
     }
 
 
-def _charts(found: Sequence[Row]) -> list[dict[str, object]]:
+def _charts(found: Sequence[SweepRow]) -> list[dict[str, object]]:
     """A chart for each quantity against waves/SIMD; none if only one variant was compiled."""
     compiled = [
         (result.occupancy.waves_per_simd, row, result)
@@ -70,7 +70,7 @@ def _charts(found: Sequence[Row]) -> list[dict[str, object]]:
     ]
 
 
-def _bars(values: Sequence[tuple[float, Row, int]]) -> list[dict[str, object]]:
+def _bars(values: Sequence[tuple[float, SweepRow, int]]) -> list[dict[str, object]]:
     """A bar for each value, with its row and waves."""
     most = max(value for _, _, value in values) or 1
     step = _WIDTH / len(values)

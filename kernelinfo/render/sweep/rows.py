@@ -20,7 +20,7 @@ LEGEND = (
 )
 
 
-class Row(NamedTuple):
+class SweepRow(NamedTuple):
     """Variants with equal cells."""
 
     variants: tuple[Variant, ...]
@@ -42,13 +42,13 @@ class Row(NamedTuple):
         return printable(self.variants[0].error or "")
 
 
-def rows(kernel: SweptKernel) -> tuple[Row, ...]:
+def rows(kernel: SweptKernel) -> tuple[SweepRow, ...]:
     """The rows, in the order of their first variants."""
     found: dict[tuple[tuple[str, ...], str | None], list[Variant]] = {}
     for variant in kernel.variants:
         cells = _cells(variant.result) if variant.result else ()
         found.setdefault((cells, variant.error), []).append(variant)
-    return tuple(Row(tuple(same), cells) for (cells, _), same in found.items())
+    return tuple(SweepRow(tuple(same), cells) for (cells, _), same in found.items())
 
 
 def _cells(result: Result) -> tuple[str, ...]:

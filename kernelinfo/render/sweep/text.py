@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import Span, aligned, painted, wrap
-from kernelinfo.render.sweep.rows import HEADING, LEGEND, Row, rows
+from kernelinfo.render.sweep.rows import HEADING, LEGEND, SweepRow, rows
 from kernelinfo.render.sweep.words import about, trade
 from kernelinfo.variants.nouns import Sweep, SweptKernel
 
@@ -31,7 +31,7 @@ def _kernel(kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
         yield [(f" {one.language:<6} {printable(one.written)}", "")]
 
 
-def _table(found: tuple[Row, ...]) -> Iterator[list[Span]]:
+def _table(found: tuple[SweepRow, ...]) -> Iterator[list[Span]]:
     """A line per row. Variants that failed show the error."""
     labels = aligned([("asked for",), *((row.label,) for row in found)])
     shown = [HEADING, *(row.cells for row in found if row.cells)]

@@ -6,14 +6,14 @@ import pytest
 
 from kernelinfo.hardware import targets
 from kernelinfo.reading.assembly.arithmetic import Unresolved
-from kernelinfo.reading.assembly.expressions import Definition, Evaluator
+from kernelinfo.reading.assembly.expressions import Evaluator, SymbolSetting
 from kernelinfo.reading.grammar import MOST_TOKENS
 
 
 def value(
     expression: str, symbols: dict[str, str] | None = None, target: str | None = "gfx90a"
 ) -> int | Unresolved:
-    definitions = {name: [Definition(1, text)] for name, text in (symbols or {}).items()}
+    definitions = {name: [SymbolSetting(1, text)] for name, text in (symbols or {}).items()}
     hardware = targets.find(target) if target else None
     return Evaluator(definitions, hardware).value(expression, 1)
 
@@ -117,7 +117,7 @@ def test_symbols_are_found_whatever_their_names() -> None:
 
 
 def test_a_symbol_set_again_has_its_latest_value_and_the_next_one_before_the_first() -> None:
-    definitions = {"n": [Definition(10, "1"), Definition(20, "n+1")]}
+    definitions = {"n": [SymbolSetting(10, "1"), SymbolSetting(20, "n+1")]}
     evaluator = Evaluator(definitions, None)
     assert [evaluator.value("n*1", line) for line in (5, 15, 25)] == [1, 1, 2]
 

@@ -7,7 +7,7 @@ import yaml
 
 from kernelinfo.reading.budget import UNBOUNDED
 from kernelinfo.reading.build_log import records
-from kernelinfo.reading.build_log.blocks import NOWHERE, Location, Statement
+from kernelinfo.reading.build_log.blocks import NOWHERE, LogLocation, LogStatement
 from kernelinfo.reading.facts import ReadWarnings
 
 RECORD = """--- !Analysis
@@ -23,7 +23,7 @@ Args:
 LOCATION = "{ File: 'x.hip', Line: 12, Column: 3 }"
 
 
-def read(text: str) -> tuple[list[Statement], list[str]]:
+def read(text: str) -> tuple[list[LogStatement], list[str]]:
     warnings = ReadWarnings()
     found = list(records.statements(text.encode(), warnings, UNBOUNDED))
     return found, [warning.message for warning in warnings.take()]
@@ -45,7 +45,7 @@ def read(text: str) -> tuple[list[Statement], list[str]]:
 def test_values(value: str) -> None:
     [statement], _ = read(RECORD.format(location=LOCATION, value=value))
     assert statement.value == str(yaml.safe_load(value))
-    assert statement == Statement(Location("x.hip", 12, 3), "VGPRs", statement.value, 1)
+    assert statement == LogStatement(LogLocation("x.hip", 12, 3), "VGPRs", statement.value, 1)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_values(value: str) -> None:
 def test_locations(location: str) -> None:
     [statement], _ = read(RECORD.format(location=location, value="'7'"))
     written = yaml.safe_load(location)
-    assert statement.location == Location(written["File"], written["Line"], written["Column"])
+    assert statement.location == LogLocation(written["File"], written["Line"], written["Column"])
 
 
 def test_line_ends_of_windows() -> None:

@@ -11,7 +11,7 @@ from kernelinfo.reading.code_object.linking_section import functions
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import KernelFacts, ReadWarning, facts_of
-from kernelinfo.reading.object_linking import Function, with_callees
+from kernelinfo.reading.object_linking import LinkedFunction, with_callees
 
 from ...conftest import CORPUS, needs_corpus
 from ..test_corpus import kernels
@@ -118,8 +118,8 @@ def test_the_deepest_path_of_calls_counts() -> None:
     assert "recursion" not in found
 
 
-def function(calls: list[str], *, vgprs: int = 0, scratch: int = 0) -> Function:
-    made = Function()
+def function(calls: list[str], *, vgprs: int = 0, scratch: int = 0) -> LinkedFunction:
+    made = LinkedFunction()
     made.calls, made.vgprs, made.scratch = calls, vgprs, scratch
     return made
 

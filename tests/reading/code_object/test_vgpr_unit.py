@@ -12,7 +12,7 @@ from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
-from kernelinfo.reading.facts import Features, KernelFacts, Module, Numbers, Stated
+from kernelinfo.reading.facts import Features, KernelFacts, Module, Numbers, StatedNumbers
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 GFX1250 = find("gfx1250")
@@ -25,7 +25,7 @@ def module(*counts: tuple[int | None, int], xnack: str | None = None, stamp: str
     """One kernel for each (VGPRs used, blocks in the descriptor)."""
     kernels = []
     for used, blocks in counts:
-        stated: list[Stated] = [("descriptor", Numbers(reserved_vgprs=blocks * 16))]
+        stated: list[StatedNumbers] = [("descriptor", Numbers(reserved_vgprs=blocks * 16))]
         stated += [] if used is None else [("metadata", Numbers(vgprs=used))]
         kernels.append(KernelFacts("k", tuple(stated)))
     features = Features(xnack="any" if xnack else "unsupported")
@@ -98,7 +98,7 @@ def test_one_granule_is_one_granule_either_way() -> None:
 
 
 def test_a_descriptor_that_states_waves_the_target_lacks_was_read() -> None:
-    stated: tuple[Stated, ...] = (
+    stated: tuple[StatedNumbers, ...] = (
         ("descriptor", Numbers(wave_size=64)),
         ("metadata", Numbers(vgprs=12)),
     )

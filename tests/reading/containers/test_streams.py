@@ -16,7 +16,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.containers import bounds, streams
 from kernelinfo.reading.containers.magic import Method
-from kernelinfo.reading.containers.streams import Decompressed, View
+from kernelinfo.reading.containers.streams import Decompressed, ReadableView
 from kernelinfo.reading.data import Data
 
 from .opening import OBJECT
@@ -74,7 +74,7 @@ def test_the_limit_is_exact(method: Method) -> None:
 
 
 def test_a_view_is_a_file() -> None:
-    view, file = View(Data.of(OBJECT)), io.BytesIO(OBJECT)
+    view, file = ReadableView(Data.of(OBJECT)), io.BytesIO(OBJECT)
     for place, whence, size in [(10, 0, 20), (-5, 1, 3), (-8, 2, 100), (1 << 40, 0, 1), (0, 0, -1)]:
         assert view.seek(place, whence) == file.seek(place, whence) == view.tell()
         assert view.read(size) == file.read(size)

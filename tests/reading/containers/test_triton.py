@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Launch
+from kernelinfo.reading.blob import StatedLaunch
 from kernelinfo.reading.containers.triton import Sidecar, read_sidecar
 from tests.test_golden import run
 
@@ -32,7 +32,7 @@ dot_kernel:
 ; NumVgprs: 8
 """
 WARPS = (("num_warps", "4"), ("waves_per_eu", "0"))
-DOT = Sidecar("dot_kernel", "gfx942", Launch(lds_bytes=4096, workgroup_size=256), WARPS)
+DOT = Sidecar("dot_kernel", "gfx942", StatedLaunch(lds_bytes=4096, workgroup_size=256), WARPS)
 
 
 def next_to(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
@@ -49,7 +49,9 @@ def test_waves_that_were_asked_for(tmp_path: Path, asked: object, waves: int | N
     stated = json.dumps(STATED | {"waves_per_eu": asked})
     sidecar = read_sidecar(next_to(tmp_path, stated))
     assert sidecar
-    assert sidecar._replace(options=()) == DOT._replace(launch=Launch(4096, 256, waves), options=())
+    assert sidecar._replace(options=()) == DOT._replace(
+        launch=StatedLaunch(4096, 256, waves), options=()
+    )
 
 
 def test_waves_that_were_asked_for_and_do_not_fit(tmp_path: Path) -> None:
@@ -78,13 +80,16 @@ def test_what_triton_writes(tmp_path: Path, suffix: str) -> None:
     [
         (without("arch", "warp_size"), DOT),
         (without("target"), DOT),
-        (without("shared"), Sidecar("dot_kernel", "gfx942", Launch(None, 256), WARPS)),
-        (without("num_warps"), Sidecar("dot_kernel", "gfx942", Launch(4096, None), WARPS[1:])),
+        (without("shared"), Sidecar("dot_kernel", "gfx942", StatedLaunch(None, 256), WARPS)),
+        (
+            without("num_warps"),
+            Sidecar("dot_kernel", "gfx942", StatedLaunch(4096, None), WARPS[1:]),
+        ),
         (
             without("target", "arch", "warp_size"),
-            Sidecar("dot_kernel", None, Launch(4096, None), WARPS),
+            Sidecar("dot_kernel", None, StatedLaunch(4096, None), WARPS),
         ),
-        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", Launch(0, 256), WARPS)),
+        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", StatedLaunch(0, 256), WARPS)),
     ],
 )
 def test_keys_may_be_missing(tmp_path: Path, stated: dict[str, Any], expected: Sidecar) -> None:
