@@ -2,7 +2,8 @@
 
 >>> import kernelinfo
 >>> report = kernelinfo.load("build/occupancy.s")
->>> [kernel.occupancy(workgroup_size=256).limiters for kernel in report.kernels]
+>>> [kernel.occupancy(workgroup_size=256).limiters for kernel in report]
+>>> report.kernel("vgprbound").waves_per_simd, report.max("vgpr_spills")
 >>> [pair.why for pair in kernelinfo.diff("build-a", "build-b").pairs if pair.affected]
 >>> kernelinfo.check(report, kernelinfo.read_config("kernelinfo.toml")).failed
 >>> kernelinfo.live_registers("build/occupancy.s", "vgprbound").peak
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         OptionError,
         ReadError,
         TargetsError,
+        UnknownKernelError,
         UnknownTargetError,
     )
     from kernelinfo.gate import check
@@ -58,8 +60,8 @@ __all__ = [
     "KernelSummary", "KernelinfoError", "Launch", "LaunchError", "Limit", "Notice", "Occupancy",
     "OptionError", "Options", "Outcome", "Pair", "Problem", "Range", "ReadError", "Repeat",
     "Report", "Result", "Rung", "Selection", "Step", "Story", "Suppressed", "Sweep", "Target",
-    "TargetsError", "UnknownTargetError", "analyse", "arch", "check", "diff", "live_registers",
-    "load", "read_config", "sweep",
+    "TargetsError", "UnknownKernelError", "UnknownTargetError", "analyse", "arch", "check", "diff",
+    "live_registers", "load", "read_config", "sweep",
 ]  # fmt: skip
 
 

@@ -57,6 +57,10 @@ class UnknownTargetError(KernelinfoError):
         self.name = name
 
 
+class UnknownKernelError(KernelinfoError):
+    """A name that no kernel of a report has, or several."""
+
+
 def did_you_mean(wanted: str, known: Iterable[str], most: int = 1) -> str:
     """A suggestion for a misspelled name: `did you mean gemm, gemv or copy?`, the nearest first.
 

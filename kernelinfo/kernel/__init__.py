@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.instruction_counts import InstructionCounts
@@ -16,7 +18,16 @@ if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.occupancy.devices import Filling
     from kernelinfo.occupancy.headroom import Step
+    from kernelinfo.occupancy.limits import Resource
     from kernelinfo.reading.arguments import Argument
+
+_LONGEST = 60
+"""Characters of a name in `repr`."""
+
+
+def _short(name: str) -> str:
+    """The name for `repr`, cut off if it is long."""
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 class Used(NamedTuple):
@@ -85,9 +96,19 @@ class Kernel(NamedTuple):
     """Its instructions by class, callees excluded; None if not asked for or not all are known."""
 
     def __repr__(self) -> str:
-        """One line: the name, the target and the used resources."""
-        used = (f"{name}={value}" for name, value in self.used._asdict().items())
-        return f"Kernel({self.name!r}, {self.code_object.target!r}, {', '.join(used)})"
+        """One line: name, target, used and spilled registers, occupancy, limiters, next steps."""
+        target = self.target.name if self.target else self.code_object.target
+        parts = [repr(_short(self.name)), repr(target)]
+        spilled = {"spilled_vgprs": self.spills.vgprs, "spilled_sgprs": self.spills.sgprs}
+        amounts = {**self.used._asdict(), **{kind: n for kind, n in spilled.items() if n}}
+        parts += [f"{kind}={amount}" for kind, amount in amounts.items()]
+        with suppress(KernelinfoError):
+            found = self.occupancy()
+            parts.append(f"waves_per_simd={found.waves_per_simd:g}")
+            parts.append(f"limiters={'+'.join(found.limiters)}")
+            steps = " and ".join(f"{step.resource} <= {step.at_most}" for step in self.next)
+            parts += [f"next='{steps} -> {self.next[0].waves_per_simd:g}'"] if steps else []
+        return f"Kernel({', '.join(parts)})"
 
     @property
     def target(self) -> Target | None:
@@ -156,8 +177,35 @@ class Kernel(NamedTuple):
             workgroup_size=workgroup_size, dynamic_lds=dynamic_lds, trap_handler=trap_handler
         )
 
-    def on(self, target: Target) -> Kernel:
-        """The kernel as if it used the same registers on another target; see `Traits.on`."""
+    @property
+    def waves_per_simd(self) -> float:
+        """Waves per SIMD under the kernel's declared launch. Raises as `occupancy`."""
+        return self.occupancy().waves_per_simd
+
+    @property
+    def percent(self) -> float:
+        """Waves in % of the wave slots under the kernel's declared launch."""
+        return self.occupancy().percent
+
+    @property
+    def limiters(self) -> tuple[Resource, ...]:
+        """Resources that limit the waves under the kernel's declared launch."""
+        return self.occupancy().limiters
+
+    @property
+    def next(self) -> tuple[Step, ...]:
+        """Steps to the next higher occupancy that are worth taking; see `Result.next`."""
+        return Result(self, self.occupancy()).next
+
+    def on(self, target: Target | str) -> Kernel:
+        """The kernel as if it used the same registers on another target or product.
+
+        See `Traits.on`. Raises `UnknownTargetError` or `OptionError` for an unknown name.
+        """
+        if isinstance(target, str):
+            from kernelinfo.occupancy.devices import target_named  # no report asks for it
+
+            target = target_named(target)
         return self._replace(traits=self.traits.on(target))
 
 
@@ -182,12 +230,12 @@ class Result(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:
-        """One line: the kernel, its occupancy and the rules with findings."""
-        occupancy = self.occupancy
-        waves = None if occupancy is None else occupancy.waves_per_simd
-        limiters = () if occupancy is None else occupancy.limiters
+        """One line: name and target, occupancy under the given launch, rules with findings."""
+        name, target = _short(self.kernel.name), self.kernel.code_object.target
+        waves_per_simd = self.occupancy and self.occupancy.waves_per_simd
+        limiters = self.occupancy and self.occupancy.limiters
         rules = tuple(finding.rule for finding in self.findings)
-        return f"Result({self.kernel!r}, waves_per_simd={waves}, {limiters=}, findings={rules})"
+        return f"Result({name!r}, {target!r}, {waves_per_simd=}, {limiters=}, findings={rules})"
 
     @property
     def compiler_number(self) -> CompilerNumber | None:

@@ -1,22 +1,38 @@
-"""The gathered results of an analysis."""
+"""The gathered results of an analysis: a sequence of kernels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, overload
 
+from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
-from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.names import stem
+from kernelinfo.kernel.pattern import matches, nearest_kernels
 from kernelinfo.kernel.rows import row
 from kernelinfo.reading.blob import Problem
 
+if TYPE_CHECKING:
+    from kernelinfo.kernel.code_object import CodeObject
 
-class Report(NamedTuple):
-    """The gathered results of an analysis; renderers read nothing else."""
+_MOST_LISTED = 20
+"""Most kernels in a message."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Sequence[Kernel]):
+    """The kernels of some paths in the order of reading, with occupancy and findings.
+
+    It is a sequence of kernels: `len(report)` counts them, and a report without kernels is false.
+    """
 
     results: tuple[Result, ...]
+    """Each kernel with its occupancy under the launch of the options, and its findings."""
     problems: tuple[Problem, ...]
+    """Parts of the input that cannot be read."""
     repeats: tuple[Repeat, ...] = ()
+    """Copies of code objects, whose kernels are not counted again."""
 
     @classmethod
     def of(cls, items: Iterable[Item]) -> Report:
@@ -27,6 +43,25 @@ class Report(NamedTuple):
             tuple(item for item in found if isinstance(item, Problem)),
             tuple(item for item in found if isinstance(item, Repeat)),
         )
+
+    def __len__(self) -> int:
+        """Number of kernels."""
+        return len(self.results)
+
+    @overload
+    def __getitem__(self, wanted: int) -> Kernel: ...
+    @overload
+    def __getitem__(self, wanted: slice | str) -> Report: ...
+    def __getitem__(self, wanted: int | slice | str) -> Kernel | Report:
+        """The kernel at an index, or the report of a slice or of the kernels of a name.
+
+        A name is all that `-k` takes: a name with or without its arguments, a symbol, a glob, or
+        `re:` and a regular expression. No kernel of that name is an empty report.
+        """
+        if isinstance(wanted, int):
+            return self.results[wanted].kernel
+        found = self.results[wanted] if isinstance(wanted, slice) else self._named(wanted)
+        return Report(tuple(found), self.problems)
 
     def __repr__(self) -> str:
         """One line: the counts of kernels, code objects and problems."""
@@ -44,6 +79,39 @@ class Report(NamedTuple):
         """The kernels of the results, in their order."""
         return tuple(result.kernel for result in self.results)
 
+    def kernel(self, name: str) -> Kernel:
+        """The one kernel of this name, as `report[name]` finds it; a whole name or symbol wins.
+
+        Raises `UnknownKernelError`, which lists the nearest or the several kernels, and
+        `OptionError` for an invalid regular expression.
+        """
+        found = self[name].kernels
+        whole = [kernel for kernel in found if name in (kernel.name, kernel.symbol)]
+        if len(one := whole or found) == 1:
+            return one[0]
+        if not found:
+            hint = nearest_kernels(name, {stem(kernel.name) for kernel in self})
+            mend = hint or "`report.kernels` lists them"
+            raise UnknownKernelError(f"no kernel is named {name!r} ({len(self)} in all); {mend}")
+        names = [kernel.name for kernel in found[:_MOST_LISTED]]
+        listed = ", ".join([*names, "…"] if found[_MOST_LISTED:] else names)
+        raise UnknownKernelError(f"{len(found)} kernels are named {name!r}; name one: {listed}")
+
+    def max(self, number: str) -> float | None:
+        """The largest value of a number, such as `vgpr_spills`; None if no kernel states it.
+
+        Numbers have the names of columns in any case. Raises `OptionError` for another name.
+        """
+        from kernelinfo.kernel.numbers import NUMBERS  # no command asks for it
+
+        known = {name.casefold(): one for one in NUMBERS for name in (one.field, one.column)}
+        if (chosen := known.get(number.casefold())) is None:
+            fields = [one.field for one in NUMBERS]
+            hint = did_you_mean(number, fields) or f"known are {', '.join(fields)}"
+            raise OptionError(f"{number!r} is no number of a kernel; {hint}")
+        values = map(chosen.of, self.results)
+        return max((value for value in values if value is not None), default=None)
+
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per kernel, as in `--format jsonl`: for pandas, polars, DuckDB."""
         return [row(result) for result in self.results]
@@ -52,3 +120,6 @@ class Report(NamedTuple):
     def code_objects(self) -> tuple[CodeObject, ...]:
         """Code objects of the kernels, each once, in the order of reading."""
         return tuple(dict.fromkeys(kernel.code_object for kernel in self.kernels))
+
+    def _named(self, name: str) -> Iterable[Result]:
+        return (one for one in self.results if matches(name, one.kernel.name, one.kernel.symbol))

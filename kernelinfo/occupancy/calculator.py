@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.hardware.targets import Target, find
+from kernelinfo.hardware.targets import Target
 from kernelinfo.occupancy import Occupancy, occupancy
+from kernelinfo.occupancy.devices import target_named
 from kernelinfo.occupancy.limits import most_lds, most_sgprs, most_vgprs
 from kernelinfo.occupancy.placement import Demand, Launch, placement
 
@@ -177,5 +178,7 @@ def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[VgprStep, ...]:
 
 
 def arch(name: str) -> Arch:
-    """The calculator for the target `name`. Raises `UnknownTargetError`."""
-    return Arch(find(name))
+    """The calculator for a gfx target or a product, such as `gfx942` or `MI300X`.
+
+    Raises `UnknownTargetError`, or `OptionError` for an unknown product."""
+    return Arch(target_named(name))

@@ -7,6 +7,7 @@ import doctest
 import inspect
 import pydoc
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -61,8 +62,8 @@ def test_a_report_is_shown_in_one_line_and_as_a_table() -> None:
         assert len(repr(value).splitlines()) == 1
         assert len(repr(value)) < 250
     kernel = report.kernels[0]._replace(name="f<b>\x1b[31m\u202e")
-    table = report._replace(
-        results=tuple(result._replace(kernel=kernel) for result in report.results * 20)
+    table = replace(
+        report, results=tuple(result._replace(kernel=kernel) for result in report.results * 20)
     )._repr_html_()
     assert table.count("<tr>") == 61
     assert "<td>f&lt;b&gt;\\x1b[31m\\u202e</td><td>gfx90a</td>" in table
