@@ -79,6 +79,7 @@ OPTIONS = [
     ["--arguments", "--format", "json"],
     ["--arch", "gfx1399"],
     ["--target", "gfx1399"],
+    ["--member", "*"],
     ["--limited-by", "vgpr"],
     ["--member", "*"],
     ["--sort", "vgpr"],
