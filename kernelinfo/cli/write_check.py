@@ -109,8 +109,8 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
         raise OptionError(f"{', '.join(paths)}: no kernel; build first")
     write([first_configuration(report)], OWN)
     kernels = counted(len(report.results), "kernel")
-    text = f"{OWN}: written for {kernels}; edit it, then `kernelinfo check --update-baseline`\n"
-    write([text], None)
+    accept = "`kernelinfo check --update-baseline` accepts what there is today"
+    write([f"{OWN}: written for {kernels}; edit it, then {accept}\n"], None)
     problems.exit()
 
 

@@ -9,7 +9,7 @@ from datetime import date
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration, ToolchainChange
-from kernelinfo.gate import acceptance, budget, expectation, ratchet
+from kernelinfo.gate import acceptance, budget, expectation, files, ratchet
 from kernelinfo.gate.baseline import compared, pinnable, read_baseline
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import Scope
@@ -127,7 +127,10 @@ class _Judgement:
         unchecked = (*expectation.ignored(project), *expectation.untargeted(found))
         yield from (f"not checked: {what}" for what in unchecked)
         if self._comparison:
-            yield from (f"note: {note}" for note in self._comparison.notes)
+            pairs = self._comparison.pairs
+            about_files = (*files.renamed(pairs), *files.gone(self._missed, pairs))
+            notes = (*self._comparison.notes, *about_files)
+            yield from (f"note: {note}" for note in notes)
         if self._scope.whole:
             for pattern in expectation.unmatched_sizes(found, project):
                 message = f"[workgroup-size] {pattern!r} is the first for no kernel"

@@ -30,6 +30,8 @@ class Update(NamedTuple):
     dropped: tuple[KernelSummary, ...]
     accepted: tuple[tuple[KernelSummary, str], ...] = ()
     """Kernels and rules whose findings the new baseline accepts and the old one did not."""
+    is_first: bool = False
+    """True if there was no baseline before."""
 
 
 def pin(
@@ -48,17 +50,19 @@ def pin(
     problems or too few kernels, or if the old baseline cannot be read.
     """
     found, scope = judgeable(report, configuration), scope or Scope()
-    problems = [*report.problems, *too_few(report, found, configuration, scope, at_least)]
-    if problems or not found:
-        first = f", {problems[0].path}: {problems[0].message}" if problems else ""
+    if report.problems or not found:
+        first = "".join(f", {one.path}: {one.message}" for one in report.problems[:1])
         raise BaselineError(f"{baseline}: left unchanged: not all inputs could be read{first}")
+    for missing in too_few(report, found, configuration, scope, at_least):
+        raise BaselineError(f"{baseline}: left unchanged: {missing.path}: {missing.message}")
     folder = os.path.dirname(baseline) or "."
     now = pinnable(found, folder)
     if accepts:
         judged = check(report, configuration._replace(baseline=None), scope=scope).judged
         now = now._replace(kernels=tuple(_accepting(now.kernels, judged, configuration.fail_on)))
-    old = read_baseline(baseline, now.kernels) if os.path.exists(baseline) else Build((), ())
-    return update(old, now, scope, folder)
+    if not os.path.exists(baseline):
+        return update(Build((), ()), now, scope, folder)._replace(is_first=True)
+    return update(read_baseline(baseline, now.kernels), now, scope, folder)
 
 
 def _accepting(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.config import ToolchainChange
@@ -17,6 +18,7 @@ from kernelinfo.rules.remark import counted
 _MOST_NAMED = 5
 """Most kernels to name, those that lost most waves first."""
 _TOOLCHAIN = documented("KI507")
+_NEXT = "`kernelinfo check --update-baseline` pins the new compiler"
 _JUDGED: dict[ToolchainChange, str] = {
     "report": "its kernels' waves and registers are noted, spills and scratch fail",
     "strict": "judged as if it were the same",
@@ -53,7 +55,7 @@ class Toolchain:
         built, before = (" and ".join(dict.fromkeys(stamps)) for stamps in (brief, old.values()))
         whole = f"{_whole(pairs)}; " if pairs else ""
         message = f"built by {built}, the baseline by {before}: {whole}{_JUDGED[how]}"
-        return _TOOLCHAIN.found(message)
+        return _TOOLCHAIN.found(message, _NEXT)
 
 
 def _whole(pairs: Sequence[Pair]) -> str:
@@ -75,8 +77,8 @@ def _whole(pairs: Sequence[Pair]) -> str:
         parts.append(f"{counted(len(lost), 'kernel')} lost waves ({causes})")
     if spilling:
         parts.append(f"{counted(len(spilling), 'kernel')} with more spills or scratch")
-    worst = (*lost, *spilling)[:_MOST_NAMED]
-    named = "; ".join(f"{pair.new.name}: {pair.why}" for pair in worst)
+    worst = dict.fromkeys(f"{pair.new.name}: {pair.why}" for pair in (*lost, *spilling))
+    named = "; ".join(islice(worst, _MOST_NAMED))
     return ", ".join(parts) + (f"; worst: {named}" if named else "")
 
 

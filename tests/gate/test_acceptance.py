@@ -51,7 +51,8 @@ def test_the_update_prints_what_it_accepts(tmp_path: Path) -> None:
     written(WITH_WARNING, tmp_path)
     out, _, _ = run("check", "--update-baseline", folder=tmp_path)
     assert "accepted KI101 vgpr-spill of saxpy (gfx90a)\n" in out
-    assert out.endswith("; 1 finding accepted (1 KI101), 1 of them new\n")
+    assert "; 1 finding accepted (1 KI101), 1 of them new\n" in out
+    assert out.endswith("commit b.json; `kernelinfo check` then fails on what is new or worse\n")
     out, _, _ = run("check", "--update-baseline", folder=tmp_path)
     assert out.endswith("0 dropped; 1 finding accepted (1 KI101)\n")
     out, _, _ = run("check", "--update-baseline", "--strict", folder=tmp_path)

@@ -833,3 +833,17 @@ def test_init_of_an_empty_tree_writes_nothing(tmp_path: Path) -> None:
     out, err, code = run("check", "--init", folder=tmp_path)
     assert (out, bool(err), code) == ("", True, 2)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_renamed_and_a_removed_file_are_named(tmp_path: Path) -> None:
+    (tmp_path / "kernelinfo.toml").write_text('paths = ["build"]\nbaseline = "b.json"\n')
+    written(TWO | {"c.s": assembly(K("other"))}, tmp_path)
+    assert run("check", "--update-baseline", folder=tmp_path)[2] == 0
+    (tmp_path / "build" / "a.s").rename(tmp_path / "build" / "renamed.s")
+    _, err, code = run("check", folder=tmp_path)
+    assert "note: 1 kernel of build/a.s found in build/renamed.s; pin the change with" in err
+    assert code == 0
+    (tmp_path / "build" / "b.s").unlink()
+    _, err, code = run("check", folder=tmp_path)
+    assert "note: build/b.s: its 1 pinned kernel is gone; build it, or drop it with" in err
+    assert code == 2

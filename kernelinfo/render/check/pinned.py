@@ -30,10 +30,13 @@ def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[st
     for kernel, rule in update.accepted:
         by_rule.setdefault(rule, []).append((kernel, ""))
     for rule, kernels in () if view.quiet else sorted(by_rule.items()):
-        yield from _listed(f"accepted {_title(rule)} of", kernels, view)
+        yield from _listed("accepted", kernels, view, _title(rule))
     summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in lists.items())
     pinned = counted(len(update.pinned.kernels), "kernel")
     yield f"{printable(str(baseline))}: {pinned} pinned, {summary}{_acceptance(update)}\n"
+    if update.is_first:
+        name = printable(str(baseline))
+        yield f"commit {name}; `kernelinfo check` then fails on what is new or worse\n"
 
 
 def _acceptance(update: Update) -> str:
@@ -53,12 +56,17 @@ def _title(rule: str) -> str:
     return f"{rule} {known.name}" if known else rule
 
 
-def _listed(word: str, kernels: Sequence[tuple[KernelSummary, str]], view: View) -> Iterator[str]:
+def _listed(
+    word: str, kernels: Sequence[tuple[KernelSummary, str]], view: View, what: str = ""
+) -> Iterator[str]:
+    """A line for each kernel, as many as `view` allows, and the number of others; with `what` it is
+    this of the kernel."""
+    of = f"{what} of " if what else ""
     for kernel, text in kernels[: view.top or None]:
         change = f": {text}" if text else ""
-        yield f"{word} {printable(kernel.name)} ({kernel.target}){change}\n"
+        yield f"{word} {of}{printable(kernel.name)} ({kernel.target}){change}\n"
     if view.top and (hidden := len(kernels) - view.top) > 0:
-        yield f"… {hidden} more {word}; --top 0 shows all\n"
+        yield f"… {hidden} more {f'{word} {what}'.strip()}; --top 0 shows all\n"
 
 
 def _numbers(kernel: KernelSummary) -> str:
