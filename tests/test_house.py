@@ -39,8 +39,12 @@ FLOORS = (
 """Bottom up."""
 TOP = {"__main__", "__init__"}
 """The command and the public API."""
-ASKED_FROM_OUTSIDE = {("kernel/report.py", "kernelinfo.render.notebook")}
-"""The one import that goes up: a notebook asks the report itself for its table in HTML."""
+ASKED_FROM_OUTSIDE = {
+    ("kernel/report.py", "kernelinfo.render.notebook"),
+    ("fleet/api.py", "kernelinfo.render"),
+}
+"""The imports that go up: a notebook asks the report itself for its table in HTML, and a script
+asks the fleet itself for a scan, whose rows are written as JSON lines."""
 
 ROOMS = {
     "typer": ("cli/",),

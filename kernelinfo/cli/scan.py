@@ -2,47 +2,50 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-from functools import partial
-from typing import TYPE_CHECKING
-
 import typer
 
-from kernelinfo.analysis.counts import once
 from kernelinfo.cli import options
-from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, tell, write
-from kernelinfo.cli.progress import scanned
 from kernelinfo.cli.project import configuration
+from kernelinfo.cli.signals import end_on_signals
+from kernelinfo.cli.values import parse_labels
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
-from kernelinfo.fleet import require_libraries
-from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.render import jsonl
-from kernelinfo.render.records import render_table
-from kernelinfo.rules.remark import counted
-
-if TYPE_CHECKING:
-    from kernelinfo.fleet.scanning import Plan
-    from kernelinfo.fleet.worker import ScanRequest
+from kernelinfo.fleet.extras import require_libraries
 
 EXAMPLES = """
-  kernelinfo scan build/ --to fleet --build 2026-11-22
+  kernelinfo scan build/ --to fleet --build 2026-11-22 --label commit=1a2b3c
   kernelinfo scan s3://nightly/7.1 --to s3://ci/fleet --build 7.1
-  kernelinfo scan https://host/rocm/lib/ --to fleet --build 7.1 --dry-run
+  kernelinfo scan https://host/lib/ --to fleet --build 7.1 --dry-run
   kernelinfo scan build/ --to fleet --build 7.1 --scheduler tls://head:8786
+  kernelinfo scan --to fleet --remove 2026-11-17
 """
-
-_SHOWN = 20  # most problems printed; the dataset has all
 
 
 def command(
     *,
-    urls: list[str] = typer.Argument(
-        metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
+    urls: list[str] | None = typer.Argument(
+        None, metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
     ),
     to: str = typer.Option(..., "--to", metavar="DIR|URL", help="Write the dataset there."),
-    build: str = typer.Option(..., "--build", metavar="NAME", help="Set the name of this build."),
+    build: str | None = typer.Option(None, metavar="NAME", help="Set the name of this build."),
+    shard: str = typer.Option(
+        "", metavar="NAME", help="Scan one part of a build, such as a job of a CI matrix."
+    ),
+    label: list[str] | None = typer.Option(
+        None, metavar="NAME=VALUE,…", help="Label the build: commit=1a2b3c. Repeatable."
+    ),
+    wait: bool = typer.Option(
+        False, "--wait", help="Wait for another scan of this build, instead of ending with 2."
+    ),
+    accept_problems: str | None = typer.Option(
+        None, metavar="FILE", help="Accept the problems that FILE lists; new ones still end with 2."
+    ),
+    update: bool = typer.Option(
+        False, "--update", help="Write the build's problems to the file of --accept-problems."
+    ),
+    remove: list[str] | None = typer.Option(
+        None, metavar="BUILD", help="Delete this build from the dataset; read nothing. Repeatable."
+    ),
     scheduler: str | None = typer.Option(
         None,
         metavar="tls://HOST:PORT",
@@ -75,8 +78,9 @@ def command(
     """Read a fleet of builds into one Parquet dataset.
 
     Several processes or machines read the files where they lie. Files that the dataset already has
-    are not read again, so the next run completes one that ended early. A file that cannot be read
-    is a row of the table `problems`. Ask the dataset by `kernelinfo trend`, or by SQL.
+    are not read again, so the next run completes one that ended early. The build becomes what the
+    URLs hold now: files that are no longer there leave it. A file that cannot be read is a row of
+    the table `problems`. Ask the dataset by `kernelinfo trend`, or by SQL.
     """
     wanted = wanted_options(
         arch=arch,
@@ -89,85 +93,37 @@ def command(
         bound=bound,
         deep=deep,
     )
-    project = configuration(config=config)
     require_libraries()
-    from kernelinfo.fleet import dataset, scanning, worker
+    from kernelinfo.cli import run_scan  # imports the libraries of the extra
 
-    dataset.check_destination(to, build)
+    if remove:
+        run_scan.remove(to, remove, alone=not urls and build is None)
+        return
+    if build is None or not urls:
+        raise OptionError("give URL... and --build NAME, or --remove BUILD")
     if scheduler is not None:
         if workers is not None:
             raise OptionError("--workers starts workers here; leave it out with --scheduler")
         require_libraries("cluster")
-    request = worker.ScanRequest(
-        urls=tuple(urls),
-        dataset=dataset.Dataset(to),
-        build=build,
-        options=wanted._replace(
-            workgroup_sizes=project.workgroup_sizes,
-            bounds=worker.bounded(wanted.bounds),
-            selection=project.selection,
-        ),
-        rows=partial(jsonl.rows, view=make_view()),
+    if update and accept_problems is None:
+        raise OptionError("--update writes the file of --accept-problems FILE; name it")
+    project = configuration(config=config)
+    request = run_scan.request(
+        urls,
+        to,
+        build,
+        wanted._replace(workgroup_sizes=project.workgroup_sizes, selection=project.selection),
+        shard=shard,
+        labels=parse_labels(label or ()),
+        accept_problems=None if update else accept_problems,
+        accepts_all=update,
         timeout=timeout,
     )
-    work = scanning.plan(request)
     if dry_run:
-        write(_listing(work), None)
+        run_scan.list_work(request)
         return
-    _end_by_signals()
-    summary = _run(request, work, scheduler, workers)
-    if not quiet:
-        write([summary], None)
-    for note in scanning.unmatched_choices(request):
-        tell(note)
-    _exit(request, scanning.without_kernels(request))
-
-
-def _end_by_signals() -> None:
-    """Make SIGTERM and SIGHUP exit like Ctrl-C: workers end and temporary files go. A SIGHUP
-    ignored by `nohup` stays ignored."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, lambda number, frame: sys.exit(128 + number))
-
-
-def _listing(work: Plan) -> list[str]:
-    to_read = set(work.files)
-    rows = [("read" if f in to_read else "done", f"{f.size}", f.address) for f in work.listed]
-    counts = f"{counted(len(to_read), 'file')} of {len(rows)} to read"
-    size = sum(file.size for file in to_read)
-    return [*render_table(("", "bytes", "file"), rows), f"\n {counts}, {counted(size, 'byte')}\n"]
-
-
-def _run(request: ScanRequest, work: Plan, scheduler: str | None, workers: int | None) -> str:
-    """Run the plan. Returns a line with the numbers of files and kernels."""
-    from kernelinfo.fleet.scanning import scan  # needs the extra `fleet`
-
-    kernels = 0
-    notes: list[Note] = []
-    with scanned(sum(file.size for file in work.files)) as advance:
-        for done in scan(request, work, scheduler, workers):
-            kernels += done.kernels
-            advance(sum(f.size for f in done.task.files) // done.task.shares, kernels)
-            notes += done.notes
-    for note in once(notes):
-        complain(f"{note.path}: {note.message}")
-    files = f"{counted(len(work.files), 'file')} read"
-    counts = f"{files}, {len(work.listed) - len(work.files)} done before"
-    where = f"{request.dataset.name} (build {request.build})"
-    return f"{counts}, {counted(kernels, 'kernel')} → {where}\n"
-
-
-def _exit(request: ScanRequest, missing: list[Problem]) -> None:
-    """Print the problems of a build, at most 20 of its dataset; exit with 2 if it has any."""
-    problems = [
-        Problem(url, message, member, offset, line)
-        for url, member, offset, line, message in request.dataset.problems(request.build)
-    ]
-    for problem in [*problems[:_SHOWN], *missing]:
-        tell(problem)
-    if (more := len(problems) - _SHOWN) > 0:
-        complain(f"… {counted(more, 'more problem')} in {request.dataset.name}/problems")
-    if problems or missing:
-        raise typer.Exit(CANNOT_ANSWER)
+    end_on_signals()
+    done = run_scan.run(request, scheduler, workers, wait=wait, quiet=quiet)
+    if update and accept_problems is not None:
+        run_scan.accept(accept_problems, done)
+    run_scan.leave(request, done)

@@ -10,7 +10,8 @@ from kernelinfo.cli import options
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, write
 from kernelinfo.cli.wanted import wanted_options
-from kernelinfo.fleet import require_libraries
+from kernelinfo.fleet.extras import require_libraries
+from kernelinfo.fleet.history import By
 from kernelinfo.render import TREND_FORMATS, renderer
 from kernelinfo.rules.remark import counted
 
@@ -21,6 +22,7 @@ EXAMPLES = """
   kernelinfo trend fleet
   kernelinfo trend fleet --since 2026-11-17 --target gfx942 -k 'gemm*'
   kernelinfo trend fleet --builds 7.1,7.2 --fail-on regression
+  kernelinfo trend fleet --by library
   kernelinfo trend s3://ci/fleet --format html -o trend.html
 """
 
@@ -38,6 +40,9 @@ def command(
     ),
     moved: bool = typer.Option(
         False, "--moved", help="Also list kernels of which only registers, LDS or code moved."
+    ),
+    by: By | None = typer.Option(
+        None, help="Sum up all kernels of the first and last build, instead of listing kernels."
     ),
     fail_on: FailOn | None = FAIL_ON,
     target: options.Targets = None,
@@ -60,10 +65,18 @@ def command(
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     require_libraries()
     from kernelinfo.fleet.dataset import Dataset
-    from kernelinfo.fleet.trend import ask
+    from kernelinfo.fleet.movers import ask
 
     named = builds.split(",") if builds else ()
-    found = ask(Dataset(dataset), wanted, named, since, moved=moved)
+    found = ask(
+        Dataset(dataset),
+        wanted,
+        named,
+        since,
+        moved=moved,
+        by=by,
+        may_be_first=fail_on is not None,
+    )
     for line in found.unmatched:
         complain(f"{found.dataset}: {line} of these builds")
     write(renderer(f"trend.{format}")(found, view), output, color=view.color)
@@ -75,7 +88,12 @@ def _exit(found: Trend, fails: bool) -> None:
     for build in unread:
         problems = counted(build.problems, "problem")
         complain(f"{found.dataset}: {problems} in {build.name}: kernels may be missing there")
-    if unread:
+    for name in found.unfinished:
+        complain(f"{found.dataset}: {name} is left out: its scan has not ended; run it again")
+    if unread or found.unfinished:
         raise typer.Exit(CANNOT_ANSWER)
+    if len(found.builds) == 1:
+        first = found.builds[0].name
+        complain(f"{found.dataset}: {first} is the first build: passed, nothing to compare it with")
     if fails:
         raise typer.Exit(CLAIM)

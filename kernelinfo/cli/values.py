@@ -8,6 +8,7 @@ from math import prod
 
 import typer
 
+from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.devices import target_named
 from kernelinfo.occupancy.placement import Launch
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
@@ -65,3 +66,14 @@ def parse_bound(text: str) -> tuple[str, int]:
         names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())
         raise typer.BadParameter(f"{text!r} is not a bound; the defaults are {names}")
     return name, int(number)
+
+
+def parse_labels(lists: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """(name, value) of each label in lists such as `commit=1a2b3c,date=2026-11-22`."""
+    labels = dict[str, str]()
+    for one in separate(lists):
+        name, equals, value = one.partition("=")
+        if not (name.strip() and equals):
+            raise OptionError(f"--label {one}: give NAME=VALUE, such as commit=1a2b3c")
+        labels[name.strip()] = value.strip()
+    return tuple(labels.items())

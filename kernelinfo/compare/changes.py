@@ -74,16 +74,23 @@ class Pair(NamedTuple):
         return self.old.processor == self.new.processor
 
     @property
+    def compares_waves(self) -> bool:
+        """True if waves per SIMD of the two compare: one processor, and one size of waves."""
+        sizes = {self.old.wave_size, self.new.wave_size} - {None}
+        return self.one_processor and len(sizes) < 2
+
+    @property
     def moves(self) -> tuple[Move, ...]:
         """All numbers that differ.
 
-        Same processor: compare waves. Different processors: compare percent and ignore the wave
-        size.
+        Same processor and wave size: compare waves. Otherwise compare percent, and ignore the wave
+        size of different processors.
         """
         before, after = _values(self.old), _values(self.new)
         if before == after:
             return ()
-        aside = ("percent",) if self.one_processor else ("waves_per_simd", "wave_size")
+        aside = ["percent" if self.compares_waves else "waves_per_simd"]
+        aside += [] if self.one_processor else ["wave_size"]
         return tuple(
             Move(measure, was, now)
             for measure, was, now in zip(_FIELDS, before, after, strict=True)

@@ -1,25 +1,28 @@
-"""Fleets: a scan reads many builds into one Parquet dataset, and DuckDB queries it."""
+"""Fleets: a scan reads many builds into one Parquet dataset, and DuckDB queries it.
+
+>>> from kernelinfo import fleet
+>>> fleet.scan("build/", to="fleet", build="2026-11-22", labels={"commit": "1a2b3c"})
+>>> [pair.why for pair in fleet.trend("fleet").whole.pairs if pair.regressed]
+"""
 
 from __future__ import annotations
 
-import atexit
-import gc
-from importlib.util import find_spec
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.fleet.extras import require_libraries
 
-_LIBRARIES = {"fleet": ("duckdb", "fsspec"), "cluster": ("distributed",)}
+if TYPE_CHECKING:
+    from kernelinfo.fleet.api import scan, trend
+
+__all__ = ["scan", "trend"]
 
 
-def require_libraries(extra: str = "fleet") -> None:
-    """Prepare the interpreter for the libraries of an extra: `fleet` or `cluster`.
-
-    DuckDB reports reference cycles that remain at exit as leaks, so the garbage collector runs
-    again and unfreezes its objects at exit. Raises `KernelinfoError` if a library is not installed.
-    """
-    missing = [name for name in _LIBRARIES[extra] if find_spec(name) is None]
-    if missing:
-        install = f"pip install 'kernelinfo[{extra}]'"
-        raise KernelinfoError(f"{', '.join(missing)} not installed; run {install}")
-    gc.enable()
-    atexit.register(gc.unfreeze)
+def __getattr__(name: str) -> object:
+    """`scan` or `trend`, imported on first use with the libraries of the extra `fleet`."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    require_libraries()
+    noun: object = getattr(import_module(f"{__name__}.api"), name)
+    globals()[name] = noun
+    return noun

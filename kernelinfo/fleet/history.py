@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Match, Pair
-from kernelinfo.compare.summary import Build, KernelSummary
+from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.fleet.steps import Night, NightStep
+from kernelinfo.kernel.library import library_of
 
 _WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # strictest first
+
+
+By = Literal["library", "target", "limiter", "waves"]
+"""What groups of kernels share: `limiter` is the limiters together, `waves` the waves per SIMD."""
+
+
+class Sums(NamedTuple):
+    """Sums over kernels."""
+
+    kernels: int = 0
+    waves_per_simd: float = 0
+    spilling: int = 0  # number of kernels that spill
+    scratch_bytes_per_lane: int = 0
+    vgprs: int = 0  # used, per lane
+    code_bytes: int = 0
 
 
 class BuildTotals(NamedTuple):
@@ -22,7 +40,18 @@ class BuildTotals(NamedTuple):
     scratch_bytes_per_lane: int
     vgprs: int  # used, per lane
     code_bytes: int
-    problems: int  # number of problems; kernels may be missing
+    problems: int  # number of problems that are not accepted; kernels may be missing
+    accepted_problems: int = 0
+    labels: Mapping[str, str] = {}  # as --label gave them
+
+
+class KernelGroup(NamedTuple):
+    """Kernels with one value of `By`, in the first and in the last build."""
+
+    key: str
+    old: Sums
+    new: Sums
+    waves_lost: float  # per SIMD, of kernels in both builds that lost waves
 
 
 class History(NamedTuple):
@@ -45,6 +74,11 @@ class History(NamedTuple):
         return next(kernel for kernel in reversed(self.kernels) if kernel)
 
     @property
+    def library(self) -> str:
+        """The library in the latest build, without version."""
+        return library_of(self.latest.code_object.partition(" › ")[0])
+
+    @property
     def match(self) -> Match:
         """The loosest match among all steps."""
         return max((pair.match for _, pair in self.steps), key=_WAYS.index, default="exact")
@@ -55,13 +89,17 @@ class Trend(NamedTuple):
 
     dataset: str
     builds: tuple[BuildTotals, ...]  # in the order of comparison
-    steps: tuple[Comparison, ...]  # neighbouring builds compared, without unmoved kernels
+    steps: tuple[NightStep, ...]  # neighbouring builds compared, without unmoved kernels
     histories: tuple[History, ...]  # kernels that moved, went or came
     unmatched: tuple[str, ...] = ()  # a message for each -k and --target without a kernel
+    unfinished: tuple[str, ...] = ()  # builds left out: their scan has not ended
+    by: By | None = None
+    groups: tuple[KernelGroup, ...] = ()  # all kernels of the first and last build, by `by`
 
     @property
     def whole(self) -> Comparison:
         """The comparison of the first build with the last."""
+        first, last = self.steps[:1], self.steps[-1:]
         return Comparison(
             pairs=tuple(
                 Pair(one.first, one.last, one.match)
@@ -70,30 +108,28 @@ class Trend(NamedTuple):
             ),
             gone=tuple(one.latest for one in self.histories if one.last is None),
             new=tuple(one.last for one in self.histories if one.last and one.first is None),
-            old_compilers=self.steps[0].old_compilers,
-            new_compilers=self.steps[-1].new_compilers,
+            old_compilers=first[0].comparison.old_compilers if first else (),
+            new_compilers=last[0].comparison.new_compilers if last else (),
         )
 
 
-def histories(
-    names: Sequence[str], steps: Sequence[Comparison], builds: Sequence[Build]
-) -> Iterator[History]:
+def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[History]:
     """One history per kernel; a kernel and its renamed successor share one."""
-    first = [_Chain([kernel], []) for kernel in builds[0].kernels]
+    first = [_Chain([mover.kernel], []) for mover in nights[0].movers]
     chains, every = {id(chain.kernels[0]): chain for chain in first}, first
-    for number, (name, step) in enumerate(zip(names[1:], steps, strict=True), 1):
+    for number, (night, step) in enumerate(zip(nights[1:], steps, strict=True), 1):
         going_on: dict[int, _Chain] = {}
-        for pair in step.pairs:
+        for pair in step.comparison.pairs:
             chain = going_on[id(pair.new)] = chains[id(pair.old)]
             chain.kernels.append(pair.new)
             if pair.moves or pair.renamed:
-                chain.steps.append((name, pair))
-        for kernel in step.new:
+                chain.steps.append((night.name, pair))
+        for kernel in step.comparison.new:
             chain = going_on[id(kernel)] = _Chain([*[None] * number, kernel], [])
             every.append(chain)
         chains = going_on
     for chain in every:
-        missing = len(builds) - len(chain.kernels)
+        missing = len(nights) - len(chain.kernels)
         yield History((*chain.kernels, *[None] * missing), tuple(chain.steps))
 
 
@@ -102,3 +138,24 @@ class _Chain(NamedTuple):
 
     kernels: list[KernelSummary | None]
     steps: list[tuple[str, Pair]]
+
+
+def waves_lost(histories: Iterable[History], by: By) -> Mapping[str, float]:
+    """Key of `by` -> waves per SIMD that its kernels lost from the first build to the last."""
+    lost = defaultdict[str, float](float)
+    for one in histories:
+        if one.first and one.last and Pair(one.first, one.last).compares_waves:
+            fewer = (one.first.waves_per_simd or 0) - (one.last.waves_per_simd or 0)
+            if fewer > 0:
+                lost[_key(one, one.last, by)] += fewer
+    return lost
+
+
+def _key(history: History, kernel: KernelSummary, by: By) -> str:
+    if by == "library":
+        return history.library
+    if by == "target":
+        return kernel.target
+    if by == "limiter":
+        return " ".join(kernel.limiters) or "?"
+    return "?" if kernel.waves_per_simd is None else str(kernel.waves_per_simd)

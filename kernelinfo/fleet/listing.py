@@ -36,6 +36,7 @@ class InputFile(NamedTuple):
     size: int  # bytes
     modified: str | None  # ETag or modification time; None: read again in every run
     named: bool  # True if named by the user or a glob, False if found in a folder
+    root: str = ""  # address of the URL given by the user
 
     @property
     def address(self) -> str:
@@ -60,6 +61,24 @@ def address(url: str) -> str:
     if parts.scheme not in ("http", "https"):  # paths of object stores may contain `?`
         return f"{parts.scheme}://{host}{url.partition('://')[2][len(parts.netloc) :]}"
     return f"{parts.scheme}://{host}{parts.path}"
+
+
+def with_own_paths(found: Iterable[InputFile]) -> list[InputFile]:
+    """The files with a path of their own each. Files of several roots that share a path get the
+    end of their address that tells them apart."""
+    by_path: dict[str, list[InputFile]] = {}
+    for file in found:
+        by_path.setdefault(file.path, []).append(file)
+    files: list[InputFile] = []
+    for same in by_path.values():
+        folders = [file.address.split("/") for file in same]
+        parts = zip(*folders, strict=False)
+        shared = next((n for n, part in enumerate(parts) if len(set(part)) > 1), 0)
+        for file, folder in zip(same, folders, strict=True):
+            end = "/".join(folder[shared:])
+            other = file.address if not end or end in by_path else end
+            files.append(file._replace(path=other) if len(same) > 1 else file)
+    return files
 
 
 def find(url: str, seconds: float) -> Iterator[InputFile | Problem]:

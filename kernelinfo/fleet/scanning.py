@@ -1,97 +1,159 @@
-"""A scan: its plan, and the outcomes of its tasks from local processes or a cluster."""
+"""A scan: files listed, compared with the dataset, read by processes or a cluster, and recorded."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from kernelinfo.analysis.counts import place, unmatched
 from kernelinfo.analysis.pool import Pool, signals_wait
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.fleet import recording
+from kernelinfo.fleet.dataset import Dataset, DatasetRow, part_prefix
 from kernelinfo.fleet.listing import (
     InputFile,
-    ScanTask,
     address,
     cost,
     find,
     is_local,
     tasks,
     units,
+    with_own_paths,
 )
+from kernelinfo.fleet.lock import Lock, held
 from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, ScanWorker, input_rows, problem_row
 from kernelinfo.reading.blob import Note, Problem
 
 _WORTH_BYTES = 16 << 20  # bytes to read that justify one more process
 
 
+class RootFiles(NamedTuple):
+    """All files of the roots of a scan."""
+
+    files: tuple[InputFile, ...]  # with a path of their own each
+    problems: tuple[tuple[str, Problem], ...]  # (address of the root, problem of its listing)
+
+
 class Plan(NamedTuple):
     """Files of a build, and the part of them that must be read."""
 
-    listed: tuple[InputFile, ...]
+    listing: RootFiles
+    before: tuple[DatasetRow, ...]  # the manifest that the scan replaces
     to_read: tuple[tuple[InputFile, ...], ...]  # units with a new or changed file
-    problems: tuple[tuple[str, Problem], ...]  # (address of the root, problem of its listing)
+    run: str  # prefix of the names of parts
 
     @property
     def files(self) -> list[InputFile]:
+        """The files to read."""
         return [file for unit in self.to_read for file in unit]
 
+    @property
+    def gone(self) -> int:
+        """Number of files that the build had and the roots no longer list."""
+        listed = {file.path for file in self.listing.files}
+        was = (row for row in self.before if not (row["Part"] or "").endswith(recording.LISTING))
+        return sum(row["Path"] not in listed for row in was)
 
-def plan(request: ScanRequest) -> Plan:
-    """The plan of a scan: files listed and compared with the dataset.
 
-    Raises `KernelinfoError`, also if no file is found; the dataset then stays unchanged.
-    """
+def list_files(request: ScanRequest) -> RootFiles:
+    """All files below the URLs. Raises `KernelinfoError` if no file is found."""
     listed: dict[str, InputFile] = {}
     problems: list[tuple[str, Problem]] = []
-    for url in request.urls:
+    for root, url in [(address(url), url) for url in request.urls]:
         for one in find(url, request.timeout):
             if isinstance(one, Problem):
-                problems.append((address(url), one))
-            elif listed.setdefault(one.address, one).url != one.url:
+                problems.append((root, one))
+            elif listed.setdefault(one.address, one._replace(root=root)).url != one.url:
                 wrong = "is listed twice with different queries; give one of them"
-                problems.append((address(url), Problem(one.address, wrong)))
+                problems.append((root, Problem(f"{one.address} (again)", wrong)))
     if not listed:
         urls = ", ".join(map(address, request.urls))
         first = next((one for _, one in problems), Problem(urls, _NO_KERNEL))
         raise KernelinfoError(f"{first.path}: {first.message}")
-    done = request.dataset.done(request.build)
+    return RootFiles(tuple(with_own_paths(listed.values())), tuple(problems))
+
+
+def plan(request: ScanRequest, listing: RootFiles) -> Plan:
+    """The listing compared with the dataset. Raises `KernelinfoError` for a damaged dataset."""
+    before, done = recording.done(request)
 
     def is_done(file: InputFile) -> bool:
-        known = done.get(file.address, {}).items()
+        known = done.get(file.path, {}).items()
         return file.modified is not None and request.input_row(file).items() <= known
 
-    to_read = tuple(unit for unit in units(listed.values()) if not all(map(is_done, unit)))
-    return Plan(tuple(listed.values()), to_read, tuple(problems))
+    to_read = tuple(unit for unit in units(listing.files) if not all(map(is_done, unit)))
+    run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+    latest = max((row["Run"] or "" for row in before), default="")
+    if run <= latest:  # the clock of the machine that wrote it was ahead
+        run = f"{latest}Z"
+    return Plan(listing, tuple(before), to_read, part_prefix(request.shard) + run)
+
+
+class Begun(NamedTuple):
+    """A scan that has the build to itself."""
+
+    request: ScanRequest
+    plan: Plan
+    lock: Lock
+
+
+@contextmanager
+def begun(
+    request: ScanRequest, *, wait: bool = False, tell: Callable[[str], object] = lambda text: None
+) -> Iterator[Begun]:
+    """A scan, from its plan on, while no other scan writes the build.
+
+    Raises `KernelinfoError`, also if no file is found (the dataset then stays unchanged) or another
+    scan writes the build. With `wait` that is told, and waited for.
+    """
+    listing = list_files(request)
+    lock = Lock(request.dataset, request.build, request.shard, request.timeout)
+    with signals_wait():
+        folder = TemporaryDirectory(prefix="kernelinfo-")
+    with folder as scratch, held(lock, wait=wait, tell=tell):
+        archives = tuple(file.path for file in listing.files if file.path.endswith(".kpack"))
+        roots = tuple(address(url) for url in request.urls if is_local(url))
+        request = request._replace(roots=roots, archives=archives, scratch=scratch)
+        yield Begun(request, plan(request, listing), lock)
 
 
 def scan(
-    request: ScanRequest, work: Plan, scheduler: str | None = None, workers: int | None = None
+    begun: Begun, scheduler: str | None = None, workers: int | None = None
 ) -> Iterator[ScanTaskDone]:
     """The outcome of each task of the plan, as it ends. Raises `KernelinfoError`.
 
     `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
     work, by default as many as the bytes justify and at most one per core.
     """
-    request.dataset.tidy(request.build)
-    run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    archives = tuple(file.path for file in work.listed if file.path.endswith(".kpack"))
-    roots = tuple(address(url) for url in request.urls if is_local(url))
-    request = request._replace(roots=roots, archives=archives)
-    _write_listing_problems(request, work, run)
+    request, work, lock = begun
+    if not work.before:
+        recording.begin(request, work.listing.files)
+    _write_listing_problems(request, work)
     if work.to_read:
         shares: dict[str, list[ScanTaskDone]] = {}
         outcomes = (
-            _by_processes(request, work, run, workers or _worth(work))
+            _by_processes(request, work, workers or _worth(work))
             if scheduler is None
-            else _by_cluster(request, work, run, scheduler)
+            else _by_cluster(request, work, scheduler)
         )
         for done in outcomes:
+            lock.renew()
             _note_share(done, request, shares)
             yield done
-    request.dataset.tidy(request.build)
+
+
+def end(begun: Begun) -> recording.Record:
+    """The build after its last task: the manifest replaced, rows deleted that no longer count.
+
+    Raises `KernelinfoError` if another scan has taken the build over.
+    """
+    request, work, lock = begun
+    lock.check()
+    return recording.end(request, work.listing.files, work.before, work.run)
 
 
 def _worth(work: Plan) -> int:
@@ -99,29 +161,22 @@ def _worth(work: Plan) -> int:
     return max(1, min(os.cpu_count() or 1, sum(map(cost, work.to_read)) // _WORTH_BYTES))
 
 
-def _by_processes(
-    request: ScanRequest, work: Plan, run: str, workers: int
-) -> Iterator[ScanTaskDone]:
-    with signals_wait():
-        folder = TemporaryDirectory(prefix="kernelinfo-")
-    with folder as scratch:
-        request = request._replace(scratch=scratch)
-        pool = Pool(workers, ScanWorker(request))
-        try:
-            for _, done in pool.completed(tasks(work.to_read, workers, run)):
-                yield done
-        finally:
-            pool.end()
+def _by_processes(request: ScanRequest, work: Plan, workers: int) -> Iterator[ScanTaskDone]:
+    pool = Pool(workers, ScanWorker(request))
+    try:
+        for _, done in pool.completed(tasks(work.to_read, workers, work.run)):
+            yield done
+    finally:
+        pool.end()
 
 
-def _by_cluster(
-    request: ScanRequest, work: Plan, run: str, scheduler: str
-) -> Iterator[ScanTaskDone]:
+def _by_cluster(request: ScanRequest, work: Plan, scheduler: str) -> Iterator[ScanTaskDone]:
     from kernelinfo.fleet import cluster  # imports dask, which local scans do not need
 
+    request = request._replace(scratch=None)  # a folder of this machine
     with cluster.client(scheduler) as client:
         yield from cluster.outcomes(
-            client, request, tasks(work.to_read, cluster.workers(client), run)
+            client, request, tasks(work.to_read, cluster.workers(client), work.run)
         )
 
 
@@ -138,31 +193,48 @@ def _note_share(
             request.write(f"{task.part}.done", inputs=input_rows(task, request, fetched))
 
 
-def _write_listing_problems(request: ScanRequest, work: Plan, run: str) -> None:
-    """Write problems of the listing as a part. It replaces such a part of an earlier run."""
-    known = request.dataset.done(request.build)
-    listed = {file.address for file in work.listed}
-    roots = [one for one in map(address, request.urls) if one not in listed]
-    if not work.problems and not any(root in known for root in roots):
-        return
-    part = f"{run}-listing"
-    files = tuple(InputFile(root, root, 0, None, True) for root in roots)
-    problems = (
-        problem_row(problem, problem.path, problem.path.removeprefix(root.rstrip("/") + "/"))
-        for root, problem in work.problems
-    )
-    request.write(part, problems, input_rows(ScanTask(part, files), request, frozenset()))
+def _write_listing_problems(request: ScanRequest, work: Plan) -> None:
+    """Write problems of the listing as a part. Each entry that cannot be listed is a file of it."""
+    part = f"{work.run}-{recording.LISTING}"
+    files: dict[str, InputFile] = {}
+    rows = []
+    for root, problem in work.listing.problems:
+        path = _below(root, problem.path)
+        rows.append(problem_row(problem, problem.path, path))
+        files[problem.path] = InputFile(problem.path, path, 0, None, False)
+    if rows:
+        inputs = [request.input_row(f) | {"Url": f.url, "Part": part} for f in files.values()]
+        request.write(part, rows, inputs)
+
+
+def _below(root: str, path: str) -> str:
+    """The path relative to a root; its last part for the root itself."""
+    whole = os.path.abspath(path) if is_local(root) and is_local(path) else path
+    if whole == root:
+        return whole.rstrip("/").rpartition("/")[2] or whole
+    return whole.removeprefix(root.rstrip("/") + "/")
 
 
 _NO_KERNEL = "no AMD GPU kernel found; give what the compiler left for the device"
 
 
-def without_kernels(request: ScanRequest) -> list[Problem]:
-    """One problem per URL without a kernel in the dataset."""
-    roots = map(address, request.urls)
+class Scanned(NamedTuple):
+    """A build after a scan."""
+
+    plan: Plan
+    record: recording.Record
+    kernels: int  # number of kernels that this scan read
+
+
+def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
+    """One problem per URL whose files have no kernel."""
+    kernels = {row["Path"]: row["Kernels"] for row in done.record.manifest}
+    found = dict.fromkeys(map(address, request.urls), 0)
+    for file in done.plan.listing.files:
+        found[file.root] += kernels[file.path]
     choices = " ".join(request.options.choices)
     message = f"no kernel matches {choices}" if choices else _NO_KERNEL
-    return [Problem(one, message) for one in roots if not request.dataset.count(request.build, one)]
+    return [Problem(root, message) for root, count in found.items() if not count]
 
 
 def unmatched_choices(request: ScanRequest) -> Iterator[Note]:
@@ -170,8 +242,21 @@ def unmatched_choices(request: ScanRequest) -> Iterator[Note]:
 
     The dataset answers: it also has kernels of files that an earlier run read.
     """
-    roots, options = [*map(address, request.urls)], request.options
-    if len(options.asked) > 1:
-        kernels = request.dataset.distinct_kernels(request.build, roots)
-        met = {pair for kernel in kernels for pair in options.met(*kernel)}
-        yield from (Note(place(roots), one) for one in unmatched(options, met) if met)
+    if len(request.options.asked) > 1:
+        kernels = recording.distinct_kernels(request.dataset, request.build)
+        met = {pair for kernel in kernels for pair in request.options.met(*kernel)}
+        roots = place(map(address, request.urls))
+        yield from (Note(roots, one) for one in unmatched(request.options, met) if met)
+
+
+def remove(dataset: Dataset, build: str) -> None:
+    """Delete a build. Raises `KernelinfoError` if the dataset lacks it, or a scan writes it."""
+    there = dataset.builds()
+    if build not in there:
+        known = ", ".join(there[-10:]) or "none"
+        raise OptionError(f"--remove {build}: not a build of {dataset.name}; it has {known}")
+    locks = [Lock(dataset, build, shard, 0) for shard in {"", *dataset.shards(build)}]
+    with ExitStack() as stack:
+        for lock in locks:
+            stack.enter_context(held(lock))
+        dataset.delete_build(build)

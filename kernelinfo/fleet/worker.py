@@ -19,7 +19,15 @@ from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet.dataset import PROBLEMS, Dataset, append_lines, write_lines
+from kernelinfo.fleet.acceptance import KnownProblem
+from kernelinfo.fleet.dataset import (
+    PROBLEMS,
+    Dataset,
+    DatasetRow,
+    append_lines,
+    opened_row,
+    write_lines,
+)
 from kernelinfo.fleet.listing import InputFile, ScanTask
 from kernelinfo.fleet.remote import UNFETCHED, Opened, opened
 from kernelinfo.kernel import Result
@@ -34,7 +42,7 @@ _OWN_BYTES = _WORKER_BYTES - HELD_BYTES  # memory of a worker besides decompress
 _TOGETHER = 8  # neighbouring code objects of a shared file for one worker
 _MOST_BYTES = 40 << 20  # JSON rows per file; DuckDB can write these within its memory
 _MOST_NAMES = 1 << 16  # demangled names kept for the next task
-DatasetRow = dict[str, object]  # column -> value
+Labels = tuple[tuple[str, str], ...]  # (name, value) of a build
 _one_at_a_time = threading.Lock()
 """Lock around tasks: several threads of one worker would multiply its memory."""
 
@@ -48,6 +56,10 @@ class ScanRequest(NamedTuple):
     options: Options
     rows: Rows  # kernels -> JSON lines
     timeout: float = 60  # seconds per file
+    shard: str = ""  # name of the part of the build that this scan writes; empty for all of it
+    labels: Labels = ()
+    accepted: frozenset[KnownProblem] = frozenset()  # problems that are known
+    accepts_all: bool = False  # True if the problems of this scan become the accepted ones
     roots: tuple[str, ...] = ()  # local paths of the scan, on the machine that started it
     archives: tuple[str, ...] = ()  # relative paths of kpack archives that host libraries may name
     scratch: str | None = None  # folder for temporary files; None: the worker chooses
@@ -58,6 +70,10 @@ class ScanRequest(NamedTuple):
         """Limit of memory of a local process, in bytes."""
         return self.options.bounds.memory + _OWN_BYTES
 
+    def accepts(self, problem: KnownProblem) -> bool:
+        """True if the problem does not make the scan fail."""
+        return self.accepts_all or problem in self.accepted
+
     @property
     def written_options(self) -> str:
         """Options that differ from the defaults, as JSON for `inputs`."""
@@ -66,10 +82,10 @@ class ScanRequest(NamedTuple):
         return json.dumps(given, default=repr, sort_keys=True)
 
     def input_row(self, file: InputFile) -> DatasetRow:
-        """The row of `inputs` for a file, without its part. A file with an equal row in the dataset
-        is done."""
+        """The row of `inputs` for a file, without address and part. A file with an equal row in the
+        dataset is done, also if it was read from another root."""
         return {
-            "Url": file.address,
+            "Path": file.path,
             "Size": file.size,
             "Modified": file.modified,
             "Kernelinfo_Version": self.version,
@@ -184,7 +200,7 @@ def input_rows(
     """Rows of `inputs` that mark the task's files as done. A file that could not be fetched has no
     `Modified`, so the next run reads it again."""
     for file in task.files:
-        row = request.input_row(file) | {"Part": task.part}
+        row = request.input_row(file) | {"Url": file.address, "Part": task.part}
         yield row if file.address in fetched else row | {"Modified": None}
 
 
@@ -256,7 +272,7 @@ class _ScanReading:
 
     def opened_rows(self) -> Iterator[DatasetRow]:
         for path, file in self._files.items():
-            yield {"Opened": path, "Path": file.path, "Url": file.address}
+            yield opened_row(path, file.path, file.address)
 
     def problem_rows(self) -> Iterator[DatasetRow]:
         files = self._files | {file.address: file for file in self._task.files}

@@ -39,7 +39,7 @@ CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")  # modules of `render.diff`
 PRESSURE_FORMATS = ("text", "json", "csv", "html")  # of `render.pressure`
 SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.sweep`
-TREND_FORMATS = ("text", "json", "csv", "html")  # of `render.trend`
+TREND_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.trend`
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # answers without kernels
 
 Renderer = Callable[[Any, View], Iterator[str]]

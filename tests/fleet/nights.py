@@ -22,18 +22,43 @@ def kernels() -> list[dict[str, Any]]:
     return [row | {"Path": "lib/librows.so", "Compiler": OLD_CLANG} for row in found]
 
 
-def add(fleet: Path, build: str, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Write a build as a scan does."""
-    from kernelinfo.fleet.dataset import Dataset, write_lines
+def add(
+    fleet: Path,
+    build: str,
+    rows: Iterable[Mapping[str, Any]],
+    path: str = "lib/librows.so",
+    name: str = "",
+    **about: Any,
+) -> None:
+    """Write a build of one file as a scan does, or the shard `name` of it. `about` are further
+    columns of the manifest."""
+    from kernelinfo.fleet.dataset import Dataset, opened_row, part_prefix, write_lines
 
-    address = f"/builds/{build}/lib/librows.so"
+    url, dataset = f"/builds/{build}/{path}", Dataset(str(fleet))
+    part = f"{part_prefix(name)}part"
     with TemporaryDirectory() as scratch:
-        write_lines(scratch, "kernels", rows)
-        path = {"Opened": "lib/librows.so", "Path": "lib/librows.so", "Url": address}
-        write_lines(scratch, "opened", [path])
-        done = {"Url": address, "Size": 1, "Modified": "1", "Options": "{}", "Part": "part"}
-        write_lines(scratch, "inputs", [done | {"Kernelinfo_Version": "0"}])
-        Dataset(str(fleet)).write_part(build, "part.0.0", scratch)
+        write_lines(scratch, "kernels", [{**row, "Path": path} for row in rows])
+        write_lines(scratch, "opened", [opened_row(path, path, url)])
+        dataset.write_part(build, f"{part}.0.0", scratch)
+        done = {"Path": path, "Url": url, "Size": 1, "Modified": "1", "Options": "{}"}
+        done |= {"Part": part, "Kernelinfo_Version": "0", "Problems": 0, "Accepted": 0}
+        dataset.write_manifest(build, name, [done | about], scratch)
+
+
+def add_by_0_2(fleet: Path, build: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write a build as kernelinfo 0.2.0 did: no `Library`, `inputs` by address, no manifest."""
+    import duckdb
+
+    add(fleet, build, rows)
+    (part,) = (fleet / "kernels" / f"Build={build}").iterdir()
+    (manifest,) = (fleet / "inputs" / f"Build={build}").iterdir()
+    kept = "Url, Size, Modified, Kernelinfo_Version, Options, Part"
+    for file, columns in ((part, "* EXCLUDE (Library)"), (manifest, kept)):
+        other = fleet / "other.parquet"
+        rows_of = f"read_parquet('{file}', hive_partitioning = false)"
+        duckdb.sql(f"COPY (SELECT {columns} FROM {rows_of}) TO '{other}' (FORMAT parquet)")
+        other.replace(file)
+    manifest.rename(manifest.with_name(part.name))
 
 
 def worse(row: dict[str, Any]) -> dict[str, Any]:

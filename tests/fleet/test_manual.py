@@ -11,9 +11,12 @@ import pytest
 import kernelinfo
 
 from ..test_golden import run
-from .nights import add, five, kernels
+from .nights import add, add_by_0_2, five, kernels
+from .scans import OBJECTS, scan
 
 pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+
+from kernelinfo.fleet.dataset import Dataset
 
 PAGE = Path(kernelinfo.__path__[0], "manual", "fleet.md").read_text("utf-8")
 QUERIES = re.findall(r"```sql\n-- (.*?)\n(.*?)```", PAGE, re.DOTALL)
@@ -22,7 +25,7 @@ QUERIES = re.findall(r"```sql\n-- (.*?)\n(.*?)```", PAGE, re.DOTALL)
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two builds; the second has a kernel more, one that spills and something unread."""
-    from kernelinfo.fleet.dataset import Dataset, write_lines
+    from kernelinfo.fleet.dataset import write_lines
     from kernelinfo.fleet.worker import problem_row
     from kernelinfo.reading.blob import Problem
 
@@ -57,7 +60,7 @@ def test_what_limits_the_kernels(fleet: Path) -> None:
 
 
 def test_which_libraries_spill(fleet: Path) -> None:
-    assert answer("Which libraries spill", fleet) == [("7.2", "lib/librows.so", 1, 3)]
+    assert answer("Which libraries spill", fleet) == [("7.2", "librows.so", 1, 3)]
 
 
 def test_which_kernels_differ_between_targets(tmp_path: Path) -> None:
@@ -70,11 +73,28 @@ def test_which_kernels_differ_between_targets(tmp_path: Path) -> None:
 
 def test_what_is_new(fleet: Path) -> None:
     (first, *_) = kernels()
-    assert answer("What is new", fleet) == [("lib/librows.so", 1, first["Code_Size"])]
+    assert answer("What is new", fleet) == [("librows.so", 1, first["Code_Size"])]
 
 
 def test_what_could_not_be_read(fleet: Path) -> None:
     assert answer("What could not", fleet) == [("lib/x.co", "cut off", ["7.2"])]
+
+
+def test_on_builds_of_two_versions_without_problems(tmp_path: Path) -> None:
+    rows = kernels()
+    add_by_0_2(tmp_path, "7.1", rows[1:])
+    add(tmp_path, "7.2", [rows[0] | {"VGPR_Spills": 3}, *rows[1:]])
+    Dataset(str(tmp_path)).write_no_problems("7.2", "")
+    assert answer("What is new", tmp_path) == [("librows.so", 1, rows[0]["Code_Size"])]
+    assert answer("Which libraries spill", tmp_path) == [("7.2", "librows.so", 1, 3)]
+    assert answer("What could not", tmp_path) == []
+    for title, _ in QUERIES:
+        answer(title, tmp_path)
+
+
+def test_a_scan_without_problems_leaves_a_table_of_problems(tmp_path: Path) -> None:
+    scan(OBJECTS / "handwritten.co", to=tmp_path, build="7.1")
+    assert answer("What could not", tmp_path) == []
 
 
 def test_the_example_is_what_it_says(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 import kernelinfo
 
 from ..test_golden import run
-from .nights import NIGHTS, add, five, kernels, worse
+from .nights import NEW_CLANG, NIGHTS, add, add_by_0_2, five, kernels, worse
 
 pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
 
@@ -56,11 +56,13 @@ def test_as_text(tmp_path: Path) -> None:
     out, err, code = run("trend", str(tmp_path))
     assert (err, code) == ("", 0)
     lines = out.splitlines()
-    assert lines[0] == (
-        "5 builds, night-8 → night-12 · affected: 1 worse · 1 only renamed"
-        " · clang 19.1.7 → clang 22.1.8"
-    )
-    assert [line.split()[0] for line in lines[3:8]] == list(NIGHTS)
+    assert lines[:3] == [
+        "5 builds, night-8 → night-12 · affected: 1 worse · 1 only renamed",
+        "",
+        " compiler of night-12: clang 19.1.7 → clang 22.1.8",
+    ]
+    assert out.count("clang") == 2
+    assert [line.split()[0] for line in lines[5:10]] == list(NIGHTS)
     why = "VGPR: 2 → 4 used, 8 → 12 allocated, 8 → 4 waves/SIMD"
     assert lines[-2:] == [
         f" worse    ██▅▅▅  night-10  any_block(int*)  {why}",
@@ -221,3 +223,133 @@ def test_files_that_are_no_parquet_are_one_line(table: str, data: bytes, tmp_pat
     file.write_bytes(data)
     out, err, code = run("trend", str(tmp_path))
     assert (out, code, err.count("\n")) == ("", 2, 1), err
+
+
+def test_builds_of_0_2_are_read_next_to_newer_ones(tmp_path: Path) -> None:
+    rows = kernels()
+    add_by_0_2(tmp_path, "1", rows)
+    add_by_0_2(tmp_path, "2", [worse(rows[0]), *rows[1:]])
+    add(tmp_path, "3", [worse(rows[0]), *rows[1:]])
+    found = document(tmp_path)
+    assert [build["kernels"] for build in found["builds"]] == [len(rows)] * 3
+    assert [step["counts"] for step in found["steps"]] == [{"worse": 1}, {}]
+    (one,) = found["kernels"]
+    assert (one["library"], waves(one)) == ("librows.so", [8, 4, 4])
+
+
+def test_a_version_in_the_names_changes_nothing(tmp_path: Path) -> None:
+    rows = kernels()
+    for build, first in (("0.50.2", rows[0]), ("0.51.0", rows[0]), ("0.52.0.dev1", worse(rows[0]))):
+        path = f"tool-{build}/lib/librows-1a2b3c4d.so.{build[:4]}"
+        add(tmp_path, build, [first, *rows[1:]], path)
+    found = document(tmp_path)
+    assert [step["counts"] for step in found["steps"]] == [{}, {"worse": 1}]
+    (one,) = found["kernels"]
+    assert (one["library"], one["match"]) == ("librows.so", "exact")
+    assert one["history"][2]["code_object"] == "tool-0.52.0.dev1/lib/librows-1a2b3c4d.so.0.52"
+
+
+def test_the_path_decides_between_kernels_that_share_a_name(tmp_path: Path) -> None:
+    """Two libraries of one name: their kernels change places, which no sum shows."""
+    fast, rest = kernels()[0], kernels()[1:]
+    slow = worse(fast)
+    for build, (one, other) in (("1", (fast, slow)), ("2", (slow, fast))):
+        add(tmp_path, build, [one, *rest], f"a-{build}.0/librows.so")
+        add(tmp_path, build, [other], f"b-{build}.0/librows.so", name="other")
+    found = document(tmp_path)["kernels"]
+    assert {(one["status"], one["history"][0]["code_object"]) for one in found} == {
+        ("worse", "a-1.0/librows.so"),
+        ("better", "b-1.0/librows.so"),
+    }
+
+
+def test_a_kernel_is_not_paired_with_one_of_another_library(tmp_path: Path) -> None:
+    rows = kernels()
+    for build, ours, theirs in (("1", rows, rows[1:]), ("2", rows[1:], rows)):
+        add(tmp_path, build, ours, "liba.so")
+        add(tmp_path, build, theirs, "libb.so", name="other")
+    found = document(tmp_path)["kernels"]
+    assert {(one["status"], one["library"]) for one in found} == {
+        ("gone", "liba.so"),
+        ("new", "libb.so"),
+    }
+
+
+def test_a_renamed_library_is_compared_with_its_old_name(tmp_path: Path) -> None:
+    rows = kernels()
+    add(tmp_path, "1", rows, "libold.so")
+    add(tmp_path, "2", [worse(rows[0]), *rows[1:]], "libnew.so")
+    assert document(tmp_path)["steps"][0]["counts"] == {"worse": 1}
+
+
+def test_only_a_compiler_that_changed_is_told_and_once(tmp_path: Path) -> None:
+    """A library that is new brings its own compiler, which changes none."""
+    rows = kernels()
+    other = [row | {"Compiler": NEW_CLANG} for row in rows]
+    add(tmp_path, "1", rows, "liba.so")
+    add(tmp_path, "2", rows, "liba.so")
+    add(tmp_path, "2", other, "libb.so", name="other")
+    add(tmp_path, "3", other, "liba.so")
+    add(tmp_path, "3", other, "libb.so", name="other")
+    for format in ("text", "markdown"):
+        out = run("trend", str(tmp_path), "--format", format)[0]
+        assert out.count("clang") == 2
+        assert "clang 19.1.7 → clang 22.1.8 in 1 of 2 libraries" in out
+
+
+def test_waves_of_other_sizes_are_compared_as_percent(tmp_path: Path) -> None:
+    """The same waves per SIMD, of half as many slots."""
+    rows = [row | {"Target": "gfx1100", "Compiled_For": "gfx1100"} for row in kernels()]
+    rows = [row | {"Waves_Per_SIMD": 8.0, "Occupancy_Percent": 50.0} for row in rows]
+    add(tmp_path, "1", [row | {"Wave_Size": 32} for row in rows])
+    add(tmp_path, "2", [rows[0] | {"Wave_Size": 64, "Occupancy_Percent": 25.0}, *rows[1:]])
+    moves = document(tmp_path)["kernels"][0]["steps"][0]["moves"]
+    assert {move["measure"] for move in moves} >= {"percent", "wave_size"}
+    assert "waves_per_simd" not in {move["measure"] for move in moves}
+    assert "50 → 25 % of the wave slots" in document(tmp_path)["kernels"][0]["why"]
+
+
+@pytest.mark.parametrize("by", ["library", "target", "limiter", "waves"])
+def test_groups_sum_up_all_kernels(by: str, tmp_path: Path) -> None:
+    five(tmp_path)
+    found = document(tmp_path, "--by", by)
+    for side, build in (("old", found["builds"][0]), ("new", found["builds"][-1])):
+        for name in ("kernels", "waves_per_simd", "spilling", "vgprs", "code_bytes"):
+            assert sum(group[side][name] for group in found["groups"]) == build[name]
+    assert sum(group["waves_lost"] for group in found["groups"]) == 4
+    lines = run("trend", str(tmp_path), "--by", by)[0].splitlines()
+    heading = next(n for n, line in enumerate(lines) if line.split()[:2] == [by, "kernels"])
+    assert len(lines) - heading - 1 == len(found["groups"])
+    out = run("trend", str(tmp_path), "--by", by, "--format", "csv")[0]
+    assert len(list(csv.DictReader(io.StringIO(out)))) == 2 * len(found["groups"])
+
+
+def test_rows_say_in_which_library_and_on_which_target(tmp_path: Path) -> None:
+    rows = kernels()
+    for build, of in (("1", rows), ("2", [worse(rows[0]), *rows[1:]])):
+        for number, target in enumerate(("gfx90a", "gfx942")):
+            built = [row | {"Target": target, "Compiled_For": target} for row in of]
+            add(tmp_path, build, built, f"lib{target}.so", name=f"p{number}")
+    for format in ("text", "markdown", "html"):
+        out = run("trend", str(tmp_path), "--format", format)[0]
+        for target in ("gfx90a", "gfx942"):
+            lines = [line for line in out.splitlines() if f"lib{target}.so" in line]
+            assert lines
+            assert any("any_block" in line and target in line for line in lines)
+
+
+def test_many_builds_are_folded_to_those_that_moved(tmp_path: Path) -> None:
+    rows = kernels()
+    for number in range(1, 31):
+        add(tmp_path, str(number), [worse(rows[0]) if number > 17 else rows[0], *rows[1:]])
+    lines = run("trend", str(tmp_path))[0].splitlines()
+    assert [line.split()[0] for line in lines[3:8]] == ["1", "…", "18", "…", "30"]
+    assert "16 builds without a kernel affected" in lines[4]
+    assert lines[-1].split()[1] == "█" * 9 + "▅" * 7
+
+
+@pytest.mark.parametrize("labels", ["", "[]", "7", "{", '"x"', "[" * 100_000, '{"a": {"b": 1}}'])
+def test_damaged_labels_are_left_out(labels: str, tmp_path: Path) -> None:
+    for build in ("1", "2"):
+        add(tmp_path, build, kernels(), Labels=labels)
+    assert run("trend", str(tmp_path))[2] == 0

@@ -11,11 +11,13 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
-from kernelinfo.compare import compare
 from kernelinfo.compare.saved_rows import read_row
-from kernelinfo.compare.summary import Build, path_under
+from kernelinfo.compare.summary import path_under
 from kernelinfo.fleet import listing, web
 from kernelinfo.fleet.history import BuildTotals, Trend, histories
+from kernelinfo.fleet.identity import without_versions
+from kernelinfo.fleet.steps import Mover, Night, compared
+from kernelinfo.kernel.library import library_of
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import TREND_FORMATS, View, renderer
 from kernelinfo.render.paint import harmless
@@ -44,17 +46,18 @@ def trend(data: bytes) -> None:
         elif column in row:
             row[column] = _value(value)
     with suppress(TypeError, ValueError):  # which `ask` answers by one line
-        found = [
-            Build(
-                tuple(
-                    saved.summary._replace(code_object=path_under("", saved.path, saved.member))
-                    for saved in map(read_row, rows)
-                ),
-                ("clang 19.1.7",),
-            )
-            for rows in builds
-        ]
-        _show(found)
+        _show([_night(str(number), rows) for number, rows in enumerate(builds)])
+
+
+def _night(name: str, rows: list[dict[str, Any]]) -> Night:
+    movers = []
+    for saved in map(read_row, rows):
+        path, library = path_under("", saved.path, saved.member), library_of(saved.path)
+        kernel = saved.summary._replace(code_object=path)
+        movers.append(Mover(library, without_versions(path), kernel))
+    stamps = dict.fromkeys((one.library for one in movers), frozenset({f"clang {name}"}))
+    targets = tuple(dict.fromkeys(one.kernel.target for one in movers))
+    return Night(name, stamps, targets, tuple(movers))
 
 
 def _value(text: str) -> object:
@@ -68,11 +71,10 @@ def _value(text: str) -> object:
     return text
 
 
-def _show(builds: list[Build]) -> None:
-    names = [str(number) for number in range(len(builds))]
-    steps = tuple(map(compare, builds, builds[1:]))
-    totals = tuple(BuildTotals(name, 3, 1.0, 0, 0, 0, 0, 0) for name in names)
-    whole = Trend("fleet", totals, steps, tuple(histories(names, steps, builds)))
+def _show(nights: list[Night]) -> None:
+    steps = tuple(map(compared, nights, nights[1:]))
+    totals = tuple(BuildTotals(night.name, 3, 1.0, 0, 0, 0, 0, 0) for night in nights)
+    whole = Trend("fleet", totals, steps, tuple(histories(nights, steps)))
     for format in TREND_FORMATS:
         shown = harmless("".join(renderer(f"trend.{format}")(whole, View())), color=False)
         assert all(one.isprintable() or one == "\n" or ord(one) > 159 for one in shown), format

@@ -97,10 +97,10 @@ def roll_up(comparison: Comparison, found: Sequence[ChangedKernel]) -> str:
 
 def _roll_up_of_waves(comparison: Comparison) -> str:
     """Sum of waves (`waves/SIMD summed over 9 kernels 84 → 83 (−1.2 %)`), or mean percent across
-    processors."""
+    processors or wave sizes."""
     old, new = comparison.totals
     known = sum(None not in (pair.old.percent, pair.new.percent) for pair in comparison.pairs)
-    if not all(pair.one_processor for pair in comparison.pairs):
+    if not all(pair.compares_waves for pair in comparison.pairs):
         means = (f"{total.percent / max(1, known):.1f}" for total in (old, new))
         return f"occupancy {' → '.join(means)} % on average"
     share = 0.0

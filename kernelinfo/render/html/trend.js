@@ -5,8 +5,8 @@ const SPARK = { width: 96, height: 26, edge: 3 };
 
 function readTrend(text) {
   const data = JSON.parse(text);
-  const rows = data.rows.map(([status, why, moved, title, target, also, curves], index) => ({
-    index, status, why, moved, title: titleOf(title), target, also,
+  const rows = data.rows.map(([status, why, moved, title, library, target, also, curves], index) => ({
+    index, status, why, moved, title: titleOf(title), library, target, also,
     curves: Object.fromEntries(data.measures.map((name, nth) => [name, curves[nth]])),
   }));
   return { ...data, rows };
@@ -54,6 +54,7 @@ const TREND_COLUMNS = [
     show: ({ status }) => html("span", { class: `status ${status}` }, status) },
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
     show: ({ title, also }) => nameCell(title, null, also) },
+  { key: "library", label: "library", text: true, of: ({ library }) => library },
   { key: "target", label: "target", text: true, of: ({ target }) => target },
   { ...curved("waves_per_simd", "waves/SIMD", number), rising: true },
   curved("vgprs", "VGPR", number),
@@ -63,6 +64,16 @@ const TREND_COLUMNS = [
   { key: "moved", label: "in", text: true, of: ({ moved }) => moved },
   { key: "why", label: "why", text: true, of: ({ why }) => why },
 ];
+
+/* Build by build, the compilers that changed. */
+const compilersOf = ({ recompiled }) => recompiled.map(([build, words]) =>
+  html("p", {}, `Compiler of ${build}: ${words}`));
+
+/* A table from a heading and rows of text. */
+function plainTable(caption, [heads, ...rows]) {
+  return rows.length ? tableOf(caption, heads, rows.map((cells) => ({ cells })),
+    heads.map((head, nth) => (nth && head !== "target" ? "n" : "-")).join("")) : null;
+}
 
 /* The builds, one per row, and a curve under each sum. */
 function buildsOf({ builds, steps }) {
@@ -82,7 +93,7 @@ function buildsOf({ builds, steps }) {
 
 function trendPage(trend) {
   const { rows } = trend;
-  const filters = { name: "", status: "", target: "" };
+  const filters = { name: "", status: "", library: "", target: "" };
   const table = sortedTable("Kernels that moved, are gone or new", TREND_COLUMNS,
     { key: "status", rising: true });
   const { update, follow } = addressed(filters, table, draw);
@@ -90,17 +101,21 @@ function trendPage(trend) {
   const counted = (key) => [...tally(rows.map((row) => row[key]))]
     .map(([name, count]) => [name, name, count]);
   const bar = barOf(search, choice("status", "what became of it", counted("status")),
+    choice("library", "library", counted("library")),
     choice("target", "target", counted("target")), clear);
   function draw() {
-    const { name, status, target } = filters;
+    const { name, status, library, target } = filters;
     showFilters(bar, filters);
     table.show(rows.filter((row) => (!name || row.title.sought.includes(name)) &&
-      (!status || row.status === status) && (!target || row.target === target)));
+      (!status || row.status === status) && (!library || row.library === library) &&
+      (!target || row.target === target)));
   }
   addEventListener("hashchange", follow);
   follow();
   return html("article", { class: "diff trend" },
-    html("header", {}, html("h1", {}, trend.headline)), buildsOf(trend), bar, table.element);
+    html("header", {}, html("h1", {}, trend.headline), compilersOf(trend)), buildsOf(trend),
+    plainTable("Where kernels moved", trend.places), plainTable("All kernels", trend.groups),
+    bar, table.element);
 }
 
 byId("page").append(trendPage(readTrend(byId("report").textContent)));

@@ -10,7 +10,17 @@ from kernelinfo.render import View
 from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles
 from kernelinfo.render.names import printable
-from kernelinfo.render.trend.rows import TrendRow, headline, rows, step_in_words
+from kernelinfo.render.trend.rows import (
+    GROUPS,
+    PLACES,
+    TrendRow,
+    groups,
+    headline,
+    places,
+    recompiled,
+    rows,
+    step_in_words,
+)
 
 SCRIPTS = (*TABLE_SCRIPTS, "trend.js")
 _MEASURES = (
@@ -27,6 +37,9 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         "headline": headline(trend, found),
         "builds": [build._asdict() for build in trend.builds],
         "steps": ["", *map(step_in_words, trend.steps)],
+        "recompiled": recompiled(trend),
+        "places": [PLACES, *places(found)],
+        "groups": [(trend.by, *GROUPS), *groups(trend)] if trend.by else [],
         "measures": _MEASURES,
         "rows": [
             [
@@ -34,6 +47,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
                 printable(one.why),
                 printable(", ".join(one.moved_in)),
                 titles.of(one.history.latest),
+                printable(one.history.library),
                 printable(one.history.latest.target),
                 _also(one),
                 _curves(one.history),

@@ -29,11 +29,16 @@ def render(trend: Trend, view: View) -> Iterator[str]:
             {
                 "old": old.name,
                 "new": new.name,
-                "counts": diff.counts(diff.rows(step)),
-                "compilers": compilers(step),
+                "counts": diff.counts(diff.rows(step.comparison)),
+                "compilers": compilers(step.comparison),
+                "libraries": step.libraries,
+                "recompiled": as_json(step.recompiled),
             }
             for (old, new), step in zip(pairwise(trend.builds), trend.steps, strict=True)
         ],
+        "unfinished": trend.unfinished,
+        "by": trend.by,
+        "groups": as_json(trend.groups),
         "kernels": (_kernel(one) for one in found),
     }
     yield from encoded(document)
@@ -42,10 +47,11 @@ def render(trend: Trend, view: View) -> Iterator[str]:
 def _kernel(one: TrendRow) -> dict[str, Any]:
     return {
         "status": one.row.status,
+        "library": one.history.library,
         "match": one.row.match,
         "why": one.why,
         "moved_in": one.moved_in,
-        "history": as_json(one.history.kernels),
+        "history": as_json(one.history.kernels, without=("accepted",)),
         "steps": [
             {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
             for build, pair in one.history.steps

@@ -1,18 +1,24 @@
-"""Rows of a trend: one per moved kernel, worst first; headline and sparklines."""
+"""Rows of a trend: one per moved kernel, worst first; headline, compilers, places, sparklines."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
-from kernelinfo.compare import Comparison
 from kernelinfo.fleet.history import History, Trend
+from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.render.diff import rows as diff
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.names import printable
+from kernelinfo.render.words import compiler_name, number
+from kernelinfo.rules.remark import counted, grouped
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Measures of sparklines; a kernel's sparkline shows the first one that moved."""
 _BARS = "▁▂▃▄▅▆▇█"
+_MOST_BARS = 16
+_MOST_BUILDS = 12  # builds that are all listed; of more, only those in which something moved
 
 
 class TrendRow(NamedTuple):
@@ -28,6 +34,14 @@ class TrendRow(NamedTuple):
         if self.row.status != "same":
             return self.row.why
         return "; ".join(f"{build}: {pair.why}" for build, pair in self.history.steps)
+
+    @property
+    def moved_in_words(self) -> str:
+        """The builds: `night-10`, or the first, the last and the number of more than two."""
+        if len(self.moved_in) < 3:
+            return printable(", ".join(self.moved_in))
+        first, last = self.moved_in[0], self.moved_in[-1]
+        return printable(f"{first} … {last} ({len(self.moved_in)} builds)")
 
 
 def rows(trend: Trend) -> list[TrendRow]:
@@ -52,38 +66,155 @@ def _moved_in(history: History, trend: Trend) -> tuple[str, ...]:
 
 
 def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
-    """The headline: `5 builds, a → e · affected: 1 worse · 1 only renamed · clang 19.1.7 → clang
-    22.1.8`."""
+    """The headline: `5 builds, a → e · affected: 1 worse · 1 only renamed`."""
     first, last = trend.builds[0].name, trend.builds[-1].name
+    if first == last:
+        return f"1 build, {first}: the first, nothing to compare it with yet"
     moved = diff.headline([one.row for one in found if one.row.status != "same"])
     if back := sum(one.row.status == "same" for one in found):
         moved += f" · {back} as before again"
-    parts = (f"{counted(len(trend.builds), 'build')}, {first} → {last}", moved)
-    return " · ".join(filter(None, (*parts, diff.toolchain(trend.whole))))
+    return f"{counted(len(trend.builds), 'build')}, {first} → {last} · {moved}"
 
 
-def step_in_words(of: Comparison) -> str:
-    """A step between two builds in words: `affected: 1 worse · clang 19.1.7 → clang 22.1.8`."""
-    parts = (diff.headline(diff.rows(of)), diff.retargeted(of), diff.toolchain(of))
+def step_in_words(of: NightStep) -> str:
+    """A step between two builds in words: `affected: 1 worse · gfx90a:xnack+ → gfx90a`."""
+    parts = (diff.headline(diff.rows(of.comparison)), diff.retargeted(of.comparison))
     return " · ".join(filter(None, parts))
 
 
+def recompiled(trend: Trend) -> list[tuple[str, str]]:
+    """(build, changed compilers in words) of each build in which libraries changed theirs."""
+    return [
+        (
+            build.name,
+            "; ".join(_recompiled_in_words(one, step.libraries) for one in step.recompiled),
+        )
+        for build, step in zip(trend.builds[1:], trend.steps, strict=False)
+        if step.recompiled
+    ]
+
+
+def _recompiled_in_words(change: Recompiled, libraries: int) -> str:
+    """`clang 19.1.7 → clang 22.1.8 in 39 of 40 libraries`."""
+    sides = (change.old, change.new)
+    old, new = (", ".join(dict.fromkeys(map(compiler_name, one))) for one in sides)
+    if old == new:
+        old, new = (", ".join(one) for one in sides)
+    words = printable(f"{old or 'none'} → {new or 'none'}")
+    if libraries == 1:
+        return words
+    return f"{words} in {grouped(change.libraries)} of {grouped(libraries)} libraries"
+
+
+def told_builds(trend: Trend) -> Iterator[int]:
+    """Indexes of the builds to list: all of up to 12; else the first, the last, and those in which
+    a kernel is affected, came or went, a compiler changed or something could not be read."""
+    last = len(trend.builds) - 1
+    changed = {name for name, _ in recompiled(trend)}
+    for index, build in enumerate(trend.builds):
+        step = trend.steps[index - 1].comparison if index else None
+        moved = step and (step.gone or step.new or any(pair.affected for pair in step.pairs))
+        is_edge = index in (0, last) or last < _MOST_BUILDS
+        if is_edge or moved or build.problems or build.name in changed:
+            yield index
+
+
+STATUSES: tuple[diff.Status, ...] = ("worse", "mixed", "changed", "better", "gone", "new")
+PLACES = ("library", "target", *STATUSES, "waves lost")
+"""Heading of the table of places."""
+
+
+def places(found: Iterable[TrendRow]) -> list[tuple[str, ...]]:
+    """One row per library and target in which a kernel is affected, gone or new: both names, the
+    number of kernels of each of `STATUSES`, and the waves per SIMD lost; most worse ones first."""
+    counts = defaultdict[tuple[str, str], Counter[str]](Counter)
+    lost = defaultdict[tuple[str, str], float](float)
+    for one in found:
+        if one.row.status in STATUSES:
+            place = (one.history.library, one.history.latest.target)
+            counts[place][one.row.status] += 1
+            lost[place] += _waves_lost(one)
+    ordered = sorted(
+        counts,
+        key=lambda place: (-counts[place]["worse"], -lost[place], -counts[place].total(), place),
+    )
+    return [
+        (
+            *map(printable, place),
+            *(f"{counts[place][status] or ''}" for status in STATUSES),
+            number(lost[place]) if lost[place] else "",
+        )
+        for place in ordered
+    ]
+
+
+def _waves_lost(of: TrendRow) -> float:
+    moves = {move.measure: move for move in of.row.moves}
+    waves = moves.get("waves_per_simd")
+    return max(0, (waves.old or 0) - (waves.new or 0)) if waves else 0
+
+
+GROUPS = ("kernels", "spilling", "scratch", "waves lost", "code")
+"""Heading of the table of groups, behind the name of their key."""
+
+
+def groups(trend: Trend) -> list[tuple[str, ...]]:
+    """One row per group: `26 → 27` for a number of the first and the last build."""
+    scratch, code = (
+        sizes([getattr(side, field) for one in trend.groups for side in (one.old, one.new)])
+        for field in ("scratch_bytes_per_lane", "code_bytes")
+    )
+    return [
+        (
+            printable(one.key.removesuffix(".0")),
+            diff.arrow(grouped(one.old.kernels), grouped(one.new.kernels)),
+            diff.arrow(grouped(one.old.spilling), grouped(one.new.spilling)),
+            diff.arrow(*scratch[2 * index : 2 * index + 2]),
+            number(one.waves_lost) if one.waves_lost else "0",
+            diff.arrow(*code[2 * index : 2 * index + 2]),
+        )
+        for index, one in enumerate(trend.groups)
+    ]
+
+
+_UNITS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
+
+
+def sizes(counts: Sequence[int]) -> list[str]:
+    """Numbers of bytes in one unit: KiB if the largest is 10 KiB or more, MiB from 10 MiB on."""
+    most = max(counts, default=0)
+    for unit, name in _UNITS:
+        if most >= 10 * unit:
+            return [f"{grouped(count / unit)} {name}" for count in counts]
+    return [f"{grouped(count)} B" if count else "0" for count in counts]
+
+
 def sparkline(history: History) -> str:
-    """One bar per build: percent of the wave slots, or spills or scratch if no waves moved. The
-    scale ends at 100 % or at the largest value. A blank is a build without the kernel."""
+    """One bar per build, at most 16: of more builds, each bar is the worst of its share.
+
+    A bar is the percent of the wave slots, or spills or scratch if no waves moved. The scale ends
+    at 100 % or at the largest value. A blank is a build without the kernel.
+    """
     field = _measure_of(history)
     values: list[float | None]
     values = [getattr(kernel, field) if kernel else None for kernel in history.kernels]
     most = 100 if field == "percent" else max(filter(None, values), default=1)
-    return "".join(
-        " " if value is None else _BARS[min(int(len(_BARS) * value / most), len(_BARS) - 1)]
-        for value in values
-    )
+    worst = min if field == "percent" else max
+    bars = min(len(values), _MOST_BARS)
+    ends = [len(values) * bar // bars for bar in range(bars + 1)]
+    shares = [
+        [value for value in values[begin:end] if value is not None] for begin, end in pairwise(ends)
+    ]
+    return "".join(_bar(worst(share), most) if share else " " for share in shares)
+
+
+def _bar(value: float, most: float) -> str:
+    return _BARS[min(int(len(_BARS) * value / most), len(_BARS) - 1)]
 
 
 def _measure_of(history: History) -> str:
     """The field of `KernelSummary` for the sparkline of this kernel."""
     moved = {move.measure for _, pair in history.steps for move in pair.moves}
-    if "waves_per_simd" in moved:
+    if moved & {"waves_per_simd", "percent"}:
         return "percent"
     return next((name for name in _MEASURES if name in moved), "percent")

@@ -1,0 +1,70 @@
+"""Problems that are known and accepted, in a file that `scan --accept-problems` reads.
+
+Versions and numbers are left out, so that the same problem of the next night is known again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kernelinfo.atomic_write import atomic_write
+from kernelinfo.errors import OptionError
+from kernelinfo.fleet.identity import without_versions
+from kernelinfo.reading.blob import Problem
+
+_SCHEMA = "kernelinfo/accepted-problems/1"
+_NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
+_MOST_BYTES = 64 << 20
+
+
+class KnownProblem(NamedTuple):
+    """A problem of a file in any build."""
+
+    path: str  # below the root, without versions
+    member: str
+    message: str  # with `#` for each number
+
+
+def accepted(path: str, problem: Problem) -> KnownProblem:
+    """The problem of a file as it is known again; `path` is relative to the root."""
+    return KnownProblem(
+        without_versions(path),
+        without_versions(problem.member or ""),
+        _NUMBER.sub("#", problem.message),
+    )
+
+
+def read_accepted(file: str) -> frozenset[KnownProblem]:
+    """The problems that a file accepts. Raises `OptionError` if it is no such file."""
+    try:
+        if os.path.getsize(file) > _MOST_BYTES:
+            raise OptionError(f"{file}: is larger than {_MOST_BYTES >> 20} MiB; write it anew")
+        with open(file, "rb") as source:
+            document = json.load(source)
+        if document["schema"] != _SCHEMA:
+            raise ValueError
+        rows = [[row[name] for name in KnownProblem._fields] for row in document["problems"]]
+        if not all(isinstance(value, str) for row in rows for value in row):
+            raise ValueError
+        return frozenset(map(KnownProblem._make, rows))
+    except OSError as error:
+        hint = "; --update writes it" if isinstance(error, FileNotFoundError) else ""
+        raise OptionError(f"{file}: {(error.strerror or str(error)).lower()}{hint}") from None
+    except (ValueError, KeyError, TypeError, RecursionError):
+        hint = "--accept-problems with --update writes one"
+        raise OptionError(f"{file}: holds no accepted problems; {hint}") from None
+
+
+def write_accepted(file: str, problems: Iterable[KnownProblem]) -> None:
+    """Write the file, sorted, one problem per line. Raises `OptionError`."""
+    rows = (json.dumps(one._asdict(), ensure_ascii=False) for one in sorted(set(problems)))
+    text = f'{{"schema": "{_SCHEMA}", "problems": [\n' + ",\n".join(rows) + "\n]}\n"
+    try:
+        with atomic_write(os.path.realpath(file)) as target:
+            target.write(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise OptionError(f"{file}: {error.strerror}; give another file") from None

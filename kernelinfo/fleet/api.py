@@ -1,0 +1,77 @@
+"""Scans and trends for scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.fleet import scanning
+from kernelinfo.fleet.acceptance import read_accepted
+from kernelinfo.fleet.dataset import Dataset, check_destination
+from kernelinfo.fleet.extras import require_libraries
+from kernelinfo.fleet.history import By, Trend
+from kernelinfo.fleet.movers import ask
+from kernelinfo.fleet.scanning import Scanned
+from kernelinfo.fleet.worker import ScanRequest, bounded
+from kernelinfo.render import View, jsonl
+
+
+def scan(
+    *urls: str,
+    to: str,
+    build: str,
+    shard: str = "",
+    labels: Mapping[str, str] | None = None,
+    options: Options | None = None,
+    accept_problems: str | None = None,
+    timeout: float = 60,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    wait: bool = False,
+) -> Scanned:
+    """Read files, folders, globs or URLs into a build of the dataset at `to`, as `kernelinfo scan`.
+
+    `options` choose kernels, launch and bounds. `accept_problems` is a file of known problems.
+    `timeout` is in seconds per file. `workers` processes of this machine do the work, or those of
+    the dask `scheduler` at an address. With `wait` the scan waits for another one of the build.
+    `record.problems` of the result lists what could not be read. Raises `KernelinfoError`: no file
+    is found, the dataset cannot be written, another scan writes the build, an extra is missing.
+    """
+    if scheduler:
+        require_libraries("cluster")
+    check_destination(to, build, shard)
+    wanted = options or Options()
+    request = ScanRequest(
+        urls=urls,
+        dataset=Dataset(to),
+        build=build,
+        options=wanted._replace(bounds=bounded(wanted.bounds)),
+        rows=partial(jsonl.rows, view=View()),
+        timeout=timeout,
+        shard=shard,
+        labels=tuple((labels or {}).items()),
+        accepted=read_accepted(accept_problems) if accept_problems else frozenset(),
+    )
+    with scanning.begun(request, wait=wait) as begun:
+        kernels = sum(done.kernels for done in scanning.scan(begun, scheduler, workers))
+        return scanning.Scanned(begun.plan, scanning.end(begun), kernels)
+
+
+def trend(
+    dataset: str,
+    *,
+    builds: Sequence[str] = (),
+    since: str | None = None,
+    options: Options | None = None,
+    moved: bool = False,
+    by: By | None = None,
+) -> Trend:
+    """How kernels of a dataset moved from build to build, as `kernelinfo trend`.
+
+    `builds` are compared in the given order, by default all in natural order of their names (7.9
+    before 7.10), starting with `since`. `options` choose kernels. With `moved` the result has
+    kernels that moved only within the steps of the hardware, too. `by` sums up all kernels of the
+    first and last build. Raises `KernelinfoError`.
+    """
+    return ask(Dataset(dataset), options or Options(), builds, since, moved=moved, by=by)

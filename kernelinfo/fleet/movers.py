@@ -1,0 +1,300 @@
+"""Trends: queries for the kernels of a dataset that moved between builds.
+
+DuckDB drops kernels that are equal in all builds, which are nearly all. The rest is compared as
+`diff` compares two builds, library by library.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import duckdb
+
+from kernelinfo.analysis.counts import unmatched
+from kernelinfo.analysis.options import Options
+from kernelinfo.compare.saved_rows import read_row
+from kernelinfo.compare.summary import path_under
+from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.fleet.dataset import Dataset, quoted
+from kernelinfo.fleet.history import (
+    BuildTotals,
+    By,
+    History,
+    KernelGroup,
+    Sums,
+    Trend,
+    histories,
+    waves_lost,
+)
+from kernelinfo.fleet.identity import without_versions
+from kernelinfo.fleet.steps import Mover, Night, compared
+from kernelinfo.fleet.tables import open_builds
+from kernelinfo.kernel.library import library_of
+from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
+from kernelinfo.reading.target_id import UNKNOWN_TARGET
+from kernelinfo.rules.remark import counted
+
+_KEYS: dict[By, str] = {
+    "library": "Library",
+    "target": f"coalesce(Compiled_For, '{UNKNOWN_TARGET}')",
+    "limiter": "coalesce(nullif(array_to_string(Limiters, ' '), ''), '?')",
+    "waves": "coalesce(Waves_Per_SIMD::VARCHAR, '?')",
+}
+"""SQL of the key that kernels are grouped by."""
+
+_IDENTITY = "hash(Library, Target, Compiled_For, Symbol)"
+_ROWS_AT_ONCE = 10_000
+_READ = tuple(name for name in COLUMNS if name != "Library")
+_LISTED = ", ".join(f'"{name}"' for name in _READ)
+_SUMS = (
+    "count(*), coalesce(sum(Waves_Per_SIMD), 0),"
+    " count(*) FILTER (VGPR_Spills > 0 OR SGPR_Spills > 0),"
+    " coalesce(sum(Scratch_Size) FILTER (Dynamic_Stack IS DISTINCT FROM true), 0)::BIGINT,"
+    " coalesce(sum(VGPR_Used), 0)::BIGINT, coalesce(sum(Code_Size), 0)::BIGINT"
+)
+"""SQL of the fields of `Sums`."""
+
+
+def ask(
+    dataset: Dataset,
+    options: Options,
+    builds: Sequence[str] = (),
+    since: str | None = None,
+    *,
+    moved: bool = False,
+    by: By | None = None,
+    may_be_first: bool = False,
+) -> Trend:
+    """The trend of the kernels that `options` choose.
+
+    `builds` are compared in the given order, by default all in natural order of their names (7.9
+    before 7.10), starting with `since`. With `moved` the trend includes kernels that moved only
+    within the steps of the hardware. `by` groups all kernels of the first and last build. With
+    `may_be_first` the trend of a dataset's only build has no comparison. Raises `KernelinfoError`.
+    """
+    names = _chosen(dataset, builds, since)
+    with dataset.storage.connect() as connection:
+        open_builds(connection, dataset, names)
+        unfinished = _unfinished(connection)
+        names = [name for name in names if name not in unfinished]
+        _check_count(dataset, names, unfinished, may_be_first and since is None and not builds)
+        _choose_kernels(connection, names, options)
+        nights, totals = _nights(connection, dataset, names)
+        if not any(one.kernels for one in totals):
+            choice = " ".join(options.choices)
+            wrong = f"no kernel matches {choice}" if choice else "these builds have no kernel"
+            raise KernelinfoError(f"{dataset.name}: {wrong}")
+        try:
+            movers = _movers(connection, len(names), moved)
+        except (TypeError, ValueError) as error:
+            message = f"a row is damaged, {error}; scan its build again"
+            raise KernelinfoError(f"{dataset.name}: {message}") from None
+        without = tuple(_without_kernel(connection, options))
+        nights = [night._replace(movers=tuple(movers.get(night.name, ()))) for night in nights]
+        steps = tuple(map(compared, nights, nights[1:]))
+        found = tuple(histories(nights, steps))
+        groups = _groups(connection, names, by, found) if by else ()
+    return Trend(dataset.name, tuple(totals), steps, found, without, unfinished, by, groups)
+
+
+def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
+    """Names of the builds to compare, in order. Raises `OptionError` for a name that the dataset
+    lacks, `KernelinfoError` for a dataset without builds."""
+    there = sorted(dataset.builds(), key=_natural)
+    if not there:
+        raise KernelinfoError(f"{dataset.name}: holds no build; `kernelinfo scan` makes one")
+    names = list(builds) or there
+    unknown = [f"--builds {name}" for name in builds if name not in there]
+    if since is not None and since not in names:
+        unknown.append(f"--since {since}")
+    if unknown:
+        known = ", ".join(there[-10:]) or "none"
+        raise OptionError(f"{unknown[0]}: not a build of {dataset.name}; it has {known}")
+    if len(set(names)) < len(names):
+        raise OptionError(f"--builds {','.join(names)}: names a build twice; name each once")
+    return names[names.index(since) :] if since else names
+
+
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """Sort key: 7.9 before 7.10."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+
+
+def _unfinished(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    """Names of builds with files that no scan has read yet."""
+    query = "SELECT DISTINCT Build FROM all_inputs WHERE Part IS NULL ORDER BY Build"
+    return tuple(name for (name,) in connection.execute(query).fetchall())
+
+
+def _check_count(
+    dataset: Dataset, names: Sequence[str], unfinished: Sequence[str], may_be_first: bool
+) -> None:
+    """Raises `KernelinfoError` for fewer than two builds, unless the only one may be the first."""
+    if len(names) > 1 or (may_be_first and names and not unfinished):
+        return
+    if unfinished:
+        what = f"the scan of {', '.join(unfinished)} has not ended; run it again"
+        raise KernelinfoError(f"{dataset.name}: {what}")
+    has = counted(len(names), "build")
+    raise KernelinfoError(f"{dataset.name}: {has} to compare; scan another one into it")
+
+
+def _choose_kernels(
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str], options: Options
+) -> None:
+    """Create the view `chosen`: kernels of these builds, names and targets, with `Library` and
+    `Place`, which is the path below the root and the member, both without versions."""
+    conditions = [f"k.Build IN ({_literals(names)})"]
+    if options.targets:
+        conditions.append(f"split_part(Target, ':', 1) IN ({_literals(options.targets)})")
+    if options.kernels or options.exclude:
+        found = connection.execute("SELECT DISTINCT Symbol, Kernel_Name FROM kernels").fetchall()
+        wanted = [symbol for symbol, name in found if options.asks_for(name, symbol)]
+        connection.execute("CREATE TEMP TABLE wanted AS SELECT unnest($1) AS Symbol", [wanted])
+        conditions.append("Symbol IN (FROM wanted)")
+    found = connection.execute("SELECT DISTINCT Path, Member FROM kernels").fetchall()
+    places = [
+        (path, member, library_of(path or ""), _place(path or "", member)) for path, member in found
+    ]
+    columns = ", ".join(
+        f"unnest(${number}::VARCHAR[]) AS {name}"
+        for number, name in enumerate(("Path", "Member", "Library", "Place"), 1)
+    )
+    connection.execute(
+        f"CREATE TEMP TABLE places AS SELECT {columns}",
+        [[place[n] for place in places] for n in range(4)],
+    )
+    connection.execute(
+        "CREATE TEMP VIEW chosen AS SELECT k.* REPLACE (p.Library AS Library), p.Place"
+        " FROM kernels k JOIN places p ON k.Path IS NOT DISTINCT FROM p.Path"
+        f" AND k.Member IS NOT DISTINCT FROM p.Member WHERE {' AND '.join(conditions)}"
+    )
+
+
+def _literals(texts: Iterable[str]) -> str:
+    return ", ".join(map(quoted, texts))
+
+
+def _place(path: str, member: str | None) -> str:
+    return path_under("", without_versions(path), without_versions(member or ""))
+
+
+def _without_kernel(connection: duckdb.DuckDBPyConnection, options: Options) -> Iterator[str]:
+    """One message per `-k` or `--target` without a kernel in any of the builds."""
+    if len(options.asked) > 1:
+        query = "SELECT DISTINCT Kernel_Name, Symbol, split_part(Target, ':', 1) FROM chosen"
+        found = connection.execute(query).fetchall()
+        met = {pair for kernel in found for pair in options.met(*kernel)}
+        yield from unmatched(options, met)
+
+
+def _nights(
+    connection: duckdb.DuckDBPyConnection, dataset: Dataset, names: Sequence[str]
+) -> tuple[list[Night], list[BuildTotals]]:
+    """The builds without their kernels, and their sums."""
+    query = (
+        f"SELECT Build, {_SUMS}, list(DISTINCT Compiled_For) FILTER (Compiled_For IS NOT NULL)"
+        " FROM chosen GROUP BY Build"
+    )
+    sums = {name: rest for name, *rest in connection.execute(query).fetchall()}
+    compilers = {name: defaultdict[str, set[str]](set) for name in names}
+    query = "SELECT DISTINCT Build, Library, Compiler FROM chosen"
+    for name, library, stamps in connection.execute(query).fetchall():
+        compilers[name][library] |= set(stamps.split(BETWEEN_COMPILERS) if stamps else ())
+    query = (
+        "SELECT Build, sum(Problems), sum(Accepted), any_value(Labels) FROM inputs GROUP BY Build"
+    )
+    about = {name: rest for name, *rest in connection.execute(query).fetchall()}
+    query = "SELECT Build, count(*) FROM problems GROUP BY Build"
+    unread = dict(connection.execute(query).fetchall())  # all of a build without a manifest
+    nights, totals = [], []
+    for name in names:
+        *numbers, targets = sums.get(name, (0,) * len(Sums._fields) + ((),))
+        problems, accepted, labels = about.get(name, (None, None, None))
+        problems = unread.get(name, 0) if problems is None else problems
+        sums_of = Sums._make(numbers)
+        totals.append(BuildTotals(name, *sums_of, problems, accepted or 0, _labels(labels)))
+        stamps = {library: frozenset(found) for library, found in compilers[name].items()}
+        nights.append(Night(name, stamps, tuple(targets or ())))
+    return nights, totals
+
+
+def _labels(written: str | None) -> dict[str, str]:
+    """The labels of a build; none if they are damaged."""
+    try:
+        found = json.loads(written or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return (
+        {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
+    )
+
+
+def _movers(
+    connection: duckdb.DuckDBPyConnection, builds: int, moved: bool
+) -> dict[str, list[Mover]]:
+    """Build -> its kernels that differ in some other build, in numbers or in count.
+
+    Kernels that share library, target and symbol also differ if they changed places.
+    """
+    numbers = [number.column for number in NUMBERS if number.column in COLUMNS]
+    affecting = [number.column for number in NUMBERS if number.affects]
+    content = f"hash({_IDENTITY}, {', '.join(numbers if moved else affecting)})"
+    connection.execute(
+        f"CREATE TEMP TABLE counts AS SELECT {_IDENTITY} AS i, {content} AS h, Build,"
+        " count(*) AS n, sum((hash(Place) >> 24)::BIGINT) AS places FROM chosen GROUP BY ALL"
+    )
+    connection.execute(
+        "CREATE TEMP TABLE shared AS"
+        " SELECT i FROM counts GROUP BY i HAVING sum(n) > count(DISTINCT Build)"
+    )
+    connection.execute(
+        "CREATE TEMP TABLE movers AS SELECT h FROM ("
+        "SELECT h, any_value(i) AS i, count(*) AS builds, min(n) <> max(n) AS other_count,"
+        " min(places) <> max(places) AS other_places FROM counts GROUP BY h)"
+        f" WHERE builds < {builds} OR other_count OR (other_places AND i IN (FROM shared))"
+    )
+    found = defaultdict[str, list[Mover]](list)
+    texts: dict[Any, Any] = {}  # text -> the one copy that all rows share
+    query = f"SELECT Build, Library, Place, {_LISTED} FROM chosen WHERE {content} IN (FROM movers)"
+    answer = connection.execute(query)
+    while rows := answer.fetchmany(_ROWS_AT_ONCE):
+        for row in rows:
+            build, library, place, *values = (
+                texts.setdefault(v, v) if isinstance(v, str) else v for v in row
+            )
+            saved = read_row(dict(zip(_READ, values, strict=True)))
+            path = path_under("", saved.path, saved.member)
+            kernel = saved.summary._replace(code_object=texts.setdefault(path, path))
+            found[build].append(Mover(library, place, kernel))
+    return found
+
+
+def _groups(
+    connection: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    by: By,
+    histories: Iterable[History],
+) -> tuple[KernelGroup, ...]:
+    """All kernels of the first and the last build in groups, most waves lost first."""
+    sums = defaultdict[str, dict[str, Sums]](dict)
+    query = (
+        f"SELECT Build, {_KEYS[by]} AS key, {_SUMS} FROM chosen"
+        f" WHERE Build IN ({_literals((names[0], names[-1]))}) GROUP BY ALL"
+    )
+    for build, key, *numbers in connection.execute(query).fetchall():
+        sums[key or "?"][build] = Sums._make(numbers)
+    lost = waves_lost(histories, by)
+    groups = [
+        KernelGroup(
+            key, found.get(names[0], Sums()), found.get(names[-1], Sums()), lost.get(key, 0)
+        )
+        for key, found in sums.items()
+    ]
+    return tuple(sorted(groups, key=lambda one: (-one.waves_lost, -one.new.kernels, one.key)))

@@ -1,0 +1,186 @@
+"""Files of a dataset, on a disk or in an object store."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import duckdb
+
+from kernelinfo.atomic_write import atomic_write
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.fleet import web
+from kernelinfo.fleet.listing import address, is_local, store_error
+
+_ASIDE = ".tmp"
+"""Ending of a local file that is not complete yet."""
+_SMALL = 1 << 16  # most bytes of a small file
+_MEMORY = "160MB"  # memory limit of DuckDB in a worker; larger sorts use its disk
+
+
+class Storage:
+    """Files below a path or URL. Raises `KernelinfoError` if its store cannot be used."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._is_local = is_local(url)
+        self._fs: Any = None  # fsspec file system; None on a disk
+        root = address(url)
+        if not self._is_local:
+            try:
+                self._fs, root = web.store(url)
+            except Exception as error:  # libraries of stores share no error class
+                raise store_error(url, error) from error
+        self.root = root.rstrip("/")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Storage, (self.url,)
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Any error of a store's library becomes a `KernelinfoError`."""
+        try:
+            yield
+        except KernelinfoError:
+            raise
+        except Exception as error:
+            raise store_error(self.url, error) from error
+
+    @contextmanager
+    def connect(self, scratch: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+        """A DuckDB connection that can read and write the files; its errors are `KernelinfoError`.
+
+        With a `scratch` folder, as in a worker, it has one thread and 160 MB of memory.
+        """
+        small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
+        with duckdb.connect(config=small if scratch else {}) as connection:
+            if not self._is_local:
+                connection.register_filesystem(self._fs)
+            try:
+                yield connection
+            except (duckdb.Error, OSError) as error:
+                raise store_error(self.url, error) from error
+
+    def names(self, folder: str) -> list[str]:
+        """Names in a folder; empty if there is no such folder."""
+        with self._errors():
+            try:
+                if self._is_local:
+                    return os.listdir(folder)
+                self._fs.invalidate_cache()
+                paths = self._fs.ls(folder, detail=False)
+            except FileNotFoundError:
+                return []
+        return [path.rstrip("/").rpartition("/")[2] for path in paths]
+
+    def address_of(self, path: str) -> str:
+        """The path or URL by which DuckDB opens a file."""
+        return path if self._is_local else str(self._fs.unstrip_protocol(path))
+
+    def check_regular(self, path: str) -> None:
+        """Raises `KernelinfoError` if a local path is no regular file: opening a FIFO blocks until
+        a writer comes."""
+        if self._is_local and os.path.lexists(path) and not os.path.isfile(path):
+            raise KernelinfoError(f"{path}: is no regular file; delete it")
+
+    def write_rows(
+        self, connection: duckdb.DuckDBPyConnection, query: str, path: str, **parameters: object
+    ) -> None:
+        """Write the rows of a query as Parquet: a local file is renamed when complete, a store gets
+        one PUT."""
+        where = self.address_of(path)
+        if self._is_local:
+            folder, name = os.path.split(path)
+            os.makedirs(folder, exist_ok=True)
+            where = os.path.join(folder, f".{name}{_ASIDE}")
+        literal = "'" + where.replace("'", "''") + "'"
+        connection.execute(f"COPY ({query}) TO {literal} (FORMAT parquet)", parameters)
+        if self._is_local:
+            os.replace(where, path)
+
+    def create(self, path: str, content: bytes) -> bool:
+        """Create a file with this content. Returns False if it is there already.
+
+        Atomic on a disk and on S3. Other stores may let two writers create it; the later content
+        stays.
+        """
+        with self._errors():
+            if self._is_local:
+                return _create(path, content)
+            try:
+                self._fs.pipe_file(path, content, mode="create")
+            except Exception:
+                self._fs.invalidate_cache()
+                if self._fs.exists(path):
+                    return False
+                raise
+        return True
+
+    def replace(self, path: str, content: bytes) -> None:
+        """Write a small file, also over an older one."""
+        with self._errors():
+            if self._is_local:
+                with atomic_write(path) as file:
+                    file.write(content)
+            else:
+                self._fs.pipe_file(path, content)
+
+    def read(self, path: str) -> bytes | None:
+        """The content of a small file; None if there is no such file."""
+        with self._errors():
+            try:
+                if not self._is_local:
+                    self._fs.invalidate_cache()
+                    return bytes(self._fs.cat_file(path))
+                self.check_regular(path)
+                with open(path, "rb") as file:
+                    return file.read(_SMALL)
+            except FileNotFoundError:
+                return None
+
+    def delete(self, path: str) -> None:
+        """Delete a file if it is there."""
+        with self._errors(), suppress(FileNotFoundError):
+            if self._is_local:
+                os.unlink(path)
+            else:
+                self._fs.rm_file(self._fs._strip_protocol(path))
+
+    def delete_folder(self, folder: str) -> None:
+        """Delete a folder with all its files if it is there."""
+        with self._errors(), suppress(FileNotFoundError):
+            if self._is_local:
+                shutil.rmtree(folder)
+            else:
+                self._fs.rm(folder, recursive=True)
+
+    def hidden(self, folder: str) -> list[str]:
+        """Names of files that a run has not renamed yet, or will not, since it was killed."""
+        names = self.names(folder) if self._is_local else ()
+        return [name for name in names if name.startswith(".") and name.endswith(_ASIDE)]
+
+
+def _create(path: str, content: bytes) -> bool:
+    """Create a local file that has its content from the first moment on."""
+    folder, name = os.path.split(path)
+    os.makedirs(folder, exist_ok=True)
+    aside = os.path.join(folder, f".{name}.{os.getpid()}{_ASIDE}")
+    try:
+        with open(aside, "wb") as file:
+            file.write(content)
+        try:
+            os.link(aside, path)
+        except FileExistsError:
+            return False
+        except OSError:  # a file system without hard links
+            with suppress(FileExistsError), open(path, "xb") as file:
+                file.write(content)
+                return True
+            return False
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(aside)
+    return True

@@ -1,0 +1,73 @@
+"""Markdown of a trend: headline, compilers, libraries and targets, affected kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kernelinfo.fleet.history import Trend
+from kernelinfo.render import View
+from kernelinfo.render.diff import rows as diff
+from kernelinfo.render.diff.markdown import HEADING, cells_of
+from kernelinfo.render.markdown import code, folded, kernel_table, plain, table
+from kernelinfo.render.trend.rows import (
+    GROUPS,
+    PLACES,
+    TrendRow,
+    groups,
+    headline,
+    places,
+    recompiled,
+    rows,
+    sizes,
+    step_in_words,
+    told_builds,
+)
+from kernelinfo.rules.remark import grouped
+
+_BUILDS = ("build", "kernels", "waves/SIMD summed", "spilling", "scratch", "code", "moved")
+_MOST_PLACES = 20
+_HEADING = (HEADING[0], "in", "library", *HEADING[1:])
+
+
+def render(trend: Trend, view: View) -> Iterator[str]:
+    found = rows(trend)
+    yield f"**kernelinfo trend · {plain(headline(trend, found))}**\n"
+    for build, words in recompiled(trend):
+        yield f"\nCompiler of {code(build)}: {plain(words)}\n"
+    if trend.by:
+        yield from table((trend.by, *GROUPS), [tuple(map(plain, row)) for row in groups(trend)])
+    else:
+        yield from _moved(found, view)
+    yield from folded("builds", _BUILDS, list(_builds(trend)))
+
+
+def _moved(found: list[TrendRow], view: View) -> Iterator[str]:
+    among = [tuple(map(plain, row)) for row in places(found)]
+    yield from table(PLACES, among[:_MOST_PLACES])
+    yield from folded(f"{len(among) - _MOST_PLACES} more", PLACES, among[_MOST_PLACES:])
+    affected = [_cells(one, view) for one in found if one.row.status in diff.AFFECTED]
+    apart = [_cells(one, view) for one in found if one.row.status in ("gone", "new")]
+    yield from kernel_table(_HEADING, affected)
+    yield from folded("gone and new", _HEADING, apart)
+
+
+def _cells(of: TrendRow, view: View) -> tuple[str, ...]:
+    status, *rest = cells_of(of.row, view)
+    return status, plain(of.moved_in_words), code(of.history.library), *rest
+
+
+def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
+    steps = ["", *map(step_in_words, trend.steps)]
+    scratch = sizes([build.scratch_bytes_per_lane for build in trend.builds])
+    code_bytes = sizes([build.code_bytes for build in trend.builds])
+    for index in told_builds(trend):
+        build = trend.builds[index]
+        yield (
+            code(build.name),
+            grouped(build.kernels),
+            grouped(build.waves_per_simd),
+            grouped(build.spilling),
+            scratch[index],
+            code_bytes[index],
+            plain(steps[index]),
+        )
