@@ -7,6 +7,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, rows
 from kernelinfo.render.json import as_json, picked
@@ -47,4 +48,8 @@ def compilers(comparison: Comparison) -> dict[str, Any]:
 
 def row_document(row: ChangedKernel) -> dict[str, Any]:
     """JSON object of one moved, gone or new kernel."""
-    return picked(row, "status", "match", "why", "moves", "old", "new")
+    shown = [name for name in KernelSummary._fields if name != "accepted"]
+    sides = {
+        side: one and picked(one, *shown) for side, one in (("old", row.old), ("new", row.new))
+    }
+    return picked(row, "status", "match", "why", "moves") | sides

@@ -1,0 +1,69 @@
+"""Fixtures for pytest: reports of kernels, and the gate as a test.
+
+pytest imports this module wherever kernelinfo is installed. It loads the rest when a test asks.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pytest
+
+import kernelinfo
+
+if TYPE_CHECKING:
+    from kernelinfo import Report
+
+
+class LoadReport(Protocol):
+    """The type of the fixture `kernelinfo_report`."""
+
+    def __call__(self, source: str | PathLike[str] | bytes, **options: Any) -> Report:
+        """The report of a path, or of the bytes of a code object; `options` are `Options`."""
+
+
+class RunCheck(Protocol):
+    """The type of the fixture `kernelinfo_check`."""
+
+    def __call__(self, config: str | PathLike[str], *arguments: str) -> None:
+        """Fails the test unless the gate passes; `arguments` are further ones of `check`."""
+
+
+@pytest.fixture(scope="session")
+def kernelinfo_report() -> LoadReport:
+    """A function that returns the report of a path or of the bytes of a code object.
+
+    Keywords are the fields of `kernelinfo.Options`, such as `workgroup_size=256`. The function
+    raises `KernelinfoError` rather than return a part.
+    """
+
+    def load_report(source: str | PathLike[str] | bytes, **options: Any) -> Report:
+        return kernelinfo.load(source, kernelinfo.Options(**options))
+
+    return load_report
+
+
+@pytest.fixture(scope="session")
+def kernelinfo_check() -> RunCheck:
+    """A function that runs `kernelinfo check --config FILE` and fails the test if the gate does.
+
+    The message has one line for each finding and problem. Paths of the configuration are relative
+    to the current folder, as on the command line.
+    """
+
+    def run_check(config: str | PathLike[str], *arguments: str) -> None:
+        __tracebackhide__ = True
+        command = [sys.executable, "-P", "-m", "kernelinfo", "check", "--format", "text"]
+        done = subprocess.run(
+            [*command, "--config", fspath(config), *arguments],
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+        if done.returncode:
+            pytest.fail(f"{done.stdout}{done.stderr}".strip(), pytrace=False)
+
+    return run_check
