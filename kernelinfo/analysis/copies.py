@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any
 
 from kernelinfo.analysis.counts import PathCounts
@@ -43,7 +42,8 @@ class Copies:
     def __init__(self, among: Sequence[str], options: Options) -> None:
         """`among` are all paths of the run."""
         self._among, self._options = among, options
-        self._folders: dict[str, list[str]] = {}
+        self._folders: dict[str, dict[str, str]] = {}
+        """Folder -> path of each assembly in it -> name of its source."""
         self._stated: dict[str, StatedKernels] = {}
         """Path of an assembly -> its kernels."""
 
@@ -85,18 +85,18 @@ class Copies:
         own, found = _source_name(path), self._assemblies(os.path.dirname(path))
         fitting = (p for p in found if target in p or "gfx" not in p)
         return sorted(
-            (p for p in fitting if _source_name(p) == own or _DEVICE in p),
-            key=lambda p: _source_name(p) != own,
+            (p for p in fitting if found[p] == own or _DEVICE in p), key=lambda p: found[p] != own
         )
 
-    def _assemblies(self, folder: str) -> list[str]:
-        """Paths of assemblies in a folder, if the run reads them."""
+    def _assemblies(self, folder: str) -> dict[str, str]:
+        """Path of each assembly in a folder that the run reads -> name of its source."""
         if folder not in self._folders:
             names: list[str] = []
             with suppress(OSError):
                 names = sorted(os.listdir(folder or "."))
             paths = (os.path.join(folder, name) for name in names if name.endswith(ASSEMBLY))
-            self._folders[folder] = [path for path in paths if is_read(path, self._among)]
+            read = (path for path in paths if is_read(path, self._among))
+            self._folders[folder] = {path: _source_name(path) for path in read}
         return self._folders[folder]
 
     def _stated_in(self, path: str) -> StatedKernels:
@@ -142,7 +142,6 @@ def _may_be_one(one: CodeObject, other: CodeObject) -> bool:
     return all(None in pair or len({*pair}) == 1 for pair in features)
 
 
-@lru_cache(maxsize=1 << 14)
 def _source_name(path: str) -> str:
     """The name of the source file that a file was compiled from, without suffix."""
     name = os.path.basename(path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
 from kernelinfo.compare.measurement import Distance, Measurement, bare, compared, distance
@@ -56,28 +55,27 @@ def measure(
     agree. `why_target` states which of these the target is.
     """
     known = tuple(kernel for kernel in kernels if kernel.target is not None)
-
-    @cache
-    def files_for(target: Target | None) -> _Files:
-        return _Files(known, target, device, trap_handler)
-
     by_agent: dict[Agent, list[Dispatch]] = {}
     for dispatch in dispatches:
         by_agent.setdefault(dispatch.agent, []).append(dispatch)
+    named = {agent: device[0] if device else _named(agent) for agent in by_agent}
+    everywhere = _Files(() if all(named.values()) else known, None, device, trap_handler)
     runs: dict[tuple[Target, ...], list[Dispatch]] = {}
     reasons: dict[tuple[Target, ...], str] = {}
     nearest: tuple[Target, ...]
     for agent, launches in by_agent.items():
-        if target := device[0] if device else _named(agent):
+        if target := named[agent]:
             nearest, reason = (target,), "--device names it" if device else "the run names it"
         else:
-            nearest, reason = _nearest(launches, files_for(None))
+            nearest, reason = _nearest(launches, everywhere)
         runs.setdefault(nearest, []).extend(replace(one, agent=UNNAMED) for one in launches)
         reasons.setdefault(nearest, reason)
     return tuple(
         replace(found, why_target=reasons[nearest])
         for nearest, launches in runs.items()
-        for found in _measured(together(launches), [files_for(target) for target in nearest])
+        for found in _measured(
+            together(launches), [_Files(known, one, device, trap_handler) for one in nearest]
+        )
     )
 
 

@@ -15,6 +15,7 @@ from math import prod
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from kernelinfo.compare import rocpd
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import magic
@@ -128,8 +129,6 @@ def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
         with path.open("rb") as file:
             is_database = file.read(len(_SQLITE)) == _SQLITE
         if is_database:
-            from kernelinfo.compare import rocpd
-
             return rocpd.rows(path, FIELDS)
     data = _plain(read_document(path, _MOST_BYTES), within)
     if data.startswith(_SQLITE):

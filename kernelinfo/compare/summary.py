@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from kernelinfo.kernel import Result
@@ -122,7 +121,6 @@ def _summary(result: Result, target: str, called: str) -> KernelSummary:
     )
 
 
-@lru_cache(maxsize=1 << 12)
 def _unit(code_object: str, processor: str) -> str:
     return re.sub(rf"{re.escape(processor)}(?![\da-f])(:\w+[+-])*", "", code_object)
 

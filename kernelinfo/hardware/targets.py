@@ -238,7 +238,6 @@ def by_v2_name(name: str) -> Target | None:
     return _with("v2_name_with_xnack", name)
 
 
-@cache
 def _with(key: str, value: object) -> Target | None:
     found = (name for name, table in tables().items() if table.get(key) == value)
     return next(map(find, found), None)

@@ -11,6 +11,8 @@ import sys
 from functools import cache
 from select import select
 
+import pycxxfilt
+
 _SECONDS = 2
 _MEMORY_BYTES = 256 << 20
 _MOST_LOST = 3  # after so many names over the limits no more names are tried
@@ -49,9 +51,7 @@ def _worker(process: int) -> subprocess.Popen[str]:
 
 
 def _work() -> None:
-    import resource
-
-    import pycxxfilt
+    import resource  # not on Windows
 
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     for line in sys.stdin:

@@ -123,7 +123,6 @@ def _split(written: str) -> list[str]:
     return ["".join(part).strip() for part in parts]
 
 
-@lru_cache(maxsize=1 << 12)
 def _exec_change(mnemonic: str, writes_exec: bool) -> ExecChange | None:
     """Change of the active lanes; None if the instruction does not change exec."""
     for change, needs_exec, pattern in _EXEC_CHANGES:
@@ -132,7 +131,6 @@ def _exec_change(mnemonic: str, writes_exec: bool) -> ExecChange | None:
     return None
 
 
-@lru_cache(maxsize=1 << 12)
 def _unknown_registers(mnemonic: str) -> str | None:
     """Reason why the text never names all registers of this mnemonic; None if it does."""
     if _INDEXED.fullmatch(mnemonic):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.facts import Module, ReadFilter
 from kernelinfo.reading.text import text_of
@@ -23,8 +24,6 @@ def read(
 
         yield code_object.read(blob.data, arch=arch, budget=blob.kernels, asked=asked)
     elif blob.kind == "build-log":
-        from kernelinfo.reading import build_log
-
         yield from build_log.read(text_of(blob.data), arch=arch, budget=blob.kernels)
     else:
         from kernelinfo.reading import assembly

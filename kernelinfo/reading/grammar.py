@@ -122,7 +122,7 @@ def _tokens(patterns: Sequence[str], text: str, states: list[int]) -> Iterator[t
     """
     offset = count = 0
     while offset < len(text):
-        match = _lexer(patterns[states[-1]])(text, offset)
+        match = re.compile(patterns[states[-1]]).match(text, offset)
         if match is None:
             return
         offset = match.end()
@@ -131,11 +131,6 @@ def _tokens(patterns: Sequence[str], text: str, states: list[int]) -> Iterator[t
                 raise TooLong
             yield terminal, match[0]
     yield END, ""
-
-
-@cache
-def _lexer(pattern: str) -> Callable[[str, int], re.Match[str] | None]:
-    return re.compile(pattern).match
 
 
 def _value(rule: GrammarRule, values: list[Any], build: Builders) -> Any:

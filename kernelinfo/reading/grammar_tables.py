@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import marshal
 from collections.abc import Collection, Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from lark import Lark
@@ -101,7 +100,6 @@ def _passed_on(
     return _passed_on(states, state, symbol, found[symbol])
 
 
-@cache
 def _passes(rule: LarkRule) -> bool:
     _, length, function, _, unwraps = _rule(rule)
     return length == 1 and unwraps and not function

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from kernelinfo.hardware import targets
@@ -55,7 +54,6 @@ class TargetId(NamedTuple):
         return Features(setting("xnack", xnack), setting("sramecc", sramecc))
 
 
-@lru_cache(maxsize=1 << 10)  # a build is for a few targets
 def parse_target_id(text: str) -> TargetId | None:
     """Processor and features at the end of a target id, a target triple or a bundle entry's id.
 

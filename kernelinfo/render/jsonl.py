@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.rows import ColumnNames, ColumnValues, Value
+from kernelinfo.kernel.rows import ColumnNames, ColumnValues
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
 from kernelinfo.render.row_lines import lines
@@ -26,9 +26,5 @@ render = rows
 
 
 def _spell(names: ColumnNames, values: ColumnValues) -> str:
-    return ",".join([f'"{name}":{_json(value)}' for name, value in zip(names, values, strict=True)])
-
-
-@lru_cache(maxsize=1 << 14, typed=True)  # True is no 1
-def _json(value: Value) -> str:
-    return _encode(value)
+    pairs = zip(names, values, strict=True)
+    return ",".join([f'"{name}":{_encode(value)}' for name, value in pairs])

@@ -33,7 +33,7 @@ _NUMBERS = {
     "num_agpr": "agprs",
     "private_segment_size": "scratch",
 }
-_VARIABLE = re.compile(rb"(.*),[ \t]*(\d{1,10})[ \t]*,[ \t]*\d+\s*$")
+_VARIABLE = rb"(.*),[ \t]*(\d{1,10})[ \t]*,[ \t]*\d+\s*$"
 
 
 class LinkingText:
@@ -48,7 +48,7 @@ class LinkingText:
     def take(self, text: Text, offset: int, kind: str, operand: bytes) -> str:
         """Read one directive; return a warning about it, or an empty string."""
         if kind == "amdgpu_lds":
-            if found := _VARIABLE.match(operand):
+            if found := re.match(_VARIABLE, operand):
                 self._variables[described_kernel(found[1])] = int(found[2])
             return ""
         self._budget.spend()

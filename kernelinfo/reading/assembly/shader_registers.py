@@ -49,10 +49,8 @@ _SAVED_BLOCKS = 7
 AMDGPUAsmPrinter::EmitPALMetadata, `.dynamic_vgpr_saved_count`)."""
 
 _MOST_BYTES = 1 << 12
-_PAIR = re.compile(
-    rb"[ \t]*\.long[ \t]+(\d{1,9})[ \t]*\r?\n[ \t]*\.long[ \t]+([^\r\n;]+?)[ \t]*\r?(?:\n|$)"
-)
-_NUMBER = re.compile(r"0x[0-9a-fA-F]{1,8}|\d{1,9}")
+_PAIR = rb"[ \t]*\.long[ \t]+(\d{1,9})[ \t]*\r?\n[ \t]*\.long[ \t]+([^\r\n;]+?)[ \t]*\r?(?:\n|$)"
+_NUMBER = r"0x[0-9a-fA-F]{1,8}|\d{1,9}"
 
 
 def read_config(text: Text, offset: int) -> DirectiveBlock:
@@ -64,7 +62,7 @@ def read_config(text: Text, offset: int) -> DirectiveBlock:
     start = line_end(text, offset) + 1
     lines = text[start : start + _MOST_BYTES]
     statements, at, line = [], 0, 1
-    while pair := _PAIR.match(lines, at):
+    while pair := re.compile(_PAIR).match(lines, at):
         if name := _REGISTERS.get(int(pair[1])):
             statements.append(Directive(name, decode(pair[2]), line + 1))
         at, line = pair.end(), line + 2
@@ -130,7 +128,7 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
         registers |= {
             _REGISTERS.get(4 * int(number[0], 0)): value
             for key, value in _map(pipeline.get(".registers")).items()
-            if (number := _NUMBER.match(str(key)))
+            if (number := re.match(_NUMBER, str(key)))
         }
     compute = stages.pop(".cs", {})
     mode = compute.get(".wgp_mode", _mode(registers))
@@ -149,7 +147,7 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
 
 def of_pairs(operand: str) -> Pipelines:
     """Pipelines in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value."""
-    numbers = [int(number, 0) for number in _NUMBER.findall(operand)]
+    numbers = [int(number, 0) for number in re.findall(_NUMBER, operand)]
     pairs = zip(numbers[::2], numbers[1::2], strict=False)
     registers: dict[str | None, object] = {_REGISTERS.get(4 * key): value for key, value in pairs}
     is_compute = registers.keys() <= {_COMPUTE, None}

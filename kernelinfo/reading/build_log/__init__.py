@@ -12,17 +12,15 @@ from collections.abc import Iterator
 
 from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, KernelBudget
-from kernelinfo.reading.build_log import log
+from kernelinfo.reading.build_log import log, records
 from kernelinfo.reading.build_log.blocks import Blocks
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
 from kernelinfo.reading.target_id import parse_target_id
 from kernelinfo.reading.text import Lines, Text, find_all
 
-_RECORD = re.compile(rb"^Pass: +kernel-resource-usage\s", re.MULTILINE)
+_RECORD = rb"(?m)^Pass: +kernel-resource-usage\s"
 _PASS = b"kernel-resource-usage"
-_FAILED = re.compile(
-    rb"^FAILED: |(?:^|: |m)(?:fatal )?error: |^g?make(?:\[\d+\])?: \*\*\* ", re.MULTILINE
-)
+_FAILED = rb"(?m)^FAILED: |(?:^|: |m)(?:fatal )?error: |^g?make(?:\[\d+\])?: \*\*\* "
 _FAILURES = (b"FAILED: ", b"error: ", b": *** ")
 """Every line that `_FAILED` matches holds one of these, which are found ten times as fast."""
 _FUNCTIONS = "reports functions but no kernel: no report ends with an LDS size"
@@ -54,14 +52,12 @@ def read(
         for statement in log.statements(text, budget):
             blocks.take(statement)
         if _holds_record(text):
-            from kernelinfo.reading.build_log import records  # few inputs need YAML
-
             for statement in records.statements(text, warnings, budget):
                 blocks.take(statement)
     except TooManyKernelsError as error:
         warnings.add(str(error))
     may_have_failed = any(text.find(mark) >= 0 for mark in _FAILURES)
-    if may_have_failed and (failed := next(find_all(_FAILED, text), None)):
+    if may_have_failed and (failed := next(find_all(re.compile(_FAILED), text), None)):
         line = Lines(text).number(failed[0])
         warnings.add(
             "the build failed here: kernels may be missing; mend it, and build again", line
@@ -85,7 +81,7 @@ def read(
 
 def _holds_record(text: Text) -> bool:
     """True if the text holds a document of an optimization record on resource usage."""
-    return text.find(_PASS) >= 0 and any(find_all(_RECORD, text))
+    return text.find(_PASS) >= 0 and any(find_all(re.compile(_RECORD), text))
 
 
 def _by_occurrence(kernels: Iterator[KernelFacts]) -> list[list[KernelFacts]]:

@@ -37,7 +37,7 @@ _COUNTS: Mapping[str, tuple[str, int]] = {
 """Field of `Numbers` and largest value, by the key in a log."""
 _DYNAMIC_STACK = "Dynamic Stack"
 _FLAGS = {"True": True, "False": False}
-_SYMBOLS = re.compile(r"[A-Za-z_$.(]")
+_SYMBOLS = r"[A-Za-z_$.(]"
 
 
 class LogLocation(NamedTuple):
@@ -158,7 +158,7 @@ class Blocks:
                 name, most = _COUNTS[statement.key]
                 if re.fullmatch(r"\d{1,10}", statement.value) and int(statement.value) <= most:
                     found[name], lines[name] = int(statement.value), statement.line
-                elif _SYMBOLS.match(statement.value):
+                elif re.match(_SYMBOLS, statement.value):
                     found["indirect_call"], lines["indirect_call"] = True, block.name.line
                 elif statement.value:
                     wrong = f"is not a whole number from 0 to {most}"

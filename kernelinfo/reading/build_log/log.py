@@ -20,17 +20,17 @@ from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, LogLocation, LogStatement
 from kernelinfo.reading.text import Lines, Text, decode, pieces
 
-_KEYS = re.compile(
+_KEYS = (
     rb"(Function Name|(?:Total)?SGPRs|[SV]GPRs Spill|[AV]GPRs|ScratchSize \[bytes/lane\]"
     rb"|Dynamic Stack|Occupancy \[waves/SIMD\]|LDS Size \[bytes/block\]): "
 )
-_LINE_END = re.compile(rb"[\r\n]")
-_ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
-_PLACE = re.compile(
+_LINE_END = rb"[\r\n]"
+_ESCAPE = r"\x1b(?:\[[0-9;?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))"
+_PLACE = (
     r"(\S{1,512}):(\d{1,9}):(\d{1,9}): (?:remark: )?$"
     r"|(\S{1,512})\((\d{1,9}),(\d{1,9})\) ?: remark: $"
 )
-_OPTION = re.compile(r" \[-Rpass[\w=-]*\]\s*$")
+_OPTION = r" \[-Rpass[\w=-]*\]\s*$"
 _INDENT = "    "
 _MOST_BEFORE = 1024
 _MOST_AFTER = 1 << 16
@@ -42,18 +42,18 @@ def statements(text: Text, budget: KernelBudget) -> Iterator[LogStatement]:
 
     Takes time linear in the text. Raises `TooManyKernelsError`.
     """
-    lines = Lines(text)
+    lines, keys, line_end = Lines(text), re.compile(_KEYS), re.compile(_LINE_END)
     for offset, piece in pieces(text):
         at = 0
-        while found := _KEYS.search(piece, at):
+        while found := keys.search(piece, at):
             budget.spend_statements(_REMARK)
             start = found.start()
-            ending = _LINE_END.search(piece, found.end(), found.end() + _MOST_AFTER)
+            ending = line_end.search(piece, found.end(), found.end() + _MOST_AFTER)
             at = ending.start() if ending else min(found.end() + _MOST_AFTER, len(piece))
             key = found[1].decode()
             location = _location(_before(piece, start), is_name=key == NAME)
             if location:
-                value = _OPTION.sub("", _without_escapes(piece[found.end() : at]).rstrip())
+                value = re.sub(_OPTION, "", _without_escapes(piece[found.end() : at]).rstrip())
                 line = lines.number(offset + start)
                 yield LogStatement(location, key.removeprefix("Total"), value, line)
 
@@ -65,13 +65,13 @@ def _before(text: bytes, start: int) -> str:
 
 
 def _without_escapes(line: bytes) -> str:
-    return _ESCAPE.sub("", decode(line))
+    return re.sub(_ESCAPE, "", decode(line))
 
 
 def _location(before: str, *, is_name: bool) -> LogLocation | None:
     """Location at the end of the text before a key; None if that is prose or a source line."""
     indent = "" if is_name else _INDENT
-    found = _PLACE.search(before.removesuffix(indent)) if before.endswith(indent) else None
+    found = re.search(_PLACE, before.removesuffix(indent)) if before.endswith(indent) else None
     if found is None:
         return None
     file, line, column = (group for group in found.groups() if group is not None)

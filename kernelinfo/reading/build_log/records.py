@@ -16,13 +16,13 @@ from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, LogLocation, LogS
 from kernelinfo.reading.facts import ReadWarnings
 from kernelinfo.reading.text import Lines, Text, decode, find_all
 
-_START = re.compile(rb"^--- ![^\n]*\n", re.MULTILINE)
-_PASS = re.compile(rb"[^\n]{0,80}\n?Pass: +kernel-resource-usage\s")
-_END = re.compile(rb"\n(?:(\.\.\.)|---)")
-_FIELD = re.compile(r"^(\w+):[ \t]*(.*(?:\n[ \t].*)*)", re.MULTILINE)
-_ARGUMENT = re.compile(r"^ *- (\w+):[ \t]*(.*)", re.MULTILINE)
-_LOCATION = re.compile(r"\{\s*File: *+(.*),\s+Line: (\d{1,9}),\s+Column: (\d{1,9})\s*\}")
-_ESCAPED = re.compile(r'\\(?:(["\\/ ])|x(..)|u(.{4})|U(.{8})|.)')
+_START = rb"(?m)^--- ![^\n]*\n"
+_PASS = rb"[^\n]{0,80}\n?Pass: +kernel-resource-usage\s"
+_END = rb"\n(?:(\.\.\.)|---)"
+_FIELD = r"(?m)^(\w+):[ \t]*(.*(?:\n[ \t].*)*)"
+_ARGUMENT = r"(?m)^ *- (\w+):[ \t]*(.*)"
+_LOCATION = r"\{\s*File: *+(.*),\s+Line: (\d{1,9}),\s+Column: (\d{1,9})\s*\}"
+_ESCAPED = r'\\(?:(["\\/ ])|x(..)|u(.{4})|U(.{8})|.)'
 _MOST_BYTES = 1 << 16  # per document; real ones have about 300
 _MOST_HEAD = 1 << 10  # two lines, the second one the name of the pass
 _RECORD = 3  # statements counted for one document, by the time that it takes to read
@@ -46,9 +46,9 @@ def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iter
     Raises `TooManyKernelsError`.
     """
     lines = Lines(text)
-    for offset, found in find_all(_START, text):
+    for offset, found in find_all(re.compile(_START), text):
         start = offset + len(found[0])
-        if _PASS.match(text[start : start + _MOST_HEAD]):
+        if re.match(_PASS, text[start : start + _MOST_HEAD]):
             budget.spend_statements(_RECORD)
             line = lines.number(offset)
             try:
@@ -61,7 +61,7 @@ def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iter
 def _document(text: Text, start: int) -> str:
     """Text of a document from `start` to its end. Raises `ReadError` without an end."""
     document = text[start : start + _MOST_BYTES]
-    end = _END.search(document)
+    end = re.search(_END, document)
     if not (end and end[1]):
         raise ReadError("the record is cut off")
     return decode(document[: end.start()].replace(b"\r\n", b"\n"))
@@ -72,14 +72,14 @@ def _statement(document: str, line: int) -> LogStatement | None:
 
     Raises `ReadError` for a document that no compiler writes.
     """
-    fields: dict[str, str] = dict(_FIELD.findall(document))
+    fields: dict[str, str] = dict(re.findall(_FIELD, document))
     name = _scalar(fields.get("Name", ""))
     if not name.isalnum():
         raise ReadError("the record has no name")
     key = _KEYS.get(name)
     if key is None:
         return None
-    arguments = _ARGUMENT.findall(fields.get("Args", ""))
+    arguments = re.findall(_ARGUMENT, fields.get("Args", ""))
     stated = [_scalar(value) for argument, value in arguments if argument == name]
     if not stated:
         raise ReadError(f"the record states no {name}")
@@ -94,7 +94,7 @@ def _scalar(written: str) -> str:
     written = written.strip()
     if written[:1] == "'":
         return written[1:-1].replace("''", "'")
-    return _ESCAPED.sub(_unescaped, written[1:-1]) if written[:1] == '"' else written
+    return re.sub(_ESCAPED, _unescaped, written[1:-1]) if written[:1] == '"' else written
 
 
 def _unescaped(escaped: re.Match[str]) -> str:
@@ -106,5 +106,5 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 
 def _location(written: str) -> LogLocation:
-    found = _LOCATION.fullmatch(written.strip())
+    found = re.fullmatch(_LOCATION, written.strip())
     return LogLocation(_scalar(found[1]), int(found[2]), int(found[3])) if found else NOWHERE

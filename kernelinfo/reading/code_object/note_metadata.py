@@ -226,7 +226,7 @@ def _kernel(raw: bytes, wanted: _Wanted) -> tuple[str, Numbers]:
         common, arguments, symbol = _cut(raw)
         if wanted and not wanted(symbol):
             return symbol, NOTHING
-        is_sized = b"dynamic_" in arguments and _takes_dynamic_lds(arguments)
+        is_sized = b"dynamic_" in arguments and takes_dynamic_lds(packed.value(arguments))
         return symbol, _numbers(common, is_sized)
     except (msgpack.UnpackException, ValueError, IndexError):
         return _unpacked(raw)
@@ -275,11 +275,6 @@ def _unique(pairs: Sequence[tuple[object, object]]) -> dict[object, object]:
     if len(found) < len(pairs):
         raise ValueError("a key again")
     return found
-
-
-@lru_cache(maxsize=1 << 10)
-def _takes_dynamic_lds(arguments: bytes) -> bool:
-    return takes_dynamic_lds(packed.value(arguments))
 
 
 def shown(symbol: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import io
+import lzma
 import sys
 import zlib
 from collections.abc import Callable
@@ -152,12 +154,8 @@ def _opened(method: Method) -> tuple[Any, type[Exception]]:
     if method in _WINDOW_BITS:
         return _Zlib(_WINDOW_BITS[method]), zlib.error
     if method == "xz":
-        import lzma
-
         return lzma.LZMADecompressor(memlimit=bounds.XZ_MEMORY_BYTES), lzma.LZMAError
     if method == "bzip2":
-        import bz2
-
         return bz2.BZ2Decompressor(), OSError
     options = {int(zstd.DecompressionParameter.window_log_max): bounds.ZSTD_WINDOW_LOG}
     return zstd.ZstdDecompressor(options=options), zstd.ZstdError

@@ -7,6 +7,7 @@ import re
 import zlib
 from contextlib import suppress
 
+from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import Data
@@ -41,11 +42,9 @@ def read(blob: Blob) -> Blob | Problem:
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
     if not is_binary and blob.data.search(_MARKS) is not None:
         return blob._replace(kind="assembly")
-    if not is_binary and blob.data.search(re.compile(_RESOURCE_USAGE)) is not None:
-        from kernelinfo.reading import build_log  # most texts are assembly
-
-        if build_log.accepts(text_of(blob.data)):
-            return blob._replace(kind="build-log")
+    may_be_log = not is_binary and blob.data.search(re.compile(_RESOURCE_USAGE)) is not None
+    if may_be_log and build_log.accepts(text_of(blob.data)):
+        return blob._replace(kind="build-log")
     return problem(blob, _reason(blob.data))
 
 
