@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.counts import PathCounts, conclusions
@@ -103,11 +103,22 @@ def spread(
     A file that kills its process is a problem, and the run goes on. Raises `KernelinfoError` if no
     process can be started, and the errors of `Analysis`.
     """
+    paths = tuple(dict.fromkeys(task.path for task in work))
+    return shared_out(work, options, jobs, ReadWorker(options, paths, rows))
+
+
+def shared_out(
+    work: list[ReadTask], options: Options, jobs: int, worker: ReadWorker, at_once: int = 0
+) -> Iterator[Any]:
+    """The pieces of all tasks, in the order of one process; see `spread`.
+
+    A process gets `at_once` code objects of a large file at a time, by default four.
+    """
     counts = {task.path: PathCounts(task.path) for task in work}
     ended: set[int] = set()
-    pool = Pool(jobs, ReadWorker(options, tuple(counts), rows))
+    pool = Pool(jobs, worker)
     try:
-        for task, done in pool.outcomes(_shared(work, ended)):
+        for task, done in pool.outcomes(_shared(work, ended, at_once or _SHARED_BLOBS)):
             if task.stop is not None and id(task.files) in ended:
                 continue
             if done.is_last:
@@ -119,7 +130,7 @@ def spread(
     yield from conclusions(counts.values(), options)
 
 
-def _shared(work: list[ReadTask], ended: set[int]) -> Iterator[ReadTask]:
+def _shared(work: list[ReadTask], ended: set[int], at_once: int) -> Iterator[ReadTask]:
     """The tasks; a large file comes in parts until the caller adds it to `ended`, as its number of
     code objects is unknown."""
     for task in work:
@@ -128,16 +139,16 @@ def _shared(work: list[ReadTask], ended: set[int]) -> Iterator[ReadTask]:
             continue
         start = 0
         while id(task.files) not in ended:
-            yield task._replace(start=start, stop=start + _SHARED_BLOBS)
-            start += _SHARED_BLOBS
+            yield task._replace(start=start, stop=start + at_once)
+            start += at_once
 
 
 class ReadWorker:
     """Work of one process. It reads a shared file once and keeps its place between tasks."""
 
-    def __init__(self, options: Options, among: Sequence[str], rows: Rows | None) -> None:
+    def __init__(self, options: Options, among: Sequence[str], rows: Rows | None = None) -> None:
         self._options, self._among, self._rows = options, among, rows
-        self._analysis = Analysis(options, among)
+        self.analysis = Analysis(options, among)
         self._files: tuple[File | Problem, ...] = ()
         """The shared file that is open."""
         self._blobs: Iterator[Found] = iter(())
@@ -148,12 +159,16 @@ class ReadWorker:
         """The outcome of a task: results and problems of its files or code objects."""
         counts = PathCounts(task.path)
         blobs = self._open(task) if task.stop is None else self._share(task, task.stop)
-        items = [item for blob in blobs for item in self._analysis.analyse_blob(blob, counts)]
+        items = [item for blob in blobs for item in self.found(blob, counts)]
         pieces: list[Piece] = [*items]
         if self._rows:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
         return ReadTaskDone(pieces, counts, task.stop is None or self._next < task.stop)
+
+    def found(self, blob: Found, counts: PathCounts) -> Iterator[Any]:
+        """All that a run gives of one opened input. Updates `counts`."""
+        return self.analysis.analyse_blob(blob, counts)
 
     def parts(self, task: ReadTask) -> list[ReadTask]:
         """The task cut into one task per file."""
@@ -174,7 +189,7 @@ class ReadWorker:
                 yield blob
             elif isinstance(blob, Blob):
                 # The analysis compares later code objects with it.
-                self._analysis.reader.conflicting_entry(blob)
+                self.analysis.reader.conflicting_entry(blob)
 
     def _open(self, task: ReadTask) -> Iterator[Found]:
         return chain.from_iterable(

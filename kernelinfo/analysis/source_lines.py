@@ -18,13 +18,13 @@ def lines_of(blob: Blob) -> dict[str, SourceLine]:
     """Symbol -> source line of the kernels of one code object. Raises `ReadError`."""
     from kernelinfo.reading.code_object.dwarf import read_source_lines
 
-    with _freed():
+    with freed():
         lines = read_source_lines(blob.data)
     return {symbol: in_repository(line) for symbol, line in lines.items()}
 
 
 @contextmanager
-def _freed() -> Iterator[None]:
+def freed() -> Iterator[None]:
     """Free pyelftools' entries at the end: they refer to each other, and the command line runs
     without a collector. They take 20 MB for each large code object."""
     if gc.isenabled():

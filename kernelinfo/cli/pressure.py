@@ -55,6 +55,7 @@ def command(
     exclude: options.Exclude = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
+    jobs: options.Jobs = 0,
     format: Annotated[str, options.format_option(PRESSURE_FORMATS)] = "text",
     output: options.Output = None,
     names: options.Names = "full",
@@ -88,7 +89,7 @@ def command(
         look = look._replace(at=_instruction(at))
     view = view._replace(whole=kernel is not None, register_class=register_class)
     wanted = choosing(path, kernel, wanted, problems)
-    items = _told(measure(path, wanted, look), problems)
+    items = _told(measure(path, wanted, look, jobs), problems)
     before = [*_to_the_first_kernel(items)]
     if format == "json" or (before and isinstance(before[-1], Measured)):
         pieces = renderer(f"pressure.{format}")(chain(before, items), view)

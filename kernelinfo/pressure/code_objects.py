@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
+from kernelinfo.analysis.source_lines import freed
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.pressure.disassembly import listings, of_target
@@ -28,7 +29,8 @@ def functions(
     """The function of each kernel; None if its code is not in the file, or a problem."""
     by_symbol = {result.kernel.symbol: result for result in results}
     try:
-        table = read_line_table(blob.data)
+        with freed():
+            table = read_line_table(blob.data)
         addresses = [address for address, _ in table]
         codes = function_code(blob.data, by_symbol)
         for symbol, listing in listings(codes, of_target(results[0].kernel.target, blob.data)):

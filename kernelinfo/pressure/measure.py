@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.counts import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
+from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.analysis.source_lines import opened_again
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
@@ -22,7 +23,7 @@ from kernelinfo.pressure.lds import LdsUse, lds_of
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.assembly.proof import is_lds_access
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
@@ -57,19 +58,47 @@ class Look(NamedTuple):
 _LOOK = Look()
 
 
-def measure(path: str, options: Options, look: Look = _LOOK) -> Iterator[MeasureItem]:
-    """Register pressure of each kernel of a path, one by one; problems and notes in between."""
+def measure(
+    path: str, options: Options, look: Look = _LOOK, jobs: int = 1
+) -> Iterator[MeasureItem]:
+    """Register pressure of each kernel of a path, one by one; problems and notes in between.
+
+    `jobs` is the number of processes; 0 starts as many as pay.
+    """
+    work = [*tasks([path])] if jobs != 1 else []
+    if work and (count := processes(work, jobs)) > 1:
+        worker = _MeasureWorker(options, [path], look)
+        yield from shared_out(work, options, count, worker, at_once=1)
+        return
     analysis, counts = Analysis(options, [path]), PathCounts(path)
-    for blob in open_paths([path], within=options.bounds):
-        results = []
-        for item in analysis.analyse_blob(blob, counts):
-            if isinstance(item, Problem | Note):
-                yield item
-            elif isinstance(item, Result):
-                results.append(item)
-        if isinstance(blob, Blob):
-            yield from measure_in(blob, results, look)
+    for found in open_paths([path], within=options.bounds):
+        yield from _measured(analysis, found, counts, look)
     yield from conclusions([counts], options)
+
+
+class _MeasureWorker(ReadWorker):
+    """One of several processes that measure kernels."""
+
+    def __init__(self, options: Options, among: Sequence[str], look: Look) -> None:
+        super().__init__(options, among)
+        self._look = look
+
+    def found(self, blob: Found, counts: PathCounts) -> Iterator[MeasureItem]:
+        return _measured(self.analysis, blob, counts, self._look)
+
+
+def _measured(
+    analysis: Analysis, found: Found, counts: PathCounts, look: Look
+) -> Iterator[MeasureItem]:
+    """Register pressure of the kernels of one opened input, and problems. Updates `counts`."""
+    results = []
+    for item in analysis.analyse_blob(found, counts):
+        if isinstance(item, Problem | Note):
+            yield item
+        elif isinstance(item, Result):
+            results.append(item)
+    if isinstance(found, Blob):
+        yield from measure_in(found, results, look)
 
 
 def measure_again(

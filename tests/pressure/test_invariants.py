@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.pressure.measure import Measured, measure
 
 from ..conftest import FIXTURES
+from ..test_golden import run
 from . import disassembler
 
 ASSEMBLY = sorted((FIXTURES / "assembly").glob("*.s"))
@@ -74,3 +76,13 @@ def test_what_a_log_puts_before_each_line_is_no_code(tmp_path: Path) -> None:
     lines = plain.read_text("utf-8").splitlines(keepends=True)
     logged.write_text("".join(f"[build] {line}" for line in lines))
     assert peaks(logged) == peaks(plain)
+
+
+@pytest.mark.parametrize("format", ["text", "json"])
+def test_two_processes_print_what_one_prints(tmp_path: Path, format: str) -> None:
+    for number in range(18):  # more files than one process takes at once
+        name = ("occupancy-clang22-gfx90a.s", "spills-clang22-gfx90a.s")[number % 2]
+        shutil.copy(FIXTURES / "assembly" / name, tmp_path / f"{number}.s")
+    one, two = (run("pressure", str(tmp_path), "--format", format, "--jobs", n) for n in "12")
+    assert one == two
+    assert one[1:] == ("", 0)
