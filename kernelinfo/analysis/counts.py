@@ -50,7 +50,7 @@ class PathCounts:
         self.missing: list[Missing] = []
         """Host files whose device code is missing."""
         self.not_shown = 0
-        """Number of chosen kernels that --limited-by or --spilling hides."""
+        """Number of chosen kernels that --limited-by, --spilling or --where hides."""
         self.notes: list[Note] = []
         self.of_other_sizes = 0
         """Number of kernels that are not compiled for the workgroup size in question."""
@@ -239,10 +239,11 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note
         are = "is" if apart == 1 else "are"
         chosen = " and ".join(options.members)
         yield Note(where, f"{counted(apart, 'kernel')} {are} in other members than {chosen}")
-    if options.limited_by or options.spilling:
+    if options.limited_by or options.spilling or options.where is not None:
         shown = found - sum(one.not_shown for one in counts)
         limiters = " or ".join(RESOURCES[name] for name in options.limited_by)
         conditions = [f"are limited by {limiters}"] if limiters else []
         conditions += ["spill"] if options.spilling else []
+        conditions += ["match --where"] if options.where is not None else []
         kernels = counted(found, "kernel")
         yield Note(where, f"{shown} of {kernels} {' and '.join(conditions)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.instruction_counts import InstructionCounts
@@ -13,6 +13,9 @@ from kernelinfo.reading import budget
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.rules import BY_DEFAULT, Selection
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel.condition import Condition
 
 CountsAndRemarks = tuple[list[InstructionCounts | None], list[Problem | Note]]
 
@@ -47,6 +50,8 @@ class Options(NamedTuple):
     """Resources; only kernels that one of them limits are results. Empty for all."""
     spilling: bool = False
     """True: only kernels that spill registers are results."""
+    where: Condition | None = None
+    """Condition on results; only those for which it holds are results."""
     one_kernel: bool = False
     """True: the user names one kernel, although others are read with it."""
     unique: bool = False
@@ -115,7 +120,9 @@ class Options(NamedTuple):
         return not (self.exclude and matching(self.exclude, name, symbol))
 
     def shows(self, result: Result) -> bool:
-        """True if `limited_by` and `spilling` do not hide a result."""
+        """True if `limited_by`, `where` and `spilling` do not hide a result."""
+        if self.where is not None and not self.where.holds(result):
+            return False
         if self.limited_by:
             limiters = result.occupancy.limiters if result.occupancy else ()
             if not set(self.limited_by) & set(limiters):

@@ -33,7 +33,7 @@ def app() -> None:
         if not isinstance(end.__context__, BrokenPipeError):
             raise
         _end()
-    except ConfigError as error:
+    except (ConfigError, OptionError) as error:
         _end(*str(error).split("\n"))
     except KernelinfoError as error:
         _end(str(error))

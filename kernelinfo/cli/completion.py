@@ -14,10 +14,9 @@ from typing import get_args
 
 import typer
 
-from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Result
+from kernelinfo.kernel.columns import HEADINGS
 from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.manual import topics
@@ -72,6 +71,11 @@ def kernels(ctx: typer.Context, incomplete: str) -> Offers:
     return _distinct(name for name in names if _is_plain(name))
 
 
+def columns(incomplete: str) -> Offers:
+    """Columns by the table's headings, also behind a comma."""
+    return listed(incomplete, ((name, "") for name in HEADINGS))
+
+
 def members(ctx: typer.Context, incomplete: str) -> Offers:
     """File names of members of the containers."""
     found = (member or "" for _, _, member in _kernels(_paths(ctx)))
@@ -93,13 +97,12 @@ def _paths(ctx: typer.Context) -> list[str]:
 
 def _kernels(paths: Iterable[str]) -> Iterator[tuple[str, str, str | None]]:
     """(name, symbol, member) of the kernels of paths, for at most a second."""
-    from kernelinfo.analysis import analyse  # only these offers need it
+    from kernelinfo.cli.naming import names_in  # reads files, for these offers alone
 
     until = time.monotonic() + _PATIENCE
     with suppress(KernelinfoError):
-        for item in analyse(list(paths), Options()):
-            if isinstance(item, Result):
-                yield item.kernel.name, item.kernel.symbol, item.kernel.code_object.member
+        for one in names_in(paths):
+            yield one
             if time.monotonic() > until:
                 return
 

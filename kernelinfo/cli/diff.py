@@ -17,6 +17,8 @@ from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.render import DIFF_FORMATS, renderer
+from kernelinfo.render.counts import CountedBy
+from kernelinfo.render.diff.counts import render_counts
 from kernelinfo.render.diff.side_by_side import render_side_by_side
 
 FailOn = Literal["regression", "change"]
@@ -49,6 +51,9 @@ def command(
         False,
         "--loose",
         help="Also pair kernels by a unique base name, and mark these pairs.",
+    ),
+    by: CountedBy | None = typer.Option(
+        None, help="Count kernels, spills, scratch, lost waves and code instead of listing kernels."
     ),
     fail_on: FailOn | None = FAIL_ON,
     arch: options.Arch = None,
@@ -109,6 +114,8 @@ def command(
             output,
             color=view.color,
         )
+    elif by:
+        write(render_counts(comparison, by, format, view), output, color=view.color)
     elif comparison.pairs or (comparison.gone and comparison.new):
         write(renderer(f"diff.{format}")(comparison, view), output, color=view.color)
     if any(one.problems for one in comparisons):

@@ -24,7 +24,7 @@ from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.occupancy import devices
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.reading.budget import Bounds
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View, format_module, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.notes import Notes
 from kernelinfo.render.pressure.html import dataset
@@ -214,9 +214,9 @@ def _launched_lds(result: Result, within: Bounds) -> Notes:
 
 def _page(items: list[Item], view: View, within: Bounds) -> Iterator[str]:
     """The HTML page. A single kernel of an assembly has its curve of live registers."""
-    from kernelinfo.render import html
-
     results = [item for item in items if isinstance(item, Result)]
     one = results[0] if len(results) == 1 else None
     measured = next(measure_again([one], Look(curve=True), within)) if one else None
-    return html.render(items, view, {"pressure": {0: dataset(measured)}} if measured else None)
+    pressure = {"pressure": {0: dataset(measured)}} if measured else None
+    page: Iterator[str] = format_module("html").render(items, view, pressure)
+    return page

@@ -33,8 +33,8 @@ _DEFAULT_COMMAND = "report"
 
 _SECTIONS = {
     "Kernels": (
-        "kernels", "exclude", "target", "limited_by", "spilling", "unique", "all_copies",
-        "source_lines",
+        "kernels", "exclude", "target", "member", "where", "limited_by", "spilling",
+        "unique", "all_copies", "source_lines",
     ),
     "Registers and memory": ("vgpr", "agpr", "sgpr", "lds", "scratch"),
     "Hardware and launch": (
@@ -51,7 +51,7 @@ _SECTIONS = {
     ),
     "Output": (
         "format", "output", "names", "color", "width", "top", "sort", "group", "quiet", "verbose",
-        "jobs",
+        "jobs", "columns", "by",
     ),
 }  # fmt: skip
 """Section of the help -> its parameters, of any command. Other parameters are under Options."""

@@ -67,6 +67,13 @@ def every_name(
     return [KernelName(one.name, one.symbol) for one in kernels], iter(every)
 
 
+def names_in(paths: Iterable[str]) -> Iterator[tuple[str, str, str | None]]:
+    """(name, symbol, member) of each kernel of the paths."""
+    for item in analyse(paths, Options()):
+        if isinstance(item, Result):
+            yield item.kernel.name, item.kernel.symbol, item.kernel.code_object.member
+
+
 def listed(kernels: Sequence[KernelName], path: str) -> Iterator[str]:
     """A list of short kernel names, to choose one from."""
     names = sorted(set(names_of(kernels, "short").values()))

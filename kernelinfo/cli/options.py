@@ -141,6 +141,16 @@ Exclude = Annotated[
         help="Drop kernels of this name. Repeatable.",
     ),
 ]
+Where = Annotated[
+    Any,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        parser=values.parse_condition,
+        autocompletion=completion.columns,
+        help="Keep kernels for which it holds: 'waves < 4 and lds > 32k', 'target = gfx90a'.",
+    ),
+]
 Members = Annotated[
     list[str] | None,
     typer.Option(

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import typer
 
-from kernelinfo.cli import options
+from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import write_report
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Kernel
-from kernelinfo.kernel.ordering import COLUMNS, checked
+from kernelinfo.kernel import Item, Kernel
+from kernelinfo.kernel.columns import Column, named_columns
+from kernelinfo.kernel.columns import sort as sorted_by
 from kernelinfo.occupancy.limits import RESOURCES, Resource
-from kernelinfo.render import ROW_FORMATS
+from kernelinfo.render import ROW_FORMATS, View
+from kernelinfo.render.columns import render_columns
+from kernelinfo.render.counts import CountedBy, render_counts
 from kernelinfo.render.name_style import NameStyle
 
 EXAMPLES = """
@@ -39,12 +44,21 @@ def _resource(name: str) -> Resource:
     raise typer.BadParameter(f"{name!r} is not one of {', '.join(RESOURCES)}")
 
 
+def _sort_columns(text: str) -> tuple[Column, ...]:
+    return named_columns("--sort", text)
+
+
+def _shown_columns(text: str) -> tuple[Column, ...]:
+    return named_columns("--columns", text)
+
+
 def command(
     *,
     paths: options.Paths,
     arch: options.Arch = None,
     target: options.Targets = None,
     member: options.Members = None,
+    where: options.Where = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
@@ -74,12 +88,22 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,
-    sort: str | None = typer.Option(
+    sort: Any = typer.Option(
         None,
-        metavar="COLUMN",
-        parser=checked,
-        autocompletion=lambda: [*COLUMNS],
-        help="Sort by a column: amounts from the largest, waves and names from the smallest.",
+        metavar="COLUMN,...",
+        parser=_sort_columns,
+        autocompletion=completion.columns,
+        help="Sort by columns: amounts from the largest, waves and names from the smallest.",
+    ),
+    columns: Any = typer.Option(
+        None,
+        metavar="COLUMN,...",
+        parser=_shown_columns,
+        autocompletion=completion.columns,
+        help="Show these columns: headings of the table, or columns of csv.",
+    ),
+    by: CountedBy | None = typer.Option(
+        None, help="Count kernels, spills, scratch, lost waves and code instead of listing kernels."
     ),
     jobs: options.Jobs = 0,
     unique: bool = typer.Option(False, "--unique", help="Count equal code objects once."),
@@ -107,6 +131,7 @@ def command(
         arch=arch,
         target=target,
         member=member,
+        where=where,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,
@@ -135,7 +160,7 @@ def command(
             shown = "`explain` and `pressure` show instructions as text"
             raise OptionError(f"--instructions adds columns to --format csv and jsonl; {shown}")
         view = view._replace(instructions=True)
-    view = view._replace(is_sorted=sort is not None)
+    view = view._replace(is_sorted=sort is not None, also=sort or ())
     write_report(
         paths,
         wanted,
@@ -144,9 +169,21 @@ def command(
         output,
         jobs=jobs,
         verbose=verbose,
-        sort_by=sort,
+        arrange=partial(sorted_by, by=sort) if sort else None,
+        answer=_answer(by, columns or (), format, view),
         run_as=separate(run_as),
     )
+
+
+def _answer(
+    by: CountedBy | None, columns: Sequence[Column], format: str, view: View
+) -> Callable[[Iterable[Item]], Iterator[str]] | None:
+    """The renderer of counts or of chosen columns; None for the format's own report."""
+    if by:
+        return partial(render_counts, by=by, format=format, view=view)
+    if columns:
+        return partial(render_columns, columns=columns, format=format, view=view)
+    return None
 
 
 def _every(kernel: Kernel) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -12,6 +13,9 @@ from kernelinfo.errors import OptionError
 from kernelinfo.occupancy.devices import target_named
 from kernelinfo.occupancy.placement import Launch
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel.condition import Condition
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -77,3 +81,10 @@ def parse_labels(lists: Sequence[str]) -> tuple[tuple[str, str], ...]:
             raise OptionError(f"--label {one}: give NAME=VALUE, such as commit=1a2b3c")
         labels[name.strip()] = value.strip()
     return tuple(labels.items())
+
+
+def parse_condition(text: str) -> Condition:
+    """The condition of --where. Raises `OptionError` with a caret below a mistake."""
+    from kernelinfo.kernel.condition import condition  # loads its grammar, for --where alone
+
+    return condition(text)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.reading.budget import Bounds
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel.condition import Condition
 
 
 def wanted_options(
@@ -19,6 +22,7 @@ def wanted_options(
     kernels: list[str] | None = None,
     exclude: list[str] | None = None,
     member: list[str] | None = None,
+    where: Condition | None = None,
     all_copies: bool = False,
     bound: list[Any] | None = None,
     deep: bool = False,
@@ -41,6 +45,7 @@ def wanted_options(
         exclude=tuple(exclude or ()),
         targets=tuple(target or ()),
         members=tuple(member or ()),
+        where=where,
         all_copies=all_copies,
         bounds=Bounds(**bounds),
         count_instructions=counter,

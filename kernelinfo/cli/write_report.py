@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,6 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.ordering import sort
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.paths import configurations
 from kernelinfo.render import BLOCK_FORMATS, FORMATS, SHOW_INSTRUCTIONS, View, format_module
@@ -31,19 +30,20 @@ def write_report(
     *,
     jobs: int = 0,
     verbose: bool = False,
-    sort_by: str | None = None,
+    arrange: Callable[[Iterator[Item]], Iterable[Item]] | None = None,
+    answer: Callable[[Iterable[Item]], Iterator[str]] | None = None,
     run_as: Sequence[str] = (),
 ) -> None:
     """Write the report of all paths; exit with 2 if a path could not be read.
 
-    `jobs` is the number of processes; 0 starts as many as pay. `sort_by` is a column of the table.
-    The report has one block per target in `run_as`. Raises `OptionError` for a format without
-    blocks.
+    `jobs` is the number of processes; 0 starts as many as pay. `arrange` sorts the kernels.
+    `answer` renders them in the place of the format's report. The report has one block per target
+    in `run_as`. Raises `OptionError` for a format without blocks.
     """
     problems, module = Problems(verbose=verbose), format_module(format)
     options = options._replace(instructions=format in SHOW_INSTRUCTIONS)
     rows = getattr(module, "rows", None)
-    first_line = module.first_line(view) if hasattr(module, "first_line") else ""
+    first_line = module.first_line(view) if hasattr(module, "first_line") and not answer else ""
     if run_as[1:] and format not in BLOCK_FORMATS:
         message = f"--as {','.join(run_as)}: --format {format} has no blocks; give one target"
         raise OptionError(message)
@@ -51,13 +51,15 @@ def write_report(
 
     def block(options: Options) -> Iterator[str]:
         """The report, without the heading of CSV rows."""
-        if rows and not verbose and not sort_by:
+        if rows and not (verbose or arrange or answer):
             writer = partial(rows, view=view)
             if pieces := read_by_several(paths, options, jobs, writer):
                 return problems.reported(pieces)
         found = shown(problems.watch(read(paths, options, jobs)), paths)
-        if sort_by:
-            found = iter(sort(found, sort_by))
+        if arrange:
+            found = iter(arrange(found))
+        if answer:
+            return answer(found)
         render = rows or module.render
         return iter(render(found, view._replace(selection=options.selection)))
 

@@ -56,6 +56,11 @@ class ParseTables(NamedTuple):
 class NoMatch(ValueError):
     """The text does not follow the grammar."""
 
+    def __init__(self, offset: int = 0) -> None:
+        """`offset` is the position of the mistake, in characters."""
+        super().__init__(offset)
+        self.offset = offset
+
 
 class TooLong(NoMatch):
     """The text has more than `MOST_TOKENS`."""
@@ -100,7 +105,8 @@ def parse(tables: ParseTables, text: str, build: Builders) -> Any:
     patterns, actions, rules = tables
     states: list[int] = [START]
     values: list[Any] = []
-    for terminal, token in _tokens(patterns, text, states):
+    offset = 0
+    for terminal, token, offset in _tokens(patterns, text, states):
         while (action := actions[states[-1]].get(terminal, ERROR)) < 0:
             rule = origin, length, _, _, _ = rules[~action]
             first = len(values) - length
@@ -109,16 +115,19 @@ def parse(tables: ParseTables, text: str, build: Builders) -> Any:
         if action == ACCEPT:
             return values[0]
         if action == ERROR:
-            break
+            raise NoMatch(offset)
         states.append(action)
         values.append(token)
-    raise NoMatch
+        offset += len(token)
+    raise NoMatch(offset)
 
 
-def _tokens(patterns: Sequence[str], text: str, states: list[int]) -> Iterator[tuple[str, str]]:
-    """Name and text of each terminal, as the last of `states` allows; stops if none matches.
+def _tokens(
+    patterns: Sequence[str], text: str, states: list[int]
+) -> Iterator[tuple[str, str, int]]:
+    """Name, text and offset of each terminal, as the last of `states` allows.
 
-    Raises `TooLong`.
+    Stops if none matches. Raises `TooLong`.
     """
     offset = count = 0
     while offset < len(text):
@@ -129,8 +138,8 @@ def _tokens(patterns: Sequence[str], text: str, states: list[int]) -> Iterator[t
         if terminal := match.lastgroup:
             if (count := count + 1) > MOST_TOKENS:
                 raise TooLong
-            yield terminal, match[0]
-    yield END, ""
+            yield terminal, match[0], match.start()
+    yield END, "", len(text)
 
 
 def _value(rule: GrammarRule, values: list[Any], build: Builders) -> Any:

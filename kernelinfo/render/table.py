@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
@@ -12,11 +13,15 @@ from kernelinfo.render import View
 from kernelinfo.render.attribution import attributed_rows
 from kernelinfo.render.names import folded
 from kernelinfo.render.paint import Span, aligned, cells, left
-from kernelinfo.render.words import block, bound, known, limiters, number, size
+from kernelinfo.render.words import block, bound, column_cell, known, limiters, number, size
 
 _BAR = 8
 _BAR_OF_A_CELL = " [■·]+$"
 _HEADING = ("block", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "waves/SIMD", "occ", "limited by")
+_SHOWN = (
+    *("kernel", "target", "block", "vgpr", "agpr", "sgpr", "lds", "scratch", "waves", "occ"),
+    "limiters",
+)
 _OFTEN_ZERO = ("AGPR", "LDS", "scratch")
 _BAR_STYLES = {"■": "bold", "·": "dim"}
 _SLOTS = RESOURCES["slots"]
@@ -64,7 +69,7 @@ def table(
     file gets the whole name last, so that all other columns are aligned."""
     results = [row.result for row in rows]
     called = [*named(rows, names, with_target=with_target)]
-    columns = _columns(rows, with_target)
+    columns = _columns(rows, with_target, view)
     if view.fold:
         yield from _names_first(called, columns, results, view)
         return
@@ -138,10 +143,20 @@ def _lines(columns: CellColumns) -> list[str]:
     return aligned([(*row[:-1], f" {row[-1]}") for row in rows], kinds, " ")
 
 
-def _columns(rows: Sequence[TableRow], with_target: bool) -> CellColumns:
-    headings = (_TARGET,) * with_target + _HEADING
-    lines = [(row.targets,) * with_target + cells_of(row.result) for row in rows]
-    return {heading: cells for heading, *cells in zip(headings, *lines, strict=True)}
+def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellColumns:
+    """The columns of the table; those that the user sorts by are shown if no other one says it."""
+    more = [column for column in view.also if column.name not in _SHOWN]
+    headings = ((_TARGET,) * with_target, _HEADING[:-1], [one.name for one in more], _HEADING[-1:])
+    lines = [
+        (
+            *(row.targets,) * with_target,
+            *cells_of(row.result)[:-1],
+            *(column_cell(column, column.of(row.result)) for column in more),
+            cells_of(row.result)[-1],
+        )
+        for row in rows
+    ]
+    return {heading: cells for heading, *cells in zip(chain(*headings), *lines, strict=True)}
 
 
 def cells_of(result: Result) -> tuple[str, ...]:

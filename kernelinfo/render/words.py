@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.occupancy.limits import RESOURCES, Resource
 from kernelinfo.occupancy.placement import Launch
 from kernelinfo.render.names import printable
 from kernelinfo.rules.remark import waves_per_simd as waves_per_simd
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel.columns import Column
+    from kernelinfo.kernel.rows import Value
 
 
 def number(value: float) -> str:
@@ -72,3 +78,14 @@ def compiler_name(stamp: str) -> str:
         return before
     vendor = "AMD " if before.startswith("AMD") else ""
     return f"{vendor}clang {after.split(' ')[0].split('-')[0]}"
+
+
+def column_cell(column: Column, value: Value) -> str:
+    """The text of a value in a table: sizes with their unit, `?` for an unknown value."""
+    if value is None:
+        return "?"
+    if isinstance(value, tuple):
+        return " ".join(value)
+    if column.name in ("lds", "scratch", "code") and isinstance(value, int):
+        return size(value)
+    return number(value) if isinstance(value, float) else str(value)

@@ -143,7 +143,7 @@ def test_rows_in_the_order_of_a_column(column: str, key: str, sign: int) -> None
 
 def test_a_misspelled_column_is_refused_before_anything_is_read() -> None:
     _, err, code = run("missing.s", "--sort", "vgprs")
-    assert (err, code) == ("kernelinfo: --sort vgprs: no such column; did you mean vgpr?\n", 2)
+    assert (err, code) == ("kernelinfo: --sort vgprs: no column 'vgprs'; did you mean vgpr?\n", 2)
 
 
 def test_a_saved_report_is_read_by_target(tmp_path: Path) -> None:

@@ -95,6 +95,8 @@ def test_kernels_and_members_in_any_order_of_words(monkeypatch: pytest.MonkeyPat
     assert bash(monkeypatch, "container/tiny.whl", "--member", "") == [
         *("tiny-fat-compressed.o", "tiny-v6-clang22-gfx1030.s", "tiny-v6-clang22-gfx90a.co")
     ]
+    assert bash(monkeypatch, TEXT, "--sort", "waves,li") == ["waves,library", "waves,limiters"]
+    assert bash(monkeypatch, "--columns", "wav") == ["waves"]
     monkeypatch.setenv("_KERNELINFO_COMPLETE", "complete_bash")
     monkeypatch.setenv("COMP_WORDS", f"kernelinfo\n-k\nvg\n{TEXT}")
     monkeypatch.setenv("COMP_CWORD", "2")

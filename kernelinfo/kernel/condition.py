@@ -1,0 +1,186 @@
+"""Conditions on kernels: `waves < 4 and lds > 32k` as a tree that is true or false of a result."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fnmatch import fnmatchcase
+from operator import ge, gt, le, lt
+from typing import NamedTuple
+
+from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.columns import Column, find, suggestion
+from kernelinfo.kernel.pattern import in_member, matches
+from kernelinfo.occupancy.devices import target_named
+from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
+
+_ORDERS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "%": 1}
+_UNKNOWN = "?"
+_LONGEST = 4096  # characters of a condition; each level of one takes several
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*|num_\w+|waves_per_eu|matrix_instr_nonkdim|kpack")
+"""Names of Triton's constants, which only its files list, and of its compile options."""
+
+
+class ColumnCondition(NamedTuple):
+    """A column compared with a value."""
+
+    column: Column
+    operator: str
+    value: str
+    number: float | None
+    """The value as a number; None for text."""
+
+    def holds(self, result: Result) -> bool:
+        """True if the kernel's value compares so; an unknown value only equals `?`."""
+        found = self.column.of(result)
+        if self.value == _UNKNOWN:
+            return (found is None) is (self.operator == "=")
+        if found is None:
+            return False
+        if self.operator in _ORDERS:
+            if not isinstance(found, int | float) or self.number is None:
+                return False
+            return _ORDERS[self.operator](found, self.number)
+        if isinstance(found, tuple):
+            equal = any(self._equals(result, one) for one in found)
+        else:
+            equal = self._equals(result, found)
+        return equal is (self.operator != "!=")
+
+    def _equals(self, result: Result, found: str | int | float) -> bool:
+        if isinstance(found, bool):
+            return str(found).casefold() == self.value.casefold()
+        if isinstance(found, int | float):
+            return found == self.number
+        if self.column.kind == "kernel":
+            return matches(self.value, result.kernel.name, result.kernel.symbol)
+        if self.column.kind == "member":
+            return in_member(self.value, result.kernel.code_object.member or "")
+        if self.column.kind == "target" and ":" not in self.value:
+            found = found.partition(":")[0]
+        if self.operator == "~":
+            return fnmatchcase(found.casefold(), self.value.casefold())
+        return found.casefold() == self.value.casefold()
+
+
+class ConstantCondition(NamedTuple):
+    """A constant or option of Triton compared with a value."""
+
+    name: str
+    operator: str
+    value: str
+    number: float | None
+
+    def holds(self, result: Result) -> bool:
+        """True if the kernel's constant compares so."""
+        options = {name.casefold(): value for name, value in result.kernel.code_object.options}
+        found = options.get(self.name.casefold())
+        if self.value == _UNKNOWN or found is None:
+            return self.value == _UNKNOWN and (found is None) is (self.operator == "=")
+        if self.operator in _ORDERS:
+            number = _number(found)
+            if number is None or self.number is None:
+                return False
+            return _ORDERS[self.operator](number, self.number)
+        if self.operator == "~":
+            return fnmatchcase(found.casefold(), self.value.casefold())
+        equal = found.casefold() == self.value.casefold() or (
+            self.number is not None and _number(found) == self.number
+        )
+        return equal is (self.operator == "=")
+
+
+class Negated(NamedTuple):
+    """A condition that must not hold."""
+
+    condition: Condition
+
+    def holds(self, result: Result) -> bool:
+        """True if the condition does not hold."""
+        return not self.condition.holds(result)
+
+
+class Both(NamedTuple):
+    """Two conditions that must hold."""
+
+    first: Condition
+    second: Condition
+
+    def holds(self, result: Result) -> bool:
+        """True if both hold."""
+        return self.first.holds(result) and self.second.holds(result)
+
+
+class Either(NamedTuple):
+    """Two conditions, one of which must hold."""
+
+    first: Condition
+    second: Condition
+
+    def holds(self, result: Result) -> bool:
+        """True if one holds."""
+        return self.first.holds(result) or self.second.holds(result)
+
+
+Condition = ColumnCondition | ConstantCondition | Negated | Both | Either
+
+
+def condition(text: str) -> Condition:
+    """The condition that a text states, by grammars/condition.lark.
+
+    Raises `OptionError` with a caret below the mistake.
+    """
+    if len(text) > _LONGEST:
+        raise OptionError(f"--where: {len(text)} characters; write at most {_LONGEST}")
+    build: Builders = {
+        "either": lambda first, _, second: Either(first, second),
+        "both": lambda first, _, second: Both(first, second),
+        "negated": lambda _, one: one.condition if isinstance(one, Negated) else Negated(one),
+        "name": str,
+        "word": str,
+        "quoted": lambda quoted: str(quoted[1:-1]),
+        "comparison": lambda name, operator, value: _comparison(text, name, operator, value),
+    }
+    try:
+        found: Condition = parse(load_tables("condition"), text, build)
+    except NoMatch as error:
+        wanted = "write COLUMN = VALUE, joined by and, or, not"
+        rest = text[error.offset :].lstrip()
+        raise _mistake(text, len(text) - len(rest), wanted) from None
+    return found
+
+
+def _comparison(
+    text: str, name: str, operator: str, value: str
+) -> ColumnCondition | ConstantCondition:
+    operator, number = ("=" if operator == "==" else operator), _number(value)
+    column, at = find(name), text.find(name)
+    if column is None and _CONSTANT.fullmatch(name):
+        return ConstantCondition(name, operator, value, number)
+    if column is None:
+        raise _mistake(text, at, f"no column {name!r}; {suggestion(name)}")
+    at = text.find(value, at + len(name))
+    if column.kind == "number" and value != _UNKNOWN and number is None:
+        raise _mistake(text, at, f"{column.name} is a number, and {value!r} is none")
+    if operator in _ORDERS and (column.kind not in ("number", "any") or number is None):
+        raise _mistake(text, at, f"{operator} compares numbers; use = or ~ for {column.name}")
+    if column.kind == "target" and operator != "~" and value != _UNKNOWN and ":" not in value:
+        try:
+            value = target_named(value).name
+        except KernelinfoError as error:
+            raise _mistake(text, at, str(error)) from None
+    return ColumnCondition(column, operator, value, number)
+
+
+def _number(text: str) -> float | None:
+    """The number in `4`, `62.5%`, `32k`, `32KiB` or `1.5M`; units are multiples of 1024."""
+    match = re.fullmatch(r"(-?\d{1,15}(?:\.\d{1,15})?)\s*(?:([kmg]?)(?:i?b)?|%)", text.casefold())
+    return None if match is None else float(match[1]) * _UNITS[match[2] or ""]
+
+
+def _mistake(text: str, offset: int, what: str) -> OptionError:
+    """The error, with a caret below the place in the text."""
+    caret = " " * max(0, offset) + "^"
+    return OptionError(f"--where: {what}\n  {text}\n  {caret}")

@@ -1,0 +1,64 @@
+"""Tables of chosen columns: one row per kernel."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+from kernelinfo.errors import OptionError
+from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.columns import Column
+from kernelinfo.kernel.rows import Value
+from kernelinfo.render import RECORD_FORMATS, View, csv
+from kernelinfo.render.findings import hidden_kernels
+from kernelinfo.render.markdown import plain, table
+from kernelinfo.render.names import chosen_name, printable
+from kernelinfo.render.paint import aligned, painted
+from kernelinfo.render.words import column_cell
+
+
+def render_columns(
+    items: Iterable[Item], columns: Sequence[Column], format: str, view: View
+) -> Iterator[str]:
+    """The columns of all kernels in a format. Raises `OptionError` for a format without tables."""
+    if format not in RECORD_FORMATS:
+        raise OptionError(f"--columns: --format {format} has no columns to choose; leave it out")
+    names = [column.name for column in columns]
+    rows = (
+        [_value(column, item, view) for column in columns]
+        for item in items
+        if isinstance(item, Result)
+    )
+    if format == "csv":
+        yield csv.line(names)
+        yield from map(csv.line, rows)
+    elif format == "jsonl":
+        for row in rows:
+            yield json.dumps(dict(zip(names, row, strict=True)), separators=(",", ":")) + "\n"
+    elif format == "json":
+        yield json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1) + "\n"
+    else:
+        yield from _table(columns, [*rows], format, view)
+
+
+def _table(
+    columns: Sequence[Column], rows: Sequence[Sequence[Value]], format: str, view: View
+) -> Iterator[str]:
+    shown = rows[: view.top or None]
+    cells = [
+        [column_cell(column, value) for column, value in zip(columns, row, strict=True)]
+        for row in shown
+    ]
+    names = [column.name for column in columns]
+    if format == "markdown":
+        yield from table(names, [[plain(text) for text in row] for row in cells])
+        return
+    kinds = "".join("n" if column.kind == "number" else "t" for column in columns)
+    lines = aligned([names, *([printable(text) for text in row] for row in cells)], kinds)
+    yield from painted(([(f" {line.rstrip()}", "")] for line in lines), view)
+    yield from painted(hidden_kernels(len(rows) - len(shown)), view)
+
+
+def _value(column: Column, result: Result, view: View) -> Value:
+    """The value of a column; names in the style that the user chose."""
+    return chosen_name(result.kernel, view.names) if column.name == "kernel" else column.of(result)

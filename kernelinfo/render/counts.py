@@ -1,0 +1,107 @@
+"""Counts of kernels by library, member, target, file, limiter or waves, instead of the kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Literal, NamedTuple, get_args
+
+from kernelinfo.errors import OptionError
+from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.columns import find
+from kernelinfo.render import RECORD_FORMATS, View
+from kernelinfo.render.names import printable
+from kernelinfo.render.paint import aligned, painted
+from kernelinfo.render.records import render_records
+from kernelinfo.render.words import number, size
+from kernelinfo.rules.remark import counted, grouped
+
+CountedBy = Literal["library", "member", "target", "file", "limiter", "waves"]
+BY: tuple[CountedBy, ...] = get_args(CountedBy)
+HEADINGS = ("kernels", "spilling", "scratch", "waves lost", "code")
+
+
+class KernelSums(NamedTuple):
+    """Sums over some kernels; a number that a kernel does not state adds 0."""
+
+    kernels: int = 0
+    spilling: int = 0
+    """Number of kernels that spill registers."""
+    scratch_bytes_per_lane: int = 0
+    waves_lost: float = 0
+    """Waves per SIMD below the number of slots."""
+    code_bytes: int = 0
+
+    def plus(self, other: KernelSums) -> KernelSums:
+        """The sums of both."""
+        return KernelSums._make(map(sum, zip(self, other, strict=True)))
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The sums as text, in the order of `HEADINGS`."""
+        return (
+            grouped(self.kernels),
+            grouped(self.spilling),
+            size(self.scratch_bytes_per_lane),
+            number(self.waves_lost),
+            size(self.code_bytes),
+        )
+
+
+def counts_by(items: Iterable[Item], by: CountedBy) -> dict[str, KernelSums]:
+    """Library, target and so on → the sums over its kernels, most kernels first.
+
+    A kernel with several limiters counts for each.
+    """
+    column = find(by)
+    assert column
+    found: dict[str, KernelSums] = {}
+    for item in items:
+        if isinstance(item, Result):
+            value, one = column.of(item), _counts(item)
+            for key in value if isinstance(value, tuple) else (value,):
+                name = "?" if key is None else number(key) if isinstance(key, float) else str(key)
+                found[name] = found.get(name, KernelSums()).plus(one)
+    return dict(sorted(found.items(), key=lambda pair: (-pair[1].kernels, pair[0])))
+
+
+def _counts(result: Result) -> KernelSums:
+    kernel, occupancy = result.kernel, result.occupancy
+    return KernelSums(
+        kernels=1,
+        spilling=int(kernel.spills.registers > 0),
+        scratch_bytes_per_lane=kernel.used.scratch_bytes_per_lane or 0,
+        waves_lost=waves_lost(occupancy.waves_per_simd, occupancy.percent) if occupancy else 0,
+        code_bytes=kernel.code_bytes or 0,
+    )
+
+
+def waves_lost(waves: float | None, percent: float | None) -> float:
+    """Waves per SIMD below the number of slots; 0 if it is unknown or no workgroup can start."""
+    return round(waves * (100 / percent - 1), 4) if waves and percent else 0
+
+
+def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View) -> Iterator[str]:
+    """The counts in a format. Raises `OptionError` for a format without tables."""
+    if format not in RECORD_FORMATS:
+        raise OptionError(f"--by {by}: --format {format} has no counts; give text, json or csv")
+    found = counts_by(items, by)
+    if format == "text":
+        yield from _text(found, by, view)
+    else:
+        yield from render_records([{by: name, **c._asdict()} for name, c in found.items()], format)
+
+
+def _text(found: Mapping[str, KernelSums], by: CountedBy, view: View) -> Iterator[str]:
+    shown = [*found.items()][: view.top or None]
+    total = KernelSums()
+    for counts in found.values():
+        total = total.plus(counts)
+    rows = [(by, *HEADINGS), *((printable(name), *counts.cells) for name, counts in shown)]
+    if by != "limiter" and len(found) > 1:
+        rows.append(("all", *total.cells))
+    yield from painted(([(f" {line}", "")] for line in aligned(rows, "tnnnnn")), view)
+    if more := len(found) - len(shown):
+        yield from painted([[(f" … {counted(more, 'more row')}; --top 0 shows all", "dim")]], view)
+    if not view.quiet:
+        text = " scratch, waves lost and code are sums: bytes per lane, waves/SIMD below the slots"
+        yield from painted([[(f"{text}, bytes", "dim")]], view)

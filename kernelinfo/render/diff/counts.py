@@ -1,0 +1,89 @@
+"""Counts of two builds by library, target and so on, instead of the kernels that moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kernelinfo.compare import Comparison
+from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.errors import OptionError
+from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.render import RECORD_FORMATS, View
+from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, waves_lost
+from kernelinfo.render.diff.rows import arrow
+from kernelinfo.render.names import printable
+from kernelinfo.render.paint import aligned, painted
+from kernelinfo.render.records import render_records
+from kernelinfo.render.words import number
+from kernelinfo.rules.remark import counted
+
+
+def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View) -> Iterator[str]:
+    """The counts of both builds in a format, the most changed first.
+
+    Raises `OptionError` for a format without tables.
+    """
+    if format not in RECORD_FORMATS:
+        raise OptionError(f"--by {by}: --format {format} has no counts; give text, json or csv")
+    old = _counts((*(pair.old for pair in comparison.pairs), *comparison.gone), by)
+    new = _counts((*(pair.new for pair in comparison.pairs), *comparison.new), by)
+    rows = [
+        (name, old.get(name, KernelSums()), new.get(name, KernelSums())) for name in {**new, **old}
+    ]
+    rows.sort(key=lambda row: (row[1] == row[2], -abs(row[2].waves_lost - row[1].waves_lost)))
+    if format == "text":
+        yield from _text(rows, by, view)
+    else:
+        yield from render_records(
+            [
+                {by: name}
+                | {f"old_{field}": value for field, value in before._asdict().items()}
+                | {f"new_{field}": value for field, value in after._asdict().items()}
+                for name, before, after in rows
+            ],
+            format,
+        )
+
+
+def _text(
+    rows: list[tuple[str, KernelSums, KernelSums]], by: CountedBy, view: View
+) -> Iterator[str]:
+    shown = rows[: view.top or None]
+    cells = [(printable(name), *map(arrow, old.cells, new.cells)) for name, old, new in shown]
+    lines = aligned([(by, *HEADINGS), *cells], "tnnnnn")
+    yield from painted(([(f" {line}", "")] for line in lines), view)
+    if more := len(rows) - len(shown):
+        yield from painted([[(f" … {counted(more, 'more row')}; --top 0 shows all", "dim")]], view)
+
+
+def _counts(kernels: Iterable[KernelSummary], by: CountedBy) -> dict[str, KernelSums]:
+    """Library, target and so on → the sums over its kernels."""
+    found: dict[str, KernelSums] = {}
+    for kernel in kernels:
+        one = KernelSums(
+            kernels=1,
+            spilling=int(bool(kernel.vgpr_spills or kernel.sgpr_spills)),
+            scratch_bytes_per_lane=kernel.scratch_bytes_per_lane or 0,
+            waves_lost=waves_lost(kernel.waves_per_simd, kernel.percent),
+            code_bytes=kernel.code_bytes or 0,
+        )
+        for name in _names(kernel, by):
+            found[name] = found.get(name, KernelSums()).plus(one)
+    return found
+
+
+def _names(kernel: KernelSummary, by: CountedBy) -> tuple[str, ...]:
+    """The library, target and so on of a kernel; several for its limiters."""
+    path, _, member = kernel.code_object.partition(" › ")
+    if by == "limiter":
+        return tuple(RESOURCES[limiter] for limiter in kernel.limiters) or ("?",)
+    if by == "waves":
+        return ("?" if kernel.waves_per_simd is None else number(kernel.waves_per_simd),)
+    names = {
+        "library": library_of(path) if path else "",
+        "member": member_file(member),
+        "target": kernel.target,
+        "file": path,
+    }
+    return (names[by] or "?",)

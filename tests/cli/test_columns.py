@@ -1,0 +1,145 @@
+"""`--where`, `--sort`, `--columns`, `--top`, `--by`: rows and columns as the user asks."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+
+MANY = "assembly/variety-clang22-gfx90a.s"
+TWO = "container/libtwo.so"
+
+
+def rows(*arguments: str) -> list[dict[str, str]]:
+    out, _, code = run(*arguments, "--format", "csv")
+    assert code == 0
+    return [*csv.DictReader(io.StringIO(out))]
+
+
+def test_where_filters_every_format_and_says_how_many() -> None:
+    out, err, code = run(MANY, "--where", "waves < 4 and lds > 32k")
+    assert (err, code) == (f"{MANY}: 2 of 26 kernels match --where\n", 0)
+    assert "lds_40k(int*)" in out
+    assert "vgpr_heavy" not in out
+    assert {row["Kernel_Name"] for row in rows(MANY, "--where", "waves < 4 and lds > 32k")} == {
+        "lds_40k(int*)", "lds_64k(int*)",
+    }  # fmt: skip
+    assert run(MANY, "--where", "waves > 99")[1:] == (
+        f"{MANY}: 0 of 26 kernels match --where\n",
+        0,
+    )
+
+
+def test_where_chooses_alike_by_several_processes() -> None:
+    asked = ("code_object", "--where", "waves < 4", "--format", "csv", "--jobs")
+    (one, *_), (two, *_) = run(*asked, "1"), run(*asked, "2")
+    assert sorted(one.splitlines()) == sorted(two.splitlines())
+    assert len(one.splitlines()) > 9
+
+
+def test_a_mistake_in_where_is_shown() -> None:
+    out, err, code = run(MANY, "--where", "wavs < 4")
+    assert (out, code) == ("", 2)
+    assert err.splitlines() == [
+        "kernelinfo: --where: no column 'wavs'; did you mean waves?",
+        "kernelinfo:   wavs < 4",
+        "kernelinfo:   ^",
+    ]
+
+
+def test_where_by_a_constant_of_triton(tmp_path: Path) -> None:
+    for block in (64, 128):
+        folder = tmp_path / f"HASH{block}"
+        folder.mkdir()
+        shutil.copy(FIXTURES / "code_object/tiny-v6-clang22-gfx90a.co", folder / "add.hsaco")
+        stated = {"name": "_Z5claimPi", "num_warps": 4, "constants": {"BLOCK_M": block}}
+        (folder / "add.json").write_text(json.dumps(stated))
+    found = rows(str(tmp_path), "--where", "BLOCK_M >= 128 and num_warps = 4")
+    assert {row["Path"] for row in found} == {str(tmp_path / "HASH128/add.hsaco")}
+    assert rows(str(tmp_path), "--where", "BLOCK_N = 128") == []
+
+
+def test_a_sort_shows_its_column_and_sorts_ties_by_the_next() -> None:
+    out, _, _ = run(MANY, "--sort", "waves,code", "--top", "0", "-q")
+    heading, *table = out.splitlines()[2:]
+    assert " code  limited by" in heading
+    found = rows(MANY, "--sort", "waves,Code_Size")
+    keys = [(float(row["Waves_Per_SIMD"]), int(row["Code_Size"])) for row in found]
+    assert [waves for waves, _ in keys] == sorted(waves for waves, _ in keys)
+    by_code = rows(MANY, "--sort", "waves,code")
+    codes = [int(row["Code_Size"]) for row in by_code if float(row["Waves_Per_SIMD"]) == 8]
+    assert codes == sorted(codes, reverse=True)
+    assert [line.split("  ")[-1].strip() for line in table] == [
+        row["Kernel_Name"] for row in by_code
+    ]
+
+
+def test_columns_by_headings_and_by_names_of_rows() -> None:
+    out, _, _ = run(MANY, "--columns", "Kernel,waves/SIMD,VGPR_Used,limited by", "--top", "2")
+    heading, *table = out.splitlines()
+    assert heading.split() == ["kernel", "waves", "VGPR_Used", "limiters"]
+    assert len(table) == 3
+    assert table[-1] == " … 24 more kernels; --top 0 shows all"
+    found = rows(MANY, "--columns", "kernel,VGPR_Used")
+    every = rows(MANY)
+    assert [row["VGPR_Used"] for row in found] == [row["VGPR_Used"] for row in every]
+    lines = run(MANY, "--columns", "symbol,lds", "--format", "jsonl")[0].splitlines()
+    assert json.loads(lines[0]) == {"Symbol": every[0]["Symbol"], "lds": 0}
+
+
+@pytest.mark.parametrize("option", ["--sort", "--columns"])
+def test_an_unknown_column_is_named(option: str) -> None:
+    _, err, code = run(MANY, option, "waves,vgprs2")
+    assert code == 2
+    assert err.startswith(f"kernelinfo: {option} waves,vgprs2: no column 'vgprs2'; did you mean ")
+
+
+@pytest.mark.parametrize("by", ["library", "member", "target", "file", "limiter", "waves"])
+def test_counts_add_up(by: str) -> None:
+    every = rows(TWO, MANY)
+    lines = run(TWO, MANY, "--by", by, "--format", "jsonl")[0].splitlines()
+    counts = [json.loads(line) for line in lines]
+    if by != "limiter":
+        assert sum(one["kernels"] for one in counts) == len(every)
+        assert sum(one["code_bytes"] for one in counts) == sum(int(r["Code_Size"]) for r in every)
+    assert {one[by] for one in counts} > set()
+    text, _, code = run(TWO, MANY, "--by", by)
+    assert code == 0
+    assert text.split()[:6] == [by, "kernels", "spilling", "scratch", "waves", "lost"]
+
+
+def test_counts_of_two_builds() -> None:
+    old, new = "assembly/variety-clang15-gfx90a.s", MANY
+    (counts,) = json.loads(f"[{run('diff', old, new, '--by', 'target', '--format', 'json')[0]}]")
+    assert counts["target"] == "gfx90a"
+    assert (counts["old_kernels"], counts["new_kernels"]) == (26, 26)
+    assert counts["new_waves_lost"] == counts["old_waves_lost"] + 1
+    assert "35.5 → 36.5" in run("diff", old, new, "--by", "target")[0]
+
+
+@pytest.mark.parametrize("options", [["--by", "target"], ["--columns", "kernel"]])
+def test_a_page_has_neither(options: list[str]) -> None:
+    _, err, code = run(MANY, *options, "--format", "html")
+    assert code == 2
+    assert "--format html has no" in err
+
+
+def test_a_report_without_a_condition_loads_no_grammar_of_them() -> None:
+    code = (
+        "import sys; sys.argv = ['kernelinfo', 'report', sys.argv[1], '--format', 'csv'];"
+        "from kernelinfo.__main__ import main\n"
+        "try: main()\n"
+        "finally: assert 'kernelinfo.kernel.condition' not in sys.modules"
+    )
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-c", code, str(FIXTURES / MANY)]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
