@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
-from kernelinfo import reading
+import kernelinfo.reading as reading
 from kernelinfo.analysis.counts import PathCounts
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Repeat

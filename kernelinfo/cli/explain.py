@@ -9,7 +9,8 @@ from itertools import chain, compress, groupby, islice
 
 import typer
 
-from kernelinfo import manual, rules
+import kernelinfo.manual as manual
+import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, every_name, listed

@@ -7,7 +7,10 @@ import doctest
 import inspect
 import pydoc
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -41,19 +44,49 @@ def test_the_table_of_pandas() -> None:
     }
 
 
-def test_dir_and_help_list_the_api() -> None:
-    assert set(kernelinfo.__all__) <= set(dir(kernelinfo))
+API = sorted(set(dir(kernelinfo)) - {"__version__"})
+
+
+def test_help_and_a_star_import_have_the_whole_api() -> None:
     text = pydoc.plain(pydoc.render_doc(kernelinfo))
-    for name in kernelinfo.__all__:
+    starred: dict[str, object] = {}
+    exec("from kernelinfo import *", starred)
+    assert set(API) <= set(starred)
+    for name in API:
         assert re.search(rf"^    (?:class )?{name}\(", text, re.MULTILINE), name
 
 
-@pytest.mark.parametrize("name", [n for n in kernelinfo.__all__ if not n.endswith("Error")])
+@pytest.mark.parametrize("name", [name for name in API if not name.endswith("Error")])
 def test_signatures_can_be_read(name: str) -> None:
     """Each parameter has its type, and no default fills a screen."""
     for parameter in inspect.signature(getattr(kernelinfo, name)).parameters.values():
         assert parameter.annotation is not parameter.empty, parameter
         assert len(str(parameter)) < 150, parameter
+
+
+def test_the_api_is_imported_when_it_is_used() -> None:
+    """A report needs no gate, no comparison and no compiler, and an unknown name is an error."""
+    program = (
+        "import sys, kernelinfo\n"
+        "assert not [name for name in sys.modules if name.startswith('kernelinfo.')]\n"
+        "kernelinfo.load\n"
+        "rooms = {name.split('.')[1] for name in sys.modules if name.startswith('kernelinfo.')}\n"
+        "assert not rooms & {'gate', 'compare', 'pressure', 'variants', 'render', 'cli'}, rooms\n"
+        "try: kernelinfo.nonsense\n"
+        "except AttributeError: pass\n"
+        "else: raise AssertionError\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.slow
+def test_type_checkers_know_the_api_and_nothing_else(tmp_path: Path) -> None:
+    mypy = pytest.importorskip("mypy.api", reason="mypy comes with the extra `lint`")
+    program = "import kernelinfo\nx: int = kernelinfo.load('')\nkernelinfo.nonsense\n"
+    asked = ["--strict", "--config-file=", "--follow-imports=silent", "--cache-dir", str(tmp_path)]
+    out, _, _ = mypy.run([*asked, "-c", program])
+    assert 'expression has type "Report", variable has type "int"' in out
+    assert 'Module has no attribute "nonsense"' in out
 
 
 def test_a_report_is_shown_in_one_line_and_as_a_table() -> None:

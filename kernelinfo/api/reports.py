@@ -1,0 +1,32 @@
+"""Kernels, their occupancy and findings."""
+
+from kernelinfo.analysis import analyse as analyse
+from kernelinfo.analysis import load as load
+from kernelinfo.analysis.options import Options as Options
+from kernelinfo.errors import BaselineError as BaselineError
+from kernelinfo.errors import CompilerError as CompilerError
+from kernelinfo.errors import ConfigError as ConfigError
+from kernelinfo.errors import KernelinfoError as KernelinfoError
+from kernelinfo.errors import LaunchError as LaunchError
+from kernelinfo.errors import OptionError as OptionError
+from kernelinfo.errors import ReadError as ReadError
+from kernelinfo.errors import TargetsError as TargetsError
+from kernelinfo.errors import UnknownKernelError as UnknownKernelError
+from kernelinfo.errors import UnknownTargetError as UnknownTargetError
+from kernelinfo.hardware.targets import Target as Target
+from kernelinfo.kernel import Finding as Finding
+from kernelinfo.kernel import Kernel as Kernel
+from kernelinfo.kernel import Repeat as Repeat
+from kernelinfo.kernel import Result as Result
+from kernelinfo.kernel.code_object import CodeObject as CodeObject
+from kernelinfo.kernel.report import Report as Report
+from kernelinfo.occupancy import Allocated as Allocated
+from kernelinfo.occupancy import Occupancy as Occupancy
+from kernelinfo.occupancy.headroom import Headroom as Headroom
+from kernelinfo.occupancy.headroom import Range as Range
+from kernelinfo.occupancy.headroom import Step as Step
+from kernelinfo.occupancy.limits import Limit as Limit
+from kernelinfo.occupancy.placement import Demand as Demand
+from kernelinfo.occupancy.placement import Launch as Launch
+from kernelinfo.reading.blob import Problem as Problem
+from kernelinfo.rules import Selection as Selection
