@@ -10,7 +10,7 @@ import typer
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.project import configuration
-from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.cli.write_check import write_check, write_first_configuration
 from kernelinfo.config.file import read_file
 from kernelinfo.render import CHECK_FORMATS
@@ -97,6 +97,7 @@ def command(
     top: int = typer.Option(
         50, metavar="N", min=0, help="Show at most N findings of each rule; 0 shows all."
     ),
+    instructions: options.Instructions = False,
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Show only the outcome."),
     verbose: options.Verbose = False,
 ) -> None:
@@ -131,6 +132,8 @@ def command(
         file = read_file(project.file) if project.file else None
         write(render_config(file, {key: value for key, value in given.items() if value}), output)
         return
+    if instructions:
+        wanted = with_instructions(wanted)
     if init:
         write_first_configuration(paths or ["."], wanted)
         return

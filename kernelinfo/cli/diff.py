@@ -12,7 +12,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
 from kernelinfo.cli.values import separate
-from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.gate.baseline import is_baseline, read_baseline
@@ -74,6 +74,7 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,
+    instructions: options.Instructions = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Compare two builds: which kernels moved, and why.
@@ -96,6 +97,8 @@ def command(
     )
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     wanted = wanted._replace(instructions=False)
+    if instructions:
+        wanted, view = with_instructions(wanted), view._replace(instructions=True)
     targets = separate(run_as)
     comparisons = [
         _compare(old, new, wanted._replace(run_as=one), across_targets=across_targets, loose=loose)

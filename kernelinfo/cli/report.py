@@ -12,7 +12,7 @@ from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.values import separate
-from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.cli.write_report import write_report
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel
@@ -140,7 +140,6 @@ def command(
         all_copies=all_copies,
         bound=bound,
         deep=deep,
-        instructions=instructions,
     )
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     view = make_view(
@@ -159,7 +158,7 @@ def command(
         if format not in ROW_FORMATS:
             shown = "`explain` and `pressure` show instructions as text"
             raise OptionError(f"--instructions adds columns to --format csv and jsonl; {shown}")
-        view = view._replace(instructions=True)
+        wanted, view = with_instructions(wanted), view._replace(instructions=True)
     view = view._replace(is_sorted=sort is not None, also=sort or ())
     write_report(
         paths,

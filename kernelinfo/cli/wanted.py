@@ -26,15 +26,8 @@ def wanted_options(
     all_copies: bool = False,
     bound: list[Any] | None = None,
     deep: bool = False,
-    instructions: bool = False,
 ) -> Options:
-    """The options of an analysis: choice of kernels, launch, bounds, and counts of instructions."""
-    counter = None
-    if instructions:
-        # The reader of instructions: 20 modules that no other option of a report needs.
-        from kernelinfo.pressure.kernel_counts import count_instructions
-
-        counter = count_instructions
+    """The options of an analysis: choice of kernels, launch and bounds."""
     bounds = dict(bound or ()) | ({"carved": sys.maxsize} if deep else {})
     return Options(
         arch=arch,
@@ -48,5 +41,12 @@ def wanted_options(
         where=where,
         all_copies=all_copies,
         bounds=Bounds(**bounds),
-        count_instructions=counter,
     )
+
+
+def with_instructions(wanted: Options) -> Options:
+    """The options of an analysis that also counts the instructions of each kernel."""
+    # The reader of instructions: 20 modules that nothing else of a report needs.
+    from kernelinfo.pressure.kernel_counts import count_instructions
+
+    return wanted._replace(count_instructions=count_instructions)

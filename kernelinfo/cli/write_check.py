@@ -9,11 +9,12 @@ from collections.abc import Iterator, Sequence
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, shown, tell, write
+from kernelinfo.cli.wanted import with_instructions
 from kernelinfo.cli.write_report import read
 from kernelinfo.config import Configuration, shadowed_by
 from kernelinfo.config.file import OWN
 from kernelinfo.errors import OptionError
-from kernelinfo.gate import check
+from kernelinfo.gate import asks_for_instructions, check
 from kernelinfo.gate.baseline import updating, write_baseline
 from kernelinfo.gate.beginning import first_configuration
 from kernelinfo.gate.location import located
@@ -62,6 +63,8 @@ def write_check(
         instructions=format in SHOW_INSTRUCTIONS,
         is_gate=True,
     )
+    if asks_for_instructions(project):
+        options = with_instructions(options)
     is_part = subset or _is_part(paths, own.paths)
     scope = Scope(paths if is_part else (), options, may_hold_none=subset)
     items = analyse(paths, options, required=False) if subset else read(paths, options, jobs)

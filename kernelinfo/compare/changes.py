@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS
+from kernelinfo.kernel.numbers import BY_FIELD, INSTRUCTION_NUMBERS
 from kernelinfo.occupancy.limits import RESOURCES
 
 _FIELDS = tuple(BY_FIELD)
@@ -95,6 +95,7 @@ class Pair(NamedTuple):
             Move(measure, was, now)
             for measure, was, now in zip(_FIELDS, before, after, strict=True)
             if was != now and measure not in aside
+            if measure not in _COUNTED or None not in (was, now)
         )
 
     @property
@@ -127,7 +128,10 @@ class Pair(NamedTuple):
             for move in moved.values()
             if BY_FIELD[move.measure].topic == "occupancy"
         ]
-        launch, rest = _topics(("launch",), moved), _topics(("spills", "scratch"), moved)
+        launch, rest = (
+            _topics(("launch",), moved),
+            _topics(("spills", "scratch", "instructions"), moved),
+        )
         return "; ".join([*launch, *of_occupancy, *rest])
 
     @property
@@ -185,14 +189,16 @@ def bounded(value: float | None, kernel: KernelSummary) -> str:
 
 
 _RESOURCES = ("VGPR", "SGPR", "LDS")
-_TOPICS = dict.fromkeys(one.topic for one in NUMBERS if one.topic != "occupancy")
+_COUNTED = {one.field for one in INSTRUCTION_NUMBERS}
+"""Numbers that are compared only if both builds count instructions."""
+_TOPICS = dict.fromkeys(one.topic for one in BY_FIELD.values() if one.topic != "occupancy")
 
 
 def _topics(topics: Iterable[str], moved: dict[str, Move]) -> Iterator[str]:
     for topic in topics:
         parts = [
             f"{_change(moved[number.field])} {number.unit}"
-            for number in NUMBERS
+            for number in BY_FIELD.values()
             if number.topic == topic and number.field in moved
         ]
         if parts:

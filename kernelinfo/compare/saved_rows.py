@@ -12,7 +12,7 @@ from kernelinfo.csv_guard import unguarded
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
@@ -23,6 +23,7 @@ UNSTATED = ("lds_bytes",)
 HEADING = ",".join(COLUMNS[:2]).encode()  # the first bytes of CSV with rows
 
 _COLUMNS = tuple((number, number.column) for number in NUMBERS if number.column in COLUMNS)
+_COUNTED = tuple((number, number.column) for number in INSTRUCTION_NUMBERS)
 _TEXTS = {
     *("Kernel_Name", "Symbol", "Target", "Compiled_For", "Library", "Path", "Member"),
     *("Workgroup_Size_From", "Bound_Reason", "Next_Resource", "Compiler", "Source_File"),
@@ -70,6 +71,8 @@ def _summary(row: SavedRow) -> KernelSummary:
     if row["Source_File"] is not None:
         source = SourceLine(text(row, "Source_File"), count(row, "Source_Line") or 0)
     found = numbers(row, _COLUMNS) | dict.fromkeys(UNSTATED)
+    if INSTRUCTION_NUMBERS[0].column in row:
+        found |= numbers(row, _COUNTED)
     if value(bool, row, "Dynamic_Stack"):
         found["scratch_bytes_per_lane"] = None
     return KernelSummary(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS
 from kernelinfo.occupancy.limits import Resource
 from kernelinfo.reading import stamps
 from kernelinfo.reading.facts import SourceLine
@@ -55,6 +55,24 @@ class KernelSummary(NamedTuple):
     """Lanes."""
     exact: bool | None = None
     """False if the occupancy is an upper bound."""
+    instructions: int | None = None
+    """This and the next 16 are counts of instructions; None if they are not counted."""
+    vector: int | None = None
+    matrix: int | None = None
+    scalar: int | None = None
+    lds_instructions: int | None = None
+    loads: int | None = None
+    stores: int | None = None
+    atomics: int | None = None
+    scalar_loads: int | None = None
+    scratch_instructions: int | None = None
+    branches: int | None = None
+    waits: int | None = None
+    barriers: int | None = None
+    copies: int | None = None
+    other: int | None = None
+    load_bytes: int | None = None
+    store_bytes: int | None = None
     accepted: tuple[tuple[str, str], ...] = ()
     """(rule, severity) of findings that a baseline accepts; not compared."""
 
@@ -74,6 +92,7 @@ class KernelSummary(NamedTuple):
         return _unit(self.code_object, self.processor)
 
 
+_COUNTED = tuple(number.field for number in INSTRUCTION_NUMBERS)
 _SOURCE = KernelSummary._fields.index("source")
 COMPARED = tuple(name for name in KernelSummary._fields if name not in ("source", "accepted"))
 
@@ -109,6 +128,8 @@ def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Bu
 def _summary(result: Result, target: str, called: str) -> KernelSummary:
     kernel, occupancy = result.kernel, result.occupancy
     numbers: dict[str, Any] = {number.field: number.of(result) for number in NUMBERS}
+    if kernel.instructions:
+        numbers |= zip(_COUNTED, kernel.instructions, strict=True)
     return KernelSummary(
         target=target,
         name=kernel.name,

@@ -6,7 +6,7 @@ import operator
 import re
 from typing import NamedTuple
 
-from kernelinfo.kernel.numbers import BY_FIELD, NUMBERS, Number
+from kernelinfo.kernel.numbers import BY_FIELD, INSTRUCTION_NUMBERS, NUMBERS, Number
 
 _SIGNS = {"<=": ("≤", operator.le), ">=": ("≥", operator.ge), "==": ("=", operator.eq)}
 BOUND = r"^\s*(<=|>=|==)\s*(\d+(?:\.\d+)?)\s*$"
@@ -19,7 +19,7 @@ VGPR = BY_FIELD["vgprs"]
 
 MEASURES = tuple(
     sorted(
-        (number for number in NUMBERS if number.key),
+        (number for number in (*NUMBERS, *INSTRUCTION_NUMBERS) if number.key),
         key=lambda number: (number.is_gain, not number.affects),
     )
 )

@@ -10,12 +10,13 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration, ToolchainChange
 from kernelinfo.gate import acceptance, budget, expectation, files, ratchet
-from kernelinfo.gate.baseline import compared, pinnable, read_baseline
+from kernelinfo.gate.baseline import compared, holds_instructions, pinnable, read_baseline
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.suppression import Suppressions
 from kernelinfo.gate.toolchain import Toolchain
 from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 
@@ -41,6 +42,15 @@ def check(
     configuration, scope = configuration or Configuration(), scope or Scope()
     today = today or date.today()
     return _Judgement(report, configuration, scope, at_least, accepts, today).outcome()
+
+
+def asks_for_instructions(configuration: Configuration) -> bool:
+    """True if a budget, an allowance or the baseline has numbers of instructions."""
+    bounded = [number for one in configuration.budgets for number, _ in one.bounds]
+    bounded += [number for number, _ in configuration.gate.allowances]
+    if any(number in INSTRUCTION_NUMBERS for number in bounded):
+        return True
+    return configuration.baseline is not None and holds_instructions(configuration.baseline)
 
 
 class _Judgement:

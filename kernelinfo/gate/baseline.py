@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -54,6 +55,15 @@ def is_baseline(path: str) -> bool:
         return False
     with open(path, "rb") as file:
         return begins_like_one(file)
+
+
+def holds_instructions(path: FilePath) -> bool:
+    """True if a baseline has numbers of instructions; False also if it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return any(b'"instructions":' in line for line in unpacked(file))
+    except (OSError, EOFError, zlib.error):
+        return False
 
 
 def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:

@@ -18,6 +18,7 @@ from kernelinfo.rules.documented import documented
 _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")
 _UNBASELINED, _STALE = documented("KI503"), documented("KI504")
 _MEND = "mend it (`explain` shows the steps), or pin it with --update-baseline"
+_RESTORE = "see what the compiler emits instead by `pressure`, or pin it with --update-baseline"
 _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
 """Numbers that fail also if another compiler built the kernel."""
 
@@ -28,9 +29,12 @@ def moved(
     """One finding per pinned number that got worse or better; `result` is the new kernel.
 
     Worse numbers within the allowance of `gate` give none. With `strict` better numbers fail, too.
-    After a `change` of the compiler, "report" fails only more spills or scratch, and "accept" fails
-    nothing.
+    After a `change` of the compiler, "report" fails only more spills or scratch and vanished matrix
+    instructions, and "accept" fails nothing.
     """
+    if pair.old.matrix and pair.new.matrix == 0:
+        message = f"matrix instructions vanished: {pair.old.matrix} → 0 since the baseline"
+        yield _REGRESSION.found(message, _RESTORE, "note" if change == "accept" else None)
     for measure, allowance in gate.allowances:
         old, new = getattr(pair.old, measure.field), getattr(pair.new, measure.field)
         if old is None or new is None or old == new:

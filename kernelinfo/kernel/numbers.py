@@ -117,4 +117,43 @@ NUMBERS = (
 )  # fmt: skip
 """All numbers, in the order of a comparison's lines."""
 
-BY_FIELD = {number.field: number for number in NUMBERS}
+
+def _counted(place: int, column: str, unit: str, noun: str) -> Number:
+    """The number of instructions of one class; `place` is its index in `InstructionCounts`."""
+    field = column.lower()
+
+    def value(of: Result) -> int | None:
+        return of.kernel.instructions and of.kernel.instructions[place]
+
+    key, about = field.replace("_", "-"), f"{noun[0].upper()}{noun[1:]} (`explain instructions`)."
+    better: Literal["less", "more"] = "more" if column == "Matrix" else "less"
+    return Number(field, value, "", column, "instructions", unit, key, noun, about, better)
+
+
+INSTRUCTION_NUMBERS = tuple(
+    _counted(place, *names)
+    for place, names in enumerate(
+        (
+            ("Instructions", "in all", "instructions"),
+            ("Vector", "vector", "vector instructions"),
+            ("Matrix", "matrix", "matrix instructions"),
+            ("Scalar", "scalar", "scalar instructions"),
+            ("LDS_Instructions", "LDS", "LDS instructions"),
+            ("Loads", "loads", "loads"),
+            ("Stores", "stores", "stores"),
+            ("Atomics", "atomics", "atomics"),
+            ("Scalar_Loads", "scalar loads", "scalar loads"),
+            ("Scratch_Instructions", "scratch", "accesses of scratch"),
+            ("Branches", "branches", "branches"),
+            ("Waits", "waits", "waits"),
+            ("Barriers", "barriers", "barriers"),
+            ("Copies", "copies", "copies"),
+            ("Other", "other", "other instructions"),
+            ("Load_Bytes", "B loaded", "B that a lane loads"),
+            ("Store_Bytes", "B stored", "B that a lane stores"),
+        )
+    )
+)
+"""Numbers of instructions by class, in the order of `InstructionCounts`. None if not counted."""
+
+BY_FIELD = {number.field: number for number in (*NUMBERS, *INSTRUCTION_NUMBERS)}

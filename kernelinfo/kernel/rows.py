@@ -10,6 +10,7 @@ from itertools import chain
 from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.library import library_of
+from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading import stamps
@@ -53,25 +54,7 @@ OCCUPANCY = (
 BUILD = ("Compiler", "Code_Object_Kernels")
 SOURCE = ("Source_File", "Source_Line")
 FINDINGS = ("Findings",)
-INSTRUCTIONS = (
-    "Instructions",
-    "Vector",
-    "Matrix",
-    "Scalar",
-    "LDS_Instructions",
-    "Loads",
-    "Stores",
-    "Atomics",
-    "Scalar_Loads",
-    "Scratch_Instructions",
-    "Branches",
-    "Waits",
-    "Barriers",
-    "Copies",
-    "Other",
-    "Load_Bytes",
-    "Store_Bytes",
-)
+INSTRUCTIONS = tuple(number.column for number in INSTRUCTION_NUMBERS)
 """Columns of `InstructionCounts`, behind all others and only if asked for."""
 COLUMNS: ColumnNames = KERNEL + ORIGIN + RESOURCES + SIZE + OCCUPANCY + BUILD + SOURCE + FINDINGS
 """Names of the columns. Columns of rocprofv3's kernel trace keep its names, so that tables join."""

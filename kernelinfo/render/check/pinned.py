@@ -10,10 +10,14 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config.file import FilePath
 from kernelinfo.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
+from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.rules import find
 from kernelinfo.rules.remark import counted
+
+_LISTED = tuple(measure for measure in MEASURES if measure not in INSTRUCTION_NUMBERS[1:])
+"""Numbers of a new kernel; of its instructions only how many there are."""
 
 
 def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:
@@ -70,7 +74,7 @@ def _listed(
 
 
 def _numbers(kernel: KernelSummary) -> str:
-    values = ((getattr(kernel, measure.field), measure.noun) for measure in MEASURES)
+    values = ((getattr(kernel, measure.field), measure.noun) for measure in _LISTED)
     return ", ".join(f"{value:g} {noun}" for value, noun in values if value)
 
 

@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS, Number
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.diff.rows import rows
 from kernelinfo.render.names import name_of
 
-_COLUMNS = tuple(number.column for number in NUMBERS)
+_NAMES = ("Kernel_Name", "Symbol", "Target", "Code_Object")
 _SIDES = ("Old", "New")
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     """The rows. A cell is empty if the build does not state it or lacks the kernel."""
-    of_sides = ("Kernel_Name", "Symbol", "Target", "Code_Object", *_COLUMNS)
+    numbers = (*NUMBERS, *(INSTRUCTION_NUMBERS if view.instructions else ()))
+    of_sides = (*_NAMES, *(number.column for number in numbers))
     yield line(["Status", "Match", "Why", *(f"{s}_{name}" for name in of_sides for s in _SIDES)])
     for row in rows(comparison):
-        pairs = zip(side(row.old, view), side(row.new, view), strict=True)
+        pairs = zip(*(side(one, view, numbers) for one in (row.old, row.new)), strict=True)
         yield line([row.status, row.match, row.why, *chain.from_iterable(pairs)])
 
 
-def side(kernel: KernelSummary | None, view: View) -> list[object]:
+def side(
+    kernel: KernelSummary | None, view: View, numbers: Sequence[Number] = NUMBERS
+) -> list[object]:
     """Cells of one build: names, target, code object and numbers of the kernel."""
     if kernel is None:
-        return [None] * (4 + len(_COLUMNS))
+        return [None] * (len(_NAMES) + len(numbers))
     return [
         name_of(kernel, view.names),
         name_of(kernel, "mangled"),
         kernel.target,
         kernel.code_object,
-        *(getattr(kernel, number.field) for number in NUMBERS),
+        *(getattr(kernel, number.field) for number in numbers),
     ]

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
+from kernelinfo.render.diff.totals import totals
 from kernelinfo.render.markdown import code, folded, kernel_table, plain
 from kernelinfo.render.names import name_of
 
@@ -23,7 +24,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     yield from kernel_table(HEADING, affected)
     yield from folded("gone and new", HEADING, apart)
     yield f"\n{plain(diff.roll_up(comparison, found))}\n"
-    about = (diff.retargeted, diff.toolchain, diff.loosely_paired, diff.unread)
+    about = (diff.retargeted, diff.toolchain, diff.loosely_paired, diff.unread, totals)
     remarks = (of(comparison) for of in about)
     yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
+from kernelinfo.render.diff.totals import totals
 from kernelinfo.render.findings import hidden_kernels
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, left, painted
@@ -38,6 +39,8 @@ def _lines(
     yield from fitted([(f" {diff.roll_up(comparison, found)}", "")], view, 1)
     if offer := diff.loosely_paired(comparison):
         yield from fitted([(f" {offer}", "dim")], view, 1)
+    if line := totals(comparison):
+        yield from fitted([(f" {line}", "")], view, 1)
     if warning := diff.unread(comparison):
         yield [(f" {warning}", "bold red")]
 
