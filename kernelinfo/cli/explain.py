@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from inspect import cleandoc
-from itertools import chain, compress, groupby, islice
+from itertools import chain, groupby, islice
+from typing import Literal
 
 import typer
 
@@ -23,12 +24,13 @@ from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware.targets import Device
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.occupancy import devices
-from kernelinfo.pressure.measure import Look, measure_again
+from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, format_module, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.notes import Notes
 from kernelinfo.render.pressure.html import dataset
+from kernelinfo.render.pressure.text import loops_table
 from kernelinfo.render.pressure.words import in_short, shared
 from kernelinfo.render.sweep.words import invitation
 from kernelinfo.variants.ir import input_of
@@ -172,28 +174,45 @@ def _explanations(
 ) -> Iterator[str]:
     """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly."""
     first = [*islice(results, 2)]
-    for index, (result, pressure) in enumerate(_with_pressure(chain(first, results), within)):
+    is_alone = len(first) == 1
+    measured = _with_code(chain(first, results), within, is_alone)
+    for index, (result, one) in enumerate(measured):
         yield "\n" if index else ""
-        further = _launched_lds(result, within) if len(first) == 1 else []
-        if ir is not None:
-            further += [("ask", invitation(ir, result.kernel))]
-        yield from render_kernel(result, view, device, grid, pressure, further)
+        further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
+        notes = _of_code(result, one)
+        yield from render_kernel(result, view, device, grid, notes, further)
+        if one:
+            yield "\n"
+            yield from loops_table(one.story, view)
 
 
-def _with_pressure(results: Iterator[Result], within: Bounds) -> Iterator[tuple[Result, Notes]]:
-    """Each kernel with notes, for an assembly: live registers if vector registers limit it, and
-    variables in LDS if debug information has them. An assembly is opened again once."""
+def _with_code(
+    results: Iterator[Result], within: Bounds, is_alone: bool
+) -> Iterator[tuple[Result, Measured | None]]:
+    """Each kernel with its code. None for a code object, unless it is alone and llvm-objdump is
+    installed. A file is opened again once."""
     for origin, group in groupby(results, lambda result: result.kernel.code_object):
-        if origin.kind != "assembly":
-            yield from ((one, []) for one in group)
-            continue
         kernels = [*group]
-        wanted = [_is_limited(one) or bool(one.kernel.used.lds_bytes) for one in kernels]
-        measured = measure_again(compress(kernels, wanted), Look(lds=True), within)
-        for result, is_wanted in zip(kernels, wanted, strict=True):
-            one = next(measured) if is_wanted else None
-            registers = in_short(one.story) if one and _is_limited(result) else []
-            yield result, [*registers, *([("LDS", shared(one.lds))] if one and one.lds else [])]
+        if origin.kind == "code-object" and not is_alone:
+            yield from ((one, None) for one in kernels)
+            continue
+        kind: Literal["assembly", "code-object"] = (
+            "code-object" if origin.kind == "code-object" else "assembly"
+        )
+        measured = measure_again(kernels, Look(lds=True), within, kind)
+        yield from zip(kernels, measured, strict=True)
+
+
+def _of_code(result: Result, measured: Measured | None) -> Notes:
+    """Live registers if vector registers limit, and LDS. In a code object, which states its LDS,
+    only LDS that the host must add at launch."""
+    if measured is None:
+        return []
+    if result.kernel.code_object.kind == "code-object":
+        lds = measured.lds if _may_launch_lds(result) else None
+        return [("LDS", shared(lds))] if lds else []
+    registers = in_short(measured.story) if _is_limited(result) else []
+    return [*registers, *([("LDS", shared(measured.lds))] if measured.lds else [])]
 
 
 def _is_limited(result: Result) -> bool:
@@ -201,16 +220,11 @@ def _is_limited(result: Result) -> bool:
     return result.occupancy is not None and "vgpr" in result.occupancy.limiters
 
 
-def _launched_lds(result: Result, within: Bounds) -> Notes:
-    """A note if code reaches LDS although the kernel reserves none: the host must add it at launch.
-    Needs llvm-objdump."""
+def _may_launch_lds(result: Result) -> bool:
+    """True for a kernel that reserves no LDS and whose launch states none."""
     traits, occupancy = result.kernel.traits, result.occupancy
     launched = occupancy.launch.dynamic_lds_bytes if occupancy else 0
-    is_object = result.kernel.code_object.kind == "code-object"
-    if not is_object or traits.numbers.lds_bytes != 0 or traits.numbers.dynamic_lds or launched:
-        return []
-    measured = next(measure_again([result], Look(lds=True), within, "code-object"))
-    return [("LDS", shared(measured.lds))] if measured and measured.lds else []
+    return traits.numbers.lds_bytes == 0 and not (traits.numbers.dynamic_lds or launched)
 
 
 def _page(items: list[Item], view: View, within: Bounds) -> Iterator[str]:

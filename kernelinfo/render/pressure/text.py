@@ -66,7 +66,8 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
     yield from _values(story, view)
     yield from _loop_of_the_peak(story, view)
     yield from _lines(story, view)
-    yield from _loops(story, view)
+    yield "\n"
+    yield from loops_table(story, view)
     yield from _missing(story, kernel.code_object.kind, view)
 
 
@@ -206,8 +207,8 @@ def _lines(story: Story, view: View) -> Iterator[str]:
     yield _hidden(story.lines, "lines", view)
 
 
-def _loops(story: Story, view: View) -> Iterator[str]:
-    """The whole function, then its loops, highest peak first."""
+def loops_table(story: Story, view: View) -> Iterator[str]:
+    """Instructions of the whole function, then of its loops, highest peak first."""
     loops = sorted(story.loops, key=lambda one: (-one.code.peak.vector, one.at.number))
     shown = loops[: view.top or None]
     labels = [
@@ -215,7 +216,6 @@ def _loops(story: Story, view: View) -> Iterator[str]:
         *([["at", "", *(words.in_text(one.at) for one in shown)]] if shown else []),
         *([["depth", "", *(str(one.depth) for one in shown)]] if shown else []),
     ]
-    yield "\n"
     yield from counted(labels, [story.code, *(one.code for one in shown)], view)
     yield _hidden(loops, "loops", view)
 
