@@ -17,7 +17,7 @@ from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import Module, ReadFilter
 
 Subject = TypeVar("Subject")
-"""What a run reads of a blob: kernels, or code objects to write."""
+"""The items that a run reads from a blob: kernels, or code objects to write."""
 BlobReader = Callable[[Blob, PathCounts], Iterator[Subject | Problem]]
 
 

@@ -171,7 +171,7 @@ class ReadWorker:
         return self.analysis.analyse_blob(blob, counts)
 
     def parts(self, task: ReadTask) -> list[ReadTask]:
-        """The task cut into one task per file."""
+        """One task for each file of the task."""
         return [task._replace(files=(one,)) for one in task.files]
 
     def given_up(self, part: ReadTask) -> ReadTaskDone:

@@ -16,7 +16,7 @@ _WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # strict
 
 
 By = Literal["library", "target", "limiter", "waves"]
-"""What groups of kernels share: `limiter` is the limiters together, `waves` the waves per SIMD."""
+"""Keys of groups: `limiter` is the limiters together, `waves` the waves per SIMD."""
 
 
 class Sums(NamedTuple):

@@ -77,7 +77,7 @@ def measure(
 
 
 class _MeasureWorker(ReadWorker):
-    """One of several processes that measure kernels."""
+    """A process that measures kernels next to others."""
 
     def __init__(self, options: Options, among: Sequence[str], look: Look) -> None:
         super().__init__(options, among)

@@ -22,7 +22,7 @@ _SEPARATOR = " › "
 
 
 class KernelOrigin(NamedTuple):
-    """Texts on the origin of a kernel that may tell it apart from a namesake."""
+    """The origin of a kernel in texts, to tell it apart from a namesake."""
 
     processor: str
     target: str

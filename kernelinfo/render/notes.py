@@ -82,7 +82,7 @@ def launch_notes(target: Target, occupancy: Occupancy) -> Notes:
 
 
 def cluster_notes(traits: Traits, target: Target) -> Notes:
-    """What limits clusters of workgroups, and whether the runtime may rewrite the code."""
+    """Sentences on the limits of clusters and on code that the runtime may rewrite."""
     found, limit = [], target.clusters
     if limit and (cluster := traits.numbers.cluster):
         size = prod(cluster)

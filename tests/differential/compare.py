@@ -151,7 +151,7 @@ def _demand(kernel: Kernel) -> Demand:
 
 
 def _facts(kernel: Kernel, named: set[str]) -> dict[str, Any]:
-    """What the text and the object of one compilation both say, but for what `_named` names."""
+    """Numbers that text and object of one compilation both state, except those of `_named`."""
     numbers = kernel.traits.numbers
     facts = {
         "used": kernel.used,

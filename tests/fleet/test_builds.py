@@ -195,7 +195,7 @@ def lock_of(fleet: Path) -> Path:
 
 
 def holder(**changes: object) -> str:
-    """What a scan writes into a lock that holds for an hour."""
+    """Content of a lock that holds for an hour."""
     whole = {"host": "far", "machine": "far", "process": 1, "begun": "", "since": "then"}
     return json.dumps(whole | {"until": time.time() + 3600} | changes)
 
@@ -216,7 +216,7 @@ def test_a_second_scan_is_refused_by_name(tmp_path: Path) -> None:
 
 
 def machine() -> dict[str, object]:
-    """What a lock says of this machine."""
+    """Content of a lock that names this machine."""
     from kernelinfo.fleet import lock
 
     return {"host": "here", "machine": lock._machine()}

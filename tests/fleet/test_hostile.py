@@ -148,7 +148,7 @@ def test_a_fifo_is_not_waited_for(table: str, tmp_path: Path) -> None:
 
 
 def test_columns_of_lists_are_one_line(tmp_path: Path) -> None:
-    """Of which the sums of a build would be none."""
+    """Lists cannot be added up for a build."""
     import duckdb
 
     five(tmp_path)

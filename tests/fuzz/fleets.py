@@ -61,7 +61,7 @@ def _night(name: str, rows: list[dict[str, Any]]) -> Night:
 
 
 def _value(text: str) -> object:
-    """What Parquet may hold; other JSON is text."""
+    """JSON values that Parquet holds as they are; others become text."""
     with suppress(ValueError, RecursionError):
         value = json.loads(text)
         if isinstance(value, list):

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelinfo import load
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import find
@@ -17,7 +18,7 @@ from kernelinfo.occupancy import Occupancy, occupancy
 from kernelinfo.occupancy.calculator import arch, vgpr_steps
 from kernelinfo.occupancy.placement import Demand, Launch
 from kernelinfo.reading.facts import Features, KernelFacts, Numbers
-from tests.conftest import registers
+from tests.conftest import FIXTURES, registers
 
 devices = st.sampled_from([name for name in targets.known() if not targets.find(name).members])
 
@@ -313,3 +314,10 @@ def test_a_wave_has_the_only_size_there_is() -> None:
         of = CodeObject("k.s", (), None, 0, 0, "assembly", target, Features(), 5, None, ())
         stated = KernelFacts("k", (("metadata", Numbers(vgprs=12)),))
         assert combine(stated, of, find(target)).wave_size == size
+
+
+def test_dynamic_lds_of_a_kernel_is_not_negative() -> None:
+    kernel = load(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s").kernels[0]
+    assert kernel.occupancy(workgroup_size=256, dynamic_lds=0).launchable
+    with pytest.raises(LaunchError, match="-1 bytes of dynamic LDS: give at least"):
+        kernel.occupancy(workgroup_size=256, dynamic_lds=-1)

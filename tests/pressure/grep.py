@@ -35,7 +35,7 @@ PATTERNS = {
     "waits": r"^\s+s_wait",
     "barriers": r"^\s+s_barrier",
 }
-"""What is counted → extended regular expression. Numbers are widths of loads in bytes."""
+"""Counted thing → extended regular expression. Numbers are widths of loads in bytes."""
 _WIDTHS = ("16", "12", "8", "4", "2", "1")
 OBJDUMP = "llvm-objdump-22"
 _FUNCTION = re.compile(r"^(\w[\w.$]*):.*?^\.Lfunc_end", re.MULTILINE | re.DOTALL)

@@ -29,7 +29,7 @@ _END = "TRAILER!!!"
 
 
 def read(blob: Blob) -> Iterator[Found]:
-    """The members that may hold code."""
+    """Members of the archive that may hold code, as blobs; damage as problems."""
     yield from unpack(blob, ReadableView(blob.data))
 
 

@@ -51,7 +51,7 @@ class _Unread:
 
 
 def read(blob: Blob) -> Iterator[Found]:
-    """The members that may hold code."""
+    """Members of the tar that may hold code, as blobs; damage as problems."""
     yield from unpack(blob, ReadableView(blob.data))
 
 

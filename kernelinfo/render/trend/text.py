@@ -77,7 +77,7 @@ def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
 
 
 def _about(build: BuildTotals) -> Iterator[str]:
-    """What else is known of a build: its problems and labels."""
+    """Problems and labels of a build."""
     if build.problems:
         yield counted(build.problems, "problem")
     if build.accepted_problems:
