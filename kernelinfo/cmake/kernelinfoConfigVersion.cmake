@@ -1,0 +1,11 @@
+# The version of the package, and whether find_package(kernelinfo VERSION) may take it.
+file(STRINGS "${CMAKE_CURRENT_LIST_DIR}/../__init__.py" line REGEX "^__version__ = ")
+string(REGEX REPLACE ".*\"(.*)\".*" "\\1" PACKAGE_VERSION "${line}")
+if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+    set(PACKAGE_VERSION_COMPATIBLE FALSE)
+else()
+    set(PACKAGE_VERSION_COMPATIBLE TRUE)
+    if(PACKAGE_FIND_VERSION VERSION_EQUAL PACKAGE_VERSION)
+        set(PACKAGE_VERSION_EXACT TRUE)
+    endif()
+endif()
