@@ -12,7 +12,7 @@ EXAMPLES = """
   kernelinfo cmake-dir
   kernelinfo cmake-dir -o where.txt
   cmake -S . -B build -Dkernelinfo_DIR="$(kernelinfo cmake-dir)"
-  kernelinfo explain build                        # what find_package(kernelinfo) gives
+  kernelinfo explain build                        # what it is for
 """
 
 
