@@ -13,6 +13,7 @@ import pytest
 from kernelinfo.render.check.sarif import REPOSITORY
 
 from ..conftest import FIXTURES
+from . import user_repository
 from .recipes import ROOT, recipe
 
 GOOD = FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co"
@@ -114,3 +115,15 @@ def test_a_build_is_checked_where_the_configuration_says(home: Path, repository:
     assert code == 1
     assert "- exit code: 1" in printed
     assert "14 spill reloads" in printed
+
+
+def test_a_push_stops_at_a_regression(home: Path, repository: Path) -> None:
+    user_repository.adopt(repository)
+    push = ("run", "kernelinfo-build", "--hook-stage", "pre-push", "--all-files")
+    code, printed = pre_commit(repository, home, *push)
+    assert code == 0, printed
+    user_repository.regress(repository)
+    code, printed = pre_commit(repository, home, *push)
+    assert code == 1
+    assert "- exit code: 1" in printed
+    assert user_repository.REGRESSION in printed

@@ -13,8 +13,10 @@ from xml.etree import ElementTree
 
 import pytest
 import yaml
+from junitparser import JUnitXml
 
 from ..conftest import FIXTURES
+from . import user_repository
 from .recipes import ROOT, recipe
 
 SPILLS = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
@@ -132,3 +134,56 @@ def test_the_commands_write_what_the_system_collects(name: str, tmp_path: Path) 
     assert len(cases) == 4
     if name == "gitlab":
         assert len(json.loads((tmp_path / "kernels.json").read_text("utf-8"))) == 2
+
+
+def test_the_action_stops_at_a_regression(tmp_path: Path) -> None:
+    user_repository.adopt(tmp_path)
+    log, outputs, code = run_action(tmp_path, {"upload-sarif": "true"})
+    assert (outputs, code) == ("exit-code=0\n", 0), log
+    assert "::error" not in log
+    assert "::warning" not in log, "accepted"
+    user_repository.regress(tmp_path)
+    (tmp_path / "output").unlink()
+    log, outputs, code = run_action(tmp_path, {"upload-sarif": "true"})
+    assert (outputs, code) == ("exit-code=1\n", 1)
+    (error,) = (line for line in log.splitlines() if line.startswith("::error"))
+    assert error.startswith("::error file=build/a.s,line=2,title=KI501 regression::saxpy (gfx90a):")
+    assert user_repository.REGRESSION in error
+    assert user_repository.REGRESSION in (tmp_path / "summary.md").read_text("utf-8")
+    (run,) = json.loads((tmp_path / "kernelinfo.sarif").read_text("utf-8"))["runs"]
+    found = {one["ruleId"]: one["suppressions"] for one in run["results"]}
+    assert found["KI501"] == []
+    assert found["KI101"], "accepted: code scanning closes it"
+
+
+@pytest.mark.parametrize("name", ["gitlab", "jenkins"])
+def test_the_commands_stop_at_a_regression(name: str, tmp_path: Path) -> None:
+    user_repository.adopt(tmp_path)
+    lines = [words for words in recipe(name).splitlines() if "kernelinfo check" in words]
+    commands = [re.findall(r"(kernelinfo check [^'\n]*)", line)[0] for line in lines]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+
+    def job() -> tuple[int, str]:
+        """(exit code, log) of the commands as one shell script that stops at a failure."""
+        script = ["bash", "-euo", "pipefail", "-c", "\n".join(commands)]
+        done = subprocess.run(
+            script, cwd=tmp_path, env={"PATH": path}, capture_output=True, text=True
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    code, log = job()
+    assert code == 0, log
+    assert JUnitXml.fromfile(str(tmp_path / "kernels.xml")).failures == 0
+    user_repository.regress(tmp_path)
+    code, log = job()
+    assert code == 1
+    assert user_repository.REGRESSION in log, "the log says it, although files take the report"
+    suites = JUnitXml.fromfile(str(tmp_path / "kernels.xml"))
+    failed = [case for suite in suites for case in suite if case.result and case.is_failure]
+    assert [case.name for case in failed] == ["saxpy"]
+    assert user_repository.REGRESSION in failed[0].result[0].message
+    if name == "gitlab":
+        (issue,) = json.loads((tmp_path / "kernels.json").read_text("utf-8"))
+        assert issue["severity"] == "major"
+        assert issue["location"] == {"path": "build/a.s", "lines": {"begin": 2}}
+        assert user_repository.REGRESSION in issue["description"]

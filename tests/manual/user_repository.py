@@ -1,0 +1,27 @@
+"""A user's repository that adopted the gate with warnings in it, for the recipes of CI systems."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..gate.test_scenarios import SAXPY, SCALE, K, assembly
+from ..test_golden import run
+
+REGRESSION = "lost 4 waves (8 → 4): 80 VGPRs, the step is ≤ 64"
+"""Part of the finding after `regress`."""
+
+
+def adopt(folder: Path) -> None:
+    """Two kernels in `build/`, a configuration, and a baseline that accepts a warning."""
+    (folder / "build").mkdir()
+    (folder / "build" / "a.s").write_text(assembly(K(SAXPY)))
+    (folder / "build" / "b.s").write_text(assembly(K(SCALE, vgprs=50, spills=30, scratch=120)))
+    (folder / "kernelinfo.toml").write_text('paths = ["build"]\nbaseline = "b.json"\n')
+    out, err, code = run("check", "--update-baseline", folder=folder)
+    assert (err, code) == ("", 0), out
+    assert "1 finding accepted" in out
+
+
+def regress(folder: Path) -> None:
+    """Build the first kernel with more VGPRs."""
+    (folder / "build" / "a.s").write_text(assembly(K(SAXPY, vgprs=80)))
