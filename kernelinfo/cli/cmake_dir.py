@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-import kernelinfo
 from kernelinfo.cli import options
 from kernelinfo.cli.output import write
 
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 EXAMPLES = """
   kernelinfo cmake-dir
   kernelinfo cmake-dir -o where.txt
@@ -18,4 +18,4 @@ EXAMPLES = """
 
 def command(*, output: options.Output = None) -> None:
     """Print the folder of the CMake package."""
-    write([os.path.join(os.path.dirname(kernelinfo.__file__), "cmake") + "\n"], output)
+    write([os.path.join(_PACKAGE, "cmake") + "\n"], output)

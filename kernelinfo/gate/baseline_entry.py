@@ -77,12 +77,15 @@ def sorted_units(
 def unit(code_object: str, target: str) -> str:
     """The code object with `{target}` or `{processor}` in place of the target, so that all targets
     of a library share it. `{{` stands for `{`."""
-    escaped = code_object.replace("{", "{{")
     processor = target.partition(":")[0]
     if not processor:
-        return escaped
-    names = rf"(?:({re.escape(target)})|{re.escape(processor)})(?![\da-f])"
-    return re.sub(names, lambda found: "{target}" if found[1] else "{processor}", escaped)
+        return code_object.replace("{", "{{")
+    names = rf"(?:({re.escape(target)})|({re.escape(processor)}))(?![\da-f])|{{"
+    return re.sub(
+        names,
+        lambda found: "{target}" if found[1] else "{processor}" if found[2] else "{{",
+        code_object,
+    )
 
 
 @lru_cache(1 << 10)  # a library has tens of thousands of kernels and a few targets
@@ -122,7 +125,7 @@ def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
     Raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` for a damaged entry.
     """
     symbol = of[_SYMBOL]
-    name = of.get(_NAME) or demangle(symbol)
+    name = of[_NAME] if _NAME in of else demangle(symbol)
     if not (isinstance(symbol, str) and isinstance(name, str)):
         raise ValueError(f"{symbol}: name")
     common = _DEFAULTS | _numbers(of, symbol)
@@ -187,13 +190,14 @@ def _value(key: str, value: Any, symbol: str) -> Any:
     """A value of a key. Raises `ValueError` for another type, and for numbers that are negative or
     have more than 64 bits."""
     kind = type(value)
-    if key == "limited-by" and kind is str:
-        limiters = tuple(value.split())
+    if key == "limited-by":
+        limiters = tuple(value.split()) if kind is str else (None,)
         if all(limiter in tuple(RESOURCES) for limiter in limiters):
             return limiters
-    elif key == "accepted" and kind is dict:
-        if all(_RULE.fullmatch(rule) and value[rule] in _SEVERITIES for rule in value):
-            return tuple(sorted(value.items()))
+    elif key == "accepted":
+        accepted = value.items() if kind is dict else [("", None)]
+        if all(_RULE.fullmatch(rule) and known in _SEVERITIES for rule, known in accepted):
+            return tuple(sorted(accepted))
     elif value is None or (key == "exact" and kind is bool):
         return value
     elif key in _FLOATS and kind in (int, float) and 0 <= value < 1 << 64:  # excludes NaN, too

@@ -143,10 +143,10 @@ def _entries(lines: Iterator[str]) -> Iterator[tuple[str, Any]]:
     for number, line in enumerate(lines, _HEAD_LINES + 1):
         bare = line.strip().removesuffix(",")
         if bare.startswith("{") and bare.endswith("}"):
-            yield unit, json.loads(bare)
+            yield unit, _parsed(bare, number)
         elif bare.endswith(": ["):
-            unit = json.loads(bare.removesuffix(": ["))
-            if unit in units:
+            unit = _parsed(bare.removesuffix(": ["), number)
+            if not isinstance(unit, str) or unit in units:
                 raise ValueError(f"line {number}: {unit} stands twice")
             units.add(unit)
             open_brackets += 1
@@ -156,6 +156,14 @@ def _entries(lines: Iterator[str]) -> Iterator[tuple[str, Any]]:
             raise ValueError(f"line {number}")
     if open_brackets:
         raise ValueError("its end: lines are missing")
+
+
+def _parsed(text: str, line: int) -> Any:
+    """The value of a line's JSON. Raises `ValueError` that names the line."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {line}, {error.msg} at column {error.colno}") from None
 
 
 def _whole(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:

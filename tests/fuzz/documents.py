@@ -1,10 +1,12 @@
-"""Documents other than code: saved reports, profiles, configurations, Triton's JSON."""
+"""Documents other than code: saved reports, baselines, profiles, configurations, Triton's JSON."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -14,6 +16,7 @@ from kernelinfo.compare.builds import read_build
 from kernelinfo.compare.profile import read as read_profile
 from kernelinfo.config import read_config
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.gate.baseline import read_baseline, write_baseline
 from kernelinfo.reading.containers.triton import read_sidecar
 
 from ..conftest import FIXTURES
@@ -34,6 +37,16 @@ def _in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], Non
 
 
 saved_report = _in_file("saved.json", lambda path: read_build(str(path), Options()))
+
+
+def _baseline(path: Path) -> None:
+    """What is read is written and read again as the same kernels."""
+    pinned = read_baseline(path)
+    write_baseline(again := path.with_name("again.json"), pinned)
+    assert Counter(read_baseline(again).kernels) == Counter(pinned.kernels)
+
+
+baseline = _in_file("baseline.json", _baseline)
 configuration = _in_file("kernelinfo.toml", read_config)
 profile = _in_file("profile.csv", read_profile)
 sidecar = _in_file("kernel.json", lambda path: read_sidecar(str(path.with_suffix(".hsaco"))))
@@ -61,6 +74,29 @@ ODD_NUMBERS = [
     for number in (b"9" * 4000, b"1e999", b"NaN", b"-5", b"1.5", b"18446744073709551616")
 ]
 """Saved reports with what is no number of bytes."""
+_LINE = {"symbol": "_Z1aPi", "waves": 4, "limited-by": "vgpr", "vgpr": [100, 112]}
+_ON = [{"target": ["gfx90a:xnack+", "gfx942"]}, {"target": "gfx1100", "waves": 3.5, "agpr": None}]
+_BASELINE = {
+    "schema": "kernelinfo-baseline/2",
+    "toolchain": ["clang version 19.1.7"],
+    "kernels": {"lib.so › {target}": [_LINE | {"on": _ON, "accepted": {"KI101": "warning"}}]},
+}
+BASELINES = [
+    json.dumps(_BASELINE).encode(),
+    json.dumps(_BASELINE, indent=1).encode(),
+    gzip.compress(json.dumps(_BASELINE).encode(), mtime=0),
+    b"""{
+ "schema": "kernelinfo-baseline/2",
+ "toolchain": [],
+ "kernels": {
+  "a-{target}.s": [
+   {"symbol":"_Za", "name":"a(int)", "vgpr":[100, 112], "target":"gfx90a"},
+   {"symbol":"_Zb", "vgpr":[100, 112], "target":["gfx90a", "gfx90a"]}
+  ]
+ }
+}
+""",
+]
 CONFIGURATIONS = [
     text.encode() for text in re.findall(r"```toml\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
 ]

@@ -393,6 +393,7 @@ READERS: dict[str, Reader] = {
     "saved-report": Reader(
         documents.saved_report, [*_fixtures("expected/*/*.json"), *documents.ODD_NUMBERS]
     ),
+    "baseline": Reader(documents.baseline, documents.BASELINES),
     "profile": Reader(documents.profile, _fixtures("profile/*")),
     "configuration": Reader(documents.configuration, documents.CONFIGURATIONS),
     "trend": Reader(fleets.trend, fleets.TREND_SEEDS),

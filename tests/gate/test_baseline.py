@@ -108,6 +108,7 @@ def test_two_copies_on_one_target_are_two_kernels(tmp_path: Path) -> None:
         ("a-gfx90a.s", "gfx90a:sramecc+:xnack-"),
         ("gfx90a0/gfx90a.co", "gfx90a"),
         ("{processor}{", ""),
+        ("build/k-{{.s", "{{"),
         ("gfx9/gfx90a.o", "gfx9"),
     ],
 )
@@ -256,6 +257,10 @@ LINE = next(line for line in GOOD.splitlines() if '"_Za"' in line)
         (GOOD.replace('"wave-size"', '"warp-size"'), "is damaged at _Za: warp-size"),
         (GOOD.replace('"wave-size":64', '"accepted":{"KI1":"warning"}'), "is damaged at _Za: acc"),
         (GOOD.replace('"wave-size":64', '"accepted":{"KI101":"x"}'), "is damaged at _Za: acc"),
+        (GOOD.replace('"wave-size":64', '"wave-size":64 64'), "is damaged at line 6, Expecting ',"),
+        (GOOD.replace('"build/a.s": [', "7: ["), "is damaged at line 5"),
+        (GOOD.replace('"wave-size":64', '"accepted":256'), "is damaged at _Za: accepted"),
+        (GOOD.replace('"limited-by":"vgpr"', '"limited-by":null'), "is damaged at _Za: limited"),
         (GOOD.replace('"target":"gfx90a"', '"target":[7]'), "is damaged at _Za: target"),
         (GOOD.replace('"target":"gfx90a"', '"on":[]'), DAMAGED),
         (GOOD.replace('"target":"gfx90a"', '"on":{"a":1}'), DAMAGED),
