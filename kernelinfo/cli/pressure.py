@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -16,12 +17,14 @@ from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
+from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import PRESSURE_FORMATS, renderer
 
 EXAMPLES = """
   kernelinfo pressure kernels.s                  # one line a kernel
   kernelinfo pressure kernels.s vgprbound        # which values hold registers
   kernelinfo pressure kernels.s vgprbound --at 511 --class sgpr
+  kernelinfo pressure kernels.s vgprbound --source --source-root ~/src
   kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
 """
 
@@ -45,6 +48,14 @@ def command(
     ),
     register_class: Literal["vgpr", "agpr", "sgpr"] | None = typer.Option(
         None, "--class", help="List live registers of this class only."
+    ),
+    source: bool = typer.Option(
+        False,
+        "--source",
+        help="Show source lines with live registers and instructions in the margin.",
+    ),
+    source_root: str | None = typer.Option(
+        None, "--source-root", metavar="DIR", help="Look for the source text below DIR."
     ),
     arch: options.Arch = None,
     target: options.Targets = None,
@@ -90,6 +101,8 @@ def command(
     if at is not None:
         look = look._replace(at=_instruction(at))
     view = view._replace(whole=kernel is not None, register_class=register_class)
+    if source or source_root is not None:
+        view = view._replace(source=_source_text(path, kernel, format, source_root))
     wanted = choosing(path, kernel, wanted, problems)
     items = _told(measure(path, wanted, look, jobs), problems)
     before = [*_to_the_first_kernel(items)]
@@ -97,6 +110,15 @@ def command(
         pieces = renderer(f"pressure.{format}")(chain(before, items), view)
         write(pieces, output, color=view.color)
     problems.exit()
+
+
+def _source_text(path: str, kernel: str | None, format: str, root: str | None) -> SourceText:
+    """The source text to show. Raises `OptionError` without a kernel or for another format."""
+    if kernel is None or format != "text":
+        raise OptionError("--source shows the source of one kernel as text; give KERNEL")
+    if root is not None and not os.path.isdir(root):
+        raise OptionError(f"--source-root {root}: is no folder")
+    return SourceText(root, [os.path.dirname(path)])
 
 
 def _told(items: Iterator[MeasureItem], problems: Problems) -> Iterator[MeasureItem]:

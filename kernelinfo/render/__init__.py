@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from kernelinfo.kernel.columns import Column
     from kernelinfo.pressure.registers import RegisterClass
+    from kernelinfo.pressure.source_text import SourceText
     from kernelinfo.render.name_style import NameStyle
     from kernelinfo.rules import Selection
 
@@ -28,6 +29,7 @@ class View(NamedTuple):
     selection: Selection | None = None  # rules that a page runs again; None: the default ones
     whole: bool = False  # live registers: show whole kernels, because the user named one
     register_class: RegisterClass | None = None  # None: vector registers
+    source: SourceText | None = None  # source text to show beside live registers, if asked for
     instructions: bool = False  # rows have the columns of instructions by class
 
 

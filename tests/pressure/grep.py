@@ -93,12 +93,14 @@ def source(random: Random, target: str, kernels: int) -> str:
     return "\n".join(lines)
 
 
-def compiled(random: Random, target: str, kernels: int, folder: Path) -> tuple[Path, Path]:
+def compiled(
+    random: Random, target: str, kernels: int, folder: Path, *flags: str
+) -> tuple[Path, Path]:
     """Assembly and linked object of random kernels, by clang 22."""
     path = folder / "own.hip"
     path.write_text(source(random, target, kernels))
     device = ("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-O3", "-w")
-    common = ["clang-22", *device, f"--offload-arch={target}", "-S", str(path), "-o"]
+    common = ["clang-22", *device, *flags, f"--offload-arch={target}", "-S", str(path), "-o"]
     text, relocatable, linked = (path.with_suffix(end) for end in (".s", ".o", ".co"))
     subprocess.run([*common, str(text)], check=True)
     subprocess.run([*common, str(relocatable), "-Xclang", "-emit-obj"], check=True)

@@ -14,6 +14,7 @@ from kernelinfo.render import View, instructions
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import aligned, left, paint, painted, wrap
 from kernelinfo.render.pressure import words
+from kernelinfo.render.pressure.source import render_source
 from kernelinfo.render.words import waves_per_simd
 
 _LABEL = 9
@@ -65,6 +66,8 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
     yield "\n"
     yield from _values(story, view)
     yield from _loop_of_the_peak(story, view)
+    if view.source:
+        yield from render_source(story, view.source, view)
     yield from _lines(story, view)
     yield "\n"
     yield from loops_table(story, view)

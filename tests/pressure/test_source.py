@@ -1,0 +1,118 @@
+"""`pressure --source`: source text with live registers in the margin, and its lines."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.measure import Look, Measured, measure
+from kernelinfo.pressure.source_text import SourceText
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+from . import grep, two_routes
+
+LINES = "assembly/tiny-lines-clang22-gfx90a.s"
+SYMBOLIZER = "llvm-symbolizer-22"
+
+
+def test_lines_around_the_peak_have_registers_and_counts_in_the_margin() -> None:
+    out, err, code = run("pressure", LINES, "add", "--source", "--top", "2")
+    assert (err, code) == ("", 0)
+    text = (FIXTURES / "src" / "tiny.hip").read_text("utf-8").splitlines()
+    shown = re.findall(r"^ [ ►] .* (\d+) \|(?: (.*))?$", out, re.MULTILINE)
+    assert [int(number) for number, _ in shown] == [13, 14, 15, 16, 17]
+    assert all(line.rstrip() == text[int(number) - 1].rstrip() for number, line in shown)
+    assert re.search(r"^ ► +2 +9 +1 +1 +2 +15 \| ", out, re.MULTILINE)
+
+
+def test_no_source_text_unless_asked() -> None:
+    out, _, _ = run("pressure", LINES, "add")
+    assert "__global__" not in out
+
+
+def test_a_text_that_is_not_found_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "k.s"
+    path.write_text((FIXTURES / LINES).read_text("utf-8").replace('"src/tiny.hip"', '"src/no.hip"'))
+    out, _, code = run("pressure", str(path), "add", "--source")
+    assert code == 0
+    assert "no source text: src/no.hip is not found; give --source-root DIR" in out
+    assert "no.hip:15" in out
+
+
+def test_the_root_is_searched_by_the_last_parts_of_a_path(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "a.hip").write_text("one\ntwo\n")
+    (tmp_path / "b.hip").write_text("b\n")
+    text = SourceText(str(tmp_path))
+    assert text.lines("/home/someone/deep/a.hip") == ["one", "two"]
+    assert text.lines("/elsewhere/b.hip") == ["b"]
+    inside = SourceText(str(tmp_path / "deep"))
+    assert "is not found" in inside.lines("../b.hip")
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"), [(b"a\0b", "is no text"), (b"a" * ((4 << 20) + 1), "more than 4 MiB")]
+)
+def test_what_is_no_source_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    path = tmp_path / "a.hip"
+    path.write_bytes(content)
+    assert reason in SourceText(None).lines(str(path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((LINES, "--source"), "give KERNEL"),
+        ((LINES, "add", "--source", "--format", "json"), "as text"),
+        ((LINES, "add", "--source-root", "no-such-folder"), "is no folder"),
+    ],
+)
+def test_wrong_usage(arguments: tuple[str, ...], message: str) -> None:
+    out, err, code = run("pressure", *arguments)
+    assert (out, code) == ("", 2)
+    assert message in err
+
+
+def functions_of(path: Path) -> dict[str, LiveFunction]:
+    """Symbol → function of each kernel of a file."""
+    found: list[LiveFunction] = []
+    items = measure(str(path), Options(), Look(at=found.append))
+    symbols = [item.result.kernel.symbol for item in items if isinstance(item, Measured)]
+    return dict(zip(symbols, found, strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(
+    bool(two_routes.missing()) or shutil.which(SYMBOLIZER) is None,
+    reason="clang, lld, llvm-objdump or llvm-symbolizer 22 is missing",
+)
+def test_lines_are_those_of_the_symbolizer_and_of_the_text(tmp_path: Path) -> None:
+    compared = 0
+    for target in grep.TARGETS:
+        text, linked = grep.compiled(Random(f"lines {target}"), target, 10, tmp_path, "-g")
+        objects, texts = functions_of(linked), functions_of(text)
+        assert objects.keys() == texts.keys()
+        for symbol, function in objects.items():
+            code = [one for one in function.instructions if one.effect.mnemonic != "s_nop"]
+            stated = [one for one in texts[symbol].instructions if one.is_code]
+            stated = [one for one in stated if one.effect.mnemonic != "s_nop"]
+            assert [one.source and one.source.line for one in code] == [
+                one.source and one.source.line for one in stated
+            ]
+            addresses = [f"0x{one.address:x}" for one in code]
+            command = [SYMBOLIZER, "--obj", str(linked), "--no-inlines", "--output-style=GNU"]
+            done = subprocess.run([*command, *addresses], capture_output=True, text=True)
+            lines = [line.rpartition(":")[2] for line in done.stdout.splitlines()[1::2]]
+            ours = [str(one.source.line) if one.source else "?" for one in code]
+            theirs = [re.sub(r"^(\d+).*", r"\1", line) for line in lines]
+            assert ours == [line if line != "0" else "?" for line in theirs]
+            compared += len(ours)
+    assert compared >= 1000
