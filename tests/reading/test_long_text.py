@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,28 @@ def test_a_long_text_answers_as_bytes(
             for sought in (b"\n", b"cd", b"xx\ny"):
                 assert text.find(sought, start, end) == content.find(sought, start, end)
     assert b"".join(piece for _, piece in pieces(text)) == content
+
+
+PEAK = """
+import sys
+from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
+kernels = sum(1 for item in analyse(sys.argv[1:], Options(instructions=False)))
+# Not ru_maxrss: that begins with what the parent had when it started this process.
+print(kernels, int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]) * 1024)
+"""
+
+
+@pytest.mark.slow
+def test_a_text_takes_memory_for_its_kernels_not_for_its_length(tmp_path: Path) -> None:
+    module = (FIXTURES / "assembly" / "spills-clang22-gfx90a.s").read_bytes()
+    copies, padding = 40, b"\ts_nop 0\n" * (1 << 18)
+    path = tmp_path / "long.s"
+    path.write_bytes((module + padding) * copies)
+    assert path.stat().st_size > 90 << 20
+    command = [sys.executable, "-c", PEAK, str(path)]
+    kernels, peak = map(
+        int, subprocess.run(command, capture_output=True, check=True).stdout.split()
+    )
+    assert kernels > copies
+    assert peak < 90 << 20

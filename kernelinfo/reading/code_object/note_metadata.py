@@ -218,9 +218,9 @@ def _read_root(content: memoryview, budget: KernelBudget, wanted: _Wanted) -> _R
 def _kernel(raw: bytes, wanted: _Wanted) -> tuple[str, Numbers]:
     """(symbol, numbers) of one kernel's map. Raises `ValueError` if a value cannot be read.
 
-    Arguments take four fifths of the map, and few of them differ between kernels. The rest without
-    its names repeats as well. Both are cached: equal bytes are unpacked once. Each cut piece is
-    exactly one value, so that the rest is a map with the same other values.
+    Arguments take four fifths of the map and are passed over. The rest without its names repeats:
+    equal bytes are unpacked once. Without the cut a library's report takes 70 % longer. Each cut
+    piece is exactly one value, so that the rest is a map with the same other values.
     """
     try:
         common, arguments, symbol = _cut(raw)
