@@ -43,7 +43,9 @@ class Opened:
         page.on("request", self._requested)
 
     def open(self, report: Path, fragment: str = "") -> Page:
+        """The page after it has read its data."""
         self.page.goto(report.as_uri() + fragment)
+        self.page.locator("main:not([aria-busy])").wait_for()
         return self.page
 
     def screenshot(self, name: str) -> None:

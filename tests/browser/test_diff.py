@@ -44,8 +44,13 @@ def document() -> dict[str, Any]:
 
 def test_the_table_says_what_json_says(page: Page) -> None:
     kernels = document()["kernels"]
-    assert cells(page, 1) == [kernel["status"] for kernel in kernels]
-    assert cells(page, 8) == [kernel["why"] for kernel in kernels]
+    assert cells(page, "status") == [kernel["status"] for kernel in kernels]
+    assert cells(page, "why") == [kernel["why"] for kernel in kernels]
+
+
+def test_it_names_the_builds(page: Page) -> None:
+    assert page.locator(".builds dd").all_inner_texts() == [OLD, NEW]
+    expect(page).to_have_title(f"{Path(OLD).name} → {Path(NEW).name} · kernelinfo diff")
 
 
 def test_slopes_are_the_kernels_that_gained_or_lost(page: Page, opened: Opened) -> None:
@@ -65,7 +70,7 @@ def test_a_slope_chooses_its_kernels(page: Page) -> None:
     expect(page.locator("table.kernels tbody")).to_contain_text("recursive")
     page.click(".clear")
     page.select_option("#filter-status", "better")
-    assert set(cells(page, 1)) == {"better"}
+    assert set(cells(page, "status")) == {"better"}
 
 
 def test_other_processors_are_compared_by_their_slots(opened: Opened, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,15 @@ ROCSPARSE = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
 ROCRAND = Path("/usr/lib/x86_64-linux-gnu/librocrand.so.1")
 
 
-def cells(page: Page, column: int) -> list[str]:
-    return page.locator(f"table.kernels tbody tr > :nth-child({column})").all_inner_texts()
+DRAWN = "table.kernels tbody tr:not(.room)"
+"""Rows near the window. Others are drawn when they come near it."""
+
+
+def cells(page: Page, column: str) -> list[str]:
+    """Texts of a column in the rows that are drawn."""
+    heads = page.locator("table.kernels thead button")
+    keys = heads.evaluate_all("all => all.map((it) => it.dataset.sort)")
+    return page.locator(f"{DRAWN} > :nth-child({keys.index(column) + 1})").all_inner_texts()
 
 
 def document(path: str) -> dict[str, Any]:
@@ -38,20 +46,20 @@ def test_the_table_says_what_json_says(opened: Opened, reported: Reported) -> No
     page = opened.open(reported(name))
     kernels = document(name)["kernels"]
     by_percent = sorted(kernels, key=lambda kernel: kernel["occupancy"]["percent"])
-    shown = [float(text.removesuffix(" %")) for text in cells(page, 10)]
+    shown = [float(text.removeprefix("≤ ").removesuffix(" %")) for text in cells(page, "percent")]
     assert shown == [round(kernel["occupancy"]["percent"], 1) for kernel in by_percent]
-    assert cells(page, 4) == [str(kernel["allocated"]["vgprs"]) for kernel in by_percent]
-    assert cells(page, 6) == [str(kernel["allocated"]["sgprs"]) for kernel in by_percent]
+    assert cells(page, "vgprs") == [str(kernel["allocated"]["vgprs"]) for kernel in by_percent]
+    assert cells(page, "sgprs") == [str(kernel["allocated"]["sgprs"]) for kernel in by_percent]
 
 
 def test_headings_sort_both_ways_by_keyboard_too(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("assembly/variety-clang22-gfx90a.s"))
     page.click("[data-sort=vgprs]")
-    falling = [int(text) for text in cells(page, 4)]
+    falling = [int(text) for text in cells(page, "vgprs")]
     assert falling == sorted(falling, reverse=True)
     page.focus("[data-sort=vgprs]")
     page.keyboard.press("Enter")
-    rising = [int(text) for text in cells(page, 4)]
+    rising = [int(text) for text in cells(page, "vgprs")]
     assert rising == sorted(rising)
     assert page.get_attribute("th:has([data-sort=vgprs])", "aria-sort") == "ascending"
 
@@ -60,16 +68,17 @@ def test_filters_by_name_target_and_limiter(opened: Opened, reported: Reported) 
     page = opened.open(reported("assembly"))
     page.fill("#filter-name", "LDS_40K")
     named = [k for k in document("assembly")["kernels"] if "lds_40k" in k["name"]]
-    expect(page.locator(".pager span")).to_have_text(f"1–{len(named)} of {len(named)}")
-    assert {text.split("\n")[0] for text in cells(page, 1)} == {"lds_40k"}
+    kernels = len(document("assembly")["kernels"])
+    expect(page.locator(".count")).to_have_text(f"{len(named)} of {kernels} kernels")
+    assert {text.split("\n")[0] for text in cells(page, "name")} == {"lds_40k"}
     page.select_option("#filter-target", "gfx950")
-    expect(page.locator(".pager span")).to_have_text("1–1 of 1")
+    expect(page.locator(".count")).to_have_text(f"1 of {kernels} kernels")
     page.click(".clear")
     page.select_option("#filter-limiter", "barriers")
     expect(page.locator("table.kernels tbody tr").first).to_contain_text("barriers")
-    assert all("barriers" in text for text in cells(page, 11))
+    assert all("barriers" in text for text in cells(page, "limiters"))
     page.fill("#filter-name", "no kernel is called so")
-    expect(page.locator(".pager span")).to_have_text("no kernel of that kind")
+    expect(page.locator(".count")).to_have_text("no kernel of that kind")
 
 
 def test_a_bar_of_the_histogram_chooses_its_kernels(opened: Opened, reported: Reported) -> None:
@@ -77,13 +86,13 @@ def test_a_bar_of_the_histogram_chooses_its_kernels(opened: Opened, reported: Re
     page.locator(".multiples > div").filter(has_text="gfx908").locator("[data-bin='10']").click()
     expect(page.locator("#filter-target")).to_have_value("gfx908")
     expect(page.locator("#filter-waves")).to_have_value("10")
-    assert set(cells(page, 2)) == {"gfx908"}
+    assert set(cells(page, "target")) == {"gfx908"}
     occupancies = [
         k["occupancy"] for k in document("assembly")["kernels"] if k["target"] == "gfx908"
     ]
     full = [occupancy for occupancy in occupancies if occupancy["waves_per_simd"] == 10]
     shown = ["10" if occupancy["exact"] else "≤ 10" for occupancy in full]
-    assert sorted(text.strip() for text in cells(page, 9)) == sorted(shown)
+    assert sorted(text.strip() for text in cells(page, "waves")) == sorted(shown)
 
 
 def test_a_kernel_opens_in_place_and_back_returns(opened: Opened, reported: Reported) -> None:
@@ -103,11 +112,12 @@ def test_the_address_holds_filters_and_order(opened: Opened, reported: Reported)
     page.select_option("#filter-limiter", "vgpr")
     page.click("[data-sort=vgprs]")
     expect(page.locator("table.kernels tbody tr").first).to_contain_text("VGPR")
-    rows, address = cells(page, 4), page.url
+    rows, address = cells(page, "vgprs"), page.url
     assert address.endswith("#limiter=vgpr&sort=vgprs")
     again = page.context.new_page()
     again.goto(address)
-    assert cells(again, 4) == rows
+    again.locator("main:not([aria-busy])").wait_for()
+    assert cells(again, "vgprs") == rows
     expect(again.locator("#filter-limiter")).to_have_value("vgpr")
     again.locator("table.kernels a").first.click()
     again.get_by_role("link", name="all kernels").click()
@@ -130,15 +140,16 @@ def test_kernels_are_named_in_the_address_each_by_its_own(
 def test_all_rows_that_are_filtered_are_printed(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("assembly"))
     page.select_option("#filter-limiter", "vgpr")
-    expect(page.locator("table.kernels tbody tr")).to_have_count(50)
+    limited = [k for k in document("assembly")["kernels"] if limits(k, "vgpr")]
+    expect(page.locator(".count")).to_contain_text(f"{len(limited)} of ")
+    assert page.locator(DRAWN).count() < len(limited)
     page.evaluate(
         "addEventListener('beforeprint', () => {"
-        " window.printed = document.querySelectorAll('table.kernels tbody tr').length; })"
+        f" window.printed = document.querySelectorAll('{DRAWN}').length; }})"
     )
     page.pdf()
-    limited = [k for k in document("assembly")["kernels"] if limits(k, "vgpr")]
     assert page.evaluate("window.printed") == len(limited) > 50
-    expect(page.locator("table.kernels tbody tr")).to_have_count(50)
+    page.wait_for_function(f"document.querySelectorAll('{DRAWN}').length < {len(limited)}")
 
 
 def limits(kernel: dict[str, Any], resource: str) -> bool:
@@ -165,16 +176,83 @@ def test_tables_fit_and_nothing_in_them_is_cut(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_pages_of_rows_turn(opened: Opened, reported: Reported) -> None:
+TO_THE_END = """() => {
+  scrollTo(0, document.body.scrollHeight);
+  return !document.querySelector("table.kernels tbody:last-of-type .room");
+}"""
+
+
+def test_rows_are_drawn_as_one_scrolls(opened: Opened, reported: Reported) -> None:
+    """The table keeps the room of rows that are far away, and Back returns to the same place."""
     page = opened.open(reported("assembly"))
-    page.click("[data-turn=on]")
-    expect(page.locator(".pager span")).to_contain_text("51–100 of")
-    page.locator("table.kernels a").first.click()
-    expect(page.locator(".pager")).to_have_count(0)  # as soon as the kernel is drawn
+    kernels = len(document("assembly")["kernels"])
+    last = page.locator("table.kernels tbody").last
+    expect(last.locator("tr")).to_have_attribute("class", "room")
+    page.wait_for_function(TO_THE_END)
+    rows = page.locator(DRAWN)
+    expect(rows.last).to_have_attribute("aria-rowindex", str(kernels + 1))
+    assert rows.count() < kernels
+    shown = last.locator("th a").last
+    name = shown.inner_text()
+    shown.click()
+    expect(page.locator("table.kernels")).to_have_count(0)
     page.go_back()
-    expect(page.locator(".pager span")).to_contain_text("51–100 of")
-    page.click("[data-turn=back]")
-    expect(page.locator(".pager span")).to_contain_text("1–50 of")
+    expect(page.locator("table.kernels tbody").last.locator("th a").last).to_be_in_viewport()
+    assert page.locator("table.kernels tbody").last.locator("th a").last.inner_text() == name
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Path:
+    """A wheel of two libraries for two targets, and of one compiled twice for other features."""
+    made = tmp_path / "rows-1.2-py3-none-any.whl"
+    objects = FIXTURES / "code_object"
+    with zipfile.ZipFile(made, "w") as archive:
+        for folder in ("one", "two"):
+            for target in ("gfx90a", "gfx942"):
+                name = f"variety-clang22-{target}.co"
+                archive.write(objects / name, f"rows/{folder}/lib{target}.so")
+    return made
+
+
+def test_a_column_and_a_filter_tell_the_libraries_apart(
+    opened: Opened, wheel: Path, tmp_path: Path
+) -> None:
+    written = tmp_path / "wheel.html"
+    run(str(wheel), "--format", "html", "-o", str(written))
+    page = opened.open(written)
+    places = {f"{folder}/lib{target}.so" for folder in ("one", "two") for target in TWO}
+    assert set(cells(page, "library")) <= places
+    page.select_option("#filter-library", "two/libgfx942.so")
+    assert set(cells(page, "library")) == {"two/libgfx942.so"}
+    assert set(cells(page, "target")) == {"gfx942"}
+    assert page.url.endswith("#library=two%2Flibgfx942.so")
+
+
+TWO = ("gfx90a", "gfx942")
+
+
+def test_one_library_has_no_column(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly/variety-clang22-gfx90a.s"))
+    expect(page.locator("[data-sort=name]")).to_be_visible()
+    expect(page.locator("[data-sort=library], #filter-library")).to_have_count(0)
+
+
+def test_equal_rows_are_one_with_their_number(opened: Opened, tmp_path: Path) -> None:
+    one, other = renamed(["gemm", "scan"])
+    page = opened.open(written(iter([one, other, one, one]), tmp_path))
+    assert cells(page, "name") == ["gemm × 3", "scan"]
+    expect(page.locator(".count")).to_have_text("4 kernels in 2 rows; × N: N equal ones")
+    page.get_by_role("link", name="gemm").click()
+    expect(page.get_by_text("the same numbers in 2 more code objects")).to_be_visible()
+
+
+def test_bounds_are_marked_in_every_column(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly"))
+    page.select_option("#filter-trait", "bounds")
+    for column in ("waves", "percent"):
+        shown = cells(page, column)
+        assert shown
+        assert all(text.startswith("≤ ") or text in ("0", "0.0 %") for text in shown)
 
 
 def test_what_was_not_read_is_listed(opened: Opened, reported: Reported) -> None:

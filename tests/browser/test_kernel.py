@@ -129,6 +129,38 @@ def test_a_click_on_the_curve_asks_for_as_many(vgprbound: Page) -> None:
     assert shown(vgprbound, "waves") == f"{expected.waves_per_simd:g}"
 
 
+def test_the_address_holds_what_the_sliders_ask(vgprbound: Page) -> None:
+    move(vgprbound, "vgpr", 96)
+    ask(vgprbound, "size", 128)
+    vgprbound.select_option("[data-choice=target]", "gfx942")
+    address = vgprbound.url
+    assert address.endswith("#vgpr=96&size=128&as=gfx942")
+    again = vgprbound.context.new_page()
+    again.goto(address)
+    again.locator("main:not([aria-busy])").wait_for()
+    assert shown(again, "waves") == shown(vgprbound, "waves")
+    assert again.input_value("[data-number=vgpr]") == "96"
+    again.get_by_role("button", name="as compiled").click()
+    assert "#as" not in again.url
+
+
+def test_an_address_that_asks_for_nonsense_is_as_compiled(
+    opened: Opened, reported: Reported
+) -> None:
+    page = opened.open(reported(SAMPLE, "-k", "vgprbound*"), "#vgpr=many&as=constructor&lds=-1")
+    assert shown(page, "waves") == "4"
+    expect(page.locator(".compiled")).to_have_count(0)
+
+
+@pytest.mark.parametrize("width", [390, 768, 1280])
+def test_sliders_have_room_to_be_moved(opened: Opened, reported: Reported, width: int) -> None:
+    opened.page.set_viewport_size({"width": width, "height": 900})
+    page = opened.open(reported(SAMPLE, "-k", "vgprbound*"))
+    widths = page.locator("[data-slider]").evaluate_all("all => all.map((it) => it.clientWidth)")
+    assert len(widths) == 4
+    assert min(widths) >= 160
+
+
 def test_what_cannot_launch_says_why(vgprbound: Page) -> None:
     vgprbound.fill("[data-number=lds]", "70000")
     vgprbound.keyboard.press("Enter")

@@ -36,7 +36,7 @@ CASES = 400
 ANSWER = (
     *("target", "launch", "per", "simds", "wave_slots", "workgroups", "waves", "waves_per_simd"),
     *("percent", "obstacles", "at_most_because", "allocated", "limits", "limiters", "next"),
-    *("headroom", "range"),
+    *("headroom", "range", "exact"),
 )
 """Fields of an occupancy in the page's model."""
 OCCUPANCIES = """cases.map(([target, demand, launch]) =>

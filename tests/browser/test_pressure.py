@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from ..conftest import FIXTURES
 from ..test_golden import OCCUPANCY, run
 from .chromium import Opened
+from .test_fleet import cells
 
 SAMPLE = f"assembly/{OCCUPANCY}.s"
 
@@ -92,3 +93,17 @@ def test_a_fleet_does_not(opened: Opened, tmp_path: Path) -> None:
     shown = opened.open(page)
     assert shown.locator(".pressure").count() == 0
     assert "pressureSection(data)" not in page.read_text("utf-8")
+
+
+def test_several_kernels_have_a_table_that_opens_them(opened: Opened, tmp_path: Path) -> None:
+    page = tmp_path / "several.html"
+    run("pressure", SAMPLE, "--format", "html", "-o", str(page), folder=FIXTURES)
+    shown = opened.open(page)
+    peaks = [int(text) for text in cells(shown, "peak")]
+    assert peaks == sorted(peaks, reverse=True)
+    assert shown.locator(".pressure").count() == 0
+    shown.get_by_role("link", name="vgprbound").click()
+    expect(shown.locator("h1")).to_have_text("vgprbound")
+    assert reading(shown).startswith("line 511: 122 VGPRs")
+    shown.go_back()
+    expect(shown.locator("table.kernels")).to_be_visible()

@@ -25,16 +25,16 @@ def page(opened: Opened, tmp_path: Path) -> Page:
 
 
 def test_it_shows_what_was_planted(page: Page, opened: Opened) -> None:
-    assert "affected: 1 worse · 1 only renamed" in page.locator("h1").inner_text()
-    assert cells(page, 1) == ["worse", "renamed"]
-    assert cells(page, 9) == [NIGHTS[2], NIGHTS[3]]
+    assert "affected: 1 worse · 1 only renamed" in page.locator("header").inner_text()
+    assert cells(page, "status") == ["worse", "renamed"]
+    assert cells(page, "moved") == [NIGHTS[2], NIGHTS[3]]
     assert "was v1::scan(float*)" in page.locator("table.kernels").inner_text()
     opened.screenshot("trend")
 
 
 def test_each_kernel_has_a_curve_a_number_and_each_sum_too(page: Page) -> None:
     curves = page.locator("table.kernels tbody tr").first.locator("svg.spark")
-    assert curves.count() == 5
+    assert curves.count() == 3  # spills and scratch are 0 in every build
     assert curves.first.get_attribute("aria-label") == "waves/SIMD: 8, 8, 4, 4, 4"
     heights = curves.first.locator("polyline").get_attribute("points")
     assert heights is not None
@@ -46,4 +46,4 @@ def test_each_kernel_has_a_curve_a_number_and_each_sum_too(page: Page) -> None:
 
 def test_filters_choose(page: Page) -> None:
     page.get_by_label("what became of it").select_option("renamed")
-    assert cells(page, 1) == ["renamed"]
+    assert cells(page, "status") == ["renamed"]

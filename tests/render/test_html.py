@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
+from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import Item, Result
 from kernelinfo.render import View, renderer
 from kernelinfo.render.html.dataset import MOST_OF_A_NAME
 
@@ -21,10 +24,24 @@ THOUSAND = 1_000_000
 """Bytes that the page of a thousand kernels may have."""
 
 
+PIECE = re.compile(
+    r'<script type="application/json" data-piece="(\w+)"( data-packed)?>(.*?)</script>'
+)
+
+
+def values_of(page: str, kind: str) -> list[Any]:
+    """The pieces of a kind, unpacked."""
+    found = [(packed, text) for each, packed, text in PIECE.findall(page) if each == kind]
+    texts = [zlib.decompress(b64decode(text)) if packed else text for packed, text in found]
+    return [json.loads(text) for text in texts]
+
+
 def data_of(page: str) -> dict[str, Any]:
-    (text,) = re.findall(r'<script type="application/json" id="report">(.*?)</script>', page)
-    data = json.loads(text)
-    assert isinstance(data, dict)
+    """The data of all pieces, joined as the page joins them."""
+    data: dict[str, Any] = {}
+    for values in values_of(page, "data"):
+        for name, value in values.items():
+            data[name] = data[name] + value if name in data else value
     return data
 
 
@@ -46,6 +63,33 @@ def test_nothing_is_fetched_and_the_page_forbids_it_itself() -> None:
     assert "default-src 'none'" in text
     assert re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", text.split("<main")[0]) == []
     assert re.findall(r"@import|url\((?!#|\"#|data:)|\bfetch\(|XMLHttpRequest|import\(", text) == []
+
+
+def test_a_page_of_few_kernels_is_readable_text_and_one_of_many_is_packed() -> None:
+    few, many = page(fleet(50)), page(fleet(5000))
+    assert not any(packed for _, packed, _ in PIECE.findall(few))
+    assert len(data_of(many)["kernels"]) == 5000
+    assert len(values_of(many, "data")) > 3
+    assert sum(map(len, values_of(many, "details"))) == 5000
+    assert len(many) - len(few) < 100 * 5000
+
+
+def test_kernels_are_written_before_all_are_read() -> None:
+    """Memory is bounded: no kernel is kept but its names and what others share."""
+    read = 0
+
+    def counted() -> Iterator[Item]:
+        nonlocal read
+        for item in fleet(9000):
+            read += 1
+            yield item
+
+    seen = ""
+    for text in renderer("html")(counted(), View()):
+        seen = "".join((seen, text))
+        if 'data-piece="details"' in seen:
+            break
+    assert 0 < read < 5000
 
 
 HOSTILE = [
@@ -71,9 +115,19 @@ def test_names_cannot_leave_their_place(name: str) -> None:
     text.encode()
 
 
+def test_names_cannot_leave_a_packed_piece() -> None:
+    names = [f"{name}{number}" for number in range(2000) for name in HOSTILE]
+    text = page(renamed(names))
+    for packed, piece in ((packed, piece) for _, packed, piece in PIECE.findall(text)):
+        assert not packed or re.fullmatch("[A-Za-z0-9+/]+=*", piece)
+    assert text.count("<script") == page(renamed(["plain"] * len(names))).count("<script")
+    assert len(data_of(text)["titles"]) == len(names)
+    assert "\u202e" not in json.dumps(data_of(text), ensure_ascii=False)
+
+
 def test_a_megabyte_of_a_name_is_cut_and_its_length_stated() -> None:
     text = page(renamed(["x" * 1_000_000]))
-    ((shown, symbol, _, length),) = data_of(text)["titles"]
+    ((shown, symbol, length),) = data_of(text)["titles"]
     assert (len(shown), symbol, length) == (MOST_OF_A_NAME, "", 1_000_000)
     assert len(text) < THOUSAND
 
@@ -89,13 +143,13 @@ def test_titles_are_the_short_names_each_its_own() -> None:
         for number, item in enumerate(items)
         if isinstance(item, Result)
     ]
-    titles = data_of(page(iter(results)))["titles"]
-    assert [brief for _, _, brief, _ in titles] == [
+    briefs = data_of(page(iter(results)))["briefs"]
+    assert briefs == [
         "scan_by_key<config<256, 4>, float const*, float, plus<float>>",
         "scan_by_key<config<256, 4>, float const*, float, minus<float>>",
     ]
     text = "".join(renderer("text")(iter(results), View(names="short")))
-    assert all(brief in text for _, _, brief, _ in titles)
+    assert all(brief in text for brief in briefs)
 
 
 def test_problems_are_in_the_page_too() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
@@ -11,35 +10,48 @@ from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import headline, retargeted, roll_up, rows, toolchain, unread
 from kernelinfo.render.html import TABLE_SCRIPTS, page
-from kernelinfo.render.html.dataset import Titles, problem_rows
+from kernelinfo.render.html.dataset import Titles, place_of, problem_rows
+from kernelinfo.render.html.pieces import PagePiece, Shared, batches, piece
 from kernelinfo.render.names import printable
 
-SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "slopes.js", "diff.js")
+SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "status.js", "slopes.js", "diff.js")
 _MEASURES = (*(number.field for number in NUMBERS), "exact")
 """Fields of `KernelSummary` in the page's data."""
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
+    yield from page(_pieces(comparison, view), SCRIPTS)
+
+
+def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
     found = rows(comparison)
-    old = Titles((row.old for row in found if row.old), view.names)
-    new = Titles((row.new for row in found if row.new), view.names)
     remarks = (of(comparison) for of in (retargeted, toolchain, unread))
-    data = {
-        "headline": headline(found),
-        "about": [*filter(None, (roll_up(comparison, found), *remarks))],
-        "measures": _MEASURES,
-        "rows": [
-            [row.status, printable(row.why), _side(row.old, old), _side(row.new, new)]
-            for row in found
-        ],
-        "problems": problem_rows(comparison.problems),
-        "repeats": [],
-    }
-    yield from page(data, SCRIPTS, len(found))
+    yield piece(
+        {
+            "headline": headline(found),
+            "builds": [printable(name) for name in comparison.names or ()],
+            "about": [*filter(None, (roll_up(comparison, found), *remarks))],
+            "measures": _MEASURES,
+            "problems": problem_rows(comparison.problems),
+            "repeats": [],
+        }
+    )
+    old, new, places, measures = Titles(view.names), Titles(view.names), Shared(), Shared()
 
+    def side(kernel: KernelSummary | None, titles: Titles) -> list[int] | None:
+        if kernel is None:
+            return None
+        numbers = tuple(getattr(kernel, name) for name in _MEASURES)
+        return [titles(kernel), places(place_of(kernel)), measures(numbers)]
 
-def _side(kernel: KernelSummary | None, titles: Titles) -> list[Any] | None:
-    if kernel is None:
-        return None
-    measures = [getattr(kernel, name) for name in _MEASURES]
-    return [titles.of(kernel), printable(kernel.target), printable(kernel.code_object), measures]
+    for batch in batches(found):
+        changed = [
+            [row.status, printable(row.why), side(row.old, old), side(row.new, new)]
+            for row in batch
+        ]
+        titles = {"old_titles": old.fresh(), "new_titles": new.fresh()}
+        yield piece(
+            {"rows": changed, **titles, "places": places.fresh(), "numbers": measures.fresh()}
+        )
+    none = dict.fromkeys(("rows", "old_titles", "new_titles", "places", "numbers"), ())
+    yield piece({**none, "old_briefs": old.briefs(), "new_briefs": new.briefs()})

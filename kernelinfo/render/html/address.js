@@ -35,3 +35,10 @@ const orderInWords = ({ key, rising }) => `${rising ? "-" : ""}${key}`;
 function orderOf(text, otherwise) {
   return text ? { key: text.replace("-", ""), rising: text.startsWith("-") } : otherwise;
 }
+
+/* A key that a kernel has in every build. Kernels with the same name and target are numbered. */
+function keyed(name, counts) {
+  const count = (counts.get(name) ?? 0) + 1;
+  counts.set(name, count);
+  return count === 1 ? name : `${name} ${count}`;
+}

@@ -20,33 +20,53 @@ function blockOf(found) {
 
 const COLUMNS = [
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
-    show: (kernel) => nameCell(kernel.title, addressWith({ kernel: kernel.key })) },
-  { key: "target", label: "target", text: true, of: ({ target }) => target || "?" },
-  { key: "size", label: "block",
+    also: ({ options }) => options,
+    show: (kernel, count) =>
+      nameCell(kernel.title, addressWith({ kernel: kernel.key }), count, kernel.options) },
+  { key: "library", label: "library", text: true, width: 10.5, of: ({ library }) => library,
+    show: ({ library, input }) => html("span", { title: input.location }, breakable(library)) },
+  { key: "target", label: "target", text: true, width: 6.4, of: ({ label }) => label || "?" },
+  { key: "size", label: "block", width: 4.2,
     of: ({ case: found }) => (found ? found.launch.workgroup_size : -1),
     show: ({ case: found }) => blockOf(found) },
-  { key: "vgprs", label: "VGPR", of: allocatedOrUsed("vgprs") },
-  { key: "agprs", label: "AGPR", of: allocatedOrUsed("agprs") },
-  { key: "sgprs", label: "SGPR", of: allocatedOrUsed("sgprs") },
-  { key: "lds", label: "LDS", of: ldsAsked, show: (kernel) => sized(ldsAsked(kernel)) },
-  { key: "scratch", label: "scratch", of: ({ spills }) => known(spills.scratch),
+  { key: "vgprs", label: "VGPR", width: 3.9, of: allocatedOrUsed("vgprs") },
+  { key: "agprs", label: "AGPR", width: 3.9, of: allocatedOrUsed("agprs") },
+  { key: "sgprs", label: "SGPR", width: 3.9, of: allocatedOrUsed("sgprs") },
+  { key: "lds", label: "LDS", width: 5.2, of: ldsAsked, show: (kernel) => sized(ldsAsked(kernel)) },
+  { key: "scratch", label: "scratch", width: 5.2, of: ({ spills }) => known(spills.scratch),
     show: ({ spills }) => sized(known(spills.scratch)) },
-  { key: "waves", label: "waves/SIMD", rising: true, of: outcomeAt("waves_per_simd"),
-    show: wavesCell },
-  { key: "percent", label: "occ", rising: true, of: outcomeAt("percent"),
-    show: ({ case: found }) => (found ? `${found.outcome.percent.toFixed(1)} %` : "?") },
-  { key: "limiters", label: "limited by", text: true,
+  { key: "waves", label: "waves/SIMD", width: 7.4, rising: true, of: outcomeAt("waves_per_simd"),
+    also: ({ case: found }) => found?.outcome.exact, show: wavesCell },
+  { key: "percent", label: "occ", width: 5.8, rising: true, of: outcomeAt("percent"),
+    show: ({ case: found }) =>
+      (found ? `${boundOf(found.outcome)}${found.outcome.percent.toFixed(1)} %` : "?") },
+  { key: "limiters", label: "limited by", width: 7.5, text: true,
     of: (kernel) => limitersOf(kernel).join(" "), show: limitersCell },
-  { key: "findings", label: "findings", text: true, of: ({ findings }) => -findings.length,
+  { key: "findings", label: "findings", width: 5.6, text: true,
+    of: ({ findings }) => -findings.length,
+    also: ({ findings }) => findings.map(({ rule }) => rule).join(),
     show: ({ findings }) => findings.map((finding) =>
       html("span", { class: `finding ${finding.severity}`, title: finding.message },
         finding.rule)) },
 ];
 
+/* Columns of a report: the library if there are several; registers and findings if there are any. */
+function columnsOf({ kernels, inputs }) {
+  const isShown = {
+    library: kernels.some(({ library }) => library),
+    agprs: kernels.some((kernel) => allocatedOrUsed("agprs")(kernel)),
+    scratch: kernels.some(({ spills }) => spills.scratch !== 0),
+    findings: kernels.some(({ findings }) => findings.length),
+  };
+  const widest = Math.max(...inputs.map(({ label }) => label.length));
+  return COLUMNS.filter(({ key }) => isShown[key] ?? true).map((column) =>
+    (column.key === "target" ? { ...column, width: Math.max(4.4, 1.6 + 0.56 * widest) } : column));
+}
+
 function wavesCell({ case: found }) {
   if (!found) return "?";
-  const { waves_per_simd: waves, exact, percent: share } = found.outcome;
-  return html("span", { class: "level" }, (exact || !waves ? "" : "≤ ") + number(waves),
+  const { waves_per_simd: waves, percent: share } = found.outcome;
+  return html("span", { class: "level" }, boundOf(found.outcome) + number(waves),
     html("span", { class: "meter", style: `--share:${share}%`, "aria-hidden": "true" }));
 }
 

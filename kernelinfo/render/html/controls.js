@@ -1,12 +1,6 @@
 /* Controls that filter rows: a search, choices with their counts, and a button that clears them. */
 "use strict";
 
-const tally = (values) => {
-  const counts = new Map();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return counts;
-};
-
 /* A search for names, and choices for keys of `filters`. Each change calls `changed()`. */
 function controlsOf(filters, changed) {
   const sought = (event) => {

@@ -81,7 +81,7 @@ function curveFigure(variable, now, before, targets, choose) {
 
 const sayAt = (kind, at, occupancy) =>
   `${kind.unit(at)}: ${occupancy.obstacles.length
-    ? "cannot start" : wavesPerSimd(occupancy.waves_per_simd)}`;
+    ? "cannot start" : reached(occupancy)}`;
 
 function describe(kind, asked, occupancy, waves) {
   const steps = waves.filter(([, value], index) => value !== waves[index + 1]?.[1]);

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable
-from itertools import count
-from typing import Any
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.numbers import NUMBERS
-from kernelinfo.kernel.report import Report
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.occupancy import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
+from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
+from kernelinfo.render.html.pieces import ROWS, PagePiece, Shared, batches, piece
 from kernelinfo.render.json import as_json
 from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import member_path, name_of, names_of, printable
 from kernelinfo.render.notes import code_parts, expected
 from kernelinfo.render.words import compiler_name
 from kernelinfo.rules import BY_DEFAULT
+
+if TYPE_CHECKING:
+    from kernelinfo.compare.summary import KernelSummary
+    from kernelinfo.render.names import Named
 
 MOST_OF_A_NAME = 4000
 """Most characters of a kernel's name in the page. A cut name states its length."""
@@ -43,59 +47,105 @@ _NOT_COUNTED = {
 }
 """Fields of a target that the page's arithmetic does not use."""
 
-_Shared = defaultdict[Hashable, int]  # value → index; rows store the index
+_COLUMNS = ("title", "input", "case", "used", "spills", "findings", "compiler")
+"""Cells of a row of `kernels`. All but the last two are numbers of shared values."""
 
 
-def dataset(report: Report, view: View) -> dict[str, Any]:
-    """The report as JSON values. `columns` names the cells in the rows of `kernels`."""
-    named = Titles(report.kernels, view.names)
-    titles, inputs, cases, findings, texts = (_Shared(count().__next__) for _ in range(5))
+def pieces(
+    items: Iterable[Item], view: View, parts: Mapping[str, Mapping[Any, Any]]
+) -> Iterator[PagePiece]:
+    """The report as JSON in pieces. Nothing of a kernel is kept but what others share."""
+    arithmetic = {name: as_json(targets.find(name), _NOT_COUNTED) for name in targets.known()}
+    yield piece(
+        {
+            "columns": _COLUMNS,
+            "rows": ROWS,
+            "facts": list(_FACTS.values()),
+            "sources": SOURCES,
+            "lds_not_stated": LDS_NOT_STATED,
+            "rules": [
+                (rule.number, rule.name, rule.severity, rule.fixed)
+                for rule in (view.selection or BY_DEFAULT).rules()
+            ],
+            "targets": arithmetic,
+        }
+    )
+    problems: list[Problem] = []
+    repeats: list[Repeat] = []
+    titles, kernels = Titles(view.names), _Kernels()
+    for batch in batches(_results(items, problems, repeats)):
+        rows = [kernels.row(result, titles) for result in batch]
+        details = [kernels.details(result) for result in batch]
+        yield piece({"kernels": rows, "titles": titles.fresh(), **kernels.fresh()})
+        yield piece(details, "details")
+    copies = [
+        (*(member_path(one.path, one.member) for one in (copy, copy.first)), copy.is_exact)
+        for copy in repeats
+    ]
+    none = {"kernels": [], "titles": [], **kernels.fresh()}
+    yield piece(
+        {
+            **none,
+            "briefs": titles.briefs(),
+            "problems": problem_rows(problems),
+            "repeats": copies,
+            **parts,
+        }
+    )
 
-    def kernel_row(result: Result) -> dict[str, Any]:
-        kernel, occupancy, used = result.kernel, result.occupancy, result.kernel.used
-        number = result.compiler_number
-        return {
-            "title": titles[named.of(kernel)],
-            "input": inputs[_input(kernel.code_object)],
-            "case": None if occupancy is None else cases[_case(occupancy)],
-            "used": [used.vgprs, used.agprs, used.sgprs, used.lds_bytes],
-            "spills": [kernel.spills.vgprs, kernel.spills.sgprs, used.scratch_bytes_per_lane],
-            "findings": [
-                findings[f.rule, f.name, f.severity, printable(f.message), f.hint]
+
+def _results(
+    items: Iterable[Item], problems: list[Problem], repeats: list[Repeat]
+) -> Iterator[Result]:
+    """The results among the items; the others are appended to the lists."""
+    for item in items:
+        if isinstance(item, Result):
+            yield item
+        elif isinstance(item, Problem):
+            problems.append(item)
+        elif isinstance(item, Repeat):
+            repeats.append(item)
+
+
+class _Kernels:
+    """Rows of kernels, and the values that they share."""
+
+    def __init__(self) -> None:
+        names = ("inputs", "cases", "used", "spills", "findings", "texts")
+        self._shared = {name: Shared() for name in names}
+
+    def row(self, result: Result, titles: Titles) -> list[Any]:
+        """Cells of a kernel in the order of `_COLUMNS`."""
+        shared, kernel, occupancy = self._shared, result.kernel, result.occupancy
+        used, compiler = kernel.used, result.compiler_number
+        return [
+            titles(kernel),
+            shared["inputs"](_input(kernel.code_object)),
+            None if occupancy is None else shared["cases"](_case(occupancy)),
+            shared["used"]((used.vgprs, used.agprs, used.sgprs, used.lds_bytes)),
+            shared["spills"]((*kernel.spills, used.scratch_bytes_per_lane)),
+            [
+                shared["findings"]((f.rule, f.name, f.severity, printable(f.message), f.hint))
                 for f in result.findings
             ],
-            "source": _source(kernel),
-            "code": [texts[part] for part in code_parts(kernel.code)],
-            "expected": [texts[line] for line in expected(result)],
-            "compiler": [number.waves_per_simd, texts[number.reason or "agrees"]]
-            if number and number.agrees is not None
+            [compiler.waves_per_simd, shared["texts"](compiler.reason or "agrees")]
+            if compiler and compiler.agrees is not None
             else None,
-            "facts": _facts(kernel),
-        }
+        ]
 
-    rows = [kernel_row(result) for result in report.results]
-    return {
-        "columns": [*rows[0]] if rows else [],
-        "kernels": [[*row.values()] for row in rows],
-        "titles": list(titles),
-        "inputs": list(inputs),
-        "cases": list(cases),
-        "findings": list(findings),
-        "texts": list(texts),
-        "facts": list(_FACTS.values()),
-        "sources": SOURCES,
-        "lds_not_stated": LDS_NOT_STATED,
-        "rules": [
-            (rule.number, rule.name, rule.severity, rule.fixed)
-            for rule in (view.selection or BY_DEFAULT).rules()
-        ],
-        "problems": problem_rows(report.problems),
-        "repeats": [
-            (*(member_path(one.path, one.member) for one in (copy, copy.first)), copy.is_exact)
-            for copy in report.repeats
-        ],
-        "targets": {name: as_json(targets.find(name), _NOT_COUNTED) for name in targets.known()},
-    }
+    def details(self, result: Result) -> list[Any]:
+        """Source line, sentences on the code and on a profile, and facts, for a kernel's page."""
+        texts = self._shared["texts"]
+        return [
+            _source(result.kernel),
+            [texts(part) for part in code_parts(result.kernel.code)],
+            [texts(line) for line in expected(result)],
+            _facts(result.kernel),
+        ]
+
+    def fresh(self) -> dict[str, list[Hashable]]:
+        """Shared values that no piece holds yet."""
+        return {name: shared.fresh() for name, shared in self._shared.items()}
 
 
 def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
@@ -107,24 +157,66 @@ def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
 
 
 class Titles:
-    """Names of kernels in a page: the unique short names of the text report, and whole names."""
+    """Names of kernels in a page. Short names need all kernels, so they come last."""
 
-    def __init__(self, kernels: Iterable[Kernel | KernelSummary], style: NameStyle) -> None:
+    def __init__(self, style: NameStyle) -> None:
         self._style = style
-        self._brief = names_of(kernels, "short" if style == "full" else style)
+        self._shared = Shared()
+        self._names: list[KernelName] = []
 
-    def of(self, kernel: Kernel | KernelSummary) -> tuple[str, str, str, int]:
-        """(name, mangled name, short name, length before a cut); empty if equal to the name."""
+    def __call__(self, kernel: Named) -> int:
+        """The number of a kernel's title."""
+        return self._shared(KernelName(kernel.name, kernel.symbol))
+
+    def fresh(self) -> list[tuple[str, str, int]]:
+        """(name, mangled name or empty if equal, length before a cut) of new titles."""
+        found = [name for name in self._shared.fresh() if isinstance(name, KernelName)]
+        self._names += found
+        return [self._title(name) for name in found]
+
+    def briefs(self) -> list[str]:
+        """Unique short names of the text report by number of title; empty if equal to the name."""
+        short = names_of(self._names, "short" if self._style == "full" else self._style)
+        found = [short[one.symbol][:MOST_OF_A_NAME] for one in self._names]
+        names = [self._title(one)[0] for one in self._names]
+        return ["" if brief == name else brief for brief, name in zip(found, names, strict=True)]
+
+    def _title(self, kernel: KernelName) -> tuple[str, str, int]:
         name = name_of(kernel, "mangled" if self._style == "mangled" else "full")
-        others = printable(kernel.symbol), self._brief[kernel.symbol]
-        symbol, brief = ("" if other == name else other[:MOST_OF_A_NAME] for other in others)
-        return name[:MOST_OF_A_NAME], symbol, brief, len(name)
+        symbol = printable(kernel.symbol)
+        shown = "" if symbol == name else symbol[:MOST_OF_A_NAME]
+        return name[:MOST_OF_A_NAME], shown, len(name)
 
 
 def _input(code_object: CodeObject) -> tuple[Any, ...]:
-    location = member_path(code_object.path, code_object.member)
-    target, stamp = printable(code_object.target or ""), code_object.compiler or ""
-    return location, code_object.kind, target, compiler_name(stamp), code_object.offset
+    """(location, kind, processor, target id, compiler, offset, file or member, its short name,
+    options of Triton)."""
+    location, target = member_path(code_object.path, code_object.member), code_object.target
+    return (
+        location,
+        code_object.kind,
+        printable(target or ""),
+        printable(target_id(target, code_object.features)) if target else "",
+        compiler_name(code_object.compiler or ""),
+        code_object.offset,
+        *place(code_object.path, code_object.member),
+        tuple(printable(f"{name}={value}") for name, value in code_object.options),
+    )
+
+
+def place(path: str, member: str | None) -> tuple[str, str]:
+    """(file or member file, its short name); the entry of a bundle, a target, is no part of it."""
+    file = member_file(member or "")
+    name = file.rpartition("/")[2] if file else library_of(path) if path else ""
+    return member_path(path, file), printable(name)
+
+
+def place_of(kernel: KernelSummary) -> tuple[str, str, str]:
+    """(target, file or member file, its short name) of a compared kernel."""
+    path, separator, member = kernel.code_object.partition(" › ")
+    if not separator and member_file(path) != path:  # the member of a build that is one file
+        path, member = "", path
+    return printable(kernel.target), *place(path, member)
 
 
 def _case(occupancy: Occupancy) -> tuple[Any, ...]:

@@ -3,18 +3,17 @@
 
 const STATUS = { moved: "moved within its steps", renamed: "only renamed" };
 
-function readComparison(text) {
-  const data = JSON.parse(text);
-  const sideOf = (side) => side && {
-    title: titleOf(side[0]),
-    target: side[1],
-    location: side[2],
-    ...Object.fromEntries(data.measures.map((name, index) => [name, side[3][index]])),
-  };
+function readComparison(data) {
+  const places = placesOf(data.places);
+  const titles = ["old", "new"].map((build) => data[`${build}_titles`].map((row, index) =>
+    titleOf(row, data[`${build}_briefs`][index])));
+  const numbers = data.numbers.map((row) => named(data.measures, row));
+  const sideOf = (side, build) =>
+    side && { title: titles[build][side[0]], ...places[side[1]], ...numbers[side[2]] };
   const rows = data.rows.map(([status, why, before, after], index) => {
-    const [old, now] = [sideOf(before), sideOf(after)];
-    const { title, target } = now ?? old;
-    return { index, status, why, old, now, title, target };
+    const [old, now] = [sideOf(before, 0), sideOf(after, 1)];
+    const { title, target, library } = now ?? old;
+    return { index, status, why, old, now, title, target, library };
   });
   return { ...data, rows };
 }
@@ -30,67 +29,85 @@ function moveOf({ old, now }, key, show = String) {
 function wavesMove({ old, now }) {
   const [before, after] = [old, now].map((side) => {
     if (!side) return "–";
-    const bound = side.exact === false && side.waves_per_simd ? "≤ " : "";
-    return bound + orUnknown(side.waves_per_simd, number);
+    return boundOf(side) + orUnknown(side.waves_per_simd, number);
   });
   return before === after ? before : `${before} → ${after}`;
 }
 
 const gain = (key) => ({ old, now }) => (now?.[key] ?? 0) - (old?.[key] ?? 0);
 
-const measured = (key, label, show) =>
-  ({ key, label, of: gain(key), show: (row) => moveOf(row, key, show) });
+const measured = (key, label, width, show) => ({ key, label, width, of: gain(key),
+  also: (row) => moveOf(row, key, show), show: (row) => moveOf(row, key, show) });
 
 const DIFF_COLUMNS = [
-  { key: "status", label: "became", text: true, of: ({ index }) => String(index).padStart(9, "0"),
-    show: ({ status }) => html("span", { class: `status ${status}` }, status) },
+  STATUS_COLUMN,
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
-    show: ({ title, old }) => nameCell(title, null,
-      old && old.title.name !== title.name ? `was ${old.title.name}` : "") },
-  { key: "target", label: "target", text: true, of: ({ target }) => target,
-    show: (row) => moveOf(row, "target").replace("– → ", "").replace(" → –", "") },
-  { key: "waves_per_simd", label: "waves/SIMD", rising: true, of: gain("waves_per_simd"),
-    show: wavesMove },
-  measured("reserved_vgprs", "VGPR"),
-  measured("lds_bytes", "LDS", bytes),
-  measured("scratch_bytes_per_lane", "scratch", bytes),
-  { key: "why", label: "why", text: true, of: ({ why }) => why },
+    also: renamedFrom,
+    show: (row, count) => nameCell(row.title, null, count, renamedFrom(row)) },
+  { key: "library", label: "library", text: true, width: 12,
+    of: (row) => moveOf(row, "library"), show: (row) => breakable(moveOf(row, "library")) },
+  { key: "target", label: "target", text: true, width: 9, of: ({ target }) => target,
+    also: (row) => targetMove(row), show: (row) => targetMove(row) },
+  { key: "waves_per_simd", label: "waves/SIMD", width: 6.6, rising: true,
+    of: gain("waves_per_simd"), also: wavesMove, show: wavesMove },
+  measured("reserved_vgprs", "VGPR", 6.2),
+  measured("lds_bytes", "LDS", 6.4, bytes),
+  measured("scratch_bytes_per_lane", "scratch", 6.4, bytes),
+  { key: "why", label: "why", text: true, width: 19, of: ({ why }) => why },
 ];
 
+function renamedFrom({ title, old }) {
+  return old && old.title.name !== title.name ? `was ${old.title.name}` : "";
+}
+
+const targetMove = (row) => moveOf(row, "target").replace("– → ", "").replace(" → –", "");
+
 function diffPage(comparison) {
-  const { rows } = comparison;
-  const filters = { name: "", status: "", target: "", slope: "" };
-  const table = sortedTable("Kernels that moved, are gone or new", DIFF_COLUMNS,
-    { key: "status", rising: true });
+  const { rows, builds } = comparison;
+  const filters = { name: "", status: "", library: "", target: "", slope: "" };
+  const isShown = { library: rows.some(({ library }) => library) };
+  const table = sortedTable("Kernels that moved, are gone or new",
+    DIFF_COLUMNS.filter(({ key }) => isShown[key] ?? true), { key: "status", rising: true });
   const { update, follow } = addressed(filters, table, draw);
   const charts = html("div");
   const measure = measureOf(rows);
   const { search, choice, clear } = controlsOf(filters, update);
-  const counted = (key) => [...tally(rows.map((row) => row[key]))];
   const bar = barOf(search,
-    choice("status", "what became of it",
-      counted("status").map(([name, count]) => [name, STATUS[name] ?? name, count])),
-    choice("target", "target", counted("target").map(([name, count]) => [name, name, count])),
-    clear);
+    choice("status", "what became of it", [...tally(rows.map(({ status }) => status))]
+      .map(([name, count]) => [name, STATUS[name] ?? name, count])),
+    libraryChoice(rows, choice),
+    choice("target", "target", targetChoices(rows.map(({ target }) => target))), clear);
   function draw() {
-    const { name, status, target, slope } = filters;
+    const { name, status, library, target, slope } = filters;
     const chosen = rows.filter((row) =>
       (!name || row.title.sought.includes(name) || row.old?.title.sought.includes(name)) &&
-      (!status || row.status === status) && (!target || row.target === target) &&
+      (!status || row.status === status) && (!library || row.library === library) &&
+      (!target || isOfTarget(row.target, target)) &&
       (!slope || slopeKey(row, measure) === slope));
     showFilters(bar, filters);
-    table.show(chosen);
-    const figure = slopeFigure(chosen, measure, (by) => { Object.assign(filters, by); update(); });
+    table.show(chosen, rows.length);
+    const figure = slopeFigure(chosen, measure, builds,
+      (by) => { Object.assign(filters, by); update(); });
     charts.replaceChildren(...(figure ? [figure] : []));
   }
   addEventListener("hashchange", follow);
   follow();
   return html("article", { class: "diff" },
-    html("header", {}, html("h1", {}, comparison.headline),
+    html("header", {}, html("h1", {}, comparison.headline), buildNames(builds),
       comparison.about.map((line) => html("p", { class: "about" }, line))),
     problemsOf(comparison), bar, charts, table.element);
 }
 
-const comparison = readComparison(byId("report").textContent);
-byId("page").append(diffPage(comparison));
-document.title = "kernelinfo diff";
+function buildNames(builds) {
+  if (!builds.length) return null;
+  return html("dl", { class: "builds" }, ["old", "new"].map((name, index) =>
+    html("div", {}, html("dt", {}, name), html("dd", {}, builds[index]))));
+}
+
+openWith((data) => {
+  const comparison = readComparison(data);
+  ranked(comparison.rows);
+  byId("page").append(diffPage(comparison));
+  const names = shortBuilds(comparison.builds);
+  document.title = `${names.length ? `${names.join(" → ")} · ` : ""}kernelinfo diff`;
+});

@@ -17,11 +17,18 @@ const html = (tag, attributes = {}, ...children) =>
 const svg = (tag, attributes = {}, ...children) =>
   furnish(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes, children);
 
-/* A kernel's names as the page holds them. */
-const titleOf = ([name, symbol, brief, length]) => ({
+/* A text that breaks where its words end: behind _ , / . : < and the like. */
+const breakable = (text) => text.split(/(?<=[_/.,:<>\-])(?=[^_/.,:<>\-\s])/)
+  .flatMap((part, index) => (index ? [html("wbr"), part] : [part]));
+
+/* A kernel's names as the page holds them; an empty short name is the name. */
+const titleOf = ([name, symbol, length], brief) => ({
   name, symbol, length, brief: brief || name,
   sought: `${name} ${symbol}`.toLowerCase(),
 });
+
+const named = (names, values) =>
+  Object.fromEntries(names.map((name, index) => [name, values[index]]));
 
 const byId = (id) => document.getElementById(id);
 

@@ -26,9 +26,10 @@ const TRAITS = {
 };
 
 function accepts(filters, kernel) {
-  const { name, target, limiter, waves, trait, uses } = filters;
+  const { name, library, target, limiter, waves, trait, uses } = filters;
   return (!name || kernel.title.sought.includes(name)) &&
-    (!target || kernel.target === target) &&
+    (!library || kernel.library === library) &&
+    (!target || isOfTarget(kernel.label, target)) &&
     (!limiter || limitersOf(kernel).includes(limiter)) &&
     (!waves || wavesBin(kernel) === waves) &&
     (!uses || usesKey(kernel) === uses) &&
@@ -45,7 +46,6 @@ function usesKey({ case: found }) {
 function filterBar(report, filters, changed) {
   const { kernels } = report;
   const { search, choice, clear } = controlsOf(filters, changed);
-  const targets = [...tally(kernels.map((kernel) => kernel.target))].sort();
   const limiters = [...tally(kernels.flatMap(limitersOf))];
   const waves = [...tally(kernels.map(wavesBin))].sort(byBin);
   const rules = [...tally(kernels.flatMap(({ findings }) =>
@@ -54,7 +54,8 @@ function filterBar(report, filters, changed) {
     [key, text, kernels.filter(has).length]);
   return barOf(
     search,
-    choice("target", "target", targets.map(([name, count]) => [name, name || "unknown", count])),
+    libraryChoice(kernels, choice),
+    choice("target", "target", targetChoices(kernels.map(({ label }) => label))),
     choice("limiter", "limited by", limiters.map(([name, count]) =>
       [name, RESOURCES[name], count])),
     choice("waves", "waves/SIMD", waves.map(([name, count]) => [name, binLabel(name), count])),

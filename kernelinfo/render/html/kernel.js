@@ -3,12 +3,13 @@
 
 /* Longer names are folded, in characters. */
 const LONG_NAME = 300;
+const MOST_EQUAL = 100;
 
 function kernelPage(report, kernel) {
   const single = report.kernels.length === 1;
   const page = html("article", { class: "kernel" },
     single ? null : html("p", { class: "back" },
-      html("a", { href: addressWith({ kernel: "" }) }, "← all kernels")),
+      html("a", { href: addressWith({ kernel: "", ...NO_CHANGES }) }, "← all kernels")),
     kernelHeading(report, kernel));
   if (kernel.case) {
     page.append(...explained(report, kernel));
@@ -17,7 +18,11 @@ function kernelPage(report, kernel) {
       ` ${whyUnknown(report, kernel)}: its occupancy is not known`),
     ...findingList(kernel.findings));
   }
-  page.append(sourcesOf(report, kernel));
+  page.append(equalOnes(report, kernel));
+  detailsOf(report, kernel).then((details) => {
+    page.append(sourcesOf(report, kernel, details));
+    if (details.source) page.querySelector(".about").append(` · ${details.source}`);
+  });
   return page;
 }
 
@@ -30,13 +35,13 @@ function whyUnknown(report, { input: { target } }) {
 function kernelHeading(report, kernel) {
   const { title, input } = kernel;
   const target = report.targets[kernel.target];
-  const own = input.target || "unknown target";
+  const own = input.id || "unknown target";
   const about = [
-    target && target.name !== own ? `${own}, what if on ${target.name}` : own,
+    target && target.name !== input.target ? `${own}, what if on ${target.name}` : own,
     target && target.family,
     kernel.case && `wave${kernel.case.demand.wave_size}`,
-    kernel.source,
     input.compiler,
+    input.options,
     input.location,
   ];
   const cut = title.length > title.name.length
@@ -59,7 +64,7 @@ function kernelHeading(report, kernel) {
 /* Redraws all parts that depend on the sliders, and updates the sliders' fields. */
 function explained(report, kernel) {
   const compiled = caseWith(report, kernel, {});
-  const changes = {};
+  const changes = changesInAddress(report, kernel);
   const outcome = html("section", { class: "outcome" });
   const spoken = html("p", { class: "unseen", role: "status" });
   const findings = html("section", {});
@@ -69,10 +74,12 @@ function explained(report, kernel) {
   const resources = html("section", {});
   const reset = html("button", { type: "button", onclick: () => {
     for (const name of Object.keys(changes)) delete changes[name];
+    rewriteChanges(changes);
     draw(true);
   } }, "as compiled");
   const change = (name) => (value) => {
     changes[name] = value;
+    rewriteChanges(changes);
     draw(name === "target");
   };
   function draw(anew) {
@@ -126,13 +133,27 @@ function follow(sliders, now) {
   }
 }
 
+/* Links to kernels that have the same row in the table. */
+function equalOnes(report, kernel) {
+  if (kernel.look === undefined) return "";
+  const others = report.kernels.filter((one) => one.look === kernel.look && one !== kernel);
+  if (!others.length) return "";
+  const links = others.slice(0, MOST_EQUAL).map((one) => html("li", {},
+    html("a", { href: addressWith({ kernel: one.key, ...NO_CHANGES }) }, one.input.location)));
+  const rest = others.length > MOST_EQUAL
+    ? html("li", { class: "quiet" }, `… ${grouped(others.length - MOST_EQUAL)} more`) : null;
+  return html("details", {},
+    html("summary", {}, `the same numbers in ${plural(others.length, "more code object")}`),
+    html("ul", { class: "places" }, links, rest));
+}
+
 /* The sources of each number. The first source counts. */
-function sourcesOf(report, kernel) {
+function sourcesOf(report, kernel, details) {
   const inText = kernel.input.kind === "assembly";
   const location = (at) =>
     at === null ? "" : inText ? `, line ${at}` : `, at 0x${at.toString(16)}`;
   const rows = report.facts.map((label, index) => {
-    const stated = kernel.facts.filter(([fact]) => fact === index);
+    const stated = details.facts.filter(([fact]) => fact === index);
     if (!stated.length) return null;
     const sources = stated.map(([, source, value, at], rank) => {
       const differs = value !== stated[0][2] ? ` says ${value}` : "";
@@ -146,6 +167,6 @@ function sourcesOf(report, kernel) {
     html("h2", {}, "Where the numbers come from"),
     tableOf("Facts and their sources", ["", "value", "sources; the first counts"],
       rows.filter(Boolean), " n "),
-    list("code", kernel.code),
-    list("a profiler should show", kernel.expected));
+    list("code", details.code),
+    list("a profiler should show", details.expected));
 }

@@ -101,6 +101,7 @@ function occupancyOf(target, demand, launch, targets) {
   const waves = Math.min(...counted.map((bound) => residentWaves(bound, demand, launch)));
   const obstacles = obstaclesOf(target, demand, launch, bounds);
   const placed = obstacles.length ? 0 : waves;
+  const reasons = atMostBecause(target, demand, launch, bounds);
   return {
     target: target.name,
     hardware: target.name,
@@ -113,7 +114,8 @@ function occupancyOf(target, demand, launch, targets) {
     waves_per_simd: placed / domain.simds,
     percent: (100 * placed) / waveSlots,
     obstacles,
-    at_most_because: atMostBecause(target, demand, launch, bounds),
+    at_most_because: reasons,
+    exact: !reasons.length,
     allocated: allocatedOf(target, demand, launch),
     limits: bounds,
     limiters: counted
@@ -132,7 +134,8 @@ function bestMember(target, demand, launch, targets) {
   const members = target.members.map((name) => occupancyOf(targets[name], demand, launch, targets));
   const best = members.reduce((most, one) => (one.percent > most.percent ? one : most));
   const reason = `${target.name} runs on several targets: this is the best of them, ${best.target}`;
-  return { ...best, target: target.name, at_most_because: [reason, ...best.at_most_because] };
+  const reasons = [reason, ...best.at_most_because];
+  return { ...best, target: target.name, at_most_because: reasons, exact: false };
 }
 
 const VARIABLES = {

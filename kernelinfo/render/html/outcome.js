@@ -3,20 +3,21 @@
 
 function outcomeOf(now, before, kernel, report) {
   const { occupancy } = now;
-  const bound = occupancy.at_most_because.length && occupancy.waves ? "≤ " : "";
+  const bound = boundOf(occupancy);
   const groups = now.launch.assumption === "graphics-stage" ? ""
-    : `${plural(occupancy.workgroups, "workgroup")} per ${occupancy.per} · `;
+    : `${bound}${plural(occupancy.workgroups, "workgroup")} per ${occupancy.per} · `;
   const lines = [
     html("p", {},
       html("span", { class: "waves", "data-result": "waves" },
         bound + number(occupancy.waves_per_simd)),
       html("span", { class: "unit-name" }, " waves/SIMD"),
-      html("span", { class: "share", "data-result": "percent" }, percent(occupancy.percent)),
+      html("span", { class: "share", "data-result": "percent" },
+        bound + percent(occupancy.percent)),
       occupancy.obstacles.length ? html("span", { class: "limited" }, "cannot launch")
         : html("span", { class: "limited" }, "limited by ",
             occupancy.limiters.map((name) => keyOf(name, RESOURCES[name])))),
     html("p", { class: "quiet" },
-      `${groups}${occupancy.waves} of ` +
+      `${groups}${bound}${occupancy.waves} of ` +
       `${occupancy.wave_slots} waves · ${launched(now.launch)}`,
       compilerSaid(kernel, before, report)),
   ];
@@ -32,13 +33,14 @@ function outcomeOf(now, before, kernel, report) {
     lines.push(html("p", { class: "quiet" }, rangeInWords(now)));
   if (before)
     lines.push(html("p", { class: "compiled" }, `what if; as compiled: ` +
-      `${wavesPerSimd(before.occupancy.waves_per_simd)} on ${before.target}, limited by ` +
+      `${reached(before.occupancy)} on ${before.target}, limited by ` +
       limitersInWords(before.occupancy.limiters)));
   return lines;
 }
 
-function rangeInWords({ occupancy: { range }, launch }) {
-  return `workgroups to ${launch.workgroup_size} give ` +
+function rangeInWords({ occupancy, launch }) {
+  const { range } = occupancy;
+  return `workgroups to ${launch.workgroup_size} give ${boundOf(occupancy)}` +
     `${percent(range.min_percent).replace(" %", "")}–${percent(range.max_percent)}: ` +
     `best ${range.best_workgroup_size}, worst ${range.worst_workgroup_size}`;
 }
@@ -52,6 +54,6 @@ function compilerSaid(kernel, before, report) {
 /* The text for screen readers after a slider has moved. */
 function inOneSentence({ occupancy }) {
   if (occupancy.obstacles.length) return "cannot launch";
-  return `${wavesPerSimd(occupancy.waves_per_simd)}, ${percent(occupancy.percent)}, ` +
+  return `${reached(occupancy)}, ${boundOf(occupancy)}${percent(occupancy.percent)}, ` +
     `limited by ${limitersInWords(occupancy.limiters)}`;
 }

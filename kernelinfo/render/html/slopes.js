@@ -32,11 +32,12 @@ function slopes(rows, measure) {
     one.after - one.before - (other.after - other.before));
 }
 
-function slopeFigure(rows, measure, choose) {
+function slopeFigure(rows, measure, builds, choose) {
   const all = slopes(rows, measure);
   if (!all.length) return null;
   const { height, from } = SLOPES;
   const [width, to] = [slopesWidth(), slopesEnd()];
+  const [before, after] = endsOf(builds, Math.floor((to - from) / 2 / SLOPES.letter) - 1);
   const ends = all.flatMap(({ before, after }) => [before, after]);
   const most = Math.max(measure.least, ...ends);
   const [top, bottom] = [26, height - 14];
@@ -60,9 +61,15 @@ function slopeFigure(rows, measure, choose) {
     html("figcaption", {}, html("b", {}, measure.title), html("span", { class: "quiet" },
       ` of ${plural(moved, "kernel")} that gained or lost; thicker is more kernels`)),
     drawing(width, height, label, ticks,
-      textAt(from, 14, "old", { class: "axis middle" }),
-      textAt(to, 14, "new", { class: "axis middle" }),
+      textAt(from, 14, before, { class: "axis" }),
+      textAt(to, 14, after, { class: "axis end" }),
       lines, slopeLabels(all, y)));
+}
+
+/* Names of the builds above the slopes, or old and new if they have no room. */
+function endsOf(builds, most) {
+  const names = shortBuilds(builds);
+  return names.length && names.every((name) => name.length <= most) ? names : ["old", "new"];
 }
 
 function slopeInWords({ before, after, rows, measure }, most = 60) {

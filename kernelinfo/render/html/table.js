@@ -1,11 +1,10 @@
-/* A table sorted by any column. It shows a page of rows at a time, so that many rows do not make it
-   slow; in print it has all rows. The address holds its order if it is not the usual one.
+/* A table sorted by any column. Rows that are equal in all that is shown are one row with their
+   number. The address holds its order if it is not the usual one.
 
-   A column has a key, a label, `of(row)` to sort by, and `show(row)` if the cell shows another value.
-   `text` sorts from A, numbers from the largest unless `rising`. Unknown values are -1, shown as ?. */
+   A column has a key, a label, `of(row)` to sort by, and `show(row, count)` if the cell shows another
+   value. `text` sorts from A, numbers from the largest unless `rising`. `width` is in em.
+   Unknown values are -1, shown as ?. `also(row)` is what the cell shows besides the value. */
 "use strict";
-
-const ROWS = 50;
 
 const known = (value) => value ?? -1;
 const sized = (value) => (value < 0 ? "?" : bytes(value));
@@ -15,68 +14,81 @@ function compare(one, other) {
   return one - other;
 }
 
-function sortedTable(caption, columns, usual) {
-  const body = html("tbody");
-  const position = html("span", { "aria-live": "polite" });
-  let [shown, first, order] = [[], 0, usual];
+function sortedTable(caption, columns, usual, noun = "kernel") {
+  const position = html("p", { class: "count", role: "status" });
+  let [shown, order] = [[], usual];
   const heads = columns.map(({ key, label, text }) =>
     html("th", { scope: "col", class: text ? null : "number" },
       html("button", { type: "button", "data-sort": key, onclick: () => sortBy(key) }, label)));
-  const turn = (by, label, name) => html("button", { type: "button", "data-turn": name,
-    onclick: () => { first += by; fill(); } }, label);
-  const [back, on] = [turn(-ROWS, "← previous", "back"), turn(ROWS, "next →", "on")];
-  const pager = html("p", { class: "pager" }, back, position, on);
+  const table = html("table", { class: "kernels" },
+    html("caption", { class: "unseen" }, caption),
+    html("colgroup", {}, columns.map(({ width }) =>
+      html("col", { style: width ? `width:${width}em` : null }))),
+    html("thead", {}, html("tr", {}, heads)));
+  const blocks = blocksOf(table, columns.length, (index) => rowOf(shown[index], index, columns));
+  const element = html("div", { class: "sorted" }, position, table);
+  const numbers = new Map();
 
+  /* The same number for rows that look the same. */
+  function lookOf(row) {
+    if (row.look === undefined) {
+      const text = columns.map(({ of, also }) => [of(row), also?.(row)]).join("\n");
+      if (!numbers.has(text)) numbers.set(text, numbers.size);
+      row.look = numbers.get(text);
+    }
+    return row.look;
+  }
+  function folded(rows) {
+    const found = new Map();
+    for (const row of rows) {
+      const look = lookOf(row);
+      if (found.has(look)) found.get(look).count++;
+      else found.set(look, { row, count: 1 });
+    }
+    return [...found.values()];
+  }
   function sortBy(key) {
     const { text, rising } = columns.find((column) => column.key === key);
     const turned = order.key === key ? !order.rising : Boolean(text || rising);
     order = { key, rising: turned };
     rewriteAddress({ sort: orderInWords(order) });
     arrange();
+    if (element.getBoundingClientRect().top < 0) element.scrollIntoView();
   }
   function arrange() {
     const column = columns.find(({ key }) => key === order.key);
     if (column) {
       const sign = order.rising ? 1 : -1;
-      const values = new Map(shown.map((row) => [row, column.of(row)]));
+      const values = new Map(shown.map((group) => [group, column.of(group.row)]));
       shown.sort((one, other) => sign * compare(values.get(one), values.get(other)) ||
-        one.index - other.index);
+        one.row.index - other.row.index);
     }
     heads.forEach((head, index) => {
       const sorted = columns[index].key === order.key;
       if (sorted) head.setAttribute("aria-sort", order.rising ? "ascending" : "descending");
       else head.removeAttribute("aria-sort");
     });
-    first = 0;
-    fill();
+    blocks.show(shown.length);
   }
-  function fill(from = first, count = ROWS) {
-    const rows = shown.slice(from, from + count);
-    body.replaceChildren(...rows.map((row) => rowOf(row, columns)));
-    position.textContent = shown.length
-      ? `${grouped(from + 1)}–${grouped(from + rows.length)} of ${grouped(shown.length)}`
-      : "no kernel of that kind";
-    back.disabled = first === 0;
-    on.disabled = first + ROWS >= shown.length;
-    pager.classList.toggle("short", shown.length <= ROWS);
-  }
-  const element = html("div", {},
-    html("div", { class: "scroll" }, html("table", { class: "kernels" },
-      html("caption", { class: "unseen" }, caption),
-      html("thead", {}, html("tr", {}, heads)), body)),
-    pager);
-  addEventListener("beforeprint", () => element.isConnected && fill(0, shown.length));
-  addEventListener("afterprint", () => element.isConnected && fill());
+  addEventListener("beforeprint", () => element.isConnected && blocks.fillAll());
+  addEventListener("afterprint", () => element.isConnected && blocks.watch());
   return {
     element,
     follow() { order = orderOf(readAddress().sort, usual); },
-    show(rows) { shown = [...rows]; arrange(); },
+    show(rows, all) {
+      shown = folded(rows);
+      const of = rows.length < all ? ` of ${grouped(all)}` : "";
+      position.textContent = !rows.length ? `no ${noun} of that kind`
+        : `${grouped(rows.length)}${of} ${noun}${(of ? all : rows.length) === 1 ? "" : "s"}` +
+          (shown.length < rows.length ? ` in ${plural(shown.length, "row")}; × N: N equal ones` : "");
+      arrange();
+    },
   };
 }
 
-function rowOf(row, columns) {
-  return html("tr", {}, columns.map(({ key, label, of, show, text }) => {
-    const value = show ? show(row) : of(row);
+function rowOf({ row, count }, index, columns) {
+  return html("tr", { "aria-rowindex": index + 2 }, columns.map(({ key, label, of, show, text }) => {
+    const value = show ? show(row, count) : of(row);
     return html(key === "name" ? "th" : "td",
       { scope: key === "name" ? "row" : null, class: text ? key : "number", "data-label": label },
       value === -1 ? "?" : typeof value === "number" ? String(value) : value);
@@ -86,10 +98,14 @@ function rowOf(row, columns) {
 const MOST_SHOWN = 1000;
 const shortened = (name) => (name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN - 1)}…` : name);
 
-/* The short name, with the full name as a tooltip and `also` below it. */
-function nameCell(title, href, also = "") {
-  const texts = [html("b", {}, shortened(title.brief)),
-    also ? html("span", { class: "rest" }, shortened(also)) : null];
+/* The short name, with the number of equal rows, the full name as a tooltip, and `also` below. */
+function nameCell(title, href, count = 1, also = "") {
   const tip = title.name.slice(0, 400);
-  return href ? html("a", { href, title: tip }, texts) : html("span", { title: tip }, texts);
+  const name = shortened(title.brief);
+  return [
+    href ? html("a", { href, title: tip }, breakable(name))
+      : html("span", { class: "called", title: tip }, breakable(name)),
+    count > 1 ? html("span", { class: "times" }, ` × ${grouped(count)}`) : null,
+    also ? html("span", { class: "rest" }, shortened(also)) : null,
+  ];
 }

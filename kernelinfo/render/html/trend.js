@@ -3,11 +3,12 @@
 
 const SPARK = { width: 96, height: 26, edge: 3 };
 
-function readTrend(text) {
-  const data = JSON.parse(text);
-  const rows = data.rows.map(([status, why, moved, title, library, target, also, curves], index) => ({
-    index, status, why, moved, title: titleOf(title), library, target, also,
-    curves: Object.fromEntries(data.measures.map((name, nth) => [name, curves[nth]])),
+function readTrend(data) {
+  const places = placesOf(data.origins);
+  const titles = data.titles.map((row, index) => titleOf(row, data.briefs[index]));
+  const rows = data.rows.map(([status, why, moved, also, title, at, curves], index) => ({
+    index, status, why, moved, also, title: titles[title], ...places[at],
+    curves: named(data.measures, curves),
   }));
   return { ...data, rows };
 }
@@ -44,26 +45,37 @@ function curveCell({ curves }, key, name, show) {
   return html("span", { class: "curve" }, words, sparkline(curves[key], name, show));
 }
 
-const curved = (key, label, show) => ({
-  key, label, show: (row) => curveCell(row, key, label, show),
+const curved = (key, label, show, width) => ({
+  key, label, width, show: (row) => curveCell(row, key, label, show),
   of: ({ curves }) => (last(curves[key]) ?? 0) - (first(curves[key]) ?? 0),
+  also: ({ curves }) => curves[key].join(),
 });
 
 const TREND_COLUMNS = [
-  { key: "status", label: "became", text: true, of: ({ index }) => String(index).padStart(9, "0"),
-    show: ({ status }) => html("span", { class: `status ${status}` }, status) },
+  STATUS_COLUMN,
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
-    show: ({ title, also }) => nameCell(title, null, also) },
-  { key: "library", label: "library", text: true, of: ({ library }) => library },
-  { key: "target", label: "target", text: true, of: ({ target }) => target },
-  { ...curved("waves_per_simd", "waves/SIMD", number), rising: true },
-  curved("vgprs", "VGPR", number),
-  curved("vgpr_spills", "spills", number),
-  curved("scratch_bytes_per_lane", "scratch", bytes),
-  curved("code_bytes", "code", bytes),
-  { key: "moved", label: "in", text: true, of: ({ moved }) => moved },
-  { key: "why", label: "why", text: true, of: ({ why }) => why },
+    also: ({ also }) => also, show: ({ title, also }, count) => nameCell(title, null, count, also) },
+  { key: "library", label: "library", text: true, width: 12, of: ({ library }) => library,
+    show: ({ library }) => breakable(library) },
+  { key: "target", label: "target", text: true, width: 9, of: ({ target }) => target },
+  { ...curved("waves_per_simd", "waves/SIMD", number, 6.8), rising: true },
+  curved("vgprs", "VGPR", number, 6.8),
+  curved("vgpr_spills", "spills", number, 6.8),
+  curved("scratch_bytes_per_lane", "scratch", bytes, 7),
+  curved("code_bytes", "code", bytes, 10.4),
+  { key: "moved", label: "in", text: true, width: 7, of: ({ moved }) => moved },
+  { key: "why", label: "why", text: true, width: 16, of: ({ why }) => why },
 ];
+
+/* Columns of a trend: the library if there are several, curves if one of them moved or is not 0. */
+function trendColumns(rows) {
+  const isShown = ({ key }) => {
+    if (key === "library") return rows.some(({ library }) => library);
+    if (!["vgpr_spills", "scratch_bytes_per_lane"].includes(key)) return true;
+    return rows.some(({ curves }) => curves[key].some((value) => value));
+  };
+  return TREND_COLUMNS.filter(isShown);
+}
 
 /* Build by build, the compilers that changed. */
 const compilersOf = ({ recompiled }) => recompiled.map(([build, words]) =>
@@ -79,8 +91,8 @@ function plainTable(caption, [heads, ...rows]) {
 function buildsOf({ builds, steps }) {
   const sums = [
     ["kernels", "kernels", grouped], ["waves_per_simd", "waves/SIMD", grouped],
-    ["spilling", "spilling", grouped], ["scratch_bytes_per_lane", "scratch", bytes],
-    ["vgprs", "VGPRs", grouped], ["code_bytes", "code", bytes],
+    ["spilling", "spilling", grouped], ["scratch_bytes_per_lane", "scratch", roughly],
+    ["vgprs", "VGPRs", grouped], ["code_bytes", "code", roughly],
   ];
   const rows = builds.map((build, nth) => ({
     cells: [build.name, ...sums.map(([key, , show]) => show(build[key])), steps[nth]],
@@ -93,30 +105,36 @@ function buildsOf({ builds, steps }) {
 
 function trendPage(trend) {
   const { rows } = trend;
+  const [title, ...rest] = trend.headline.split(" · ");
   const filters = { name: "", status: "", library: "", target: "" };
-  const table = sortedTable("Kernels that moved, are gone or new", TREND_COLUMNS,
+  const table = sortedTable("Kernels that moved, are gone or new", trendColumns(rows),
     { key: "status", rising: true });
   const { update, follow } = addressed(filters, table, draw);
   const { search, choice, clear } = controlsOf(filters, update);
-  const counted = (key) => [...tally(rows.map((row) => row[key]))]
-    .map(([name, count]) => [name, name, count]);
-  const bar = barOf(search, choice("status", "what became of it", counted("status")),
-    choice("library", "library", counted("library")),
-    choice("target", "target", counted("target")), clear);
+  const statuses = [...tally(rows.map(({ status }) => status))];
+  const bar = barOf(search,
+    choice("status", "what became of it", statuses.map(([name, count]) => [name, name, count])),
+    libraryChoice(rows, choice),
+    choice("target", "target", targetChoices(rows.map(({ target }) => target))), clear);
   function draw() {
     const { name, status, library, target } = filters;
     showFilters(bar, filters);
     table.show(rows.filter((row) => (!name || row.title.sought.includes(name)) &&
       (!status || row.status === status) && (!library || row.library === library) &&
-      (!target || row.target === target)));
+      (!target || isOfTarget(row.target, target))), rows.length);
   }
   addEventListener("hashchange", follow);
   follow();
   return html("article", { class: "diff trend" },
-    html("header", {}, html("h1", {}, trend.headline), compilersOf(trend)), buildsOf(trend),
-    plainTable("Where kernels moved", trend.places), plainTable("All kernels", trend.groups),
+    html("header", {}, html("h1", {}, title), html("p", { class: "about" }, rest.join(" · ")),
+      compilersOf(trend)), buildsOf(trend),
+    plainTable("Where kernels moved", trend.moved_in), plainTable("All kernels", trend.groups),
     bar, table.element);
 }
 
-byId("page").append(trendPage(readTrend(byId("report").textContent)));
-document.title = "kernelinfo trend";
+openWith((data) => {
+  const trend = readTrend(data);
+  ranked(trend.rows);
+  byId("page").append(trendPage(trend));
+  document.title = "kernelinfo trend";
+});

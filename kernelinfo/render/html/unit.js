@@ -40,8 +40,9 @@ function unitFigure({ demand, occupancy }, used, width) {
     ? [heading(left, files)]
     : [heading(left, `${occupancy.wave_slots / occupancy.simds} wave slots`),
        heading(filesStart, files)];
-  const label = `One ${occupancy.per}: ${plural(occupancy.workgroups, "workgroup")}, ` +
-    `${occupancy.waves} of ${occupancy.wave_slots} wave slots taken`;
+  const bound = boundOf(occupancy);
+  const label = `One ${occupancy.per}: ${bound}${plural(occupancy.workgroups, "workgroup")}, ` +
+    `${bound}${occupancy.waves} of ${occupancy.wave_slots} wave slots taken`;
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
     "aria-label": label, class: "unit" },
     hatching("waste"), headings, rows,
@@ -132,7 +133,8 @@ function ldsBar(occupancy, limit, left, right, top) {
 /* The picture in words, for screen readers. */
 function unitCaption({ occupancy }, used) {
   const parts = [
-    `${plural(occupancy.workgroups, "workgroup")}, ${occupancy.waves} of ` +
+    `${boundOf(occupancy)}${plural(occupancy.workgroups, "workgroup")}, ` +
+      `${boundOf(occupancy)}${occupancy.waves} of ` +
       `${plural(occupancy.wave_slots, "wave")}`,
   ];
   for (const limit of occupancy.limits) {

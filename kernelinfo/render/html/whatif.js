@@ -43,6 +43,27 @@ function usefulSteps({ next, limits }, used, spilled) {
   return !others.length || others.some(({ resource }) => resource === "lds") ? others : next;
 }
 
+/* Parameters of the address that hold the changes. */
+const IN_ADDRESS = { target: "as", vgpr: "vgpr", sgpr: "sgpr", size: "size", lds: "lds" };
+const NO_CHANGES = Object.fromEntries(Object.values(IN_ADDRESS).map((name) => [name, ""]));
+
+/* The changes that the address states; others than numbers and known targets are left out. */
+function changesInAddress(report, kernel) {
+  const stated = readAddress();
+  const changes = {};
+  for (const [name, parameter] of Object.entries(IN_ADDRESS)) {
+    const text = stated[parameter] ?? "";
+    if (name !== "target" && /^\d{1,7}$/.test(text)) changes[name] = Number(text);
+    else if (name === "target" && Object.hasOwn(report.targets, text) &&
+        canMoveTo(report.targets[text], kernel.case.demand)) changes[name] = text;
+  }
+  return changes;
+}
+
+const rewriteChanges = (changes) => rewriteAddress({ ...NO_CHANGES,
+  ...Object.fromEntries(Object.entries(changes).map(([name, value]) =>
+    [IN_ADDRESS[name], String(value)])) });
+
 const SLIDERS = [
   { variable: "vgpr", label: "VGPRs per lane", least: 1, step: () => 1 },
   { variable: "sgpr", label: "SGPRs per wave", least: 1, step: () => 1 },

@@ -36,7 +36,13 @@ function percent(value) {
   return `${number((tie ? below + (below % 2) : Math.round(tenths)) / 10)} %`;
 }
 
+/* `≤ ` before a number that is an upper bound. */
+const boundOf = ({ exact, waves_per_simd: waves }) => (exact === false && waves ? "≤ " : "");
+
 const wavesPerSimd = (value) => `${number(value)} wave${value === 1 ? "" : "s"}/SIMD`;
+
+/* The waves of an occupancy, with ≤ if they are a bound. */
+const reached = (occupancy) => boundOf(occupancy) + wavesPerSimd(occupancy.waves_per_simd);
 
 /* 10831 as 10 831, with a no-break space. */
 const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
@@ -49,6 +55,10 @@ function bytes(count) {
   if (count && count % 1024 === 0) return `${count / 1024} KiB`;
   return count ? `${count} B` : "0";
 }
+
+/* A sum of bytes: whole KiB from 10 KiB on. */
+const roughly = (count) =>
+  (count < 10240 ? bytes(count) : `${grouped(Math.round(count / 1024))} KiB`);
 
 const inBytes = (resource) => resource === "lds" || resource === "scratch";
 
@@ -67,9 +77,9 @@ function nextStep({ occupancy, next }) {
   const bounds = next.map(({ resource, at_most: most, change: by }) =>
     `≤ ${amount(resource, most)} (${inBytes(resource) ? "" : `uses ${usedOf(resource)}, `}` +
     `${change(resource, by)})`);
-  const [reached] = next;
-  const text = `${bounds.join(" and ")} → ${wavesPerSimd(reached.waves_per_simd)}, ` +
-    percent(reached.percent);
+  const [step] = next;
+  const text = `${bounds.join(" and ")} → ${wavesPerSimd(step.waves_per_simd)}, ` +
+    percent(step.percent);
   if (next.length < occupancy.next.length)
     return `${text}; frees the VGPRs that are only padding, which are ${usedOf("vgpr")} now`;
   const free = String(occupancy.limiters) === "lds" ? occupancy.headroom.vgprs : 0;

@@ -10,40 +10,62 @@ from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LoopPressure
 from kernelinfo.pressure.story import PressurePoint
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.html import page
-from kernelinfo.render.html.dataset import Titles, problem_rows
-from kernelinfo.render.names import printable
+from kernelinfo.render.html import TABLE_SCRIPTS, page
+from kernelinfo.render.html.dataset import Titles, place, problem_rows
+from kernelinfo.render.html.pieces import PagePiece, Shared, piece
+from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.pressure.words import NO_LINE, in_short, in_text, located
 
-SCRIPTS = ("words.js", "dom.js", "chart.js", "problems.js", "pressure.js", "pressure-page.js")
+SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "pressure.js", "pressure-page.js")
 
 
 def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    """The page, highest peak first."""
-    found = list(items)
-    measured = [item for item in found if isinstance(item, Measured)]
-    measured.sort(key=lambda one: -one.story.peak.pressure.vector)
-    titles = Titles((one.result.kernel for one in measured), view.names)
-    data = {
-        "kernels": [_kernel(one, titles, view) for one in measured],
-        "problems": problem_rows(item for item in found if isinstance(item, Problem)),
-        "repeats": [],
-    }
-    yield from page(data, SCRIPTS, len(measured))
+    """The page, written while the kernels are measured. Its table starts with the highest peak."""
+    yield from page(_pieces(items, view), SCRIPTS)
 
 
-def _kernel(one: Measured, titles: Titles, view: View) -> dict[str, Any]:
-    kernel, story = one.result.kernel, one.story
-    lines = [(_line_name(x.source), *_counts(x.code)) for x in story.lines]
+def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[PagePiece]:
+    problems: list[Problem] = []
+    titles, places = Titles(view.names), Shared()
+    for item in items:
+        if isinstance(item, Problem):
+            problems.append(item)
+        elif isinstance(item, Measured):
+            row = _row(item, titles, places)
+            yield piece({"kernels": [row], "titles": titles.fresh(), "places": places.fresh()})
+            yield piece(_details(item, view), "details")
+    rows = {"problems": problem_rows(problems), "repeats": [], "briefs": titles.briefs()}
+    yield piece({"kernels": [], "titles": [], "places": [], **rows})
+
+
+def _row(one: Measured, titles: Titles, places: Shared) -> list[Any]:
+    """Title, place, peaks of vector registers and SGPRs, True if they are exact, instructions,
+    spill instructions, and waves/SIMD with True if they are exact."""
+    code_object, story = one.result.kernel.code_object, one.story
+    target = target_id(code_object.target, code_object.features) if code_object.target else ""
+    location = member_path(code_object.path, code_object.member)
+    peak, occupancy = story.peak.pressure, one.result.occupancy
+    assert one.curve is not None
+    return [
+        titles(one.result.kernel),
+        places((printable(target), *place(code_object.path, code_object.member), location)),
+        *(peak.vector, peak.sgprs, story.exact, story.instructions),
+        sum(point.spills for point in one.curve.points),
+        None if occupancy is None else (occupancy.waves_per_simd, occupancy.exact),
+    ]
+
+
+def _details(one: Measured, view: View) -> dict[str, Any]:
+    """JSON values of a kernel's section, which are read when it is opened."""
+    lines = [(_line_name(x.source), *_counts(x.code)) for x in one.story.lines]
     return {
-        "title": titles.of(kernel),
-        "about": [kernel.code_object.target, printable(kernel.code_object.path)],
         "pressure": dataset(one),
         "lines": lines[: view.top or None],
         "loops": [
             (printable(loop.label or in_text(loop.at)), loop.depth, *_counts(loop.code))
-            for loop in story.loops
+            for loop in one.story.loops
         ],
     }
 

@@ -1,8 +1,9 @@
-"""A sweep as one HTML page: for each kernel its table and charts of the cost of waves."""
+"""A sweep as one HTML page: for each kernel its table, with bars that show the cost of waves."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader
 
@@ -12,16 +13,21 @@ from kernelinfo.render import View
 from kernelinfo.render.names import name_of
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, SweepRow, rows
 from kernelinfo.render.sweep.words import about, trade
-from kernelinfo.render.words import number
 from kernelinfo.variants.nouns import Sweep, SweptKernel
 
-_WIDTH, _HEIGHT, _TOP = 320, 150, 16
-"""Width and height of a chart, and space above its highest bar, in SVG units."""
 _QUANTITIES: dict[str, Callable[[Result], int | None]] = {
-    "VGPRs used": lambda result: result.kernel.used.vgprs,
-    "spilled VGPRs": lambda result: result.kernel.spills.vgprs,
-    "code, bytes": lambda result: result.kernel.code_bytes,
+    "VGPR": lambda result: result.kernel.used.vgprs,
+    "spills": lambda result: result.kernel.spills.vgprs,
+    "code": lambda result: result.kernel.code_bytes,
 }
+"""Columns with a bar in each cell."""
+
+
+class Cell(NamedTuple):
+    """A cell of a table, with a bar for its share of the column's largest value."""
+
+    text: str
+    share: float | None  # percent; None without a bar
 
 
 def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
@@ -32,14 +38,13 @@ def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
         version=__version__,
         heading=HEADING,
         legend=LEGEND,
-        inputs=[
+        inputs=(
             {
                 "about": list(about(one)),
-                "kernels": [_kernel(kernel, view) for kernel in one.kernels],
+                "kernels": (_kernel(kernel, view) for kernel in one.kernels),
             }
             for one in sweeps
-        ],
-        chart={"width": _WIDTH, "height": _HEIGHT},
+        ),
     )
 
 
@@ -47,42 +52,26 @@ def _kernel(kernel: SweptKernel, view: View) -> dict[str, object]:
     found = rows(kernel)
     return {
         "name": name_of(kernel, view.names),
-        "rows": found,
+        "rows": list(zip(found, _cells(found), strict=True)),
         "trade": trade(kernel),
         "lines": kernel.lines,
         "notes": kernel.notes,
-        "charts": _charts(found),
     }
 
 
-def _charts(found: Sequence[SweepRow]) -> list[dict[str, object]]:
-    """A chart for each quantity against waves/SIMD; none if only one variant was compiled."""
-    compiled = [
-        (result.occupancy.waves_per_simd, row, result)
-        for row in found
-        if (result := row.variants[0].result) and result.occupancy
-    ]
-    compiled.sort(key=lambda one: one[0])
+def _cells(found: Sequence[SweepRow]) -> list[list[Cell]]:
+    """Cells of each row. A column of zeros, or of one variant, has no bars."""
+    results = [row.variants[0].result for row in found]
+    shares: dict[str, list[float | None]] = {}
+    for name, of in _QUANTITIES.items():
+        values = [(of(result) or 0) if result else None for result in results]
+        most = max((value for value in values if value is not None), default=0)
+        if most and len(found) > 1:
+            shares[name] = [None if value is None else 100 * value / most for value in values]
     return [
-        {"title": title, "bars": _bars([(w, row, of(result) or 0) for w, row, result in compiled])}
-        for title, of in _QUANTITIES.items()
-        if len(compiled) > 1
-    ]
-
-
-def _bars(values: Sequence[tuple[float, SweepRow, int]]) -> list[dict[str, object]]:
-    """A bar for each value, with its row and waves."""
-    most = max(value for _, _, value in values) or 1
-    step = _WIDTH / len(values)
-    return [
-        {
-            "x": index * step + step / 8,
-            "y": _HEIGHT - (_HEIGHT - _TOP) * value / most,
-            "width": step * 3 / 4,
-            "height": (_HEIGHT - _TOP) * value / most,
-            "waves": number(waves),
-            "value": value,
-            "row": row,
-        }
-        for index, (waves, row, value) in enumerate(values)
+        [
+            Cell(text, shares[name][index] if name in shares else None)
+            for name, text in zip(HEADING, row.cells, strict=False)
+        ]
+        for index, row in enumerate(found)
     ]

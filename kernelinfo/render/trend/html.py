@@ -9,6 +9,7 @@ from kernelinfo.fleet.history import History, Trend
 from kernelinfo.render import View
 from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles
+from kernelinfo.render.html.pieces import PagePiece, Shared, batches, piece
 from kernelinfo.render.names import printable
 from kernelinfo.render.trend.rows import (
     GROUPS,
@@ -22,7 +23,7 @@ from kernelinfo.render.trend.rows import (
     step_in_words,
 )
 
-SCRIPTS = (*TABLE_SCRIPTS, "trend.js")
+SCRIPTS = (*TABLE_SCRIPTS, "status.js", "trend.js")
 _MEASURES = (
     *("waves_per_simd", "vgprs", "sgprs", "vgpr_spills", "scratch_bytes_per_lane"),
     "code_bytes",
@@ -31,38 +32,41 @@ _MEASURES = (
 
 
 def render(trend: Trend, view: View) -> Iterator[str]:
+    yield from page(_pieces(trend, view), SCRIPTS)
+
+
+def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
     found = rows(trend)
-    titles = Titles([one.history.latest for one in found], view.names)
-    data = {
-        "headline": headline(trend, found),
-        "builds": [build._asdict() for build in trend.builds],
-        "steps": ["", *map(step_in_words, trend.steps)],
-        "recompiled": recompiled(trend),
-        "places": [PLACES, *places(found)],
-        "groups": [(trend.by, *GROUPS), *groups(trend)] if trend.by else [],
-        "measures": _MEASURES,
-        "rows": [
-            [
-                one.row.status,
-                printable(one.why),
-                printable(", ".join(one.moved_in)),
-                titles.of(one.history.latest),
-                printable(one.history.library),
-                printable(one.history.latest.target),
-                _also(one),
-                _curves(one.history),
-            ]
-            for one in found
-        ],
-    }
-    yield from page(data, SCRIPTS, len(found))
+    yield piece(
+        {
+            "headline": headline(trend, found),
+            "builds": [build._asdict() for build in trend.builds],
+            "steps": ["", *map(step_in_words, trend.steps)],
+            "recompiled": recompiled(trend),
+            "moved_in": [PLACES, *places(found)],
+            "groups": [(trend.by, *GROUPS), *groups(trend)] if trend.by else [],
+            "measures": _MEASURES,
+        }
+    )
+    titles, origins = Titles(view.names), Shared()
+
+    def cells(one: TrendRow) -> list[Any]:
+        latest, library = one.history.latest, printable(one.history.library)
+        moved = printable(", ".join(one.moved_in))
+        origin = origins((printable(latest.target), library, library))
+        texts = one.row.status, printable(one.why), moved, _also(one)
+        return [*texts, titles(latest), origin, _curves(one.history)]
+
+    for batch in batches(found):
+        changed = [cells(one) for one in batch]
+        yield piece({"rows": changed, "titles": titles.fresh(), "origins": origins.fresh()})
+    yield piece({"rows": [], "titles": [], "origins": [], "briefs": titles.briefs()})
 
 
 def _also(one: TrendRow) -> str:
-    """The text under a kernel's name: its old name, otherwise its code object."""
-    old, latest = one.row.old, one.history.latest
-    renamed = old is not None and old.name != latest.name
-    return printable(f"was {old.name}" if old and renamed else latest.code_object)
+    """The old name of a renamed kernel; empty if it kept its name."""
+    old = one.row.old
+    return printable(f"was {old.name}") if old and old.name != one.history.latest.name else ""
 
 
 def _curves(history: History) -> list[list[Any]]:
