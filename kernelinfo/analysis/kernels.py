@@ -84,7 +84,8 @@ class KernelReader:
         elif name is None:
             yield problem(blob, "the input names no target; give one by --arch")
         elif arch not in (None, name):
-            yield problem(blob, f"is compiled for {name}, not for {arch}; leave --arch out")
+            mend = f"leave --arch out; --as {arch} asks what if"
+            yield problem(blob, f"is compiled for {name}, not for {arch}; {mend}")
             return
         else:
             try:

@@ -6,6 +6,7 @@ import os
 import sys
 
 from kernelinfo import __version__
+from kernelinfo.cli.meant import as_meant
 from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you_mean
 
 COMMANDS = (
@@ -46,13 +47,14 @@ def app() -> None:
 
 
 def _run() -> None:
-    if sys.argv[1:] == ["--version"]:
-        print(f"kernelinfo {__version__}")
-        return
     if _are_paths(sys.argv[1:]):
         from kernelinfo.cli.write_report import write_plain_report
 
         write_plain_report(sys.argv[1:])
+        return
+    sys.argv[1:] = as_meant(sys.argv[1:], COMMANDS)
+    if sys.argv[1:] == ["--version"]:
+        print(f"kernelinfo {__version__}")
         return
     from kernelinfo.cli.line import command_line  # typer: as much as the report of a small file
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.hardware import targets
@@ -20,6 +22,9 @@ EXAMPLES = """
 def command(
     *,
     gfx: options.NamedTarget = None,
+    arch: Annotated[
+        str | None, options.target_option("--arch", "Set the target, as the argument does.")
+    ] = None,
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",
@@ -29,6 +34,7 @@ def command(
     Without a target, one line for each known target.
     """
     view = make_view(color=color, output=output)
+    gfx = options.one_target(gfx, arch)
     names = targets.known() if gfx is None else (gfx,)
     found = [targets.find(name) for name in names]
     if format != "text":

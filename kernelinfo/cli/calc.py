@@ -41,6 +41,7 @@ def _offered(incomplete: str) -> Offers:
 
 def command(
     *,
+    gfx: options.NamedTarget = None,
     arch: Annotated[
         str | None, options.target_option("--arch", "Set the target, unless --device does.")
     ] = None,
@@ -97,7 +98,7 @@ def command(
     A number that is not given is 0, such as LDS and scratch. Workgroups have 256 workitems.
     """
     view = make_view(color=color, width=width, output=output)
-    target, product = devices.choose(arch, device)
+    target, product = devices.choose(options.one_target(gfx, arch), device)
     if grid is not None and product is None:
         raise OptionError(f"--grid {grid} needs a product; name one by --device")
     demand = Arch(target).demand(

@@ -26,6 +26,10 @@ EXAMPLES = """
 """
 
 
+_RUNS = (".csv", ".db")
+"""Suffixes of what profilers write."""
+
+
 def command(
     *,
     run: Path = typer.Argument(
@@ -65,6 +69,8 @@ def command(
     )
     view = make_view(names=names, color=color, width=width, output=output)
     product = devices.find(device) if device is not None else None
+    if run.suffix not in _RUNS and paths[0].endswith(_RUNS):  # swapped
+        run, paths = Path(paths[0]), [str(run), *paths[1:]]
     dispatches = read(run, wanted.bounds)
     problems = Problems()
     found = [

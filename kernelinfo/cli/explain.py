@@ -14,7 +14,7 @@ import kernelinfo.manual as manual
 import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.naming import choosing, every_name, listed
+from kernelinfo.cli.naming import choosing, every_name, in_order, listed
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.values import separate
@@ -104,6 +104,10 @@ def command(
     if kernel is None and (page := _page_or_rule(path)):
         write([page], output)
         return
+    if kernel is not None and (both := [*map(_rule, (path, kernel))])[0] and both[1]:
+        write(["\n".join(both)], output)
+        return
+    path, kernel = in_order(path, kernel)
     product = None
     asked: list[str | None] = [*separate(run_as)] or [None]
     check_readable_again([path], separate(run_as))
@@ -147,6 +151,14 @@ def command(
     problems.exit()
 
 
+def _rule(name: str) -> str:
+    """The documentation of a rule; empty if no rule has the name."""
+    rule = rules.find(name)
+    if rule is None:
+        return ""
+    return f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
+
+
 def _page_or_rule(name: str) -> str:
     """A page of the manual or the documentation of a rule; empty if the name could be a file.
 
@@ -154,8 +166,8 @@ def _page_or_rule(name: str) -> str:
     """
     if name in manual.topics():
         return "".join(manual.page(name))
-    if rule := rules.find(name):
-        return f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
+    if rule := _rule(name):
+        return rule
     if os.path.exists(name) or not name.replace("-", "_").isidentifier():
         return ""
     every = rules.every_rule()

@@ -51,9 +51,7 @@ def command(
     The staircase shows waves against VGPRs.
     """
     view = make_view(color=color, output=output)
-    if gfx and arch and gfx != arch:
-        raise OptionError(f"{gfx} is not --arch {arch}; name one target")
-    if (name := gfx or arch) is None:
+    if (name := options.one_target(gfx, arch)) is None:
         raise OptionError("no target is named; give one, such as gfx942 or MI300X")
     target = find_arch(name)
     rungs = target.limits(

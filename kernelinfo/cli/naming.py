@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -65,6 +66,12 @@ def every_name(
     every = [*items]
     kernels = [item.kernel for item in every if isinstance(item, Result)]
     return [KernelName(one.name, one.symbol) for one in kernels], iter(every)
+
+
+def in_order(path: str, kernel: str | None) -> tuple[str, str | None]:
+    """(path, kernel), swapped if only the second word is a file."""
+    is_swapped = kernel is not None and not os.path.exists(path) and os.path.isfile(kernel)
+    return (kernel or path, path) if is_swapped else (path, kernel)
 
 
 def names_in(paths: Iterable[str]) -> Iterator[tuple[str, str, str | None]]:

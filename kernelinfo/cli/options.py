@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kernelinfo.cli import completion, values
+from kernelinfo.errors import OptionError
 from kernelinfo.render import FORMATS, RECORD_FORMATS
 from kernelinfo.render.name_style import NameStyle
 
@@ -22,6 +23,13 @@ def target_option(name: str, help: str) -> Any:
         autocompletion=completion.gfx,
         help=help,
     )
+
+
+def one_target(argument: str | None, option: str | None) -> str | None:
+    """The target that an argument or --arch names. Raises `OptionError` if they differ."""
+    if argument and option and argument != option:
+        raise OptionError(f"{argument} is not --arch {option}; name one target")
+    return argument or option
 
 
 def format_option(formats: Sequence[str], help: str = "Choose the output format.") -> Any:

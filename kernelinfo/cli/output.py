@@ -43,7 +43,9 @@ def make_view(
         from shutil import get_terminal_size  # imports all archive formats
 
         width = get_terminal_size().columns
-    wanted = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")  # force-color.org
+    wanted = terminal and os.environ.get("TERM") != "dumb"
+    wanted = (wanted or forced) and not os.environ.get("NO_COLOR")
     return View(
         names=names or "full",
         width=width or _PIPED_WIDTH,

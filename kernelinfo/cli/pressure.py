@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.naming import choosing
+from kernelinfo.cli.naming import choosing, in_order
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
@@ -83,6 +83,7 @@ def command(
     there, those untouched for longest first; and pressure, spills and copies for each source line
     and loop. Assembly needs no other program; a code object needs llvm-objdump.
     """
+    path, kernel = in_order(path, kernel)
     wanted = wanted_options(
         arch=arch,
         target=target,

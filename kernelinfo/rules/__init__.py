@@ -149,8 +149,9 @@ def may_ask_for_code(traits: Traits) -> bool:
 
 
 def find(name: str) -> Rule | Documented | None:
-    """The rule with this number or name; None if there is none."""
-    return next((rule for rule in every_rule() if name in (rule.number, rule.name)), None)
+    """The rule with this number or name, in any case of letters; None if there is none."""
+    wanted = name.casefold()
+    return next((r for r in every_rule() if wanted in (r.number.casefold(), r.name)), None)
 
 
 def named(name: str) -> tuple[Rule | Documented, ...]:

@@ -1,0 +1,145 @@
+"""Wrong and unusual command lines: each is answered by what was meant, or by what to do."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+
+T = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+V = "assembly/variety-clang22-gfx90a.s"
+TWO = "container/libtwo.so"
+RUN = "profile/kernel_trace.csv"
+
+LINES = [
+    # words of other tools
+    ("help", 0, "Usage: kernelinfo [OPTIONS] COMMAND"),
+    ("help diff", 0, "Usage: kernelinfo diff"),
+    ("help gate", 0, "# The gate: budgets, rules and a baseline"),
+    ("help KI106", 0, "KI106 spill-in-loop"),
+    ("-V", 0, "kernelinfo "),
+    ("--version", 0, "kernelinfo "),
+    ("-h", 0, "Usage: kernelinfo [OPTIONS] COMMAND"),
+    (f"{T} --json", 0, '"schema": "kernelinfo/'),
+    (f"{T} --csv", 0, "Kernel_Name,Symbol,"),
+    (f"diff {T} {T} --markdown", 0, "**kernelinfo diff"),
+    (f"{T} --format xml", 2, "'xml' is not one of text, json"),
+    (f"{T} -f json", 2, "No such option: -f"),
+    (f"{T} --formt json", 2, "--format"),
+    # rules, topics and targets by themselves
+    ("KI302", 0, "KI302 at-cap-and-spilling"),
+    ("explain ki302", 0, "KI302 at-cap-and-spilling"),
+    ("explain KI106 KI302", 0, "KI302 at-cap-and-spilling"),
+    ("explain KI999", 2, "neither a file nor a rule nor a topic"),
+    ("explain VGPR-SPILL", 0, "KI101 vgpr-spill"),
+    ("explain occupncy", 2, "did you mean occupancy?"),
+    ("gfx942", 0, "gfx942 (CDNA3)"),
+    ("arch --arch gfx942", 0, "gfx942 (CDNA3)"),
+    ("arch gfx90", 2, "unknown target 'gfx90'; did you mean gfx900?"),
+    ("limits MI300X", 0, "gfx942 (CDNA3), workgroups of 256"),
+    ("limits", 2, "no target is named; give one, such as gfx942 or MI300X"),
+    ("limits sm_80", 2, "sm_80 is an NVIDIA target; name an AMD one"),
+    (f"{T} --target sm_90a", 2, "sm_90a is an NVIDIA target; name an AMD one"),
+    ("limits gfx942 --arch gfx90a", 2, "gfx942 is not --arch gfx90a; name one target"),
+    ("calc gfx942 --vgpr 96", 0, "5 waves/SIMD"),
+    ("calc MI210 --vgpr 96", 0, "5 waves/SIMD"),
+    ("calc --vgpr 96", 2, "no target is named; give --arch or --device"),
+    ("calc gfx942 --lds much", 2, "'much' is not a number of bytes; write 4096, 64k or 64KiB"),
+    # commands and files
+    (f"explian {T}", 2, "no such file or command; did you mean explain?"),
+    (T.replace("hip", "hib", 1), 2, f"did you mean {T}?"),
+    ("no-such-folder", 2, "no such file or directory"),
+    ("'assembly/*.nothing'", 2, "matches no file; check the pattern"),
+    ("../grammars", 2, "no AMD GPU kernel found; give what the compiler left for the device"),
+    ("container/occupancy-host-x86_64-pc-linux-gnu.o --target gfx942", 2, "no kernel matches"),
+    ("broken/x86.o", 2, "no AMD GPU code"),
+    ("broken/empty.s", 2, "empty"),
+    ("report", 2, "Missing argument 'PATH...'"),
+    (f"diff {T}", 2, "Missing argument 'NEW'"),
+    (f"sweep {T}", 2, "give the .bc of --save-temps or Triton's .llir"),
+    # swapped words
+    (f"explain vgprbound {T}", 0, "vgprbound(int, double*)   gfx90a"),
+    (f"pressure vgprbound {T}", 0, "122 live"),
+    (f"compare-profile {T} {RUN}", 0, "predicted"),
+    # names of kernels
+    (f"explain {T} vgprbond", 2, "no kernel is named 'vgprbond' (4 in the file); did you mean"),
+    (f"{T} -k vgprbuond", 2, "did you mean vgprbound"),
+    (f"{T} -k bound", 2, "did you mean ldsbound, sgprbound or vgprbound?"),
+    (f"explain {V} stride", 2, "2 kernels are named 'stride'"),
+    (f"explain {V} 'stride<float,4>'", 0, "stride<float, 4>"),
+    (f"explain {TWO} first_add", 2, "first_add · gfx90a"),
+    (f"{T} -k 're:('", 2, "give a regular expression as RE2 reads them"),
+    (f"{TWO} --member nope", 2, "no kernel matches --member nope"),
+    (f"{TWO} --target gfx942", 2, "no kernel matches --target gfx942"),
+    (f"check {TWO} -k nope -k first_add", 2, "-k nope matches no kernel"),
+    # values
+    (f"{T} --arch gfx942", 2, "leave --arch out; --as gfx942 asks what if"),
+    (f"{T} --where 'wavs < 4'", 2, "no column 'wavs'; did you mean waves?"),
+    (f"{T} --where 'waves < many'", 2, "waves is a number, and 'many' is none"),
+    (f"{T} --sort vgprs", 2, "no column 'vgprs'; did you mean vgpr?"),
+    (f"{T} --columns kernel,wave", 2, "no column 'wave'; did you mean waves?"),
+    (f"{T} --by kernel", 2, "'kernel' is not one of"),
+    (f"{T} --top all", 2, "Invalid value for '--top'"),
+    (f"{T} --block 0", 2, "a workgroup has at least one workitem"),
+    (f"{T} --limited-by vgprs", 2, "'vgprs' is not one of slots, vgpr"),
+    (f"{T} --severity KI302", 2, "write RULE=error, RULE=warning or RULE=note"),
+    (f"{T} --color yes", 2, "give auto, always or never"),
+    (f"{T} -o report.html --format json", 2, "-o report.html means html, not --format json"),
+    (f"{T} -o no/such/folder/report.txt", 2, "no/such/folder/report.txt: No such file"),
+    (f"pressure {T} vgprbound --at 3", 2, "--at 3: no instruction of the kernel is there"),
+    (f"pressure {T} vgprbound --at here", 2, "give a line of the assembly, or FILE:LINE"),
+]
+
+
+@pytest.mark.parametrize(("line", "code", "answer"), LINES, ids=[line for line, *_ in LINES])
+def test_a_line_is_answered(line: str, code: int, answer: str) -> None:
+    out, err, ended = run(*shlex.split(line))
+    said = " ".join(f"{out}\n{err}".split())
+    assert " ".join(answer.split()) in said
+    assert ended == code
+    assert "Traceback" not in err
+
+
+def test_there_are_sixty_lines() -> None:
+    assert len(LINES) >= 60
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "begins"),
+    [
+        ((T,), "report.html", "<!doctype html>"),
+        ((T,), "report.json", '{\n "schema": "kernelinfo/'),
+        ((T,), "rows.jsonl", '{"Kernel_Name"'),
+        ((T,), "rows.CSV", "Kernel_Name,"),
+        ((T,), "report.md", "**kernelinfo"),
+        (("check", T, "--exit-zero"), "found.sarif", '{\n "$schema"'),
+        (("check", T, "--exit-zero"), "found.xml", "<?xml"),
+        (("diff", T, T), "diff.md", "**kernelinfo diff"),
+        (("limits", "gfx942"), "limits.csv", "waves_per_simd,"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_file_s_suffix_names_the_format(
+    command: tuple[str, ...], name: str, begins: str, tmp_path: Path
+) -> None:
+    file = tmp_path / name
+    _, err, code = run(*command, "-o", str(file))
+    assert (err if "check" not in command else "", code) == ("", 0)
+    assert file.read_text("utf-8").startswith(begins)
+
+
+def test_a_file_called_like_a_word_is_read(tmp_path: Path) -> None:
+    (tmp_path / "help").write_text((FIXTURES / T).read_text("utf-8"))
+    assert "4 kernels" in run("help", folder=tmp_path)[0]
+
+
+def test_colour_may_be_forced(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\x1b[" not in run(T)[0]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in run(T)[0]
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[" not in run(T)[0]
