@@ -7,12 +7,19 @@ import os
 import signal
 import sys
 
-from kernelinfo.cli import app
-
 
 def main() -> None:
-    """The entry point of the command line."""
-    signal.signal(signal.SIGINT, _interrupted)
+    """The entry point of the command line.
+
+    An ignored Ctrl-C stays ignored, as for background jobs of a shell.
+    """
+    handles_interrupts = signal.getsignal(signal.SIGINT) is not signal.SIG_IGN
+    if handles_interrupts:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from kernelinfo.cli import app  # Ctrl-C meanwhile ends the process without a traceback
+
+    if handles_interrupts:
+        signal.signal(signal.SIGINT, _interrupted)
     _open_closed_streams()
     # Kernels hold no reference cycles, and the search for cycles would take a third of the time of
     # a library's report.
@@ -20,12 +27,21 @@ def main() -> None:
     try:
         app()
     finally:
+        _end_quietly()
         gc.freeze()  # keeps the interpreter from searching them at exit
 
 
 def _interrupted(number: int, frame: object) -> None:
     """Exit on Ctrl-C without a traceback, with the exit code that shells expect."""
     sys.exit(128 + number)
+
+
+def _end_quietly() -> None:
+    """Let a late signal end the process at once: a handler that raises while the interpreter
+    clears up prints a traceback."""
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            signal.signal(number, signal.SIG_DFL)
 
 
 def _open_closed_streams() -> None:

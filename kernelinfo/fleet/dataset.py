@@ -89,9 +89,9 @@ def check_destination(url: str, build: str, shard: str = "") -> None:
 
 
 def row_columns() -> ColumnTypes:
-    """Column -> DuckDB type of table `kernels`, from render/row-schema.json."""
+    """Column -> DuckDB type of table `kernels`: those of every row, from render/row-schema.json."""
     schema = json.loads(read_package_file(os.path.join(_PACKAGE, "render", "row-schema.json")))
-    kinds = {name: described["type"] for name, described in schema["properties"].items()}
+    kinds = {name: schema["properties"][name]["type"] for name in schema["required"]}
     return {name: _TYPES[of if isinstance(of, str) else of[0]] for name, of in kinds.items()}
 
 

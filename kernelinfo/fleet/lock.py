@@ -16,6 +16,7 @@ from kernelinfo.fleet.dataset import Dataset, part_prefix
 
 _RENEWED = 60  # seconds between renewals
 _HELD = 3600  # seconds from a renewal until another scan may take the lock over
+_LONGEST = 7 * 86_400  # seconds; no scan holds a lock for longer without a renewal
 _POLL = 1  # seconds between two looks at a lock that is waited for
 
 
@@ -75,7 +76,7 @@ class Lock:
             process=process,
             begun=_begun(process),
             since=datetime.now(UTC).isoformat(timespec="seconds"),
-            until=now + _HELD + 2 * self._patience,
+            until=now + min(_HELD + 2 * self._patience, _LONGEST / 2),
         )
 
     def holder(self) -> Holder | None:
@@ -83,7 +84,8 @@ class Lock:
         content = self._storage.read(self._path)
         try:
             found = Holder(**json.loads(content or b""))
-            return found._replace(process=int(found.process), until=float(found.until))
+            found = found._replace(process=int(found.process), until=float(found.until))
+            return found if found.until < time.time() + _LONGEST else None
         except (TypeError, ValueError, RecursionError):
             return None
 

@@ -190,6 +190,25 @@ def test_the_first_night_passes(tmp_path: Path) -> None:
     assert (out, code, "no kernel matches -k nothing" in err) == ("", 2, True)
 
 
+def test_scripts_scan_and_ask_as_the_command_line_does(tmp_path: Path) -> None:
+    from kernelinfo import KernelinfoError, fleet
+
+    given, asked = tmp_path / "script", tmp_path / "command"
+    for build in ("1", "2"):
+        done = fleet.scan(str(ONE), to=str(given), build=build, labels={"commit": build})
+        scan(ONE, "--label", f"commit={build}", to=asked, build=build)
+        assert (done.kernels, done.record.problems) == (len(rows(given, build)), [])
+        assert comparable(rows(given, build)) == comparable(rows(asked, build))
+    found = fleet.trend(str(given), by="library")
+    assert [build.labels for build in found.builds] == [{"commit": "1"}, {"commit": "2"}]
+    assert [group.key for group in found.groups] == [ONE.name]
+    locked(given, holder())
+    with pytest.raises(KernelinfoError, match="is being written by"):
+        fleet.scan(str(ONE), to=str(given), build="b")
+    with pytest.raises(KernelinfoError, match="holds no build"):
+        fleet.trend(str(tmp_path))
+
+
 def lock_of(fleet: Path) -> Path:
     return fleet / "inputs" / "Build=b" / "lock"
 
@@ -226,7 +245,7 @@ def test_locks_that_nobody_holds_do_not_block(tmp_path: Path) -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         pass
     stale = [
-        holder(until=time.time() - 1),
+        *(holder(until=until) for until in (time.time() - 1, float("nan"), float("inf"), 1e18)),
         holder(**machine(), process=ended.pid),
         holder(**machine(), process=os.getpid(), begun="0"),  # a number that is used again
         *("", "{}", "[]", "null", '{"host": 1}', "\0" * 100, "[" * 100_000),

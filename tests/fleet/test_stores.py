@@ -123,6 +123,76 @@ def test_of_an_object_store_into_an_object_store(
     assert "2 builds, b → c · none affected" in out
 
 
+def test_markers_of_folders_are_no_files(
+    s3: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Consoles of S3 make a folder as an empty object whose name ends in a slash."""
+    boto3 = pytest.importorskip("boto3", reason="moto[server] is not installed")
+    for name, value in s3.items():
+        monkeypatch.setenv(name, value)
+    client = boto3.client("s3", endpoint_url=s3["AWS_ENDPOINT_URL"])
+    client.create_bucket(Bucket="nightly")
+    for key in ("7.1/", "7.1/lib/", "7.1/empty/"):
+        client.put_object(Bucket="nightly", Key=key, Body=b"")
+    content = (OBJECTS / "handwritten.co").read_bytes()
+    client.put_object(Bucket="nightly", Key="7.1/lib/handwritten.co", Body=content)
+    for url in ("s3://nightly/7.1", "s3://nightly/7.1/", "s3://nightly/7.1/**"):
+        assert scan(url, to=tmp_path).startswith(("1 file read, 0 done", "0 files read, 1 done"))
+        assert {row["Url"] for row in rows(tmp_path)} == {"s3://nightly/7.1/lib/handwritten.co"}
+        shutil.rmtree(tmp_path / "inputs")
+    client.put_object(Bucket="nightly", Key="7.1/full/", Body=content)
+    _, err, code = kernelinfo("scan", "s3://nightly/7.1", "--to", tmp_path, "--build", "b")
+    assert (code, err) == (
+        2,
+        "s3://nightly/7.1/full/: a name that ends in `/`, as that of a folder; rename it\n",
+    )
+
+
+def test_one_scan_at_a_time_writes_a_build_of_an_object_store(
+    s3: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import s3fs
+
+    from .test_builds import holder
+
+    for name, value in s3.items():
+        monkeypatch.setenv(name, value)
+    store = s3fs.S3FileSystem(skip_instance_cache=True)
+    store.mkdir("dataset")
+    lock = "dataset/fleet/inputs/Build=b/lock"
+    store.pipe_file(lock, holder().encode())
+    command = ("scan", OBJECTS / "handwritten.co", "--to", "s3://dataset/fleet", "--build", "b")
+    out, err, code = kernelinfo(*command)
+    assert (out, code, err.count("\n")) == ("", 2, 1)
+    assert "is being written by a scan on far (process 1) since then" in err
+    store.pipe_file(lock, holder(until=0).encode())
+    assert kernelinfo(*command)[1:] == ("", 0)
+    store.invalidate_cache()
+    assert not store.exists(lock)
+    assert kernelinfo("scan", "--to", "s3://dataset/fleet", "--remove", "b")[1:] == ("", 0)
+    store.invalidate_cache()
+    assert store.find("dataset") == []
+
+
+def test_of_two_writers_without_exclusive_files_one_is_named(tmp_path: Path) -> None:
+    """A store that lets both create the lock, as some do: the first finds it is not its own."""
+    import fsspec
+
+    from kernelinfo.errors import KernelinfoError
+    from kernelinfo.fleet.dataset import Dataset
+    from kernelinfo.fleet.lock import Lock, held
+
+    from .test_builds import holder
+
+    memory = fsspec.filesystem("memory")
+    lock = Lock(Dataset("memory://fleet"), "b", "", 60)
+    with held(lock):
+        memory.pipe_file("/fleet/inputs/Build=b/lock", holder().encode())
+        with pytest.raises(KernelinfoError, match="taken over by a scan on far"):
+            lock.check()
+    memory.rm("/fleet", recursive=True)
+
+
 def test_a_bucket_that_is_not_there_is_one_line(s3: dict[str, str]) -> None:
     for place in ((OBJECTS, "s3://nowhere/fleet"), ("s3://nowhere/7.1", "fleet")):
         command = ("scan", place[0], "--to", place[1], "--build", "b")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from jsonschema import Draft202012Validator
 
 import kernelinfo
 
+from ..robustness.measure import cost
 from ..test_golden import run
 from .nights import NEW_CLANG, NIGHTS, add, add_by_0_2, five, kernels, worse
 
@@ -353,3 +355,24 @@ def test_damaged_labels_are_left_out(labels: str, tmp_path: Path) -> None:
     for build in ("1", "2"):
         add(tmp_path, build, kernels(), Labels=labels)
     assert run("trend", str(tmp_path))[2] == 0
+
+
+def test_a_version_in_every_name_costs_nothing(tmp_path: Path) -> None:
+    """51 builds of 20,040 kernels. In CPU time, the least of three tries each; and in memory."""
+    from .many_nights import write
+
+    least = {}
+    for version in (False, True):
+        fleet = tmp_path / str(version)
+        write(fleet, kernels()[0], builds=51, libraries=40, symbols=167, version=version)
+        command = [sys.executable, "-m", "kernelinfo", "trend", str(fleet)]
+        costs = [cost(command, Path.cwd()) for _ in range(3)]
+        assert [one.exit for one in costs] == [0] * 3
+        assert max(one.megabytes for one in costs) < 600
+        least[version] = min(one.cpu_seconds for one in costs)
+    assert least[True] <= 1.5 * least[False]
+    found = json.loads(run("trend", str(tmp_path / "True"), "--format", "json")[0])
+    assert [build["kernels"] for build in found["builds"]] == [20_040] * 51
+    assert [(one["library"], one["status"]) for one in found["kernels"]] == [
+        ("liblib0.so", "worse")
+    ] * 3

@@ -7,15 +7,20 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import path_under
+from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing, web
+from kernelinfo.fleet.acceptance import read_accepted, write_accepted
+from kernelinfo.fleet.dataset import Dataset
 from kernelinfo.fleet.history import BuildTotals, Trend, histories
 from kernelinfo.fleet.identity import without_versions
+from kernelinfo.fleet.lock import Lock, held
 from kernelinfo.fleet.steps import Mover, Night, compared
 from kernelinfo.kernel.library import library_of
 from kernelinfo.reading.blob import Problem
@@ -140,6 +145,35 @@ def pages(data: bytes) -> None:
             list(listing.tasks(listing.units([one]), 2, "run"))
 
 
+def locks(data: bytes) -> None:
+    """A lock file of any content is held, over or damaged; a scan then takes it or is refused."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "inputs", "Build=b", "lock")
+        file.parent.mkdir(parents=True)
+        file.write_bytes(data)
+        lock, refused = Lock(Dataset(folder), "b", "", 60), ""
+        try:
+            with held(lock):
+                lock.check()
+        except KernelinfoError as error:
+            refused = str(error)
+        assert ("is being written by" in refused) if refused else not file.exists()
+        assert not refused or file.read_bytes() == data
+
+
+def accepted_problems(data: bytes) -> None:
+    """A list of accepted problems is read whole, or one error names it."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "known.json")
+        file.write_bytes(data)
+        try:
+            found = read_accepted(str(file))
+        except OptionError:
+            return
+        write_accepted(str(file), found)
+        assert read_accepted(str(file)) == found
+
+
 TREND_SEEDS = [
     b"10VGPR_Used=500\n10Waves_Per_SIMD=1.0\n11Symbol=_ZN2v24scanEPf\n22\n",
     b"00Compiler=null\n21Target=gfx942:xnack+\n12Limiters=[]\n11Path=x/\x1b[31m\n",
@@ -154,4 +188,20 @@ PAGE_SEEDS = [
     b"ETag=x;size=3\n<a href='./a::b.co'><a href='/a/%2e%2e/x'><a href='http://host/a/b/c.co'>",
     b"Content-Encoding=gzip;Content-Length=9\n<a href='a&amp;b.co#frag'><a href='//host/a/x'>",
     b"LastModified=" + b"9" * 300 + b"\n<a href='http://[::1/x'><a href='javascript:1'>" * 3,
+]
+_HOLDER = b'{"host": "h", "machine": "m", "process": 1, "begun": "", "since": "t", "until": %s}'
+LOCK_SEEDS = [
+    *(_HOLDER % until for until in (b"0", b"1e99", b"-1", b"NaN", b"Infinity", b'"9"', b"null")),
+    _HOLDER.replace(b"1", b"99999999999999999999") % b"1e18",
+    _HOLDER.replace(b'"m"', b"{}") % b"1e18",
+    b"",
+    b"{}",
+    b"[" * 10_000,
+]
+ACCEPTED_SEEDS = [
+    b'{"schema": "kernelinfo/accepted-problems/1", "problems": [\n'
+    b'{"path": "a/b.co", "member": "", "message": "cut at #"},\n'
+    b'{"path": "\\ud800", "member": "x", "message": "\xc3\xa4"}\n]}',
+    b'{"schema": "kernelinfo/accepted-problems/1", "problems": [{"path": 1}]}',
+    b'{"schema": "kernelinfo/accepted-problems/1", "problems": "abc"}',
 ]
