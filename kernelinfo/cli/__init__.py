@@ -15,6 +15,9 @@ COMMANDS = (
 )
 """Names of commands: each is a module of this package with a function `command` and `EXAMPLES`."""
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as in shells: 128 and the number of the signal."""
+
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 
 
@@ -42,6 +45,8 @@ def app() -> None:
         _end()
     except OSError as error:
         _end(f"{error.filename or 'standard output'}: {error.strerror}")
+    except KeyboardInterrupt:  # a library's answer to Ctrl-C, which drops our own
+        sys.exit(INTERRUPTED)
     except MemoryError:
         _end("out of memory; give fewer or smaller files at once")
 

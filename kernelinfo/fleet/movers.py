@@ -78,7 +78,7 @@ def ask(
     `may_be_first` the trend of a dataset's only build has no comparison. Raises `KernelinfoError`.
     """
     names = _chosen(dataset, builds, since)
-    with dataset.storage.connect() as connection:
+    with dataset.storage.connect(is_long=True) as connection:
         open_builds(connection, dataset, names)
         unfinished = _unfinished(connection)
         names = [name for name in names if name not in unfinished]
@@ -207,9 +207,7 @@ def _nights(
     query = "SELECT DISTINCT Build, Library, Compiler FROM chosen"
     for name, library, stamps in connection.execute(query).fetchall():
         compilers[name][library] |= set(stamps.split(BETWEEN_COMPILERS) if stamps else ())
-    query = (
-        "SELECT Build, sum(Problems), sum(Accepted), any_value(Labels) FROM inputs GROUP BY Build"
-    )
+    query = "SELECT Build, sum(Problems), sum(Accepted), min(Labels) FROM inputs GROUP BY Build"
     about = {name: rest for name, *rest in connection.execute(query).fetchall()}
     query = "SELECT Build, count(*) FROM problems GROUP BY Build"
     unread = dict(connection.execute(query).fetchall())  # all of a build without a manifest

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import duckdb
 
+from kernelinfo.analysis.pool import signals_wait
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import web
@@ -50,19 +51,28 @@ class Storage:
             raise store_error(self.url, error) from error
 
     @contextmanager
-    def connect(self, scratch: str | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
+    def connect(
+        self, scratch: str | None = None, *, is_long: bool = False
+    ) -> Iterator[duckdb.DuckDBPyConnection]:
         """A DuckDB connection that can read and write the files; its errors are `KernelinfoError`.
 
-        With a `scratch` folder, as in a worker, it has one thread and 160 MB of memory.
+        With a `scratch` folder, as in a worker, it has one thread and 160 MB of memory. Signals
+        wait for its end, unless `is_long` or a store may keep it waiting: DuckDB drops the
+        exception of a signal's handler and raises `RuntimeError`, here `KeyboardInterrupt`.
         """
         small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
-        with duckdb.connect(config=small if scratch else {}) as connection:
+        waiting = nullcontext() if is_long or not self._is_local else signals_wait()
+        with waiting, duckdb.connect(config=small if scratch else {}) as connection:
             if not self._is_local:
                 connection.register_filesystem(self._fs)
             try:
                 yield connection
             except (duckdb.Error, OSError) as error:
                 raise store_error(self.url, error) from error
+            except RuntimeError as error:
+                if str(error) == "Query interrupted":
+                    raise KeyboardInterrupt from None
+                raise
 
     def names(self, folder: str) -> list[str]:
         """Names in a folder; empty if there is no such folder."""
