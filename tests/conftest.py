@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,9 @@ settings.load_profile("ci" if os.environ.get("CI") else "by-hand")
 # The gate writes for GitHub where it runs there, and its tests run there, too.
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
     os.environ.pop(name, None)
+
+# A background job of a shell ignores Ctrl-C, and so would each program that a test interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
