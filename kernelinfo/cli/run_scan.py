@@ -43,7 +43,9 @@ def request(
         dataset=Dataset(to),
         build=build,
         options=options._replace(bounds=bounded(options.bounds)),
-        rows=partial(jsonl.rows, view=make_view()),
+        rows=partial(
+            jsonl.rows, view=make_view(instructions=options.count_instructions is not None)
+        ),
         shard=shard,
         accepted=read_accepted(accept_problems) if accept_problems else frozenset(),
         **others,

@@ -8,7 +8,7 @@ from kernelinfo.cli import options
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.values import parse_labels
-from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet.extras import require_libraries
 
@@ -73,6 +73,7 @@ def command(
     bound: options.Bound = None,
     deep: options.Deep = False,
     config: options.Config = None,
+    instructions: options.Instructions = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read a fleet of builds into one Parquet dataset.
@@ -93,6 +94,8 @@ def command(
         bound=bound,
         deep=deep,
     )
+    if instructions:
+        wanted = with_instructions(wanted)
     require_libraries()
     from kernelinfo.cli import run_scan  # imports the libraries of the extra
 

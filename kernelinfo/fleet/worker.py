@@ -79,7 +79,7 @@ class ScanRequest(NamedTuple):
         """Options that differ from the defaults, as JSON for `inputs`."""
         default = Options()._asdict()
         given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
-        return json.dumps(given, default=repr, sort_keys=True)
+        return json.dumps(given, default=_named, sort_keys=True)
 
     def input_row(self, file: InputFile) -> DatasetRow:
         """The row of `inputs` for a file, without address and part. A file with an equal row in the
@@ -100,6 +100,11 @@ class ScanRequest(NamedTuple):
             write_lines(scratch, "problems", problems)
             write_lines(scratch, "inputs", inputs)
             self.dataset.write_part(self.build, part, scratch)
+
+
+def _named(value: object) -> str:
+    """A value of the options as text. A function's `repr` would differ from run to run."""
+    return str(getattr(value, "__qualname__", repr(value)))
 
 
 def bounded(bounds: Bounds) -> Bounds:

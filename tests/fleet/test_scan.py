@@ -47,6 +47,15 @@ def test_it_has_the_rows_of_one_machine(source: Path, tmp_path: Path) -> None:
     assert comparable(rows(tmp_path)) == reported(source)
 
 
+def test_it_counts_instructions_if_asked_and_reads_no_file_twice(tmp_path: Path) -> None:
+    source = FIXTURES / "regression" / "before"
+    scan(source, "--instructions", to=tmp_path)
+    matrix = {row["Symbol"]: (row["Matrix"], row["Load_Bytes"]) for row in rows(tmp_path)}
+    assert matrix == {"tile": (4, 80), "scale": (0, 16)}
+    again = scan(source, "--instructions", to=tmp_path)
+    assert "0 files read" in again
+
+
 def test_of_a_large_library_that_several_workers_share(tmp_path: Path) -> None:
     library = LIBRARIES / "librocsparse.so.0"
     if not library.exists():
