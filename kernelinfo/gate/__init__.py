@@ -238,6 +238,8 @@ class _Judgement:
 
     def _foreign_pairs(self) -> list[Pair]:
         """Pairs of pinned kernels and their rebuilds by another compiler."""
+        if not self._toolchain.foreign:
+            return []
         kernels = zip(self._results, self._kernels.kernels, strict=True)
         pairs = ((result, self._pairs.get(id(summary))) for result, summary in kernels)
         is_foreign = self._toolchain.is_foreign

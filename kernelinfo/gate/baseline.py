@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -23,6 +22,7 @@ from kernelinfo.gate.baseline_text import (
     Document,
     begins_like_one,
     compressed,
+    lines,
     parse,
     text,
     unpacked,
@@ -59,10 +59,12 @@ def is_baseline(path: str) -> bool:
 
 def holds_instructions(path: FilePath) -> bool:
     """True if a baseline has numbers of instructions; False also if it cannot be read."""
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
-            return any(b'"instructions":' in line for line in unpacked(file))
-    except (OSError, EOFError, zlib.error):
+            return any('"instructions":' in line for line in lines(unpacked(file)))
+    except (OSError, ValueError, ReadError, ConflictError):
         return False
 
 
@@ -70,8 +72,8 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     """The pinned build of a baseline file.
 
     A pinned kernel that equals one of `build`, without accepted findings on either side, is that
-    object. Raises `BaselineError` for a file
-    that is missing, damaged, not a baseline, or of a newer version.
+    object. Raises `BaselineError` for a file that is missing, damaged, not a baseline, or of a
+    newer version.
     """
     known: baseline_entry.Known = {}
     for kernel in build:

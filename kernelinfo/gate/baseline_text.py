@@ -89,17 +89,18 @@ def parse(file: BinaryIO) -> Document:
     Raises `ValueError` or `RecursionError` for damaged text, `ConflictError` for one with conflict
     markers, and `ReadError` for one that is too large; so do its entries when they are read.
     """
-    lines = _lines(file)
-    head = list(islice(lines, _HEAD_LINES))
+    rest = lines(file)
+    head = list(islice(rest, _HEAD_LINES))
     if header := _header(head):
-        return Document(header.get("schema"), header.get("toolchain"), _entries(lines))
-    document = json.loads("".join(_bounded(chain(head, lines))))
+        return Document(header.get("schema"), header.get("toolchain"), _entries(rest))
+    document = json.loads("".join(_bounded(chain(head, rest))))
     if not isinstance(document, dict):
         return Document(None, None, iter(()))
     return Document(document.get("schema"), document.get("toolchain"), _whole(document))
 
 
-def _lines(file: BinaryIO) -> Iterator[str]:
+def lines(file: BinaryIO) -> Iterator[str]:
+    """The lines of a baseline's text. Raises as `parse` does."""
     size = 0
     try:
         while line := file.readline(_MOST_BYTES - size + 1):

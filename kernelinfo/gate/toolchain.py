@@ -32,7 +32,8 @@ class Toolchain:
     def __init__(self, pinned: Iterable[str], code_objects: Iterable[CodeObject]) -> None:
         self._pinned = tuple(stamp.strip() for stamp in pinned)
         foreign = filter(self.is_foreign, {id(one): one for one in code_objects}.values())
-        self._foreign = {stamp for one in foreign for stamp in makers(one.stamps)}
+        self.foreign = {stamp for one in foreign for stamp in makers(one.stamps)}
+        """Compilers of the build whose code objects have none of the baseline's."""
 
     def is_foreign(self, code_object: CodeObject) -> bool:
         """True if the code object and the baseline have no compiler in common.
@@ -46,7 +47,7 @@ class Toolchain:
         """The finding that names both compilers, or None if they are the same. `how` is the
         configured judgement, `pairs` the kernels that the new compiler built."""
         old = {stamp: _brief(stamp) for stamp in self._pinned}
-        new = sorted(self._foreign)
+        new = sorted(self.foreign)
         if not new:
             return None
         brief = [_brief(stamp) for stamp in new]

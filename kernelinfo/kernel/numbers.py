@@ -43,14 +43,15 @@ class Number(NamedTuple):
 
 def _lds_bytes(of: Result) -> int | None:
     """Static and dynamic LDS per workgroup."""
-    known = of.kernel.used.lds_bytes
+    known = of.kernel.traits.numbers.lds_bytes
     dynamic = of.occupancy.launch.dynamic_lds_bytes if of.occupancy else 0
     return known if known is None else known + dynamic
 
 
 def _scratch(of: Result) -> int | None:
     """Bytes of scratch per lane; None if it grows at run time: its known part is no total."""
-    return None if of.kernel.flags.dynamic_stack else of.kernel.used.scratch_bytes_per_lane
+    numbers = of.kernel.traits.numbers
+    return None if numbers.dynamic_stack else numbers.scratch_bytes_per_lane
 
 
 NUMBERS = (
@@ -59,7 +60,7 @@ NUMBERS = (
         "workgroup.assumed", "Workgroup_Size", "launch", "workitems in a workgroup", affects=True,
     ),
     Number(
-        "wave_size", lambda of: of.kernel.wave_size, "wave_size", "Wave_Size",
+        "wave_size", lambda of: of.kernel.traits.numbers.wave_size, "wave_size", "Wave_Size",
         "launch", "lanes in a wave", affects=True,
     ),
     Number(
@@ -73,7 +74,8 @@ NUMBERS = (
         "occupancy", "% occupancy", "Resident waves, % of the slots.", "more", affects=True,
     ),
     Number(
-        "vgprs", lambda of: of.kernel.used.vgprs, "used.vgprs", "VGPR_Used", "VGPR", "used",
+        "vgprs", lambda of: of.kernel.traits.numbers.vgprs,
+        "used.vgprs", "VGPR_Used", "VGPR", "used",
         "vgpr", "VGPRs used", "VGPRs used per lane; AGPRs included where they share one file.",
         "less",
     ),
@@ -82,11 +84,13 @@ NUMBERS = (
         "allocated.vgprs", "VGPR_Allocated", "VGPR", "allocated", noun="VGPRs allocated",
     ),
     Number(
-        "agprs", lambda of: of.kernel.used.agprs, "used.agprs", "AGPR_Used", "VGPR", "AGPRs",
+        "agprs", lambda of: of.kernel.traits.numbers.agprs,
+        "used.agprs", "AGPR_Used", "VGPR", "AGPRs",
         "agpr", "AGPRs used", "AGPRs used per lane.", "less",
     ),
     Number(
-        "sgprs", lambda of: of.kernel.used.sgprs, "used.sgprs", "SGPR_Used", "SGPR", "used",
+        "sgprs", lambda of: of.kernel.traits.numbers.sgprs,
+        "used.sgprs", "SGPR_Used", "SGPR", "used",
         "sgpr", "SGPRs used", "SGPRs used per wave.", "less",
     ),
     Number(
@@ -98,11 +102,13 @@ NUMBERS = (
         "lds", "B of LDS per workgroup", "Bytes of LDS per workgroup.", "less",
     ),
     Number(
-        "vgpr_spills", lambda of: of.kernel.spills.vgprs, "spills.vgprs", "VGPR_Spills",
+        "vgpr_spills", lambda of: of.kernel.traits.numbers.vgpr_spills,
+        "spills.vgprs", "VGPR_Spills",
         "spills", "VGPRs", "vgpr-spill", "VGPRs spilled", "VGPRs spilled.", "less", affects=True,
     ),
     Number(
-        "sgpr_spills", lambda of: of.kernel.spills.sgprs, "spills.sgprs", "SGPR_Spills",
+        "sgpr_spills", lambda of: of.kernel.traits.numbers.sgpr_spills,
+        "spills.sgprs", "SGPR_Spills",
         "spills", "SGPRs", "sgpr-spill", "SGPRs spilled", "SGPRs spilled.", "less", affects=True,
     ),
     Number(

@@ -40,7 +40,7 @@ saved_report = _in_file("saved.json", lambda path: read_build(str(path), Options
 
 
 def _baseline(path: Path) -> None:
-    """What is read is written and read again as the same kernels."""
+    """A baseline that is read can be written and read again as the same kernels."""
     pinned = read_baseline(path)
     write_baseline(again := path.with_name("again.json"), pinned)
     assert Counter(read_baseline(again).kernels) == Counter(pinned.kernels)
