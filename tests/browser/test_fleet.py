@@ -246,6 +246,12 @@ def test_equal_rows_are_one_with_their_number(opened: Opened, tmp_path: Path) ->
     expect(page.get_by_text("the same numbers in 2 more code objects")).to_be_visible()
 
 
+def test_a_mark_of_one_kernel_opens_it(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly/variety-clang22-gfx90a.s"))
+    page.locator(".scatter .mark", has_text="odd_block:").first.dispatch_event("click")
+    expect(page.locator("h1")).to_have_text("odd_block")
+
+
 def test_bounds_are_marked_in_every_column(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("assembly"))
     page.select_option("#filter-trait", "bounds")

@@ -102,7 +102,7 @@ function pointMark({ vgprs, lds, limiter, kernels }, frame, across, shrunk, choo
     : plural(kernels.length, "kernel");
   mark.append(svg("title", {}, `${who}: ${vgprs} VGPRs, ${bytes(lds)} LDS, ${RESOURCES[limiter]}`));
   mark.addEventListener("click", () => {
-    if (kernels.length === 1) location.hash = `kernel=${kernels[0].index}`;
+    if (kernels.length === 1) location.hash = addressWith({ kernel: kernels[0].key });
     else choose({ uses: usesKey(kernels[0]) });
   });
   return mark;
