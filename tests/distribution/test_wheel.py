@@ -35,7 +35,7 @@ def test_two_builds_are_the_same_bytes(wheel: Path, tmp_path: Path) -> None:
 def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
     grammars = {f"kernelinfo/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
-    assert len(grammars) == 2
+    assert len(grammars) == 3
     schemas = {
         "report-schema.json",
         "row-schema.json",
@@ -111,7 +111,8 @@ CONTAINERS = {f"kernelinfo.reading.containers.{name}" for name in magic.FORMATS}
 @pytest.mark.parametrize(
     ("file", "other", "needed"),
     [
-        ("assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s", "code_object", set()),
+        # `kernel.report.Report` is a dataclass: 42 million instructions.
+        ("assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s", "code_object", {"dataclasses"}),
         ("code_object/variety-clang22-gfx942.co", "assembly", {"elftools", "dataclasses"}),
     ],
 )
