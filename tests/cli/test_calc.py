@@ -121,7 +121,7 @@ def test_a_device_is_filled() -> None:
     assert found["device"]["workgroups"] == 1216
     assert found["device"]["grid"]["full_rounds"] == 2
     out, _, _ = run("calc", "--device", "MI300X", "--vgpr", "122", "--grid", "3000")
-    assert "MI300X: 304 CUs · 1216 workgroups fill it · 4864 of 9728 waves" in out
+    assert "MI300X: 304 CUs · 1 216 workgroups fill it · 4864 of 9728 waves" in out
     assert "2 full rounds and a tail of 568 (46.7 % of one)" in out
 
 

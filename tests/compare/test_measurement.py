@@ -191,7 +191,8 @@ def test_text_puts_one_under_the_other() -> None:
     lines = [line.split() for line in out.splitlines()]
     assert lines[1][2:] == ["predicted", "124", "4", "80", "0", "0", "50", "%", "VGPR"]
     assert lines[2] == [
-        "104000", "workgroups", "of", "256", "measured", "124", "4", "80", "0", "0", "49.9", "%",
+        *("104", "000", "workgroups", "of", "256"),
+        *("measured", "124", "4", "80", "0", "0", "49.9", "%"),
     ]  # fmt: skip
     assert "sgprbound, 19 workgroups of 1024: the grid is 9.1 %" in out
     assert "1 kernel of the run in none of the files" in compare("kernel_trace.csv")[0]
