@@ -3,10 +3,11 @@
     python -m tests.benchmarks --python VENV/bin/python      (Debian: librocrand1, librocsparse0)
     python -m tests.benchmarks --python VENV/bin/python --against dist/kernelinfo-0.1.0-*.whl
 
-Both commands of a line run in turn, A B A B, and the ratio of each pair is taken: absolute times
-of a shared machine say little. Below 1 is in favour of kernelinfo. `--python` is the interpreter
-whose installed kernelinfo is measured: of a checkout, only what is already compiled starts fast.
-`--write` puts the tables into kernelinfo/manual/speed.md.
+Both commands of a line run in turn, A B A B, and the ratio of each pair is taken. Below 1 is in
+favour of kernelinfo. Times depend on the machine and its load, which is stated; instructions do
+not, and judge a change. `--python` is the interpreter whose installed kernelinfo is measured: of a
+checkout, only what is already compiled starts fast. `--write` puts tables and load into
+kernelinfo/manual/speed.md. The run takes a quarter of an hour on two idle cores.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from tests.benchmarks.measure import instructions, paired, run
 START = "| input | against | processes | CPU time | time | peak memory | instructions |"
 GROWTH = "| doubled | grows | 1× | 2× | 4× | 8× |"
 DOUBLINGS = (1, 2, 4, 8)
+LOAD = "Load of the machine:"
 PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "speed.md"
 
 
@@ -45,7 +47,7 @@ def row(
     `other` is the interpreter of the version to compare with, instead of the case's own peer.
     """
     has_tools = other or all(map(shutil.which, case.tools))
-    if not (has_tools and has(python, case.extra) and (path := case.make(folder, short))):
+    if not (has_tools and has(python, case.extra) and (path := case.make(folder, short, python))):
         return None
     arguments = [word.format(path) for word in case.arguments]
     ours = [kernelinfo(python), *arguments]
@@ -53,7 +55,8 @@ def row(
     marks = (case.marks[0],) * 2 if other else case.marks
     ratios = paired(partial(run, ours, marks[0]), partial(run, theirs, marks[1]), pairs)
     counted = ""
-    if case.is_short and not short and shutil.which("valgrind"):
+    is_counted = case.is_short or (other and case.is_medium)
+    if is_counted and not short and shutil.which("valgrind"):
         counted = f"{instructions(ours) / instructions(theirs):.2f}"
     peer = "the other version" if other else case.peer_name
     cells = [case.name, peer, case.processes, *ratios, counted]
@@ -90,9 +93,18 @@ def with_wheel(wheel: str, folder: Path) -> str:
     return str(python)
 
 
-def write(*tables: list[str]) -> None:
+def load(before: tuple[float, ...]) -> str:
+    """A sentence with the load of the machine, before and after."""
+    after = os.getloadavg()
+    cores = len(os.sched_getaffinity(0))
+    return f"{LOAD} {before[0]:.1f} before and {after[0]:.1f} after, on {cores} cores."
+
+
+def write(*tables: list[str], loaded: str = "") -> None:
     """Put tables into the page, each instead of the one with the same first line."""
     text = PAGE.read_text()
+    if loaded:
+        text = re.sub(rf"^{LOAD}.*$", loaded, text, flags=re.MULTILINE)
     for table in tables:
         columns = re.escape(table[0].partition("\n")[0])
         before, after = re.split(rf"{columns}\n(?:\|.*\n)*", text)
@@ -115,13 +127,14 @@ def main() -> None:
         help="where kernelinfo is installed",
     )
     parser.add_argument("--against", metavar="WHEEL", help="another version to run in pairs with")
-    parser.add_argument("--pairs", type=int, default=7)
+    parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
     parser.add_argument("--short", action="store_true", help="small inputs, two pairs: does it run")
     parser.add_argument("--write", action="store_true", help="put the tables into manual/speed.md")
     options = parser.parse_args()
     os.environ.pop("PYTHONPATH", None)  # or the checkout would be measured, not what is installed
     pairs = 2 if options.short else options.pairs
+    before = os.getloadavg()
 
     def is_wanted(name: str) -> bool:
         return not options.only or any(word in name for word in options.only)
@@ -142,8 +155,9 @@ def main() -> None:
             if is_wanted(series.name):
                 lines = growth(series, options.python, folder, pairs, options.short)
                 grown += map(printed, lines)
+        loaded = printed(load(before))
         if options.write:
-            write(measured, grown)
+            write(measured, grown, loaded=loaded)
 
 
 if __name__ == "__main__":

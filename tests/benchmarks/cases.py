@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from tests.benchmarks import inputs
 
-READELF = "llvm-readelf-22"
-OBJDUMP = "llvm-objdump-22"
+READELF = inputs.tool("llvm-readelf")
+OBJDUMP = inputs.tool("llvm-objdump")
 
 NOTES = f"find . -name '*amdgcn*' -print0 | xargs -0 {READELF} --notes"
 OFFLOADING = f'ln -s "$0" library.so; {OBJDUMP} --offloading library.so > list.txt; {NOTES}'
@@ -41,9 +41,9 @@ class Case(NamedTuple):
     peer_name: str
     tools: tuple[str, ...]
     """Without these the line is left out."""
-    make: Callable[[Path, bool], Path | None]
-    """The input, in a folder that is kept, and small where the run is only to show that it works;
-    None where it cannot be made."""
+    make: Callable[[Path, bool, str], Path | None]
+    """The input, in a folder that is kept; small where the run is only to show that it works; made
+    by this interpreter's kernelinfo if it needs one. None where it cannot be made."""
     arguments: tuple[str, ...]
     """Arguments of kernelinfo; `{}` is the input's path."""
     peer: Callable[[str, str], list[str]]
@@ -55,6 +55,8 @@ class Case(NamedTuple):
     """Without this module, of one of kernelinfo's extras, the line is left out."""
     is_short: bool = False
     """So short that its instructions are counted, too."""
+    is_medium: bool = False
+    """So short that its instructions are counted against another version of kernelinfo."""
 
     @property
     def processes(self) -> int:
@@ -91,12 +93,12 @@ def reports(*builds: str) -> Callable[[str, str], list[str]]:
     ]
 
 
-def fixture(path: Path) -> Callable[[Path, bool], Path]:
-    return lambda folder, short: path
+def fixture(path: Path) -> Callable[[Path, bool, str], Path]:
+    return lambda folder, short, python: path
 
 
-def library(name: str) -> Callable[[Path, bool], Path | None]:
-    return lambda folder, short: None if short else inputs.library(name)
+def library(name: str) -> Callable[[Path, bool, str], Path | None]:
+    return lambda folder, short, python: None if short else inputs.library(name)
 
 
 PIPELINE = (OBJDUMP, READELF)
@@ -119,6 +121,7 @@ def of_library(name: str, of: str, arguments: tuple[str, ...], mark: bytes = JSO
         arguments,
         shell(OFFLOADING),
         (mark, NOTE if mark else b""),
+        is_medium=of == "rocrand",
     )
 
 
@@ -156,7 +159,7 @@ CASES = (
         "`scan`, small `.s`",
         "`python -c pass`",
         (),
-        inputs.folder_of_small_text,
+        lambda folder, short, python: inputs.folder_of_small_text(folder),
         ("scan", "{}", "--to", "dataset", "--build", "1", "--workers", "1", "-q"),
         bare_python,
         extra="duckdb",
@@ -165,7 +168,7 @@ CASES = (
         "`trend`, two builds",
         "`python -c pass`",
         (),
-        inputs.dataset,
+        lambda folder, short, python: inputs.dataset(folder, python),
         ("trend", "{}"),
         bare_python,
         extra="duckdb",
@@ -179,10 +182,19 @@ CASES = (
     of_library("librocsparse, two processes", "rocsparse", TWO_PROCESSES),
     of_library("librocsparse, as text", "rocsparse", TEXT, b""),
     Case(
+        "librocsparse, objects cut before",
+        "readelf alone",
+        (READELF,),
+        lambda folder, short, python: None if short else inputs.cut(folder, "rocsparse"),
+        ("{}/library.so", *LINES[1:]),
+        shell(READ_NOTES),
+        (JSON_LINE, NOTE),
+    ),
+    Case(
         "3000 code objects",
         "readelf over all",
         (READELF,),
-        lambda folder, short: inputs.objects(folder, 30 if short else 3000),
+        lambda folder, short, python: inputs.objects(folder, 30 if short else 3000),
         LINES,
         shell(READ_NOTES),
         (JSON_LINE, NOTE),
@@ -191,7 +203,7 @@ CASES = (
         "3000 code objects, two processes",
         "readelf over all",
         (READELF,),
-        lambda folder, short: inputs.objects(folder, 30 if short else 3000),
+        lambda folder, short, python: inputs.objects(folder, 30 if short else 3000),
         TWO_PROCESSES,
         shell(READ_NOTES),
         (JSON_LINE, NOTE),
@@ -200,16 +212,7 @@ CASES = (
         "`.s` of 82 MB, 2000 kernels",
         "awk",
         ("awk",),
-        lambda folder, short: inputs.text(folder, 10 if short else 2000),
-        LINES,
-        awk,
-        (JSON_LINE, BLOCK),
-    ),
-    Case(
-        "`.s` of 660 MB, 16000 kernels",
-        "awk",
-        ("awk",),
-        lambda folder, short: inputs.text(folder, 20 if short else 16000),
+        lambda folder, short, python: inputs.text(folder, 10 if short else 2000),
         LINES,
         awk,
         (JSON_LINE, BLOCK),
@@ -218,7 +221,7 @@ CASES = (
         "compressed bundle of 93 MB",
         "bundler + readelf",
         (inputs.BUNDLER, READELF),
-        lambda folder, short: (
+        lambda folder, short, python: (
             None if short else inputs.compressed_bundle(folder, inputs.library("rocsparse"))
         ),
         LINES,
@@ -229,7 +232,7 @@ CASES = (
         "`check`, 10000 kernels and a baseline",
         "report of the same",
         (inputs.CLANG,),
-        lambda folder, short: inputs.builds(folder, 100 if short else 10000),
+        lambda folder, short, python: inputs.builds(folder, 100 if short else 10000),
         ("check", "{}/old", "--config", "{}/gate.toml", "--baseline", "{}/pinned.json"),
         reports("old"),
     ),
@@ -237,7 +240,7 @@ CASES = (
         "`diff`, 10000 kernels each",
         "report of both",
         (inputs.CLANG,),
-        lambda folder, short: inputs.builds(folder, 100 if short else 10000),
+        lambda folder, short, python: inputs.builds(folder, 100 if short else 10000),
         ("diff", "{}/old", "{}/new"),
         reports("old", "new"),
     ),

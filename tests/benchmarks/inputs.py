@@ -11,8 +11,15 @@ from pathlib import Path
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import open_paths
 
-CLANG = "clang-22"
-BUNDLER = "clang-offload-bundler-22"
+
+def tool(name: str) -> str:
+    """The newest of the installed versions of one of LLVM's programs; else its plain name."""
+    versions = [number for number in range(40, 13, -1) if shutil.which(f"{name}-{number}")]
+    return f"{name}-{versions[0]}" if versions else name
+
+
+CLANG = tool("clang")
+BUNDLER = tool("clang-offload-bundler")
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 SMALL_TEXT = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
@@ -80,7 +87,33 @@ def objects(folder: Path, files: int) -> Path | None:
     return made
 
 
-def folder_of_small_text(folder: Path, short: bool) -> Path:
+def cut(folder: Path, name: str) -> Path | None:
+    """A folder with a library, and its code objects in files; None where it is not installed."""
+    made, of = folder / f"{name}.cut", library(name)
+    if of is None:
+        return None
+    if not made.exists():
+        made.mkdir()
+        (made / "library.so").symlink_to(of)
+        for number, blob in enumerate(open_paths([str(of)])):
+            assert isinstance(blob, Blob)
+            (made / f"{number:04}.co").write_bytes(bytes(blob.data.read()))
+    return made
+
+
+def copies(folder: Path, name: str, times: int) -> Path | None:
+    """A folder with so many copies of a library; None where it is not installed."""
+    made, of = folder / f"{name}.{times}.copies", library(name)
+    if of is None:
+        return None
+    if not made.exists():
+        made.mkdir()
+        for number in range(times):
+            shutil.copy(of, made / f"{number}.so")
+    return made
+
+
+def folder_of_small_text(folder: Path) -> Path:
     """A folder with the small assembly alone."""
     made = folder / "small"
     made.mkdir(exist_ok=True)
@@ -88,10 +121,10 @@ def folder_of_small_text(folder: Path, short: bool) -> Path:
     return made
 
 
-def dataset(folder: Path, short: bool) -> Path | None:
+def dataset(folder: Path, python: str) -> Path | None:
     """A dataset of two builds of the small assembly; None without the extra `fleet`."""
-    made, build = folder / "dataset", folder_of_small_text(folder, short)
-    scan = (sys.executable, "-m", "kernelinfo", "scan", build, "--to", made, "--workers", "1")
+    made, build = folder / "dataset", folder_of_small_text(folder)
+    scan = (python, "-m", "kernelinfo", "scan", build, "--to", made, "--workers", "1")
     for number in "12":
         if subprocess.run([*scan, "--build", number], capture_output=True).returncode:
             return None

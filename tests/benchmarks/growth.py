@@ -1,0 +1,131 @@
+"""Growth of a command's instructions when its input doubles: `python -m tests.benchmarks.growth`.
+
+Start-up is left out: doubling the input a second time may add at most 2.1 times the instructions
+that the first doubling added. Exits with 1 if a row exceeds that. Needs valgrind.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.benchmarks.inputs import FIXTURES, SMALL_TEXT
+from tests.benchmarks.measure import instructions
+
+MOST = 2.1
+HEAD = '.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n.text\n'
+KERNEL = """
+.globl k{number}
+.type k{number},@function
+k{number}:
+{body}
+ s_endpgm
+.amdhsa_kernel k{number}
+ .amdhsa_next_free_vgpr 8
+ .amdhsa_next_free_sgpr 8
+ .amdhsa_accum_offset 8
+.end_amdhsa_kernel
+"""
+ADD = " v_add_f32_e32 v{0}, v{1}, v{0}"
+
+
+class Growth(NamedTuple):
+    """A command and an input of any size."""
+
+    noun: str
+    make: Callable[[Path, int], Path]
+    first: int
+    arguments: tuple[str, ...]
+
+
+def _text(folder: Path, parts: Iterable[str]) -> Path:
+    path = folder / "made.s"
+    path.write_text(HEAD + "".join(parts))
+    return path
+
+
+def kernels(folder: Path, count: int) -> Path:
+    return _text(folder, (KERNEL.format(number=n, body=ADD.format(1, 2)) for n in range(count)))
+
+
+def files(folder: Path, count: int) -> Path:
+    for number in range(count):
+        shutil.copy(FIXTURES / "code_object" / "variety-clang22-gfx90a.co", folder / f"{number}.co")
+    return folder
+
+
+def comments(folder: Path, count: int) -> Path:
+    return _text(folder, [KERNEL.format(number=0, body="; a comment of the compiler\n" * count)])
+
+
+def straight(folder: Path, count: int) -> Path:
+    lines = (ADD.format(number % 8, number * 3 % 8) for number in range(count))
+    return _text(folder, [KERNEL.format(number=0, body="\n".join(lines))])
+
+
+def blocks(folder: Path, count: int) -> Path:
+    lines = (f".L{n}:\n{ADD.format(n % 8, 0)}\n s_cbranch_scc0 .L{n + 1}" for n in range(count))
+    return _text(folder, [KERNEL.format(number=0, body="\n".join([*lines, f".L{count}:"]))])
+
+
+def builds(folder: Path, count: int) -> Path:
+    build, made = folder / "build", folder / "dataset"
+    build.mkdir()
+    shutil.copy(SMALL_TEXT, build)
+    for number in range(count):
+        scan = ("scan", str(build), "--to", str(made), "--workers", "1", "--build", f"{number:03}")
+        subprocess.run([sys.executable, "-m", "kernelinfo", *scan], check=True, capture_output=True)
+    return made
+
+
+GROWTHS = (
+    Growth("kernels", kernels, 500, ("report", "{}", "--format", "json")),
+    Growth("kernels", kernels, 500, ("explain", "{}", "*")),
+    Growth("kernels", kernels, 500, ("check", "{}", "--exit-zero")),
+    Growth("kernels", kernels, 200, ("pressure", "{}", "--format", "csv", "--jobs", "1")),
+    Growth("files", files, 100, ("report", "{}", "--format", "jsonl", "--jobs", "1")),
+    Growth("bytes", comments, 100_000, ("report", "{}")),
+    Growth("instructions", straight, 2000, ("pressure", "{}")),
+    Growth("blocks", blocks, 1000, ("pressure", "{}")),
+    Growth("builds", builds, 8, ("trend", "{}")),
+)
+
+
+def counted(growth: Growth) -> list[int]:
+    """Instructions for the input once, twice and four times as large."""
+    found = []
+    for times in (1, 2, 4):
+        with tempfile.TemporaryDirectory() as folder:
+            path = growth.make(Path(folder), growth.first * times)
+            arguments = (word.format(path) for word in growth.arguments)
+            found.append(instructions([sys.executable, "-m", "kernelinfo", *arguments]))
+    return found
+
+
+def main() -> None:
+    wanted = sys.argv[1:]
+    os.environ["PYTHONPATH"] = str(Path(__file__).parents[2])
+    exceeded = False
+    for growth in GROWTHS:
+        if wanted and growth.noun not in wanted and growth.arguments[0] not in wanted:
+            continue
+        once, twice, four = counted(growth)
+        added = (four - twice) / max(1, twice - once)
+        exceeded = exceeded or added > MOST
+        command = " ".join(growth.arguments[:1])
+        print(
+            f"{growth.noun} of {command}: {once / 1e6:.0f}, {twice / 1e6:.0f}, {four / 1e6:.0f} Mi;"
+            f" the second doubling adds {added:.2f} times the first",
+            flush=True,
+        )
+    sys.exit(exceeded)
+
+
+if __name__ == "__main__":
+    main()

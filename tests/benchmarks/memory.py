@@ -1,0 +1,78 @@
+"""Peak memory of every command and format, by the number of kernels.
+
+    python -m tests.benchmarks.memory --python VENV/bin/python      (librocrand1, librocsparse0)
+
+Each command runs alone in one process after the other. `--write` puts the table into
+kernelinfo/manual/speed.md. The five copies of the largest library take 6.5 GB on disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.benchmarks import inputs
+from tests.benchmarks.__main__ import heading, printed, write
+from tests.benchmarks.cases import kernelinfo
+from tests.robustness.measure import measured
+
+COLUMNS = "| command, MiB at most | 560 kernels | 88,137 kernels | 440,685 kernels |"
+REPORTS = ("text", "markdown", "csv", "jsonl", "json", "html")
+CHECKS = (*REPORTS, "sarif", "github", "gitlab", "junit")
+PATTERN, ONE_TARGET = "*csr*", ("--target", "gfx1030")
+COMMANDS: tuple[tuple[str, ...], ...] = (
+    *(("report", "{}", "--format", one) for one in REPORTS),
+    ("report", "{}", *ONE_TARGET),
+    ("report", "{}", "-k", PATTERN),
+    ("explain", "{}"),
+    *(("explain", "{}", PATTERN, *ONE_TARGET, "--format", one) for one in ("text", "json", "csv")),
+    *(("diff", "{}", "{}", "--format", one) for one in REPORTS),
+    *(("check", "{}", "--exit-zero", "--format", one) for one in CHECKS),
+    ("extract", "{}", "-o", "objects", *ONE_TARGET),
+    ("pressure", "{}", "-k", PATTERN, *ONE_TARGET, "--format", "csv"),
+)
+"""`{}` is the input's path."""
+
+
+def peak(command: list[str]) -> str:
+    """MiB of the command's process at most, with its exit code if that is unusual."""
+    with tempfile.TemporaryDirectory() as folder, Path(folder, "out").open("wb") as out:
+        code, _, _, megabytes = measured(command, Path(folder), stdout=out, stderr=out)
+    return f"{megabytes:.0f}" + (f" (exit {code})" if code not in (0, 2) else "")
+
+
+def row(command: tuple[str, ...], python: str, paths: list[Path]) -> str:
+    cells = [peak([kernelinfo(python), *(word.format(path) for word in command)]) for path in paths]
+    shown = " ".join(command).replace("{}", "LIB")
+    return "| " + " | ".join([f"`{shown}`", *cells]) + " |"
+
+
+def _paths(folder: Path, copies: int) -> Iterator[Path]:
+    found = (inputs.library("rocrand"), inputs.library("rocsparse"))
+    yield from filter(None, (*found, inputs.copies(folder, "rocsparse", copies)))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="*", help="commands with one of these words in them")
+    parser.add_argument("--python", type=os.path.abspath, default=sys.executable)
+    parser.add_argument("--folder", type=Path, help="keep the copies there for the next time")
+    parser.add_argument("--write", action="store_true", help="put the table into manual/speed.md")
+    options = parser.parse_args()
+    os.environ.pop("PYTHONPATH", None)
+    with tempfile.TemporaryDirectory() as temporary:
+        paths = [*_paths(options.folder or Path(temporary), 5)]
+        table = [printed(heading(COLUMNS))]
+        for command in COMMANDS:
+            if not options.only or any(word in command for word in options.only):
+                table.append(printed(row(command, options.python, paths)))
+        if options.write:
+            write(table)
+
+
+if __name__ == "__main__":
+    main()
