@@ -152,7 +152,8 @@ class Pair(NamedTuple):
     def why_waves(self) -> str:
         """The part of `why` on waves per SIMD. The waves must have moved."""
         moved = {move.measure: move for move in self.moves}
-        return _of_occupancy(self, moved["waves_per_simd"], moved)
+        waves = Move("waves_per_simd", self.old.waves_per_simd, self.new.waves_per_simd)
+        return _of_occupancy(self, waves, moved)
 
 
 def effect(found: Sequence[Move]) -> Effect:

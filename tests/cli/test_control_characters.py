@@ -182,9 +182,10 @@ def baseline(folder: Path) -> Path:
     path = folder / "base.json"
     run("check", "plain.s", "--update-baseline", "--baseline", "base.json", folder=folder)
     document = json.loads(path.read_text("utf-8"))
-    for kernel in document["kernels"][::2]:
-        kernel["name"] += EVIL
-        kernel["code_object"] += EVIL
+    ((unit, kernels),) = document["kernels"].items()
+    for kernel in kernels[::2]:
+        kernel["name"] = f"{kernel['symbol']}{EVIL}"
+    document["kernels"] = {unit + EVIL: kernels[::2], unit: kernels[1::2]}
     document["toolchain"] = [f"clang version 1.0{EVIL}"]
     path.write_text(json.dumps(document), "utf-8")
     return path
