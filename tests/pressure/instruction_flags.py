@@ -97,7 +97,7 @@ EXPLAINED: tuple[tuple[str, InstructionClass | None, InstructionClass, str], ...
     ("S_MEM(REAL)?TIME_.*|S_GET_WAVEID_.*", "scalar_load", "other", "SMRD of time and wave id"),
     ("V_ACCVGPR_.*", "matrix", "copy", "moves to and from AGPRs have IsMAI"),
     ("V_ACCVGPR_WRITE.*", "matrix", "vector", "constants to AGPRs have IsMAI"),
-    ("V_(ACCVGPR_)?(PK_)?MOV_.*", "vector", "copy", "no flag for copies"),
+    ("V_(ACCVGPR_|DUAL_|PK_)?MOV_.*", "vector", "copy", "no flag for copies"),
     ("V_NOP_.*", "vector", "other", "no flag for no operation"),
     ("(FLAT|GLOBAL)_PREFETCH_.*", "load", "other", "prefetches are described as loads"),
     (".*_STORE_(LDS|ASYNC)_.*", "load", "store", "stores from LDS are described as loads, too"),
