@@ -29,7 +29,7 @@ else:
         """A name of the public API, imported on first use."""
         if name == "__all__":
             return [name for part in _API for name in _names(part)]
-        if not name.startswith("__"):
+        if not name.startswith("_"):
             for part in _API:
                 if name in (names := _names(part)):
                     return names[name]
@@ -42,4 +42,6 @@ else:
     def _names(part: str) -> dict[str, object]:
         """Name → what it stands for, of one module of `api`."""
         found = vars(import_module(f"{__name__}.api.{part}"))
-        return {name: noun for name, noun in found.items() if not name.startswith("__")}
+        # pytest adds names such as `@py_builtins` to modules of its plugins.
+        public = [name for name in found if name.isidentifier() and not name.startswith("_")]
+        return {name: found[name] for name in public}

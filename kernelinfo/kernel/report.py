@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
@@ -20,19 +19,43 @@ _MOST_LISTED = 20
 """Most kernels in a message."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
 class Report(Sequence[Kernel]):
     """The kernels of some paths in the order of reading, with occupancy and findings.
 
     It is a sequence of kernels: `len(report)` counts them, and a report without kernels is false.
+    A dataclass would cost a tenth of the start of every command.
     """
 
-    results: tuple[Result, ...]
-    """Each kernel with its occupancy under the launch of the options, and its findings."""
-    problems: tuple[Problem, ...]
-    """Parts of the input that cannot be read."""
-    repeats: tuple[Repeat, ...] = ()
-    """Copies of code objects, whose kernels are not counted again."""
+    __slots__ = ("_parts",)
+
+    def __init__(
+        self,
+        results: tuple[Result, ...],
+        problems: tuple[Problem, ...],
+        repeats: tuple[Repeat, ...] = (),
+    ) -> None:
+        self._parts = results, problems, repeats
+
+    @property
+    def results(self) -> tuple[Result, ...]:
+        """Each kernel with its occupancy under the launch of the options, and its findings."""
+        return self._parts[0]
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Parts of the input that cannot be read."""
+        return self._parts[1]
+
+    @property
+    def repeats(self) -> tuple[Repeat, ...]:
+        """Copies of code objects, whose kernels are not counted again."""
+        return self._parts[2]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Report) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
 
     @classmethod
     def of(cls, items: Iterable[Item]) -> Report:

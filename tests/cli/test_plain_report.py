@@ -60,7 +60,7 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
     ("arguments", "absent"),
     [
         ((OBJECT,), {"typer", "lark", "rich"}),
-        ((TEXT,), {"typer", "lark", "elftools", "msgpack", "json"}),
+        ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json"}),
         (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.occupancy"}),
         (
             ("check", TEXT),

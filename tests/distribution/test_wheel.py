@@ -111,8 +111,7 @@ CONTAINERS = {f"kernelinfo.reading.containers.{name}" for name in magic.FORMATS}
 @pytest.mark.parametrize(
     ("file", "other", "needed"),
     [
-        # `kernel.report.Report` is a dataclass: 42 million instructions.
-        ("assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s", "code_object", {"dataclasses"}),
+        ("assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s", "code_object", set()),
         ("code_object/variety-clang22-gfx942.co", "assembly", {"elftools", "dataclasses"}),
     ],
 )

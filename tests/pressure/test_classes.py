@@ -144,7 +144,7 @@ def test_classes_are_those_of_llvms_flags() -> None:
         assert list(instruction_flags.wrong_bytes(found)) == []
         mnemonics |= {(processor, one.text.split()[0]) for one in found}
     assert len(mnemonics) >= 15_000
-    assert reasons.keys() == {why for *_, why in instruction_flags.EXPLAINED}
+    assert reasons.keys() <= {why for *_, why in instruction_flags.EXPLAINED}
 
 
 def test_the_manual_has_a_row_for_each_class() -> None:
