@@ -24,7 +24,7 @@ EXAMPLES = """
   kernelinfo pressure kernels.s                  # one line a kernel
   kernelinfo pressure kernels.s vgprbound        # which values hold registers
   kernelinfo pressure kernels.s vgprbound --at 511 --class sgpr
-  kernelinfo pressure kernels.s vgprbound --source --source-root ~/src
+  kernelinfo pressure kernels.s vgprbound --source --source-root .
   kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
 """
 

@@ -90,8 +90,8 @@ def test_a_members_waves_have_to_be_of_that_size() -> None:
 def test_a_device_takes_its_row_of_a_generic_target() -> None:
     out, err, code = run("explain", GENERIC, "claim", "--device", "MI300X", "--grid", "1216")
     assert (err, code) == ("", 0)
-    assert "MI300X: 304 CUs · 1216 workgroups fill it" in out
-    assert "1216 workgroups: 1 full round, no tail" in out
+    assert "MI300X: 304 CUs · 1 216 workgroups fill it" in out
+    assert "1 216 workgroups: 1 full round, no tail" in out
     assert "at most" not in out
 
 

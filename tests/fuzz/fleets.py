@@ -17,10 +17,8 @@ from kernelinfo.compare.summary import path_under
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing, web
 from kernelinfo.fleet.acceptance import read_accepted, write_accepted
-from kernelinfo.fleet.dataset import Dataset
 from kernelinfo.fleet.history import BuildTotals, Trend, histories
 from kernelinfo.fleet.identity import without_versions
-from kernelinfo.fleet.lock import Lock, held
 from kernelinfo.fleet.steps import Mover, Night, compared
 from kernelinfo.kernel.library import library_of
 from kernelinfo.reading.blob import Problem
@@ -147,6 +145,9 @@ def pages(data: bytes) -> None:
 
 def locks(data: bytes) -> None:
     """A lock file of any content is held, over or damaged; a scan then takes it or is refused."""
+    from kernelinfo.fleet.dataset import Dataset  # duckdb, which tests without extras lack
+    from kernelinfo.fleet.lock import Lock, held
+
     with TemporaryDirectory() as folder:
         file = Path(folder, "inputs", "Build=b", "lock")
         file.parent.mkdir(parents=True)

@@ -32,7 +32,7 @@ def test_a_number_is_the_least_of_a_gain_and_the_most_of_a_cost(
     measure: object, limit: int, value: int
 ) -> None:
     found = next(one for one in MEASURES if one == measure)
-    gains = ("waves", "occupancy")
+    gains = ("waves", "occupancy", "matrix")
     assert parse_bound(found, limit).holds(value) == (
         value >= limit if found.key in gains else value <= limit
     )

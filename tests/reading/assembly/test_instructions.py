@@ -8,6 +8,8 @@ import pytest
 
 from kernelinfo.reading.assembly import read
 from kernelinfo.reading.assembly.instructions import count_code
+from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.facts import Code, LoopSpills, facts_of
 from kernelinfo.reading.text import searchable
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
@@ -60,9 +62,9 @@ def test_scratch_inside_loops_is_counted() -> None:
 
 
 def code(path: Path) -> dict[str, Code | None]:
-    kernels = (
-        kernel for module in read(searchable(path.read_bytes())) for kernel in module.kernels
-    )
+    blobs = [one for one in open_paths([str(path)]) if isinstance(one, Blob)]
+    modules = (module for blob in blobs for module in read(searchable(blob.data.read())))
+    kernels = (kernel for module in modules for kernel in module.kernels)
     return {k.symbol: k.read_code and k.read_code() for k in kernels}
 
 
