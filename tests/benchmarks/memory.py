@@ -39,10 +39,10 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 
 
 def peak(command: list[str]) -> str:
-    """MiB of the command's process at most, with its exit code if that is unusual."""
+    """MiB of the command's process at most, with its exit code if that is not 0."""
     with tempfile.TemporaryDirectory() as folder, Path(folder, "out").open("wb") as out:
         code, _, _, megabytes = measured(command, Path(folder), stdout=out, stderr=out)
-    return f"{megabytes:.0f}" + (f" (exit {code})" if code not in (0, 2) else "")
+    return f"{megabytes:.0f}" + (f" (exit {code})" if code else "")
 
 
 def row(command: tuple[str, ...], python: str, paths: list[Path]) -> str:
