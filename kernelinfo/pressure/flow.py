@@ -62,7 +62,8 @@ def _firsts(code: Sequence[Instruction], edges: Iterable[Mapping[int, Sequence[i
     found = {0} if code else set()
     for ways in edges:
         for index, targets in ways.items():
-            found |= {index + 1, *targets}
+            found.add(index + 1)
+            found.update(targets)
     found |= {i + 1 for i, one in enumerate(code) if one.effect.mnemonic.startswith(ENDS)}
     return sorted(first for first in found if first < len(code))
 

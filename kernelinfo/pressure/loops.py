@@ -205,8 +205,10 @@ def _least(ancestors: list[int], best: list[int], semi: Sequence[int], block: in
 
     Compresses the path. The paper's EVAL.
     """
+    if ancestors[block] == _NONE or ancestors[ancestors[block]] == _NONE:
+        return best[block]  # the usual case: the path has one step
     way, at = [], block
-    while ancestors[at] != _NONE and ancestors[ancestors[at]] != _NONE:
+    while ancestors[ancestors[at]] != _NONE:
         way.append(at)
         at = ancestors[at]
     for below in reversed(way):
