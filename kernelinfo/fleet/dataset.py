@@ -91,7 +91,7 @@ def check_destination(url: str, build: str, shard: str = "") -> None:
 def row_columns() -> ColumnTypes:
     """Column -> DuckDB type of table `kernels`: those of every row, from render/row-schema.json."""
     schema = json.loads(read_package_file(os.path.join(_PACKAGE, "render", "row-schema.json")))
-    kinds = {name: schema["properties"][name]["type"] for name in schema["required"]}
+    kinds = {name: schema["properties"][name]["type"] for name in schema["properties"]}
     return {name: _TYPES[of if isinstance(of, str) else of[0]] for name, of in kinds.items()}
 
 

@@ -10,7 +10,7 @@ import re
 from kernelinfo.kernel.library import library_of
 
 _VERSION = re.compile(
-    r"[-_.]?v?\d+(?:\.\d+)+(?:[-.]?(?:dev|post|rc|a|b)\d*)?(?:[+~][0-9A-Za-z]+(?:\.[0-9A-Za-z]+)*)?"
+    r"[-_.]?v?(?<!\d)\d++(?:\.\d++)+(?:[-.]?(?:dev|post|rc|a|b)\d*)?(?:[+~][0-9A-Za-z]+(?:\.[0-9A-Za-z]+)*)?"
 )
 """`-7.1.0`, `-2.9.1+rocm7.1`, `_0.51.0.dev0`: at least two numbers with a dot between them."""
 

@@ -78,7 +78,7 @@ def _loose(pattern: str) -> str:
 
 def _tight(text: str) -> str:
     """The text without spaces next to punctuation and without suffixes of numbers."""
-    text = re.sub(r"\s*([<>,():&])\s*|\s+(?=\*)", r"\1", text)
+    text = re.sub(r" ?([<>,():&]) ?| (?=\*)", r"\1", " ".join(text.split()))
     return re.sub(r"\b(\d+)(?:u|l|ul|ll|ull)\b", r"\1", text)
 
 

@@ -56,7 +56,7 @@ def find(name: str) -> tuple[Target, Device]:
             return targets.find(wanted), of_target[0]
         several = ", ".join(device.name for device in of_target) or "no known product"
         raise OptionError(f"{name} is {several}; name one product")
-    if re.fullmatch(r"(sm|compute)_\d+\w*", wanted):
+    if re.fullmatch(r"(sm|compute)_\d\w*", wanted):
         message = "is an NVIDIA target; name an AMD one, such as gfx942 or MI300X"
         raise OptionError(f"{name} {message}")
     hint = did_you_mean(wanted, products) or f"known are {', '.join(products)}"

@@ -52,7 +52,7 @@ ROWS = (
     ),
     ClassRow(
         "other",
-        r"s_.*(?:cache|gl1_inv).*|s_(?:mem(?:real)?time|get_waveid_in_workgroup|(?:buffer_)?prefetch_.*)"
+        r"s_.*(?:cache|gl1_inv)(?s:.*)|s_(?:mem(?:real)?time|get_waveid_in_workgroup|(?:buffer_)?prefetch_.*)"
         r"|s_atc_probe.*",
         "SMRD that reads no data: caches, time, wave id",
     ),

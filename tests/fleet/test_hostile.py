@@ -148,10 +148,11 @@ def test_a_fifo_is_not_waited_for(table: str, tmp_path: Path) -> None:
 
 
 def test_columns_of_lists_are_one_line(tmp_path: Path) -> None:
-    """Lists cannot be added up for a build."""
+    """Lists cannot be added up for a build; a column that is not read changes nothing."""
     import duckdb
 
     five(tmp_path)
+    usual, refused = run("trend", str(tmp_path)), set()
     [file] = (tmp_path / "kernels" / f"Build={NIGHTS[2]}").glob("*.parquet")
     honest, other = file.read_bytes(), tmp_path / "other.parquet"
     names = [name for name, *_ in duckdb.sql(f"DESCRIBE FROM '{file}'").fetchall()]
@@ -160,9 +161,12 @@ def test_columns_of_lists_are_one_line(tmp_path: Path) -> None:
             query = f"SELECT * REPLACE ({value} AS \"{name}\") FROM '{file}'"
             duckdb.sql(f"COPY ({query}) TO '{other}' (FORMAT parquet)")
             other.replace(file)
-            out, err, code = run("trend", str(tmp_path))
-            assert (out, code, err.count("\n")) == ("", 2, 1), (name, value, err)
+            out, err, code = found = run("trend", str(tmp_path))
+            if found != usual:
+                assert (out, code, err.count("\n")) == ("", 2, 1), (name, value, err)
+                refused.add(name)
             file.write_bytes(honest)
+    assert len(refused) > 15
 
 
 def test_millions_of_equal_rows_are_one_line(tmp_path: Path) -> None:

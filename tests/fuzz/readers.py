@@ -399,7 +399,7 @@ READERS: dict[str, Reader] = {
     "trend": Reader(fleets.trend, fleets.TREND_SEEDS),
     "pages": Reader(fleets.pages, fleets.PAGE_SEEDS),
     "locks": Reader(fleets.locks, fleets.LOCK_SEEDS),
-    "accepted problems": Reader(fleets.accepted_problems, fleets.ACCEPTED_SEEDS),
+    "accepted-problems": Reader(fleets.accepted_problems, fleets.ACCEPTED_SEEDS),
     "pressure": Reader(live_registers.pressure, live_registers.BODIES),
     "explain": Reader(
         live_registers.explain, [*live_registers.WHOLE, *_fixtures("assembly/*", most=8500)]

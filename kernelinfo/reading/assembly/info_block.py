@@ -47,7 +47,9 @@ _FIELDS: Readings = {
 _MOST_LINES = 100
 _SHORT = 512
 _USUAL = 1 << 12
-_COMMENTS = re.compile(rb"(?:[ \t\r\f\v]*+;(?! Kernel info:).*+\n?){1,%d}+" % _MOST_LINES)
+_COMMENTS = re.compile(
+    rb"(?<![ \t\r\f\v])(?:[ \t\r\f\v]*+;(?! Kernel info:).*+\n?){1,%d}+" % _MOST_LINES
+)
 _STAMP = re.compile(rb"[\d:-]+")
 
 
