@@ -28,7 +28,7 @@ FOUNDATION = {
 """They import nothing of the package, and every floor may import them."""
 FLOORS = (
     {"hardware"},
-    {"occupancy", "reading"},
+    {"model", "reading"},
     {"kernel"},
     {"rules"},
     {"analysis", "config"},
@@ -193,7 +193,7 @@ def test_the_house_is_low() -> None:
     assert len(FLOORS) <= 10
     for module in (PACKAGE / "reading").rglob("*.py"):
         for imported, name in imports(module):
-            assert not f"{imported}.{name}".startswith("kernelinfo.occupancy"), module
+            assert not f"{imported}.{name}".startswith("kernelinfo.model"), module
 
 
 def module_name(path: Path) -> str:

@@ -10,7 +10,7 @@ from typing import Literal
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel.names import stem
 from kernelinfo.kernel.pattern import nearest_kernels
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.blob import Missing, Note, Problem
 from kernelinfo.rules.remark import counted
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.kernel.pattern import in_member, matching
-from kernelinfo.occupancy.limits import Resource
+from kernelinfo.model.limits import Resource
 from kernelinfo.reading import budget
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import Bounds

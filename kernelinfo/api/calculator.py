@@ -1,5 +1,5 @@
 """Occupancy without a file."""
 
-from kernelinfo.occupancy.calculator import Arch as Arch
-from kernelinfo.occupancy.calculator import Rung as Rung
-from kernelinfo.occupancy.calculator import arch as arch
+from kernelinfo.model.calculator import Arch as Arch
+from kernelinfo.model.calculator import Rung as Rung
+from kernelinfo.model.calculator import arch as arch

@@ -14,11 +14,11 @@ from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.values import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.hardware.targets import Target
-from kernelinfo.occupancy import devices, occupancy
-from kernelinfo.occupancy.calculator import Arch
-from kernelinfo.occupancy.compilers import hip, llvm
-from kernelinfo.occupancy.curves import VARIABLES, CurveVariable, best_sizes, curve
-from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.model import devices, occupancy
+from kernelinfo.model.calculator import Arch
+from kernelinfo.model.compilers import hip, llvm
+from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
+from kernelinfo.model.placement import Demand, Launch
 from kernelinfo.render import View
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers

@@ -14,7 +14,7 @@ from kernelinfo.compare.matching import measure
 from kernelinfo.compare.profile import read
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Result
-from kernelinfo.occupancy import devices
+from kernelinfo.model import devices
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import measurements
 from kernelinfo.render.records import render_records

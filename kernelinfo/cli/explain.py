@@ -23,7 +23,7 @@ from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware.targets import Device
 from kernelinfo.kernel import Item, Kernel, Result
-from kernelinfo.occupancy import devices
+from kernelinfo.model import devices
 from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, format_module, renderer

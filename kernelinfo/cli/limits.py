@@ -11,7 +11,7 @@ from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.values import parse_workgroup
 from kernelinfo.errors import OptionError
-from kernelinfo.occupancy.calculator import arch as find_arch
+from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.render.hardware import render_limits
 from kernelinfo.render.records import render_records
 

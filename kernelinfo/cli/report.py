@@ -18,7 +18,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel
 from kernelinfo.kernel.columns import Column, named_columns
 from kernelinfo.kernel.columns import sort as sorted_by
-from kernelinfo.occupancy.limits import RESOURCES, Resource
+from kernelinfo.model.limits import RESOURCES, Resource
 from kernelinfo.render import ROW_FORMATS, View
 from kernelinfo.render.columns import render_columns
 from kernelinfo.render.counts import CountedBy, render_counts

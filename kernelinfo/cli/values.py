@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from kernelinfo.errors import OptionError
-from kernelinfo.occupancy.devices import target_named
-from kernelinfo.occupancy.placement import Launch
+from kernelinfo.model.devices import target_named
+from kernelinfo.model.placement import Launch
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 
 if TYPE_CHECKING:

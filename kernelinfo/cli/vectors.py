@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.occupancy.vectors import hardware, vectors
+from kernelinfo.model.vectors import hardware, vectors
 from kernelinfo.render.vectors import render_vectors
 
 EXAMPLES = """

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import BY_FIELD, INSTRUCTION_NUMBERS
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.model.limits import RESOURCES
 
 _FIELDS = tuple(BY_FIELD)
 _values = attrgetter(*_FIELDS)

@@ -14,7 +14,7 @@ from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import stem
-from kernelinfo.occupancy.devices import runs_on
+from kernelinfo.model.devices import runs_on
 from kernelinfo.reading.target_id import target_id
 
 Product = tuple[Target, Device]

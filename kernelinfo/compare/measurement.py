@@ -9,8 +9,8 @@ from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.hardware.registers import align
 from kernelinfo.hardware.targets import Device, Target, believed
 from kernelinfo.kernel import Kernel
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.devices import Filling, fill
+from kernelinfo.model import Occupancy
+from kernelinfo.model.devices import Filling, fill
 from kernelinfo.rules import Selection, findings
 from kernelinfo.rules.remark import counted
 

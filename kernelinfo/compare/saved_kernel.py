@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import Number
-from kernelinfo.occupancy.limits import RESOURCES, Resource
+from kernelinfo.model.limits import RESOURCES, Resource
 
 
 class SavedKernel(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS
-from kernelinfo.occupancy.limits import Resource
+from kernelinfo.model.limits import Resource
 from kernelinfo.reading import stamps
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import target_id

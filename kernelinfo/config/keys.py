@@ -19,7 +19,7 @@ from kernelinfo.config.measures import (
     parse_bound,
 )
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.occupancy.devices import target_named
+from kernelinfo.model.devices import target_named
 from kernelinfo.rules import named
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from kernelinfo.gate.baseline_text import (
 )
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.occupancy.limits import RESOURCES, Resource
+from kernelinfo.model.limits import RESOURCES, Resource
 
 _DELETE = "delete it and pin anew with --update-baseline"
 _RENEW = "write it anew with `kernelinfo check --update-baseline`"

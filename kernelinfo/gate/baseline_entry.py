@@ -12,7 +12,7 @@ from typing import Any
 from kernelinfo.compare.summary import COMPARED, KernelSummary
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.numbers import BY_FIELD
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.model.limits import RESOURCES
 
 _IDENTITY = ("target", "name", "symbol", "code_object")
 _FIELDS: dict[str, tuple[str, ...]] = {

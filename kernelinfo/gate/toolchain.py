@@ -10,7 +10,7 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.config import ToolchainChange
 from kernelinfo.kernel import Finding
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.stamps import makers
 from kernelinfo.rules.documented import documented
 from kernelinfo.rules.remark import counted

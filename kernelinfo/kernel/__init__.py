@@ -10,15 +10,15 @@ from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Allocated, Occupancy
+from kernelinfo.model import Allocated, Occupancy
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
-    from kernelinfo.occupancy.devices import Filling
-    from kernelinfo.occupancy.headroom import Step
-    from kernelinfo.occupancy.limits import Resource
+    from kernelinfo.model.devices import Filling
+    from kernelinfo.model.headroom import Step
+    from kernelinfo.model.limits import Resource
     from kernelinfo.reading.arguments import Argument
 
 _LONGEST = 60
@@ -203,7 +203,7 @@ class Kernel(NamedTuple):
         See `Traits.on`. Raises `UnknownTargetError` or `OptionError` for an unknown name.
         """
         if isinstance(target, str):
-            from kernelinfo.occupancy.devices import target_named  # no report asks for it
+            from kernelinfo.model.devices import target_named  # no report asks for it
 
             target = target_named(target)
         return self._replace(traits=self.traits.on(target))
@@ -277,7 +277,7 @@ class Result(NamedTuple):
         `grid` is in workgroups. Raises `LaunchError` for a grid below 1."""
         if self.occupancy is None:
             return None
-        from kernelinfo.occupancy.devices import fill  # with dataclasses, for --device alone
+        from kernelinfo.model.devices import fill  # with dataclasses, for --device alone
 
         return fill(device, self.occupancy, grid)
 

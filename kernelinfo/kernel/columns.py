@@ -10,8 +10,8 @@ from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.rows import COLUMNS, Value, row
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.model import Occupancy
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.target_id import target_id
 
 Kind = str

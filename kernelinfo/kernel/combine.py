@@ -12,7 +12,7 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand
+from kernelinfo.model.placement import VGPRS_ARE_DYNAMIC, Demand
 from kernelinfo.reading.facts import SOURCES, Fact, KernelFacts, Numbers, StatedNumbers, facts_of
 from kernelinfo.reading.paths import in_repository
 

@@ -13,9 +13,9 @@ from kernelinfo.hardware.registers import align
 from kernelinfo.hardware.targets import Target, find
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.compilers import llvm
-from kernelinfo.occupancy.compilers.counting import CAUSES, Case, CauseName, fewest
+from kernelinfo.model import Occupancy
+from kernelinfo.model.compilers import llvm
+from kernelinfo.model.compilers.counting import CAUSES, Case, CauseName, fewest
 
 
 class Cause(NamedTuple):

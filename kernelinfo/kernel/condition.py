@@ -12,7 +12,7 @@ from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.columns import Column, find, suggestion
 from kernelinfo.kernel.pattern import in_member, matches
-from kernelinfo.occupancy.devices import target_named
+from kernelinfo.model.devices import target_named
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 
 _ORDERS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}

@@ -12,7 +12,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.model import Occupancy
 from kernelinfo.reading import stamps
 from kernelinfo.reading.target_id import target_id
 

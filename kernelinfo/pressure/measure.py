@@ -16,7 +16,7 @@ from kernelinfo.analysis.source_lines import opened_again
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.occupancy.calculator import VgprStep, vgpr_steps
+from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.lds import LdsUse, lds_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from kernelinfo.kernel.instruction_counts import total
-from kernelinfo.occupancy.calculator import VgprStep
+from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.counting import counted
 from kernelinfo.pressure.function import TANGLED, LiveFunction
 from kernelinfo.pressure.loops import Loop

@@ -8,9 +8,9 @@ from math import ceil
 from typing import Any
 
 from kernelinfo.hardware.targets import Target
-from kernelinfo.occupancy.curves import CurvePoint, CurveVariable, stretches
-from kernelinfo.occupancy.limits import RESOURCES, Resource
-from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.model.curves import CurvePoint, CurveVariable, stretches
+from kernelinfo.model.limits import RESOURCES, Resource
+from kernelinfo.model.placement import Demand, Launch
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
 from kernelinfo.render.paint import cells, painted, right

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.compiler_number import CompilerNumber
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.calculator import vgpr_steps
-from kernelinfo.occupancy.limits import RESOURCES, Limit
+from kernelinfo.model import Occupancy
+from kernelinfo.model.calculator import vgpr_steps
+from kernelinfo.model.limits import RESOURCES, Limit
 from kernelinfo.reading.facts import SOURCES, Fact
 from kernelinfo.render import View, notes
 from kernelinfo.render.findings import in_words, next_step

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from kernelinfo.kernel import Finding, Result
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.headroom import Step
+from kernelinfo.model import Occupancy
+from kernelinfo.model.headroom import Step
 from kernelinfo.render import View
 from kernelinfo.render.attribution import BETWEEN
 from kernelinfo.render.names import folded

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernelinfo.hardware.targets import Target
-from kernelinfo.occupancy.calculator import Rung
+from kernelinfo.model.calculator import Rung
 from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
 from kernelinfo.render.paint import Span, fitted, left, painted

@@ -11,7 +11,7 @@ from kernelinfo import __version__
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.numbers import NUMBERS
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Fact, Source
 from kernelinfo.render import View

@@ -7,11 +7,11 @@ from math import prod
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.curves import best_sizes
-from kernelinfo.occupancy.devices import Filling, Grid
-from kernelinfo.occupancy.limits import Resource, most_vgprs
-from kernelinfo.occupancy.placement import Demand, Launch, placement
+from kernelinfo.model import Occupancy
+from kernelinfo.model.curves import best_sizes
+from kernelinfo.model.devices import Filling, Grid
+from kernelinfo.model.limits import Resource, most_vgprs
+from kernelinfo.model.placement import Demand, Launch, placement
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.facts import Code
 from kernelinfo.render.names import printable

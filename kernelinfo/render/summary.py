@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor
 
 from kernelinfo.kernel import Result
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.findings import Label
 from kernelinfo.render.paint import Span, fitted, left, right

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.attribution import attributed_rows
 from kernelinfo.render.names import folded

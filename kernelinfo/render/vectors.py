@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.occupancy.vectors import LICENSE, SCHEMA
+from kernelinfo.model.vectors import LICENSE, SCHEMA
 
 
 def render_vectors(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import RESOURCES, Resource
-from kernelinfo.occupancy.placement import Launch
+from kernelinfo.model import Occupancy
+from kernelinfo.model.limits import RESOURCES, Resource
+from kernelinfo.model.placement import Launch
 from kernelinfo.render.names import printable
 from kernelinfo.rules.remark import waves_per_simd as waves_per_simd
 

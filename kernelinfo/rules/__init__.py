@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.model import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves
 from kernelinfo.rules.documented import DOCUMENTED
 from kernelinfo.rules.remark import Remark

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from kernelinfo.hardware.registers import align
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import RESOURCES, most_vgprs
-from kernelinfo.occupancy.placement import Launch, placement
+from kernelinfo.model import Occupancy
+from kernelinfo.model.limits import RESOURCES, most_vgprs
+from kernelinfo.model.placement import Launch, placement
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 

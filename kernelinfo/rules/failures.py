@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from kernelinfo.hardware.registers import align
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.limits import room, waves_by_resource
+from kernelinfo.model import Occupancy
+from kernelinfo.model.limits import room, waves_by_resource
 from kernelinfo.reading.facts import Fact
 from kernelinfo.rules.remark import Remark, waves_per_simd
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.hardware.registers import REGISTER_BYTES
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.model import Occupancy
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.remark import Remark, counted
 

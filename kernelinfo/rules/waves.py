@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.occupancy import Occupancy, occupancy
-from kernelinfo.occupancy.limits import allocated_vgprs, lds_of, waves_by_resource
-from kernelinfo.occupancy.placement import Launch, placement
+from kernelinfo.model import Occupancy, occupancy
+from kernelinfo.model.limits import allocated_vgprs, lds_of, waves_by_resource
+from kernelinfo.model.placement import Launch, placement
 from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 
 _NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # how far above the step a kernel may be, as a share of the step

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Result
-from kernelinfo.occupancy.calculator import Arch
-from kernelinfo.occupancy.placement import waves_of
+from kernelinfo.model.calculator import Arch
+from kernelinfo.model.placement import waves_of
 from kernelinfo.variants.compilers import Compiler
 from kernelinfo.variants.ir import Input
 

@@ -17,11 +17,11 @@ from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.report import Report
-from kernelinfo.occupancy import Occupancy, occupancy
-from kernelinfo.occupancy.calculator import arch
-from kernelinfo.occupancy.curves import CurveVariable, curve
-from kernelinfo.occupancy.placement import Demand, Launch
-from kernelinfo.occupancy.vectors import vectors
+from kernelinfo.model import Occupancy, occupancy
+from kernelinfo.model.calculator import arch
+from kernelinfo.model.curves import CurveVariable, curve
+from kernelinfo.model.placement import Demand, Launch
+from kernelinfo.model.vectors import vectors
 from kernelinfo.render.findings import next_step
 from kernelinfo.rules import BY_DEFAULT, Rule, findings
 

@@ -61,7 +61,7 @@ def test_the_parser_of_options_says_the_same(arguments: tuple[str, ...], tmp_pat
     [
         ((OBJECT,), {"typer", "lark", "rich"}),
         ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json"}),
-        (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.occupancy"}),
+        (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.model"}),
         (
             ("check", TEXT),
             {"elftools", "lark", "msgpack", "rich"},

@@ -11,7 +11,7 @@ from kernelinfo import Kernel, load
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Agent, Dispatch, Measures, Resources, Shape
-from kernelinfo.occupancy import devices
+from kernelinfo.model import devices
 from tests.test_golden import run
 
 HEADER = '.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n'

@@ -15,7 +15,7 @@ from kernelinfo import load
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.measurement import Measurement, differences
 from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape, read
-from kernelinfo.occupancy import devices
+from kernelinfo.model import devices
 from tests.conftest import FIXTURES
 from tests.test_golden import run
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kernelinfo import arch, load
-from kernelinfo.occupancy import occupancy
-from kernelinfo.occupancy.placement import Launch
+from kernelinfo.model import occupancy
+from kernelinfo.model.placement import Launch
 from kernelinfo.rules.failures import unlaunchable_workgroup
 
 from ..conftest import FIXTURES

@@ -1,6 +1,6 @@
 """Occupancy by simulation: workgroups are placed one by one until the next one finds no room.
 
-It shares no code with `kernelinfo/occupancy` and reads `targets.toml` itself.
+It shares no code with `kernelinfo/model` and reads `targets.toml` itself.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.library import library_of, member_file
-from kernelinfo.occupancy.limits import RESOURCES
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, waves_lost
 from kernelinfo.render.diff.rows import arrow

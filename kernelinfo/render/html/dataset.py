@@ -12,7 +12,7 @@ from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.traits import LDS_NOT_STATED
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
 from kernelinfo.reading.target_id import target_id

@@ -1,4 +1,4 @@
-/* Limits of each resource: kernelinfo/occupancy/limits.py in the page, one function per resource.
+/* Limits of each resource: kernelinfo/model/limits.py in the page, one function per resource.
 
    Objects have the field names of the Python classes: Target, Demand, Launch, Limit. Hardware
    numbers come with the page from targets.toml; this file has none. */

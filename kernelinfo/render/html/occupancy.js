@@ -1,4 +1,4 @@
-/* The occupancy: kernelinfo/occupancy/__init__.py, curves.py and Kernel.on in the page. */
+/* The occupancy: kernelinfo/model/__init__.py, curves.py and Kernel.on in the page. */
 "use strict";
 
 /* Resources above the maximum of a wave or workgroup of any size, in words. */

@@ -1,4 +1,4 @@
-/* The next step, headroom and launch sizes: kernelinfo/occupancy/headroom.py in the page. */
+/* The next step, headroom and launch sizes: kernelinfo/model/headroom.py in the page. */
 "use strict";
 
 /* The most of each reducible resource that a kernel may use for so many waves. */

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sys import maxsize
 from typing import NamedTuple
 
-from kernelinfo.occupancy.limits import (
+from kernelinfo.model.limits import (
     MOST,
     USED,
     Resource,
@@ -15,7 +15,7 @@ from kernelinfo.occupancy.limits import (
     room,
     waves_by_resource,
 )
-from kernelinfo.occupancy.placement import Demand, Placement, waves_of
+from kernelinfo.model.placement import Demand, Placement, waves_of
 
 
 class Step(NamedTuple):

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from kernelinfo import Kernel, Options, Result, analyse, arch
 from kernelinfo.hardware.targets import find, known
 from kernelinfo.kernel.compiler_number import agrees, why
-from kernelinfo.occupancy import occupancy
-from kernelinfo.occupancy.compilers.counting import Case, fewest
-from kernelinfo.occupancy.compilers.hip import max_active_blocks
-from kernelinfo.occupancy.compilers.llvm import (
+from kernelinfo.model import occupancy
+from kernelinfo.model.compilers.counting import Case, fewest
+from kernelinfo.model.compilers.hip import max_active_blocks
+from kernelinfo.model.compilers.llvm import (
     FIRST,
     MAIN,
     Attributes,
@@ -27,7 +27,7 @@ from kernelinfo.occupancy.compilers.llvm import (
     printed,
     waves_per_simd,
 )
-from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.model.placement import Demand, Launch
 from kernelinfo.rules import Selection
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 from tests.test_golden import run

@@ -18,7 +18,7 @@ from kernelinfo.hardware.llvm_registers import (
 )
 from kernelinfo.hardware.registers import align
 from kernelinfo.hardware.targets import Domain, Target, Vgprs, believed
-from kernelinfo.occupancy.placement import Demand, waves_of
+from kernelinfo.model.placement import Demand, waves_of
 
 FIRST, MAIN = 13, 24  # the oldest and the newest version whose formulas are known
 DYNAMIC_BLOCKS = (16, 32)

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware.registers import align
 from kernelinfo.hardware.targets import Target, find
-from kernelinfo.occupancy.headroom import Headroom, Range, Step, headroom, next_steps, size_range
-from kernelinfo.occupancy.limits import (
+from kernelinfo.model.headroom import Headroom, Range, Step, headroom, next_steps, size_range
+from kernelinfo.model.limits import (
     Limit,
     Resource,
     Waves,
@@ -25,7 +25,7 @@ from kernelinfo.occupancy.limits import (
     trap_sgprs,
     waves_by_resource,
 )
-from kernelinfo.occupancy.placement import VGPRS_ARE_DYNAMIC, Demand, Launch, Placement, placement
+from kernelinfo.model.placement import VGPRS_ARE_DYNAMIC, Demand, Launch, Placement, placement
 
 
 class Allocated(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kernelinfo.errors import LaunchError, OptionError, did_you_mean
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Device, Target
-from kernelinfo.occupancy import Occupancy
+from kernelinfo.model import Occupancy
 
 
 @dataclass(frozen=True, slots=True)

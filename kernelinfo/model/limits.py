@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from kernelinfo.hardware.registers import align
-from kernelinfo.occupancy.placement import Demand, Launch, Placement
+from kernelinfo.model.placement import Demand, Launch, Placement
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]
 RESOURCES: dict[Resource, str] = {

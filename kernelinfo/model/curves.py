@@ -12,9 +12,9 @@ from itertools import pairwise, product
 from typing import Literal, get_args
 
 from kernelinfo.hardware.targets import Target, find
-from kernelinfo.occupancy import occupancy
-from kernelinfo.occupancy.limits import Resource, most_lds_of_a_workgroup
-from kernelinfo.occupancy.placement import Demand, Launch, placement
+from kernelinfo.model import occupancy
+from kernelinfo.model.limits import Resource, most_lds_of_a_workgroup
+from kernelinfo.model.placement import Demand, Launch, placement
 
 CurveVariable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
 VARIABLES: tuple[CurveVariable, ...] = get_args(CurveVariable)

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, NamedTuple
 
 from kernelinfo.hardware.targets import Domain, Target, Vgprs, find, known
-from kernelinfo.occupancy.calculator import Arch
+from kernelinfo.model.calculator import Arch
 
 SCHEMA = "kernelinfo/vectors/1"
 LICENSE = "CC0-1.0"

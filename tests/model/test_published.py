@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.occupancy import Occupancy
-from kernelinfo.occupancy.calculator import arch
+from kernelinfo.model import Occupancy
+from kernelinfo.model.calculator import arch
 
 from ..conftest import registers
 

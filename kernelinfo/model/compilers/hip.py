@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from kernelinfo.hardware.registers import align
 from kernelinfo.hardware.targets import Target, believed
-from kernelinfo.occupancy.limits import lds_of
-from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.model.limits import lds_of
+from kernelinfo.model.placement import Demand, Launch
 
 _LAST_UNFIXED = 2025  # up to this year HIP assumes the VGPR file of gfx9 for targets it lacks
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from kernelinfo.hardware import targets
-from kernelinfo.occupancy.calculator import arch
-from kernelinfo.occupancy.curves import CurveVariable, best_sizes, curve, stretches
-from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.model.calculator import arch
+from kernelinfo.model.curves import CurveVariable, best_sizes, curve, stretches
+from kernelinfo.model.placement import Demand, Launch
 
 from ..conftest import registers
 

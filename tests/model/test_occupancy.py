@@ -14,9 +14,9 @@ from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
-from kernelinfo.occupancy import Occupancy, occupancy
-from kernelinfo.occupancy.calculator import arch, vgpr_steps
-from kernelinfo.occupancy.placement import Demand, Launch
+from kernelinfo.model import Occupancy, occupancy
+from kernelinfo.model.calculator import arch, vgpr_steps
+from kernelinfo.model.placement import Demand, Launch
 from kernelinfo.reading.facts import Features, KernelFacts, Numbers
 from tests.conftest import FIXTURES, registers
 

@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from kernelinfo.hardware.llvm_registers import waves_by_sgprs
 from kernelinfo.hardware.targets import Target
-from kernelinfo.occupancy.compilers import llvm
-from kernelinfo.occupancy.limits import Resource, Waves, lds_of, waves_by_resource
-from kernelinfo.occupancy.placement import Demand, Launch, placement, waves_of
+from kernelinfo.model.compilers import llvm
+from kernelinfo.model.limits import Resource, Waves, lds_of, waves_by_resource
+from kernelinfo.model.placement import Demand, Launch, placement, waves_of
 
 CauseName = str  # a key of `CAUSES`
 CAUSES: dict[CauseName, str] = {

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware.targets import Target
-from kernelinfo.occupancy import Occupancy, occupancy
-from kernelinfo.occupancy.devices import target_named
-from kernelinfo.occupancy.limits import most_lds, most_sgprs, most_vgprs
-from kernelinfo.occupancy.placement import Demand, Launch, placement
+from kernelinfo.model import Occupancy, occupancy
+from kernelinfo.model.devices import target_named
+from kernelinfo.model.limits import most_lds, most_sgprs, most_vgprs
+from kernelinfo.model.placement import Demand, Launch, placement
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ import pytest
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Device
-from kernelinfo.occupancy import devices
-from kernelinfo.occupancy.calculator import arch
+from kernelinfo.model import devices
+from kernelinfo.model.calculator import arch
 from tests.hardware.test_targets import FACTS
 
 
