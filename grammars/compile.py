@@ -45,11 +45,11 @@ def write_targets(root: Path, folder: Path) -> Path:
     """Path of the module of literals, written to `folder` from targets.toml.
 
     Raises `TargetsError` for a table that contradicts itself."""
-    from kernelinfo.hardware import target_tables, targets
+    from kernelinfo.hardware import targets
 
     for name in targets.known():
         targets.find(name)
     toml = (root / "kernelinfo" / "hardware" / "targets.toml").read_text("utf-8")
     written = folder / "target_literals.py"
-    written.write_text(target_tables.literals(toml), "utf-8")
+    written.write_text(targets.literals(toml), "utf-8")
     return written

@@ -21,7 +21,6 @@ FOUNDATION = {
     "atomic_write",
     "csv_guard",
     "errors",
-    "package_file",
     "manual",
     "__init__.__version__",
 }

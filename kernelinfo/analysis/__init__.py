@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.copies import Copies
-from kernelinfo.analysis.counts import PathCounts, conclusions, notes
-from kernelinfo.analysis.inputs import read_found, run
+from kernelinfo.analysis.inputs import PathCounts, conclusions, notes, read_found, run
 from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.kernels import KernelReader
 from kernelinfo.analysis.options import Options

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from kernelinfo.analysis.counts import PathCounts
-from kernelinfo.analysis.inputs import run
+from kernelinfo.analysis.inputs import PathCounts, run
 from kernelinfo.analysis.kernels import KernelReader
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
-from kernelinfo.analysis.counts import PathCounts, conclusions
-from kernelinfo.analysis.inputs import modules, run
+from kernelinfo.analysis.inputs import PathCounts, conclusions, modules, run
 from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.facts import Features

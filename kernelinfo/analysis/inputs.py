@@ -1,20 +1,260 @@
-"""The one loop over inputs: what is opened is counted, listed, or passed on to be read."""
+"""The inputs of a run: the loop that opens them, and counts of chosen and missing kernels."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from typing import TypeVar
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Literal, TypeVar
 
 import kernelinfo.reading as reading
-from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Repeat
+from kernelinfo.kernel.names import stem
+from kernelinfo.kernel.pattern import nearest_kernels
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import Module, ReadFilter
+from kernelinfo.rules.remark import counted
+
+_MOST_NAMES = 1 << 16
+"""Most names to keep for a suggestion. A library of 88 137 kernels has 11 431."""
+_MOST_PROBLEMS = 1000
+"""Most problems to list of one file: an archive could have one in every member."""
+
+
+_HOST = "-host-"
+_WITHOUT_KERNELS = (
+    ".hip", ".cu", ".cpp", ".cc", ".cxx", ".h", ".hpp",
+    ".cui", ".hipi", ".i", ".ii", ".bc", ".ll", ".out.resolution.txt",
+)  # fmt: skip
+"""Suffixes of sources, preprocessed sources, LLVM IR and linker leftovers."""
+
+Sought = Literal["kernel", "code object"]
+_NOTHING: dict[Sought, str] = {
+    "kernel": "no AMD GPU kernel found; give what the compiler left for the device",
+    "code object": "no code object found; there is nothing to extract",
+}
+
+
+class PathCounts:
+    """Counts for one input path."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.found = 0
+        """Number of chosen kernels or code objects, and of host files with code elsewhere."""
+        self.folders: set[str] = set()
+        """Folders of files with chosen kernels."""
+        self.repeated = 0
+        """Number of code objects that repeat an earlier one."""
+        self.leftovers: list[Problem] = []
+        """Problems of files that a compiler leaves next to its output."""
+        self.missing: list[Missing] = []
+        """Host files whose device code is missing."""
+        self.not_shown = 0
+        """Number of chosen kernels that --limited-by, --spilling or --where hides."""
+        self.notes: list[Note] = []
+        self.of_other_sizes = 0
+        """Number of kernels that are not compiled for the workgroup size in question."""
+        self.of_other_targets = 0
+        """Number of kernels or code objects of targets that are not chosen."""
+        self.of_other_members = 0
+        """Number of kernels in members that are not chosen."""
+        self.passed_over = 0
+        """Number of kernels whose name is not chosen."""
+        self.unchosen: set[str] = set()
+        """Names of kernels that are not chosen, without namespaces and parameters; at most 65 536.
+        """
+        self.met: set[tuple[str, str]] = set()
+        """Options that chose a kernel, as pairs: `("-k", "gemm*")`."""
+        self.problems: Counter[str] = Counter()
+        """File -> number of problems."""
+        self.unlisted: Counter[str] = Counter()
+        """File -> number of problems beyond the first 1000, which are not listed."""
+        self.last_unlisted: dict[str, Problem] = {}
+        """File -> its last unlisted problem. It names the bound if a bound ended the reading."""
+
+    def add(self, more: PathCounts) -> None:
+        """Add the counts of another process for this path."""
+        self.folders |= more.folders
+        self.found += more.found
+        self.leftovers += more.leftovers
+        self.missing += more.missing
+        self.repeated += more.repeated
+        self.not_shown += more.not_shown
+        self.of_other_sizes += more.of_other_sizes
+        self.of_other_targets += more.of_other_targets
+        self.of_other_members += more.of_other_members
+        self.passed_over += more.passed_over
+        self.problems += more.problems
+        self.notes += more.notes
+        self.unchosen |= more.unchosen
+        self.met |= more.met
+        self.unlisted += more.unlisted
+        self.last_unlisted |= more.last_unlisted
+
+    def lists(self, problem: Problem) -> bool:
+        """Count a problem. True if it is listed now; False if at the end of the run or never."""
+        self.problems[problem.path] += 1
+        if self.problems[problem.path] > _MOST_PROBLEMS:
+            self.unlisted[problem.path] += 1
+            self.last_unlisted[problem.path] = problem
+            return False
+        if _is_left_by_compiler(problem):
+            self.leftovers.append(problem)
+            return False
+        return True
+
+    def pass_over(self, name: str) -> None:
+        """Count a kernel whose name is not chosen."""
+        self.passed_over += 1
+        if len(self.unchosen) < _MOST_NAMES:
+            self.unchosen.add(stem(name))
+
+    @property
+    def left_out(self) -> int:
+        """Number of kernels that were not chosen."""
+        return self.passed_over + self.of_other_targets + self.of_other_members
+
+    def summaries(self) -> Iterator[Problem | Note]:
+        """Notes without repetition, one problem for all missing device code, and one per file with
+        too many problems."""
+        yield from once(self.notes)
+        if count := self.of_other_sizes:
+            many = "kernel is" if count == 1 else "kernels are"
+            message = (
+                f"{count} {many} not compiled for this workgroup size: no occupancy is computed"
+            )
+            yield Note(self.path, f"{message}; name one by -k to judge it")
+        if self.missing:
+            yield Missing.problem(self.missing)
+        for path, count in self.unlisted.items():
+            last = self.last_unlisted[path]
+            message = f"{counted(count, 'more problem')} not listed; the last one is: "
+            yield last._replace(message=message + last.message)
+
+    def nothing_found(self, options: Options, sought: Sought = "kernel") -> Problem | None:
+        """The problem that the path has nothing chosen; None if other problems explain it."""
+        is_answered = self.problems or self.missing or self.repeated
+        if self.found or (is_answered and not self.left_out):
+            return None
+        message = _NOTHING[sought]
+        if self.left_out:
+            kind = "folder" if os.path.isdir(self.path) else "file"
+            choice = " ".join(options.choices)
+            message = f"no {sought} matches {choice} ({self.left_out} in the {kind})"
+            message += self._suggestion(options.kernels)
+            if self.passed_over and (name := options.named):
+                mend = self._suggestion((name,)) or f"; `kernelinfo explain {self.path}` lists them"
+                message = f"no kernel is named {name!r} ({self.passed_over} in the {kind}){mend}"
+        return Problem(self.path, message)
+
+    def _suggestion(self, patterns: tuple[str, ...]) -> str:
+        """`; did you mean gemm?` for the first pattern close to a kernel's name; or empty."""
+        suggestion = (nearest_kernels(pattern, self.unchosen) for pattern in patterns)
+        return next((f"; {one}" for one in suggestion if one), "")
+
+
+def conclusions(
+    counts: Collection[PathCounts], options: Options, sought: Sought = "kernel"
+) -> Iterator[Problem | Note]:
+    """Notes of a run, and a problem for each path without a chosen kernel or code object.
+
+    A path where all are filtered out is no problem if another path has chosen ones.
+    """
+    yield from notes(counts)
+    any_found = any(one.found for one in counts)
+    for one in counts:
+        if not (any_found and one.left_out) and (problem := one.nothing_found(options, sought)):
+            yield problem
+    if sought == "kernel":
+        yield from _left_out(counts, options)
+    if any_found:
+        met = set().union(*(one.met for one in counts))
+        stems = set().union(*(one.unchosen for one in counts))
+        for message in unmatched(options, met, stems, sought):
+            yield (Problem if options.is_gate else Note)(place(one.path for one in counts), message)
+
+
+def notes(counts: Collection[PathCounts]) -> Iterator[Problem | Note]:
+    """Notes of each path. Problems of compiler leftovers next to kernels become notes."""
+    folders = set().union(*(one.folders for one in counts))
+    passed_over: list[Note] = []
+    for one in counts:
+        yield from one.summaries()
+        for leftover in one.leftovers:
+            if os.path.dirname(leftover.path) in folders:
+                passed_over.append(Note(leftover.path, leftover.message))
+            else:
+                yield leftover
+    yield from once(passed_over)
+
+
+def once(notes: Iterable[Note]) -> Iterator[Note]:
+    """The first note of each message, with the number of its repetitions."""
+    by_message: dict[str, list[Note]] = {}
+    for note in notes:
+        by_message.setdefault(note.message, []).append(note)
+    for message, (first, *others) in by_message.items():
+        so = f" (so {len(others)} more)" if others else ""
+        yield first._replace(message=message + so)
+
+
+def _is_left_by_compiler(problem: Problem) -> bool:
+    """True if hipcc reads such a file or leaves it with --save-temps: it has no kernels."""
+    name = os.path.basename(problem.path)
+    is_host = _HOST in name and name.endswith(".s")
+    return (is_host or name.endswith(_WITHOUT_KERNELS)) and os.path.isfile(problem.path)
+
+
+def unmatched(
+    options: Options,
+    met: Collection[tuple[str, str]],
+    stems: Collection[str] = (),
+    sought: Sought = "kernel",
+) -> Iterator[str]:
+    """`-k nope matches no kernel` for each `-k`, `--target` and `--member` that is not in `met`.
+
+    `stems` are names of kernels that were not chosen; the message suggests the nearest.
+    """
+    for option, value in options.unmatched(met):
+        near = nearest_kernels(value, stems) if option == "-k" else ""
+        yield f"{option} {value} matches no {sought}" + (f"; {near}" if near else "")
+
+
+def place(paths: Iterable[str]) -> str:
+    """The path of a run, or the number of its paths: `2 paths`."""
+    distinct = set(paths)
+    return distinct.pop() if len(distinct) == 1 else f"{len(distinct)} paths"
+
+
+def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note]:
+    """Notes on how many kernels the options leave out."""
+    where = place(one.path for one in counts)
+    found = sum(one.found for one in counts)
+    others = sum(one.of_other_targets for one in counts)
+    if others and found:
+        are = "is" if others == 1 else "are"
+        chosen = " and ".join(options.targets)
+        yield Note(where, f"{counted(others, 'kernel')} {are} for other targets than {chosen}")
+    if (apart := sum(one.of_other_members for one in counts)) and found:
+        are = "is" if apart == 1 else "are"
+        chosen = " and ".join(options.members)
+        yield Note(where, f"{counted(apart, 'kernel')} {are} in other members than {chosen}")
+    if options.limited_by or options.spilling or options.where is not None:
+        shown = found - sum(one.not_shown for one in counts)
+        limiters = " or ".join(RESOURCES[name] for name in options.limited_by)
+        conditions = [f"are limited by {limiters}"] if limiters else []
+        conditions += ["spill"] if options.spilling else []
+        conditions += ["match --where"] if options.where is not None else []
+        kernels = counted(found, "kernel")
+        yield Note(where, f"{shown} of {kernels} {' and '.join(conditions)}")
+
 
 Subject = TypeVar("Subject")
 """The items that a run reads from a blob: kernels, or code objects to write."""

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import NamedTuple
 
-from kernelinfo.analysis.counts import PathCounts
-from kernelinfo.analysis.inputs import modules
+from kernelinfo.analysis.inputs import PathCounts, modules
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.hardware import targets

@@ -12,7 +12,7 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.counts import PathCounts, conclusions
+from kernelinfo.analysis.inputs import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.pool import Pool
 from kernelinfo.kernel import Item, Result

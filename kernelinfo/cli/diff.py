@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from kernelinfo.analysis.counts import unmatched
+from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from kernelinfo.analysis.counts import once
+from kernelinfo.analysis.inputs import once
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, tell, write
 from kernelinfo.cli.progress import scanned

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kernelinfo.compare.profile import Dispatch, Resources
-from kernelinfo.hardware.registers import align
-from kernelinfo.hardware.targets import Device, Target, believed
+from kernelinfo.hardware.targets import Device, Target, align, believed
 from kernelinfo.kernel import Kernel
 from kernelinfo.model import Occupancy
 from kernelinfo.model.devices import Filling, fill

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines

@@ -16,6 +16,7 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any, Literal
 
 from kernelinfo import __version__
@@ -23,7 +24,6 @@ from kernelinfo.errors import OptionError
 from kernelinfo.fleet.listing import address
 from kernelinfo.fleet.storage import Storage
 from kernelinfo.kernel.library import library_of
-from kernelinfo.package_file import read_package_file
 
 TableName = Literal["kernels", "problems", "inputs"]
 TABLES: tuple[TableName, ...] = ("kernels", "problems", "inputs")
@@ -90,12 +90,9 @@ def check_destination(url: str, build: str, shard: str = "") -> None:
 
 def row_columns() -> ColumnTypes:
     """Column -> DuckDB type of table `kernels`: those of every row, from render/row-schema.json."""
-    schema = json.loads(read_package_file(os.path.join(_PACKAGE, "render", "row-schema.json")))
+    schema = json.loads(files("kernelinfo.render").joinpath("row-schema.json").read_bytes())
     kinds = {name: schema["properties"][name]["type"] for name in schema["properties"]}
     return {name: _TYPES[of if isinstance(of, str) else of[0]] for name, of in kinds.items()}
-
-
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 
 class Dataset:

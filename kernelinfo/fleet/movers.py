@@ -14,7 +14,7 @@ from typing import Any
 
 import duckdb
 
-from kernelinfo.analysis.counts import unmatched
+from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import path_under

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from kernelinfo.analysis.counts import place, unmatched
+from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.pool import Pool, signals_wait
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import recording

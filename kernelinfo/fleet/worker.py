@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from kernelinfo import __version__
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError

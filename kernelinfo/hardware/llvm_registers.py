@@ -7,8 +7,7 @@ llvm/llvm-project. `known` is a target with the constants of the LLVM version
 
 from __future__ import annotations
 
-from kernelinfo.hardware.registers import align
-from kernelinfo.hardware.targets import Target
+from kernelinfo.hardware.targets import Target, align
 
 SGPR_STEPS = {
     800: ((80, 10), (88, 9), (100, 8), (1 << 16, 7)),

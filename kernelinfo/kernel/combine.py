@@ -6,8 +6,7 @@ from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
 
-from kernelinfo.hardware.registers import align, total_vgprs
-from kernelinfo.hardware.targets import Target, Vgprs, find
+from kernelinfo.hardware.targets import Target, Vgprs, align, find, total_vgprs
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.names import demangle

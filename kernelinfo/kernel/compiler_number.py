@@ -9,8 +9,7 @@ from itertools import product
 from typing import NamedTuple
 
 from kernelinfo.hardware.llvm_registers import least_sgprs
-from kernelinfo.hardware.registers import align
-from kernelinfo.hardware.targets import Target, find
+from kernelinfo.hardware.targets import Target, align, find
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy

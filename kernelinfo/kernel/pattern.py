@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from kernelinfo.errors import OptionError, did_you_mean, or_list
 from kernelinfo.kernel.library import member_file
-from kernelinfo.kernel.names import base_name, qualified, stem, without_namespace
-from kernelinfo.kernel.short_name import parameters, short
+from kernelinfo.kernel.names import base_name, parameters, qualified, short, stem, without_namespace
 
 if TYPE_CHECKING:
     import re2

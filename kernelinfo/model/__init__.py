@@ -8,8 +8,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.hardware.registers import align
-from kernelinfo.hardware.targets import Target, find
+from kernelinfo.hardware.targets import Target, align, find
 from kernelinfo.model.headroom import Headroom, Range, Step, headroom, next_steps, size_range
 from kernelinfo.model.limits import (
     Limit,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from kernelinfo.hardware.registers import align
+from kernelinfo.hardware.targets import align
 from kernelinfo.model.placement import Demand, Launch, Placement
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]

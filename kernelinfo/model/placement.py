@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
-from kernelinfo.hardware.registers import align, total_vgprs
-from kernelinfo.hardware.targets import Domain, Target, Vgprs
+from kernelinfo.hardware.targets import Domain, Target, Vgprs, align, total_vgprs
 
 Assumption = Literal[
     "option", "config", "required", "declared-max", "hardware-max", "graphics-stage"

@@ -13,9 +13,8 @@ from kernelinfo.pressure.disassembly import decoded
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.registers import EVERY, from_directives
-from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.debug_entries import DEBUG_INFO, read_units
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved
 from kernelinfo.reading.assembly.loc import SourceFiles
 from kernelinfo.reading.assembly.scan import ASSIGNMENT, described_kernel, label_offset, marks
 from kernelinfo.reading.debug_entries import DebugUnit

@@ -9,7 +9,7 @@ from itertools import groupby, zip_longest
 from typing import Literal, NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.counts import PathCounts, conclusions
+from kernelinfo.analysis.inputs import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.analysis.source_lines import opened_again
@@ -22,7 +22,7 @@ from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.lds import LdsUse, lds_of
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Curve, Storyteller, curve
-from kernelinfo.reading.assembly.proof import is_lds_access
+from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths

@@ -5,12 +5,12 @@ from __future__ import annotations
 import marshal
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from os.path import dirname, join
+from pkgutil import get_data
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zlib import crc32
-
-from kernelinfo.package_file import read_package_file
 
 if TYPE_CHECKING:
     from kernelinfo.reading.grammar_tables import GrammarRule
@@ -26,9 +26,8 @@ START = ACCEPT = 0
 ERROR = 1 << 30
 """Action for a terminal that a state does not allow."""
 
-_PACKAGE = dirname(dirname(__file__))
-_FOLDERS = (join(_PACKAGE, "grammars"), join(dirname(_PACKAGE), "grammars"))
-"""Folders of the grammars in an installed package and in a checkout."""
+_CHECKOUT = join(dirname(dirname(dirname(__file__))), "grammars")
+"""Folder of the grammars in a checkout; an installed package has them inside."""
 
 Builders = Mapping[str, Callable[..., object]]
 """Functions by the name of a rule, or by the `-> name` of an alternative.
@@ -84,16 +83,15 @@ def tables_name(name: str, grammar: bytes) -> str:
 
 
 def _read(name: str) -> bytes:
-    """Content of a file in the grammars' folder, zipped or not.
+    """Content of a file in the grammars' folder. Raises `FileNotFoundError`.
 
-    Raises `FileNotFoundError`.
+    importlib.resources does the same for a package in a zip file and takes 8 ms to import.
     """
-    for folder in _FOLDERS:
-        try:
-            return read_package_file(join(folder, name))
-        except OSError:
-            continue
-    raise FileNotFoundError(name)
+    with suppress(OSError):
+        if content := get_data("kernelinfo", f"grammars/{name}"):
+            return content
+    with open(join(_CHECKOUT, name), "rb") as file:
+        return file.read()
 
 
 def parse(tables: ParseTables, text: str, build: Builders) -> Any:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
-from kernelinfo.hardware.registers import extra_sgprs, total_vgprs
-from kernelinfo.hardware.targets import Target
+from kernelinfo.hardware.targets import Target, extra_sgprs, total_vgprs
 from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, StatedNumbers
 
 NOTE = "is not linked yet: numbers cover this object only; link it to count all callees"

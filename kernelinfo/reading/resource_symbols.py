@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelinfo.hardware.registers import align
+from kernelinfo.hardware.targets import align
 from kernelinfo.reading.facts import Numbers
 
 SYMBOLS: Mapping[str, str] = {

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from kernelinfo.kernel import Kernel
-from kernelinfo.kernel.short_name import parameters, short
+from kernelinfo.kernel.names import parameters, short
 from kernelinfo.render.paint import Span, cells, wrap
 from kernelinfo.render.paint import printable as printable
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelinfo.hardware.registers import REGISTER_BYTES
+from kernelinfo.hardware.targets import REGISTER_BYTES
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.facts import Code

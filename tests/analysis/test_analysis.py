@@ -10,7 +10,7 @@ import pytest
 import kernelinfo.reading
 from kernelinfo import Options, Problem, Result, Selection
 from kernelinfo.analysis import Analysis, analyse, load
-from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.errors import LaunchError, ReadError
 from kernelinfo.reading.blob import Blob, Missing
 from kernelinfo.reading.budget import FileBudget

@@ -9,8 +9,7 @@ import pytest
 
 from kernelinfo import Kernel, KernelinfoError, Occupancy, arch
 from kernelinfo.hardware import targets
-from kernelinfo.hardware.registers import align, total_vgprs
-from kernelinfo.hardware.targets import Target
+from kernelinfo.hardware.targets import Target, align, total_vgprs
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.reading.facts import Features, KernelFacts

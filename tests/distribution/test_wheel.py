@@ -74,9 +74,9 @@ def test_the_wheel_holds_its_targets_as_a_module(wheel: Path, tmp_path: Path) ->
     code = f"""if True:
         import sys, tomllib
         sys.path.insert(0, {str(wheel)!r})
-        from kernelinfo.hardware import target_tables, targets
+        from kernelinfo.hardware import targets
         whole = tomllib.loads(open(sys.argv[1]).read())
-        assert target_tables.ARE_CHECKED
+        assert targets.ARE_CHECKED
         names = [name for name in whole if name.startswith("gfx")]
         assert names == list(targets.known())
         for name in names:
@@ -84,7 +84,7 @@ def test_the_wheel_holds_its_targets_as_a_module(wheel: Path, tmp_path: Path) ->
                 key: whole[key][value] if isinstance(value, str) and key in whole else value
                 for key, value in whole[name].items()
             }}
-            assert target_tables.tables()[name] == own
+            assert targets.tables()[name] == own
             assert targets.by_elf_mach(whole[name]["elf_mach"]).name == name
     """
     table = str(ROOT / "kernelinfo" / "hardware" / "targets.toml")

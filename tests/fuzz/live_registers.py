@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from unittest.mock import patch
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.counts import PathCounts
+from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
 from kernelinfo.pressure import disassembly

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
-from kernelinfo.hardware import target_tables, targets
+from kernelinfo.hardware import targets
 from kernelinfo.reading.target_id import parse_target_id
 
 TOML = Path(targets.__file__).with_name("targets.toml")
@@ -76,7 +76,7 @@ def test_a_contradicting_table_is_refused(
     sections = re.split(r"(?m)^(?=\[)", text)
     own_sections = [one for one in sections if one.strip("[").startswith(own)]
     broken = next(section for section in own_sections if change[0] in section)
-    tables = target_tables.read_tables(text.replace(broken, broken.replace(*change)))
+    tables = targets.read_tables(text.replace(broken, broken.replace(*change)))
     monkeypatch.setattr(targets, "tables", lambda: tables)
     targets.find.cache_clear()
     with pytest.raises(TargetsError, match=complaint):

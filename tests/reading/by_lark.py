@@ -9,7 +9,7 @@ from typing import Any
 from lark import Lark, Tree, UnexpectedInput
 
 from kernelinfo.reading.assembly import expressions, info_block
-from kernelinfo.reading.assembly.arithmetic import Unresolved
+from kernelinfo.reading.assembly.expressions import Unresolved
 from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch
 
 GRAMMARS = Path(__file__).parents[2] / "grammars"

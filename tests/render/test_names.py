@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import kernelinfo
 from kernelinfo.kernel import Kernel
-from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.short_name import short
+from kernelinfo.kernel.names import demangle, short
 from kernelinfo.render.names import folded, names_of, printable
 
 from ..conftest import FIXTURES

@@ -7,8 +7,7 @@ CUs in WGP mode) and #10618 (SGPRs of the trap handler).
 
 from __future__ import annotations
 
-from kernelinfo.hardware.registers import align
-from kernelinfo.hardware.targets import Target, believed
+from kernelinfo.hardware.targets import Target, align, believed
 from kernelinfo.model.limits import lds_of
 from kernelinfo.model.placement import Demand, Launch
 

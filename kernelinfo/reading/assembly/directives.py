@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from kernelinfo.hardware.registers import align, extra_sgprs
-from kernelinfo.hardware.targets import Target
+from kernelinfo.hardware.targets import Target, align, extra_sgprs
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.resource_symbols import NAMED_BARRIERS

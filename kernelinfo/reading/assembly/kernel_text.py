@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
-from kernelinfo.reading.assembly.arithmetic import Unresolved
 from kernelinfo.reading.assembly.directives import (
     Directive,
     DirectiveBlock,
     PlacedBlock,
     PlacedNumbers,
 )
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, number
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
 from kernelinfo.reading.assembly.scan import labels
 from kernelinfo.reading.assembly.shader_registers import of_config
 from kernelinfo.reading.budget import KernelBudget

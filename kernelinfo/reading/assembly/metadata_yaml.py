@@ -7,14 +7,66 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kernelinfo.reading.assembly import yaml_values
 from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.metadata import KEYS, kernel_numbers, kernel_numbers_v2, kernel_symbol
 
 if TYPE_CHECKING:
     import yaml
+
+TEXT_KEYS = {
+    *(".name", ".symbol", "Name", "SymbolName", "amdhsa.target"),
+    *(".entry_point", ".entry_point_symbol"),
+}
+"""Keys with text as their value, even if it looks like another type."""
+
+_INTEGER = re.compile(r"[-+]?(?:0x[0-9a-f]+|0b[01]+|0o?[0-7]*|[1-9][0-9]*)", re.IGNORECASE)
+_MOST_DIGITS = 100
+_WORDS: dict[str, bool | None] = {
+    **dict.fromkeys(("", "~", "null")),
+    **dict.fromkeys(("true", "yes", "on", "y"), True),
+    **dict.fromkeys(("false", "no", "off", "n"), False),
+}
+_TEXT_TAGS = {"!", "!str", "tag:yaml.org,2002:str"}
+_FORBIDDEN = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]"
+"""Characters that YAML allows only as escapes."""
+
+
+def without_control_characters(text: str) -> str:
+    """The text with escapes for the characters that YAML forbids.
+
+    LLVM writes DEL unescaped, in double quotes, so the escape is read back as the same character.
+    """
+    return re.sub(_FORBIDDEN, lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def node_value(node: Any) -> object:
+    """Value of a `yaml.Node`: a list, a map of its scalar keys, a number, a flag, None or text.
+
+    A scalar that is nothing else is text as written.
+    """
+    if node.id == "sequence":
+        return [node_value(item) for item in node.value]
+    if node.id == "mapping":
+        entries = [(key.value, entry) for key, entry in node.value if key.id == "scalar"]
+        return {key: _entry(key, entry) for key, entry in entries}
+    is_text = node.style or node.tag in _TEXT_TAGS
+    return node.value if is_text else plain_value(node.value)
+
+
+def _entry(key: str, node: Any) -> object:
+    return node.value if key in TEXT_KEYS and node.id == "scalar" else node_value(node)
+
+
+def plain_value(written: str) -> object:
+    """Value of a word without quotes, in YAML 1.1 as LLVM up to 21 reads it."""
+    if len(written) <= _MOST_DIGITS and _INTEGER.fullmatch(written):
+        digits = written.lstrip("-+")
+        is_octal = digits[0] == "0" and digits[1:].isdecimal()
+        return int(written, 8 if is_octal else 0)
+    return _WORDS.get(written.lower(), written)
+
 
 _SHORT = 1 << 12
 _MOST_VALUES = 1_000_000
@@ -155,7 +207,7 @@ def _read_common(common: str) -> tuple[dict[object, object], Numbers, list[str]]
     for entry, key, value, nested in _ENTRY.findall(common):
         length += len(entry)
         if value:
-            kernel[key] = _text(value) if key in yaml_values.TEXT_KEYS else _scalar(value)
+            kernel[key] = _text(value) if key in TEXT_KEYS else _scalar(value)
         elif key == ".args":
             kernel[key] = [{".value_kind": kind} for kind in _KIND.findall(nested)]
         elif _NUMBERS.fullmatch(nested):
@@ -186,14 +238,14 @@ def _scalar(written: str) -> object:
         return []
     if written[0] in "!'\"":
         return _text(written)
-    return yaml_values.plain_value(written.rstrip(" "))
+    return plain_value(written.rstrip(" "))
 
 
 def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
     """Root map of a YAML document, and its node. Raises `ValueError` like `parse`, or if the root
     is no map."""
-    node = _composed(yaml_values.without_control_characters(text))
-    root = yaml_values.value(node) if node else None
+    node = _composed(without_control_characters(text))
+    root = node_value(node) if node else None
     if not node or not isinstance(root, dict):
         raise ValueError("no map of keys")
     return root, node

@@ -12,7 +12,7 @@ from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, s
 from kernelinfo.reading.assembly import shader_registers as registers
 from kernelinfo.reading.assembly.directives import PlacedBlock
 from kernelinfo.reading.assembly.expressions import Definitions
-from kernelinfo.reading.assembly.instructions import function_text, read_code
+from kernelinfo.reading.assembly.instructions import function_text, read_code, with_proven
 from kernelinfo.reading.assembly.kernel_text import (
     Evaluation,
     KernelText,
@@ -24,7 +24,6 @@ from kernelinfo.reading.assembly.kernel_text import (
 )
 from kernelinfo.reading.assembly.linking_text import LinkingText
 from kernelinfo.reading.assembly.loc import SourceFiles
-from kernelinfo.reading.assembly.proof import with_proven
 from kernelinfo.reading.assembly.scan import ASSIGNMENT, BEGIN, INFO, is_directive
 from kernelinfo.reading.facts import Features, Module
 from kernelinfo.reading.metadata import code_object_version, unknown_version

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kernelinfo.hardware.registers import total_vgprs
-from kernelinfo.hardware.targets import Target
+from kernelinfo.hardware.targets import Target, total_vgprs
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.facts import (
     NOTHING,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelinfo.hardware import targets
-from kernelinfo.reading.assembly.arithmetic import Unresolved
-from kernelinfo.reading.assembly.expressions import Evaluator, SymbolSetting
+from kernelinfo.reading.assembly.expressions import Evaluator, SymbolSetting, Unresolved
 from kernelinfo.reading.grammar import MOST_TOKENS
 
 
