@@ -124,7 +124,7 @@ def test_libraries_stay_in_their_rooms(module: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_files_stay_readable(module: Path) -> None:
-    assert len(module.read_text("utf-8").splitlines()) <= 320
+    assert len(module.read_text("utf-8").splitlines()) <= 440
 
 
 def test_every_rule_is_in_the_list_and_documented() -> None:
