@@ -7,17 +7,18 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Literal, TypeVar
 
-import kernelinfo.reading as reading
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Repeat
 from kernelinfo.kernel.names import stem
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
+from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.data import text_of
 from kernelinfo.reading.facts import Module, ReadFilter
 from kernelinfo.rules.remark import counted
 
@@ -300,8 +301,22 @@ def read_found(
 def modules(
     blob: Blob, *, arch: str | None = None, asked: ReadFilter | None = None
 ) -> Iterator[Module | Problem]:
-    """Modules of a blob; damage becomes a problem."""
+    """Modules of a blob: one for a code object, one or several for an assembly text or a build log.
+
+    `arch` is the target of code that names none. Readers may pass over kernels that are not `asked`
+    for. Damage becomes a problem.
+    """
+    blob.kernels.add_code(len(blob.data))
     try:
-        yield from reading.read(blob, arch=arch, asked=asked)
+        if blob.kind == "code-object":
+            from kernelinfo.reading import code_object
+
+            yield code_object.read(blob.data, arch=arch, budget=blob.kernels, asked=asked)
+        elif blob.kind == "build-log":
+            yield from build_log.read(text_of(blob.data), arch=arch, budget=blob.kernels)
+        else:
+            from kernelinfo.reading import assembly
+
+            yield from assembly.read(text_of(blob.data), arch=arch, budget=blob.kernels)
     except ReadError as error:
         yield problem(blob, str(error))

@@ -15,10 +15,15 @@ from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.registers import EVERY, from_directives
 from kernelinfo.reading.assembly.debug_entries import DEBUG_INFO, read_units
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved
-from kernelinfo.reading.assembly.loc import SourceFiles
-from kernelinfo.reading.assembly.scan import ASSIGNMENT, described_kernel, label_offset, marks
+from kernelinfo.reading.assembly.scan import (
+    ASSIGNMENT,
+    SourceFiles,
+    described_kernel,
+    label_offset,
+    marks,
+)
+from kernelinfo.reading.data import Lines, decode, line_end, lines_from, searchable
 from kernelinfo.reading.debug_entries import DebugUnit
-from kernelinfo.reading.text import Lines, decode, line_end, lines_from, searchable
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
 _DESCRIPTOR = re.compile(rb"\.amdhsa_kernel[ \t]++([^\n]*+)")

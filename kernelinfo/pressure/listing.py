@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 from kernelinfo.pressure import data_directives
 from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
-from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.assembly.scan import SourceFiles
 from kernelinfo.reading.facts import SourceLine
 
 Resolve = Callable[[str, int], int | None]

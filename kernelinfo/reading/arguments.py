@@ -14,10 +14,9 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly import metadata_yaml
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
-from kernelinfo.reading.data import Data
+from kernelinfo.reading.data import Data, Text, decode, find_all, text_of
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.metadata import kernel_symbol
-from kernelinfo.reading.text import Text, decode, find_all, text_of
 
 _BEGIN = re.compile(rb"\.amdgpu_metadata[^\S\n]*+\n")
 _END = b".end_amdgpu_metadata"

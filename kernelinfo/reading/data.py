@@ -1,10 +1,11 @@
-"""Bytes of a file, read in the parts that a reader asks for."""
+"""Bytes of a file, read in the parts that a reader asks for, and lines of a text."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -114,3 +115,195 @@ class Data:
                 return offset + found.start()
             offset += _WINDOW
         return None
+
+
+_HELD_BYTES = 64 << 20
+"""A text up to this size is held in memory, as a file of that size is."""
+_READ_AHEAD = 1 << 18
+"""Bytes of a long text in memory; larger than most functions, which are read twice."""
+_PIECE = 1 << 20
+_LONGEST_LINE = 16 << 20
+"""Bytes after which a line is cut in two; only hostile text has such lines."""
+_LINES = 1 << 12
+"""Bytes read first for the lines of one block, which are seldom longer."""
+_COUNTED = 1 << 13
+"""Bytes between offsets whose line numbers are kept."""
+_START = 1 << 16
+"""Bytes that tell how the lines of a text end."""
+
+# Most bytes to look back for the start of a line. A log's prefix (`[build] `) is short, and without
+# a limit a file of one long line would cost its length squared.
+_MOST_BEFORE = 200
+
+
+class Text(Protocol):
+    """A text as UTF-8 bytes with newlines: `bytes`, or a `LongText`. Offsets are in bytes."""
+
+    def __len__(self) -> int:
+        """Bytes of the text."""
+
+    def __getitem__(self, part: slice, /) -> bytes:
+        """Bytes of a range, as of `bytes`."""
+
+    def find(self, sought: bytes, start: int = 0, end: int | None = None, /) -> int:
+        """First offset of `sought` in a range; -1 without one."""
+
+
+class LongText:
+    """A text that is read from its file again wherever it is asked for, and never held whole.
+
+    Every method raises `ReadError` if the file cannot be read any more.
+    """
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+        self._ends_with_returns = _ends_with_returns(bytes(data.read(0, _START)))
+        self._start, self._window = 0, b""
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __getitem__(self, part: slice, /) -> bytes:
+        start, end, _ = part.indices(len(self))
+        if start >= end:
+            return b""
+        if start < self._start or end > self._start + len(self._window):
+            if end - start > _READ_AHEAD // 2:
+                return self._read(start, end - start)
+            self._start = max(start - _READ_AHEAD // 4, 0)  # readers often look back a little
+            self._window = self._read(self._start, _READ_AHEAD)
+        return self._window[start - self._start : end - self._start]
+
+    def find(self, sought: bytes, start: int = 0, end: int | None = None, /) -> int:
+        """As `bytes.find`."""
+        start, end, _ = slice(start, end).indices(len(self))
+        step = max(_READ_AHEAD // 4, len(sought))
+        for at in range(start, end, step):
+            found = self[at : min(at + step + len(sought) - 1, end)].find(sought)
+            if found >= 0:
+                return at + found
+        return -1
+
+    def _read(self, start: int, size: int) -> bytes:
+        content = bytes(self._data.read(start, size))
+        return content.replace(b"\r", b"\n") if self._ends_with_returns else content
+
+
+def text_of(data: Data) -> Text:
+    """The text of a file in UTF-8, not held in memory if it is longer than 64 MiB.
+
+    Raises `ReadError`.
+    """
+    return LongText(data) if len(data) > _HELD_BYTES else searchable(data.read())
+
+
+def searchable(data: bytes | memoryview) -> bytes:
+    """The text as UTF-8 bytes with newlines; copied only if `data` is not so already."""
+    text = data.obj if isinstance(data, memoryview) else data
+    if not isinstance(text, bytes) or len(text) != len(data):
+        text = bytes(data)  # a part of something larger
+    return text.replace(b"\r", b"\n") if _ends_with_returns(text[:_START]) else text
+
+
+def _ends_with_returns(start: bytes) -> bool:
+    """True for the first bytes of a text whose lines end with a carriage return alone."""
+    return b"\r" in start and b"\n" not in start
+
+
+class Lines:
+    """Line numbers of byte offsets, and back; quick if looked up in the order of the text."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._known = [(0, 1)]
+        """Byte offsets and their lines, in ascending order: looked up ones and some between."""
+
+    def number(self, offset: int) -> int:
+        """1-based line of a byte offset."""
+        known = self._known
+        while (last := known[-1])[0] < offset:
+            end = min(last[0] + _COUNTED, offset)
+            known.append((end, last[1] + self._text[last[0] : end].count(b"\n")))
+        start, line = known[bisect_right(known, (offset, len(self._text))) - 1]
+        return line + self._text[start:offset].count(b"\n")
+
+    def offset(self, line: int) -> int:
+        """Byte offset at which a 1-based line begins; the text's length if it has fewer lines."""
+        while (last := self._known[-1])[1] < line:
+            if last[0] == len(self._text):
+                return last[0]
+            self.number(min(last[0] + _COUNTED, len(self._text)))
+        before = bisect_left(self._known, line, key=lambda known: known[1]) - 1
+        offset, number = self._known[max(before, 0)]
+        for _ in range(number, line):
+            offset = self._text.find(b"\n", offset) + 1
+        return offset
+
+
+def pieces(
+    text: Text, start: int = 0, end: int | None = None, size: int | None = None
+) -> Iterator[tuple[int, bytes]]:
+    """Consecutive pieces of a range, each with its byte offset; cut between lines.
+
+    A piece has up to `size` bytes, or one line of up to 16 MiB.
+    """
+    start, end, _ = slice(start, end).indices(len(text))
+    usual = most = size or _PIECE
+    while start < end:
+        piece = text[start : min(start + most, end)]
+        cut = len(piece) if start + len(piece) == end else piece.rfind(b"\n") + 1
+        if cut or most >= _LONGEST_LINE:
+            yield start, piece[: cut or None]
+            start, most = start + (cut or len(piece)), usual
+        else:
+            most *= 2  # so that a long line costs linear time
+
+
+def find_all(
+    pattern: re.Pattern[bytes], text: Text, start: int = 0, end: int | None = None
+) -> Iterator[tuple[int, re.Match[bytes]]]:
+    """Matches in a range that begins with a line, each with its byte offset; none spans lines."""
+    for offset, piece in pieces(text, start, end):
+        for match in pattern.finditer(piece):
+            yield offset + match.start(), match
+
+
+def lines_from(text: Text, offset: int) -> Iterator[bytes]:
+    """Lines from `offset` on, without their newlines; split piece by piece, not all at once."""
+    for _, piece in pieces(text, offset, size=_LINES):
+        yield from piece.removesuffix(b"\n").split(b"\n")
+
+
+def match_at(pattern: re.Pattern[bytes], text: Text, offset: int) -> re.Match[bytes] | None:
+    """Match at `offset`; its own offsets are counted from there. It has at most 16 MiB."""
+    size = _LINES
+    while True:
+        part = text[offset : offset + size]
+        found = pattern.match(part)
+        if not found or found.end() < len(part) or len(part) < size or size >= _LONGEST_LINE:
+            return found
+        size *= 2
+
+
+def before(text: Text, offset: int) -> bytes | None:
+    """Text of the line before `offset`; None if the line begins more than 200 bytes before."""
+    near = max(offset - _MOST_BEFORE, 0)
+    part = text[near:offset]
+    newline = part.rfind(b"\n")
+    return None if newline < 0 < near else part[newline + 1 :]
+
+
+def line_at(text: Text, offset: int) -> bytes:
+    """Text from `offset` to the end of the line, without the line break."""
+    return text[offset : line_end(text, offset)].rstrip(b"\r")
+
+
+def line_end(text: Text, offset: int) -> int:
+    """Byte offset of the next newline from `offset` on; the text's length without one."""
+    newline = text.find(b"\n", offset)
+    return newline if newline >= 0 else len(text)
+
+
+def decode(name: bytes) -> str:
+    """Text of UTF-8 bytes; invalid bytes become escapes: `\\xff`."""
+    return name.decode("utf-8", "backslashreplace")

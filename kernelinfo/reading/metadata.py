@@ -1,6 +1,8 @@
-"""Numbers of a kernel in the AMDGPU metadata map, which is msgpack or YAML.
+"""Numbers of a kernel in the AMDGPU metadata map, and in LLVM's resource symbols.
 
-Keys: LLVM's AMDGPUUsage, "Code Object Metadata". Hand-written maps leave most keys out.
+The map is msgpack or YAML. Keys: LLVM's AMDGPUUsage, "Code Object Metadata". Hand-written maps
+leave most keys out. LLVM 20 and later define the symbols NAME.has_recursion and others: assembly
+by `.set`, an object in its symbol table until it is stripped (AMDGPUMCResourceInfo::getSymbol).
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from functools import partial
 from reprlib import repr as shortened
 from typing import Any
 
+from kernelinfo.hardware.targets import align
 from kernelinfo.reading.facts import Numbers
 
 MOST_REGISTERS = 1024
@@ -189,3 +192,28 @@ def _shown(value: object) -> str:
     if isinstance(value, int) and value.bit_length() > 64:
         return f"a number of {value.bit_length()} bits"
     return shortened(value)
+
+
+SYMBOLS: Mapping[str, str] = {
+    "has_indirect_call": "indirect_call",
+    "has_recursion": "recursion",
+    "has_dyn_sized_stack": "dynamic_stack",
+    "num_named_barrier": "named_barriers",
+}
+"""Field of `Numbers` by the end of a symbol's name, behind the last dot."""
+
+NAMED_BARRIERS = 4
+"""Granule of named barriers in the descriptor (AMDHSAKernelDescriptor.h, NAMED_BAR_CNT)."""
+
+
+def symbol_numbers(values: Mapping[str, int]) -> Numbers:
+    """Numbers of one function; `values` maps the ends of its symbols' names to their values."""
+    found = {SYMBOLS[suffix]: bool(count) for suffix, count in values.items()}
+    barriers = values.get("num_named_barrier")
+    # LLVM reports recursion as a dynamic stack (SIProgramInfo::DynamicCallStack).
+    return Numbers(
+        dynamic_stack=found.get("recursion") or found.get("dynamic_stack"),
+        recursion=found.get("recursion"),
+        indirect_call=found.get("indirect_call"),
+        named_barriers=None if barriers is None else align(barriers, NAMED_BARRIERS),
+    )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.listing import read_listing
 from kernelinfo.pressure.registers import from_directives
-from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.assembly.scan import SourceFiles
 
 _DESCRIBED = re.compile(r"^\s*\.amdhsa_kernel (\S+)\n(.*?)\.end_amdhsa_kernel", re.M | re.S)
 

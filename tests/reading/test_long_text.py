@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import kernelinfo.reading.text
+import kernelinfo.reading.data
 from kernelinfo.reading import assembly, build_log
 from kernelinfo.reading.budget import KernelBudget
-from kernelinfo.reading.data import Data
-from kernelinfo.reading.text import LongText, Text, lines_from, pieces, searchable
+from kernelinfo.reading.data import Data, LongText, Text, lines_from, pieces, searchable
 from tests.conftest import CORPUS, FIXTURES, needs_corpus, with_code
 
 TEXTS = sorted([*FIXTURES.rglob("*.s"), *(FIXTURES / "log").iterdir()])
@@ -27,8 +26,8 @@ def read(text: Text) -> list[object]:
 
 def cut(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """Let windows and pieces have `size` bytes."""
-    for name in ("_WINDOW", "_PIECE", "_LINES", "_COUNTED"):
-        monkeypatch.setattr(kernelinfo.reading.text, name, size)
+    for name in ("_READ_AHEAD", "_PIECE", "_LINES", "_COUNTED"):
+        monkeypatch.setattr(kernelinfo.reading.data, name, size)
 
 
 @pytest.mark.parametrize("size", [61, 500, 4099])

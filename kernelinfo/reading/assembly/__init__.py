@@ -16,8 +16,8 @@ from kernelinfo.reading.assembly.scan import (
     outside_macros,
 )
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
+from kernelinfo.reading.data import Lines, Text, decode, line_at
 from kernelinfo.reading.facts import Features, Module, ReadWarnings
-from kernelinfo.reading.text import Lines, Text, decode, line_at
 
 _DIRECTIVE = 3
 """Statements counted for one directive, by the time that it takes to read."""

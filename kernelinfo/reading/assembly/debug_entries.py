@@ -12,9 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from kernelinfo.reading.assembly.loc import SourceFiles
+from kernelinfo.reading.assembly.scan import SourceFiles
+from kernelinfo.reading.data import decode
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
-from kernelinfo.reading.text import decode
 
 DEBUG_INFO = re.compile(rb"\.section[ \t]+\.debug_info\b")
 _ENTRY = re.compile(rb"; Abbrev \[\d+\] 0x([0-9a-f]+):0x([0-9a-f]+) (DW_TAG_\w+)\n")

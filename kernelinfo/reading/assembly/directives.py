@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, align, extra_sgprs
 from kernelinfo.reading.assembly.expressions import number
-from kernelinfo.reading.metadata import UINT32
-from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
-from kernelinfo.reading.text import Text, decode
+from kernelinfo.reading.data import Text, decode
+from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
 
 Readings = dict[str, tuple[str, Callable[[int], int | None]]]
 """Field of a block → name in `Numbers`, and a function from the field's value to the number or

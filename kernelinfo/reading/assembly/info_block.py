@@ -22,10 +22,9 @@ from kernelinfo.reading.assembly.directives import (
     wave_size_in,
 )
 from kernelinfo.reading.assembly.expressions import leading_numbers, number
+from kernelinfo.reading.data import Text, decode, lines_from, match_at
 from kernelinfo.reading.grammar import NoMatch, load_tables, parse
-from kernelinfo.reading.metadata import UINT32
-from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
-from kernelinfo.reading.text import Text, decode, lines_from, match_at
+from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
 
 _CODE_BYTES = "codeLenInByte"
 _FIELDS: Readings = {

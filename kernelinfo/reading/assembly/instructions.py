@@ -16,8 +16,8 @@ from collections.abc import Callable
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
 from kernelinfo.reading.assembly.kernel_text import KernelText
+from kernelinfo.reading.data import Text, before
 from kernelinfo.reading.facts import Code, KernelFacts, LoopSpills, Numbers, StatedNumbers
-from kernelinfo.reading.text import Text, before
 
 _END = b".Lfunc_end"
 _INSTRUCTION = re.compile(

@@ -18,6 +18,7 @@ from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unre
 from kernelinfo.reading.assembly.scan import labels
 from kernelinfo.reading.assembly.shader_registers import of_config
 from kernelinfo.reading.budget import KernelBudget
+from kernelinfo.reading.data import Lines, Text
 from kernelinfo.reading.facts import (
     BEGIN,
     NOTHING,
@@ -29,10 +30,8 @@ from kernelinfo.reading.facts import (
     Source,
     SourceLine,
 )
-from kernelinfo.reading.metadata import UINT32
-from kernelinfo.reading.resource_symbols import SYMBOLS, symbol_numbers
+from kernelinfo.reading.metadata import SYMBOLS, UINT32, symbol_numbers
 from kernelinfo.reading.stamps import is_of_clang
-from kernelinfo.reading.text import Lines, Text
 
 _ReadBlock = Callable[..., PlacedNumbers]
 _Placed = tuple[Numbers, Place]

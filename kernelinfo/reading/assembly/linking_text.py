@@ -21,10 +21,10 @@ from kernelinfo.reading.assembly import directives
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import described_kernel
 from kernelinfo.reading.budget import KernelBudget
+from kernelinfo.reading.data import Text
 from kernelinfo.reading.facts import KernelFacts
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.object_linking import NOTE, LinkedFunction, with_callees
-from kernelinfo.reading.text import Text
 
 _NUMBERS = {
     "flags": "flags",

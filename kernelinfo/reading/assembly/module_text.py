@@ -23,13 +23,12 @@ from kernelinfo.reading.assembly.kernel_text import (
     without_shaders,
 )
 from kernelinfo.reading.assembly.linking_text import LinkingText
-from kernelinfo.reading.assembly.loc import SourceFiles
-from kernelinfo.reading.assembly.scan import ASSIGNMENT, BEGIN, INFO, is_directive
+from kernelinfo.reading.assembly.scan import ASSIGNMENT, BEGIN, INFO, SourceFiles, is_directive
+from kernelinfo.reading.data import before, decode, line_at, line_end
 from kernelinfo.reading.facts import Features, Module
 from kernelinfo.reading.metadata import code_object_version, unknown_version
 from kernelinfo.reading.stamps import distinct
 from kernelinfo.reading.target_id import TargetId, parse_isa_version, parse_target_id
-from kernelinfo.reading.text import before, decode, line_at, line_end
 
 if TYPE_CHECKING:
     from kernelinfo.reading.assembly.linking_text import LinkingText

@@ -18,8 +18,8 @@ from kernelinfo.reading.assembly.directives import (
     Fields,
     PlacedNumbers,
 )
+from kernelinfo.reading.data import Text, decode, line_end
 from kernelinfo.reading.facts import Numbers
-from kernelinfo.reading.text import Text, decode, line_end
 
 _COMPUTE = "COMPUTE_PGM_RSRC1"
 _FIELDS: Mapping[str, str] = {

@@ -14,9 +14,9 @@ from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, KernelBudget
 from kernelinfo.reading.build_log import log, records
 from kernelinfo.reading.build_log.blocks import Blocks
+from kernelinfo.reading.data import Lines, Text, find_all
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
 from kernelinfo.reading.target_id import parse_target_id
-from kernelinfo.reading.text import Lines, Text, find_all
 
 _RECORD = rb"(?m)^Pass: +kernel-resource-usage\s"
 _PASS = b"kernel-resource-usage"

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, LogLocation, LogStatement
-from kernelinfo.reading.text import Lines, Text, decode, pieces
+from kernelinfo.reading.data import Lines, Text, decode, pieces
 
 _KEYS = (
     rb"(Function Name|(?:Total)?SGPRs|[SV]GPRs Spill|[AV]GPRs|ScratchSize \[bytes/lane\]"

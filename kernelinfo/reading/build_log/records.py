@@ -13,8 +13,8 @@ from collections.abc import Iterator, Mapping
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, LogLocation, LogStatement
+from kernelinfo.reading.data import Lines, Text, decode, find_all
 from kernelinfo.reading.facts import ReadWarnings
-from kernelinfo.reading.text import Lines, Text, decode, find_all
 
 _START = rb"(?m)^--- ![^\n]*\n"
 _PASS = rb"[^\n]{0,80}\n?Pass: +kernel-resource-usage\s"

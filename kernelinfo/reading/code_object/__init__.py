@@ -32,7 +32,7 @@ from kernelinfo.reading.facts import (
     ReadWarning,
     StatedNumbers,
 )
-from kernelinfo.reading.resource_symbols import symbol_numbers
+from kernelinfo.reading.metadata import symbol_numbers
 from kernelinfo.reading.stamps import distinct
 
 _COMMENT_BYTES = 1 << 16

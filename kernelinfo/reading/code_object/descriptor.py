@@ -14,7 +14,7 @@ from typing import Any
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import Target, find
 from kernelinfo.reading.facts import Numbers
-from kernelinfo.reading.resource_symbols import NAMED_BARRIERS
+from kernelinfo.reading.metadata import NAMED_BARRIERS
 
 SIZE = 64
 """Bytes of a kernel descriptor, the `.kd` symbol since code object v3."""

@@ -18,14 +18,13 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.assembly.loc import own_line
+from kernelinfo.reading.assembly.scan import own_line
 from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
-from kernelinfo.reading.data import Data
+from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf
 from kernelinfo.reading.facts import ReadWarning, SourceLine
-from kernelinfo.reading.text import decode
 
 _AddressRange = tuple[int, int]
 """(address of a function's first byte, address behind its last byte)."""

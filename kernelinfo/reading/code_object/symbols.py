@@ -17,7 +17,7 @@ from kernelinfo.reading.elf import (
     string_at,
 )
 from kernelinfo.reading.facts import ReadWarning
-from kernelinfo.reading.resource_symbols import SYMBOLS
+from kernelinfo.reading.metadata import SYMBOLS
 
 STT_NOTYPE = 0
 STT_OBJECT = 1

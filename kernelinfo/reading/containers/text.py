@@ -10,8 +10,7 @@ from contextlib import suppress
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.parts import problem
-from kernelinfo.reading.data import Data
-from kernelinfo.reading.text import text_of
+from kernelinfo.reading.data import Data, text_of
 
 # Every assembly text for these GPUs has one of these, mostly at the top.
 _MARKS = re.compile(

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-import kernelinfo.reading.text
+import kernelinfo.reading.data
 from kernelinfo.reading.assembly import read, scan
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import open_bytes
+from kernelinfo.reading.data import searchable
 from kernelinfo.reading.facts import (
     Features,
     KernelFacts,
@@ -23,7 +24,6 @@ from kernelinfo.reading.facts import (
     facts_of,
 )
 from kernelinfo.reading.stamps import compiler_of
-from kernelinfo.reading.text import searchable
 from tests.conftest import with_code
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
@@ -658,7 +658,7 @@ def test_a_text_means_the_same_in_pieces_of_any_size(
     whole = with_code(modules(TEXT + TEXT))
     assert [len(kernels) for _, kernels, _ in whole] == [1, 1]
     monkeypatch.setattr(scan, "_WINDOW", size)
-    monkeypatch.setattr(kernelinfo.reading.text, "_LINES", size)
+    monkeypatch.setattr(kernelinfo.reading.data, "_LINES", size)
     assert with_code(modules(TEXT + TEXT)) == whole
 
 

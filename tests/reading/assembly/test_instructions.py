@@ -10,8 +10,8 @@ from kernelinfo.reading.assembly import read
 from kernelinfo.reading.assembly.instructions import count_code
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.data import searchable
 from kernelinfo.reading.facts import Code, LoopSpills, facts_of
-from kernelinfo.reading.text import searchable
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 ASSEMBLY = FIXTURES / "assembly"
