@@ -27,7 +27,7 @@ FOUNDATION = {
 """They import nothing of the package, and every floor may import them."""
 FLOORS = (
     {"hardware"},
-    {"model", "reading"},
+    {"model", "reading", "compile"},
     {"kernel"},
     {"rules"},
     {"analysis", "config"},
@@ -60,7 +60,7 @@ ROOMS = {
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/", "render/sweep/html.py"),
     "sqlite3": ("compare/rocpd.py", "reading/containers/database.py"),
-    "llvmlite": ("variants/llvmlite_child.py",),
+    "llvmlite": ("compile/llvmlite_child.py",),
     "dask": ("fleet/",),
     "distributed": ("fleet/",),
     "duckdb": ("fleet/",),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.copies import Copies
-from kernelinfo.analysis.inputs import PathCounts, conclusions, notes, read_found, run
+from kernelinfo.analysis.inputs import PathCounts, conclusions, notes, opened, read_found, run
 from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.kernels import KernelReader
 from kernelinfo.analysis.options import Options
@@ -20,7 +20,6 @@ from kernelinfo.kernel.names import KernelName, demangle
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
-from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import ReadFilter, SourceLine
 
@@ -40,7 +39,7 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
     paths = tuple(paths)
     analysis, counts = Analysis(options, paths), [PathCounts(path) for path in paths]
     items: Iterator[Item]
-    items = run(counts, analysis.results, required=required, within=options.bounds)
+    items = run(counts, analysis.results, options, required=required)
     yield from items
     yield from conclusions(counts, options) if required else notes(counts)
 
@@ -55,7 +54,7 @@ def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
 
     analysis, counts = Analysis(options._replace(chooses=leave_out), [path]), PathCounts(path)
     any_found = False
-    for blob in open_paths([path], within=options.bounds):
+    for blob in opened(path, options):
         yield from (i for i in analysis.analyse_blob(blob, counts) if isinstance(i, Problem | Note))
         yield from dict.fromkeys(found)  # readers may ask twice for a kernel
         any_found = any_found or bool(found)

@@ -114,7 +114,7 @@ class Copies:
         read."""
         options = Options(arch=self._options.arch, bounds=self._options.bounds)
         read = KernelReader(options).read
-        for found in run([PathCounts(path)], read, required=False, within=options.bounds):
+        for found in run([PathCounts(path)], read, options, required=False):
             if isinstance(found, Problem):
                 raise ReadError(found.message)
             if found.code_object.kind == "assembly":  # not a code object that is named .s

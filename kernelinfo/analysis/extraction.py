@@ -53,7 +53,7 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Proble
                 name = _name(blob.path, next(number), module.target, module.features)
                 yield Extract(name, blob, module.target, len(module.kernels))
 
-    yield from run(counts, read, within=options.bounds)
+    yield from run(counts, read, options)
     yield from conclusions(counts, options, "code object")
 
 

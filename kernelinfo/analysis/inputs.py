@@ -15,8 +15,7 @@ from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
-from kernelinfo.reading.containers import open_paths
+from kernelinfo.reading.containers import open_bytes, open_paths
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import text_of
 from kernelinfo.reading.facts import Module, ReadFilter
@@ -265,15 +264,30 @@ BlobReader = Callable[[Blob, PathCounts], Iterator[Subject | Problem]]
 def run(
     counts: Sequence[PathCounts],
     read: BlobReader[Subject],
+    options: Options,
     *,
     required: bool = True,
-    within: Bounds = BY_DEFAULT,
 ) -> Iterator[Subject | Problem]:
     """Subjects and problems of each path, in the order of reading. Updates `counts`."""
     among = tuple(one.path for one in counts) if required else ()
     for one in counts:
-        for found in open_paths([one.path], required=required, among=among, within=within):
+        for found in opened(one.path, options, required=required, among=among):
             yield from read_found(found, one, read)
+
+
+def opened(
+    path: str, options: Options, *, required: bool = True, among: Sequence[str] = ()
+) -> Iterator[Found]:
+    """Code and problems of a path; of a source the assembly that it is compiled to."""
+    compiled = [one for one in options.compiled if one.path == path]
+    if not compiled:
+        yield from open_paths([path], required=required, among=among, within=options.bounds)
+    for one in compiled:
+        for found in open_bytes(one.assembly, path, options.bounds):
+            if isinstance(found, Blob) and len(compiled) > 1:
+                yield found._replace(member=one.target)
+            else:
+                yield found
 
 
 def read_found(

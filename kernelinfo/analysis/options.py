@@ -15,6 +15,7 @@ from kernelinfo.reading.budget import Bounds
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
+    from kernelinfo.compile.sources import Compiled
     from kernelinfo.kernel.condition import Condition
 
 CountsAndRemarks = tuple[list[InstructionCounts | None], list[Problem | Note]]
@@ -76,6 +77,8 @@ class Options(NamedTuple):
     """Bounds on containers that could expand without limit."""
     selection: Selection = BY_DEFAULT
     """Selected rules."""
+    compiled: tuple[Compiled, ...] = ()
+    """Assembly of sources for each target, which is read in the place of the sources."""
 
     @property
     def choices(self) -> tuple[str, ...]:

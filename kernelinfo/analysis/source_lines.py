@@ -5,11 +5,12 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 
+from kernelinfo.analysis.inputs import opened
+from kernelinfo.analysis.options import Options
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.budget import Bounds
-from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.paths import in_repository
 
@@ -39,12 +40,13 @@ def freed() -> Iterator[None]:
 
 
 def opened_again(
-    code_objects: Iterable[CodeObject], within: Bounds
+    code_objects: Iterable[CodeObject], options: Options
 ) -> Iterator[tuple[CodeObject, Blob]]:
     """The code objects that still exist, each with its bytes."""
     wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
-    paths = dict.fromkeys(one.path for one in wanted.values())
-    for blob in open_paths(paths, required=False, within=within):
+    paths = [*dict.fromkeys(one.path for one in wanted.values())]
+    blobs = (opened(path, options, required=False, among=paths) for path in paths)
+    for blob in chain.from_iterable(blobs):
         if isinstance(blob, Blob):
             origin = blob.path, blob.containers, blob.member, blob.offset
             if one := wanted.get(origin):

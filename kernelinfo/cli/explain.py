@@ -13,6 +13,7 @@ import typer
 import kernelinfo.manual as manual
 import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, every_name, in_order, listed
 from kernelinfo.cli.output import Problems, make_view, write
@@ -20,12 +21,12 @@ from kernelinfo.cli.project import configuration
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import check_readable_again
+from kernelinfo.compile.ir import input_of
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware.targets import Device
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.model import devices
 from kernelinfo.pressure.measure import Look, Measured, measure_again
-from kernelinfo.reading.budget import Bounds
 from kernelinfo.render import View, format_module, renderer
 from kernelinfo.render.explain import render_kernel
 from kernelinfo.render.notes import Notes
@@ -33,7 +34,6 @@ from kernelinfo.render.pressure.html import dataset
 from kernelinfo.render.pressure.text import loops_table
 from kernelinfo.render.pressure.words import in_short, shared
 from kernelinfo.render.sweep.words import invitation
-from kernelinfo.variants.ir import input_of
 
 EXAMPLES = """
   kernelinfo explain kernels.s vgprbound
@@ -141,11 +141,11 @@ def command(
             return
     if format == "text":
         results = (item for item in items if isinstance(item, Result))
-        ir, bounds = input_of(path), wanted.bounds
-        write(_explanations(results, view, product, grid, ir, bounds), output, color=view.color)
+        ir = input_of(path)
+        write(_explanations(results, view, product, grid, ir, wanted), output, color=view.color)
     elif format == "html":
         view = view._replace(selection=project.selection)
-        write(_page([*items], view, wanted.bounds), output)
+        write(_page([*items], view, wanted), output)
     else:
         write(renderer(format)(items, view), output, color=view.color)
     problems.exit()
@@ -182,12 +182,12 @@ def _explanations(
     device: Device | None,
     grid: int | None,
     ir: str | None,
-    within: Bounds,
+    wanted: Options,
 ) -> Iterator[str]:
     """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly."""
     first = [*islice(results, 2)]
     is_alone = len(first) == 1
-    measured = _with_code(chain(first, results), within, is_alone)
+    measured = _with_code(chain(first, results), wanted, is_alone)
     for index, (result, one) in enumerate(measured):
         yield "\n" if index else ""
         further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
@@ -199,7 +199,7 @@ def _explanations(
 
 
 def _with_code(
-    results: Iterator[Result], within: Bounds, is_alone: bool
+    results: Iterator[Result], wanted: Options, is_alone: bool
 ) -> Iterator[tuple[Result, Measured | None]]:
     """Each kernel with its code. None for a code object, unless it is alone and llvm-objdump is
     installed. A file is opened again once."""
@@ -211,7 +211,7 @@ def _with_code(
         kind: Literal["assembly", "code-object"] = (
             "code-object" if origin.kind == "code-object" else "assembly"
         )
-        measured = measure_again(kernels, Look(lds=True), within, kind)
+        measured = measure_again(kernels, Look(lds=True), wanted, kind)
         yield from zip(kernels, measured, strict=True)
 
 
@@ -239,11 +239,11 @@ def _may_launch_lds(result: Result) -> bool:
     return traits.numbers.lds_bytes == 0 and not (traits.numbers.dynamic_lds or launched)
 
 
-def _page(items: list[Item], view: View, within: Bounds) -> Iterator[str]:
+def _page(items: list[Item], view: View, wanted: Options) -> Iterator[str]:
     """The HTML page. A single kernel of an assembly has its curve of live registers."""
     results = [item for item in items if isinstance(item, Result)]
     one = results[0] if len(results) == 1 else None
-    measured = next(measure_again([one], Look(curve=True), within)) if one else None
+    measured = next(measure_again([one], Look(curve=True), wanted)) if one else None
     pressure = {"pressure": {0: dataset(measured)}} if measured else None
     page: Iterator[str] = format_module("html").render(items, view, pressure)
     return page

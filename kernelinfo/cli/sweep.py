@@ -17,13 +17,13 @@ from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
 from kernelinfo.cli.progress import counting_bar
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.compile.ir import IR_SUFFIXES
+from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.render import SWEEP_FORMATS, renderer
-from kernelinfo.variants.ir import IR_SUFFIXES
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
-from kernelinfo.variants.processes import Processes
 from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_file
 
 EXAMPLES = """

@@ -74,7 +74,7 @@ def write_check(
         return
     outcome = check(report, project, scope=scope, at_least=min_kernels, accepts=not strict)
     if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
-        outcome = located(outcome, options.bounds)
+        outcome = located(outcome, options)
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
     if own.file and (other := shadowed_by(own.file)):

@@ -112,7 +112,8 @@ def read_by_several(
 
     None if one process is asked for, or is enough.
     """
-    if jobs == 1 or options.unique:  # only one process knows all that was read before
+    # Only one process knows all that was read before, and what sources are compiled to.
+    if jobs == 1 or options.unique or options.compiled:
         return None
     from kernelinfo.analysis.parallel import processes, spread, tasks
 

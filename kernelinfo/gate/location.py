@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.source_lines import lines_of, opened_again
 from kernelinfo.errors import ReadError
 from kernelinfo.gate.outcome import Judged, Outcome
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import SourceLine
 
 
-def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
+def located(outcome: Outcome, options: Options) -> Outcome:
     """The outcome with source lines for failing kernels of code objects.
 
     Debug information that cannot be read is a problem of the outcome.
@@ -22,7 +22,7 @@ def located(outcome: Outcome, within: Bounds = BY_DEFAULT) -> Outcome:
     wanted = (one for one in code_objects if one.kind == "code-object")
     lines: dict[CodeObject, dict[str, SourceLine]] = {}
     problems = list(outcome.problems)
-    for code_object, blob in opened_again(wanted, within):
+    for code_object, blob in opened_again(wanted, options):
         try:
             lines[code_object] = lines_of(blob)
         except ReadError as error:

@@ -9,7 +9,7 @@ from itertools import groupby, zip_longest
 from typing import Literal, NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import PathCounts, conclusions
+from kernelinfo.analysis.inputs import PathCounts, conclusions, opened
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.analysis.source_lines import opened_again
@@ -24,8 +24,6 @@ from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Curve, Storyteller, curve
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
-from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.debug_entries import DebugUnit
 
@@ -65,13 +63,13 @@ def measure(
 
     `jobs` is the number of processes; 0 starts as many as pay.
     """
-    work = [*tasks([path])] if jobs != 1 else []
+    work = [*tasks([path])] if jobs != 1 and not options.compiled else []
     if work and (count := processes(work, jobs)) > 1:
         worker = _MeasureWorker(options, [path], look)
         yield from shared_out(work, options, count, worker, at_once=1)
         return
     analysis, counts = Analysis(options, [path]), PathCounts(path)
-    for found in open_paths([path], within=options.bounds):
+    for found in opened(path, options):
         yield from _measured(analysis, found, counts, look)
     yield from conclusions([counts], options)
 
@@ -103,8 +101,8 @@ def _measured(
 
 def measure_again(
     results: Iterable[Result],
-    look: Look = _LOOK,
-    within: Bounds = BY_DEFAULT,
+    look: Look,
+    options: Options,
     kind: Literal["assembly", "code-object"] = "assembly",
 ) -> Iterator[Measured | None]:
     """Register pressure of each kernel of files of one kind, which are opened again.
@@ -113,7 +111,7 @@ def measure_again(
     """
     for wanted, group in groupby(results, lambda result: result.kernel.code_object):
         asked = list(group)
-        blobs = opened_again([wanted] if wanted.kind == kind else [], within)
+        blobs = opened_again([wanted] if wanted.kind == kind else [], options)
         found = (item for _, blob in blobs for item in measure_in(blob, asked, look))
         for _, item in zip_longest(asked, found):
             yield item if isinstance(item, Measured) else None

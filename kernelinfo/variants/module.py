@@ -7,22 +7,17 @@ from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import CompilerError, ReadError, UnknownTargetError
+from kernelinfo.compile import ir
+from kernelinfo.compile.compilers import Compiler
+from kernelinfo.compile.intermediate import drivers, text_of
+from kernelinfo.compile.ir import Input
+from kernelinfo.compile.processes import Processes
+from kernelinfo.errors import ReadError, UnknownTargetError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
-from kernelinfo.variants import ir
-from kernelinfo.variants.compilers import Compiler
-from kernelinfo.variants.ir import Input
-from kernelinfo.variants.processes import Processes
-
-_CLANG = ("-amdgpu-internalize-symbols",)
-"""LLVM options that clang's driver adds for HIP (HIPAMD.cpp,
-HIPAMDToolChain::addClangTargetOptions)."""
-_HIPCC = ("-amdgpu-early-inline-all=true", "-amdgpu-function-calls=false")
-"""LLVM options that hipcc adds to `_CLANG` (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
 
 
 class CompilerRun(NamedTuple):
@@ -47,9 +42,7 @@ class IrModule(NamedTuple):
     @property
     def drivers(self) -> dict[str, tuple[str, ...]]:
         """Compiler driver that may have made the input → LLVM options that it adds."""
-        if self.file.is_optimised or ir.is_opencl(self.text):
-            return {"clang": ()}
-        return {"clang": _CLANG, "hipcc": _CLANG + _HIPCC}
+        return drivers(self.text, is_optimised=self.file.is_optimised)
 
     def compile(
         self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
@@ -89,7 +82,7 @@ def open_module(
 
     Raises `ReadError` if it is not a module for AMD GPUs with kernels.
     """
-    text, triple = _text(file, compiler, processes)
+    text, triple = text_of(file, compiler, processes)
     if not any(ir.definitions(text)):
         raise ReadError(f"{file.path}: no kernel in it; give the IR of a module with kernels")
     target_id = ir.target_id(text) or options.arch
@@ -103,28 +96,3 @@ def open_module(
         raise ReadError(f"{file.path}: {error}") from None
     reading = options._replace(arch=None)
     return IrModule(file, text, triple, target_id, compiler, processes, reading)
-
-
-def _text(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:
-    """The module as LLVM prints it, and its triple, one of `ir.TRIPLES`."""
-    if b"\0" in file.data:
-        tries = [(file.data, spelling) for spelling in ir.SPELLINGS]
-    else:
-        text = file.data.decode("utf-8", "surrogateescape")
-        stated = ir.triple(text)
-        triple = ir.known_triple(stated) if stated is not None else ir.TRIPLES[0]
-        if triple is None:
-            raise ReadError(f"{file.path}: IR for {stated}, not for an AMD GPU")
-        tries = [(ir.with_triple(text, triple).encode("utf-8", "surrogateescape"), triple)]
-    for data, spelling in tries:
-        try:
-            printed = processes.run(compiler.to_text(spelling), data)
-        except CompilerError as error:
-            if "overriding the module target triple" not in str(error):
-                read_by = f"{compiler.path} cannot read it: {error}"
-                hint = f"; made by {file.producer}" if file.producer else ""
-                raise ReadError(f"{file.path}: {read_by}{hint}") from None
-            continue
-        triple = ir.known_triple(spelling) or ir.TRIPLES[0]
-        return ir.with_triple(printed.decode("utf-8", "surrogateescape"), triple), triple
-    raise ReadError(f"{file.path}: not for an AMD GPU; give the .bc whose name has amdgcn in it")

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from itertools import product
 from typing import Literal, NamedTuple
 
+from kernelinfo.compile.compilers import Compiler
+from kernelinfo.compile.ir import Input
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Result
 from kernelinfo.model.calculator import Arch
 from kernelinfo.model.placement import waves_of
-from kernelinfo.variants.compilers import Compiler
-from kernelinfo.variants.ir import Input
 
 STRATEGIES = (
     "max-ilp",

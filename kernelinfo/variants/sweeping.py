@@ -13,14 +13,15 @@ from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
+from kernelinfo.compile import ir
+from kernelinfo.compile.compilers import find_compiler
+from kernelinfo.compile.ir import read_input
+from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.variants import ir
-from kernelinfo.variants.compilers import find_compiler
-from kernelinfo.variants.ir import read_input
 from kernelinfo.variants.lines import lines, of_its_row
 from kernelinfo.variants.module import CompilerRun, IrModule, by_symbol, open_module
 from kernelinfo.variants.nouns import (
@@ -40,7 +41,6 @@ from kernelinfo.variants.nouns import (
     measures,
     steps,
 )
-from kernelinfo.variants.processes import Processes
 
 LEVELS = ("3", "2", "1", "s")
 """Levels in the order tried, until one reproduces the assembly next to the input."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kernelinfo.compile import ir
 from kernelinfo.errors import ReadError
-from kernelinfo.variants import ir
 from kernelinfo.variants.nouns import SIZES, WAVES
 
 _WISH = {WAVES: "5,5", SIZES: "1,64"}

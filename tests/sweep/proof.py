@@ -11,13 +11,13 @@ from random import Random
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
+from kernelinfo.compile.compilers import Compiler, find_compiler
+from kernelinfo.compile.ir import read_input
+from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
-from kernelinfo.variants.compilers import Compiler, find_compiler
-from kernelinfo.variants.ir import read_input
 from kernelinfo.variants.module import IrModule, by_symbol, open_module
-from kernelinfo.variants.processes import Processes
 
 from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
 

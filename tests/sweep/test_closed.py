@@ -14,9 +14,9 @@ from threading import Event, Thread
 
 import pytest
 
+from kernelinfo.compile.compilers import find_compiler
+from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError
-from kernelinfo.variants.compilers import find_compiler
-from kernelinfo.variants.processes import Processes
 
 from ..compiling import needs_clang
 from ..test_golden import run

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelinfo.variants import ir
+from kernelinfo.compile import ir
 
 MODULE = """\
 target triple = "amdgcn-amd-amdhsa"

@@ -12,8 +12,8 @@ from random import Random
 
 import pytest
 
+from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError
-from kernelinfo.variants.processes import Processes
 
 from ..compiling import bitcode, needs_clang
 from . import interrupts
@@ -57,7 +57,7 @@ def test_a_failure_is_one_line(tmp_path: Path, text: str, message: str) -> None:
 
 
 def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelinfo.variants.processes._MOST_OUTPUT", 1 << 20)
+    monkeypatch.setattr("kernelinfo.compile.processes._MOST_OUTPUT", 1 << 20)
     with Processes(60) as processes, pytest.raises(CompilerError, match="more than 1048576 bytes"):
         processes.run([script(tmp_path / "compiler", "yes")])
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import NamedTuple
 
+from kernelinfo.compile.ir import TRIPLES
+from kernelinfo.compile.processes import Processes, on_path
 from kernelinfo.errors import CompilerError
-from kernelinfo.variants.ir import TRIPLES
-from kernelinfo.variants.processes import Processes, on_path
 
-_NEWEST = 60  # searched on PATH: clang-13 to clang-60
-_ROCM = "/opt/rocm"  # default of ROCM_PATH, as for hipcc
+NEWEST = 60  # searched on PATH: clang-13 to clang-60
+ROCM = "/opt/rocm"  # default of ROCM_PATH, as for hipcc
 _CLOSED = 16  # the first clang with --no-default-config (clang's release notes)
 
 
@@ -115,10 +115,10 @@ def _clang(path: str, processes: Processes) -> Clang:
 
 def _candidates(producer: int | None) -> Iterator[str]:
     """Paths of clangs that may read the IR, best first."""
-    rocm = os.path.join(os.environ.get("ROCM_PATH") or _ROCM, "llvm", "bin", "clang")
+    rocm = os.path.join(os.environ.get("ROCM_PATH") or ROCM, "llvm", "bin", "clang")
     if os.path.isabs(rocm) and os.path.exists(rocm):
         yield rocm
-    newer = range(producer, _NEWEST) if producer else range(_NEWEST, 12, -1)
+    newer = range(producer, NEWEST) if producer else range(NEWEST, 12, -1)
     names = [f"clang-{version}" for version in newer]
     yield from filter(on_path, names)
     if producer is None and on_path("clang"):

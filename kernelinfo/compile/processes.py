@@ -12,14 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock, Timer
-from typing import IO
+from typing import IO, NamedTuple
 
 from kernelinfo.errors import CompilerError
 
 _MOST_OUTPUT = 1 << 29
-_MOST_MEMORY = 4 << 30  # bytes of address space of a compiler
+_MOST_MEMORY = 4 << 30  # bytes of address space of a compiler of IR
+_SOURCE_MEMORY = 16 << 30  # headers of templates take much more
 _LAST_COMPLAINTS = 1 << 16  # bytes of standard error that are kept
 _LONGEST_MESSAGE = 300  # characters
+_INTERRUPTED = "interrupted"
 
 # The shell sets the limits in the child before the compiler starts. Python's `preexec_fn` may
 # deadlock with threads; `resource.prlimit` would come after the start. macOS has no -v.
@@ -29,6 +31,20 @@ _KEPT = (
     *("SYSTEMROOT", "TEMP", "TMP"),  # Windows starts no process without these
 )
 """Environment variables that a compiler gets. Others may name files, options and programs."""
+_SEARCH_PATHS = ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "CPATH", "CPLUS_INCLUDE_PATH")
+_KEPT_FOR_SOURCES = (
+    *(*_KEPT, "CPATH", "CPLUS_INCLUDE_PATH", "HIP_CLANG_PATH", "DEVICE_LIB_PATH"),
+    *("HIP_DEVICE_LIB_PATH", "HIPCC_COMPILE_FLAGS_APPEND"),
+)
+"""A compiler of sources also gets the places of headers and device libraries, and hipcc's flags."""
+
+
+class EndOfProcess(NamedTuple):
+    """A process that has ended by itself."""
+
+    output: bytes
+    complaints: bytes  # the last 64 KiB of standard error
+    code: int  # negative: the signal that killed it
 
 
 def on_path(name: str) -> str | None:
@@ -45,13 +61,14 @@ def _absolute(path: str) -> str:
     return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep)))
 
 
-def _environment(folder: str) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    for name in ("PATH", "LD_LIBRARY_PATH", "PYTHONPATH"):
+def _environment(names: Sequence[str], folder: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in names if name in os.environ}
+    for name in _SEARCH_PATHS:
         if name in kept:
             kept[name] = _absolute(kept[name])
+    # hipcc calls nvcc where it finds one, unless the platform is set.
     # A crashing LLVM runs llvm-symbolizer from PATH (Signals.cpp, printSymbolizedStackTrace).
-    return kept | {"LLVM_DISABLE_SYMBOLIZATION": "1", "TMPDIR": folder}
+    return kept | {"HIP_PLATFORM": "amd", "LLVM_DISABLE_SYMBOLIZATION": "1", "TMPDIR": folder}
 
 
 class Processes:
@@ -68,11 +85,20 @@ class Processes:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self.end()
+        self._folder.cleanup()
+
+    @property
+    def has_ended(self) -> bool:
+        """True after `end`: what was running then was killed, and its answer is worth nothing."""
+        return self._closed
+
+    def end(self) -> None:
+        """Kill all processes and their groups, from any thread. No other starts afterwards."""
         with self._lock:
             self._closed = True
             for process in self._running:
                 _kill(process)
-        self._folder.cleanup()
 
     def run(self, command: Sequence[str], standard_input: bytes = b"") -> bytes:
         """Standard output of the command. Its program is an absolute path.
@@ -81,11 +107,40 @@ class Processes:
         unnamed file and output through a pipe: nothing stays on disk. Raises `CompilerError` with
         the command's last error line if it fails or runs too long.
         """
+        environment = _environment(_KEPT, self._folder.name)
+        end = self._end_of(command, self._folder.name, environment, _MOST_MEMORY, standard_input)
+        if end.code:
+            raise CompilerError(_message(end.complaints, end.code))
+        return end.output
+
+    def run_on_source(self, command: Sequence[str], folder: str) -> EndOfProcess:
+        """The end of a compiler of sources, run in `folder`. Its program is an absolute path.
+
+        Raises `CompilerError` if it cannot start or runs too long.
+        """
+        environment = _environment(_KEPT_FOR_SOURCES, folder)
+        return self._end_of(command, folder, environment, _SOURCE_MEMORY)
+
+    @contextmanager
+    def folder(self) -> Iterator[str]:
+        """A private empty folder, which is deleted at the end of the block."""
+        with TemporaryDirectory(dir=self._folder.name, ignore_cleanup_errors=True) as folder:
+            yield folder
+
+    def _end_of(
+        self,
+        command: Sequence[str],
+        folder: str,
+        environment: dict[str, str],
+        memory: int,
+        standard_input: bytes = b"",
+    ) -> EndOfProcess:
         began = time.monotonic()
         with TemporaryFile() as source, ThreadPoolExecutor(1) as reader:
             source.write(standard_input)
             source.seek(0)
-            with self._started(command, source) as process:
+            limited = self._limited(command, memory)
+            with self._started(limited, source, folder, environment) as process:
                 assert process.stdout is not None
                 assert process.stderr is not None
                 complaints = reader.submit(_tail, process.stderr)
@@ -93,22 +148,32 @@ class Processes:
                 if len(output) > _MOST_OUTPUT:
                     raise CompilerError(f"{command[0]}: wrote more than {_MOST_OUTPUT} bytes")
                 process.wait()
-                message = _message(complaints.result(), process.returncode)
+                end = EndOfProcess(output, complaints.result(), process.returncode)
         if time.monotonic() - began >= self._timeout:
             raise CompilerError(f"no answer within {self._timeout:g} s; see --timeout")
-        if process.returncode:
-            raise CompilerError(message)
-        return output
+        if self._closed:
+            raise CompilerError(_INTERRUPTED)
+        return end
+
+    def _limited(self, command: Sequence[str], memory: int) -> list[str]:
+        """The command in a shell that sets its limits, which hold even if kernelinfo is killed."""
+        program = command[0]
+        if not os.path.isabs(program) or shutil.which(program) is None:
+            raise CompilerError(f"{program}: not a program; give another --compiler")
+        if os.name != "posix":
+            return [*command]
+        limits = (str(int(self._timeout) + 1), str(memory >> 10))
+        return ["/bin/sh", "-c", _LIMITED, "sh", *limits, *command]
 
     @contextmanager
     def _started(
-        self, command: Sequence[str], source: IO[bytes]
+        self, command: Sequence[str], source: IO[bytes], folder: str, environment: dict[str, str]
     ) -> Iterator[subprocess.Popen[bytes]]:
-        """A process that is killed at its time limit and at the end of the block."""
+        """A process in a group of its own, killed at its time limit and the end of the block."""
         with self._lock:
             if self._closed:
-                raise CompilerError("interrupted")
-            process = self._start(command, source)
+                raise CompilerError(_INTERRUPTED)
+            process = _start(command, source, folder, environment)
             self._running.add(process)
         timer = Timer(self._timeout, _kill, [process])
         timer.daemon = True
@@ -125,28 +190,24 @@ class Processes:
             with self._lock:
                 self._running.discard(process)
 
-    def _start(self, command: Sequence[str], source: IO[bytes]) -> subprocess.Popen[bytes]:
-        """The process, in a group of its own. Its CPU limit holds even if kernelinfo is killed."""
-        program = command[0]
-        if not os.path.isabs(program) or shutil.which(program) is None:
-            raise CompilerError(f"{program}: not a program; give another --compiler")
-        if os.name == "posix":
-            limits = (str(int(self._timeout) + 1), str(_MOST_MEMORY >> 10))
-            command = ["/bin/sh", "-c", _LIMITED, "sh", *limits, *command]
-        pipe = subprocess.PIPE
-        try:
-            return subprocess.Popen(
-                command,
-                stdin=source,
-                stdout=pipe,
-                stderr=pipe,
-                cwd=self._folder.name,
-                env=_environment(self._folder.name),
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or str(error)
-            raise CompilerError(f"{program}: {reason}; give another --compiler") from None
+
+def _start(
+    command: Sequence[str], source: IO[bytes], folder: str, environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    try:
+        return subprocess.Popen(
+            command,
+            stdin=source,
+            stdout=pipe,
+            stderr=pipe,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CompilerError(f"{command[0]}: {reason}; give another --compiler") from None
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

@@ -1,0 +1,152 @@
+"""Sources compiled for the device: HIP, OpenCL and LLVM IR become assembly in memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+from kernelinfo.compile.complaints import reason
+from kernelinfo.compile.drivers import device_command, find_driver
+from kernelinfo.compile.intermediate import compile_ir
+from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.suffixes import IR_SOURCES, language_of
+from kernelinfo.errors import CompilerError, OptionError, ReadError
+
+_ASSEMBLY, _DEPENDENCIES = "kernels.s", "kernels.d"
+_MOST_ASSEMBLY = 1 << 30
+_KERNEL = b".amdhsa_kernel "
+
+
+class Settings(NamedTuple):
+    """How the user wants sources compiled."""
+
+    targets: tuple[str, ...] = ()  # gfx names
+    flags: tuple[str, ...] = ()  # with absolute paths
+    compiler: str | None = None  # path, or a name to search on PATH
+
+
+class Compiled(NamedTuple):
+    """A source compiled for one target, or what the compiler said against it."""
+
+    path: str  # of the source, as the user wrote it
+    target: str
+    command: tuple[str, ...]
+    messages: str  # the compiler's standard error
+    assembly: bytes = b""  # empty if it failed
+    dependencies: tuple[str, ...] = ()  # absolute paths: the source, then its headers
+    error: str | None = None  # `path: what was found; what to do`
+
+    def __repr__(self) -> str:
+        return f"Compiled({self.path!r}, {self.target!r}, {len(self.assembly)} bytes)"
+
+
+class Job(NamedTuple):
+    """One run of a compiler."""
+
+    path: str
+    target: str
+    compiler: str  # absolute path; for IR as the user gave it, or empty
+    flags: tuple[str, ...]
+
+
+def compile_sources(
+    paths: Iterable[str], settings: Settings, processes: Processes
+) -> tuple[Compiled, ...]:
+    """Each source compiled for each target, in order, by one compiler for each core.
+
+    Raises `CompilerError` if no compiler is found or `processes` was ended, and `OptionError` if
+    no target is given.
+    """
+    jobs = [job for path in paths for job in _jobs(path, settings)]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        try:
+            return tuple(pool.map(partial(_compiled, processes), jobs))
+        except BaseException:  # Ctrl-C, too: the pool would wait for the compilers
+            processes.end()
+            raise
+
+
+def _jobs(path: str, settings: Settings) -> Iterator[Job]:
+    if not settings.targets:
+        raise OptionError(f"{path}: no target to compile for; add --arch gfx942")
+    is_ir = path.endswith(IR_SOURCES)
+    given = settings.compiler
+    compiler = given or "" if is_ir else find_driver(language_of(path), given)
+    for target in settings.targets:
+        yield Job(path, target, compiler, settings.flags)
+
+
+def _compiled(processes: Processes, job: Job) -> Compiled:
+    try:
+        if job.path.endswith(IR_SOURCES):
+            return _of_ir(processes, job)
+        with processes.folder() as folder:
+            return _of_source(processes, job, folder)
+    except ReadError as error:
+        failed = str(error)
+    except CompilerError as error:
+        if processes.has_ended:
+            raise
+        failed = f"{job.path}: {error}"
+    path = os.path.abspath(job.path)
+    return Compiled(job.path, job.target, (), "", dependencies=(path,), error=failed)
+
+
+def _of_ir(processes: Processes, job: Job) -> Compiled:
+    compiler = job.compiler or None
+    command, assembly = compile_ir(job.path, job.target, job.flags, compiler, processes)
+    return Compiled(job.path, job.target, command, "", assembly, (os.path.abspath(job.path),))
+
+
+def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
+    path, language = os.path.abspath(job.path), language_of(job.path)
+    output, listed = os.path.join(folder, _ASSEMBLY), os.path.join(folder, _DEPENDENCIES)
+    command = device_command(job.compiler, language, job.target, job.flags)
+    end = processes.run_on_source([*command, *_listing(listed), path, "-o", output], folder)
+    messages = end.complaints.decode("utf-8", "replace")
+    made = Compiled(job.path, job.target, (*command, path), messages, dependencies=(path,))
+    assembly = b"" if end.code else _read(output)
+    if assembly and _KERNEL in assembly:
+        dependencies = dict.fromkeys((path, *_dependencies(listed, folder)))
+        return made._replace(assembly=assembly, dependencies=tuple(dependencies))
+    if assembly:
+        what = "no kernel for the device in it"
+        mend = "give a source with a __global__ function, and instantiate its templates"
+        return made._replace(error=f"{job.path}: {what}; {mend}")
+    return made._replace(error=f"{job.path}: {reason(messages, job.target, job.flags)}")
+
+
+def _listing(path: str) -> tuple[str, ...]:
+    """Options of clang's compiler proper that list the headers in a file.
+
+    The driver's -MD does nothing for assembly of one device in clang 22.
+    """
+    words = ("-dependency-file", path, "-sys-header-deps", "-MT", _ASSEMBLY)
+    return tuple(word for option in words for word in ("-Xclang", option))
+
+
+def _read(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            assembly = file.read(_MOST_ASSEMBLY + 1)
+    except OSError:
+        return b""
+    if len(assembly) > _MOST_ASSEMBLY:
+        raise CompilerError(f"the assembly has more than {_MOST_ASSEMBLY} bytes")
+    return assembly
+
+
+def _dependencies(listed: str, folder: str) -> Iterator[str]:
+    """Absolute paths in a rule as compilers write it for make: `kernels.s: k.hip \\`."""
+    text = _read(listed).decode("utf-8", "surrogateescape").replace("\\\n", " ")
+    for word in _words(text.partition(":")[2]):
+        yield os.path.join(folder, word)
+
+
+def _words(text: str) -> Sequence[str]:
+    r"""Words of a make rule; `\ ` is a blank, `$$` a dollar, `\#` a hash."""
+    blank = text.replace("\\ ", "\0").replace("$$", "$").replace("\\#", "#")
+    return [word.replace("\0", " ") for word in blank.split()]

@@ -1,0 +1,108 @@
+"""Sources become the assembly that the same command writes by hand."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+from threading import Timer
+
+import pytest
+
+from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
+from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.sources import Compiled, Settings, compile_sources
+from kernelinfo.errors import CompilerError, OptionError
+from kernelinfo.kernel.report import Report
+
+from ..compiling import needs_clang
+from ..sweep.test_processes import script
+
+SOURCE = """
+#include "scale.h"
+#define __global__ __attribute__((global))
+__global__ void scale(float *a) { a[__builtin_amdgcn_workitem_id_x()] *= SCALE; }
+"""
+CLOSED = ("-nogpuinc", "-nogpulib")
+
+
+def compiled(path: Path, *flags: str, targets: tuple[str, ...] = ("gfx90a",)) -> list[Compiled]:
+    settings = Settings(targets, (*CLOSED, *flags), "clang++-22")
+    with Processes(60) as processes:
+        return [*compile_sources([str(path)], settings, processes)]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "with blank"
+    folder.mkdir()
+    (folder / "scale.h").write_text("#define SCALE 2\n")
+    (folder / "k.hip").write_text(SOURCE)
+    return folder / "k.hip"
+
+
+@needs_clang
+def test_each_target_has_the_kernels_of_its_assembly(source: Path, tmp_path: Path) -> None:
+    found = compiled(source, targets=("gfx90a", "gfx1100"))
+    report = Report.of(analyse([str(source)], Options(compiled=tuple(found))))
+    assert not report.problems
+    assert [kernel.code_object.member for kernel in report] == ["gfx90a", "gfx1100"]
+    for one, result in zip(found, report.results, strict=True):
+        output = str(tmp_path / f"{one.target}.s")
+        subprocess.run([*one.command, "-o", output], cwd=tmp_path, check=True)
+        (by_hand,) = Report.of(analyse([output], Options())).results
+        assert result.kernel.target == by_hand.kernel.target
+        assert result.kernel.allocated == by_hand.kernel.allocated
+        assert result.occupancy == by_hand.occupancy
+        assert result.kernel.code_object.path == str(source)
+
+
+@needs_clang
+def test_headers_are_listed(source: Path) -> None:
+    (one,) = compiled(source)
+    assert one.dependencies == (str(source), str(source.parent / "scale.h"))
+    source.write_text(SOURCE.replace("SCALE;", "UNKNOWN;"))
+    (failed,) = compiled(source)
+    assert failed.dependencies == (str(source),)
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    ("text", "flags", "line"),
+    [
+        ("void f() { oops; }", (), "k.hip: is not compiled for gfx90a; see the compiler's"),
+        ("int main() {}", (), "k.hip: no kernel for the device in it; give a source with a"),
+        ("#include <hip/hip_runtime.h>", (), "k.hip: HIP's headers are missing; install"),
+        ("#include <cuda_runtime.h>", (), "k.hip: is CUDA without HIP; translate it by hipify"),
+        ("", ("--offload-arch=gfx1",), "k.hip: this compiler does not know gfx90a; give a newer"),
+    ],
+)
+def test_a_failure_says_what_to_do(
+    tmp_path: Path, text: str, flags: tuple[str, ...], line: str
+) -> None:
+    path = tmp_path / "k.hip"
+    path.write_text(text)
+    (one,) = compiled(path, "-nostdinc", *flags)
+    assert one.error is not None
+    assert one.error.removeprefix(f"{tmp_path}/").startswith(line)
+    assert not one.assembly
+
+
+def test_without_target_nothing_is_compiled(source: Path) -> None:
+    with Processes(60) as processes, pytest.raises(OptionError, match="add --arch gfx942"):
+        compile_sources([str(source)], Settings(), processes)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
+def test_a_compile_is_ended_with_its_children(source: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    slow = script(tmp_path / "slow", f"(sleep 1; touch {mark}) & touch {mark}.began; wait")
+    with Processes(60) as processes:
+        Timer(0.5, processes.end).start()
+        with pytest.raises(CompilerError, match="interrupted"):
+            compile_sources([str(source)], Settings(("gfx90a",), (), slow), processes)
+    time.sleep(1)
+    assert mark.with_suffix(".began").exists()
+    assert not mark.exists()
