@@ -66,9 +66,8 @@ def _environment(names: Sequence[str], folder: str) -> dict[str, str]:
     for name in _SEARCH_PATHS:
         if name in kept:
             kept[name] = _absolute(kept[name])
-    # hipcc calls nvcc where it finds one, unless the platform is set.
     # A crashing LLVM runs llvm-symbolizer from PATH (Signals.cpp, printSymbolizedStackTrace).
-    return kept | {"HIP_PLATFORM": "amd", "LLVM_DISABLE_SYMBOLIZATION": "1", "TMPDIR": folder}
+    return kept | {"LLVM_DISABLE_SYMBOLIZATION": "1", "TMPDIR": folder}
 
 
 class Processes:
@@ -119,6 +118,7 @@ class Processes:
         Raises `CompilerError` if it cannot start or runs too long.
         """
         environment = _environment(_KEPT_FOR_SOURCES, folder)
+        environment["HIP_PLATFORM"] = "amd"  # else hipcc calls nvcc where it finds one
         return self._end_of(command, folder, environment, _SOURCE_MEMORY)
 
     @contextmanager
