@@ -8,7 +8,9 @@
 >>> kernelinfo.check(report, kernelinfo.read_config("kernelinfo.toml")).failed
 >>> kernelinfo.live_registers("build/occupancy.s", "vgprbound").peak
 >>> [v.result for v in kernelinfo.sweep("build/occupancy.bc", "vgprbound").kernels[0].variants]
->>> kernelinfo.arch("gfx942").occupancy(vgprs=128, lds_bytes=32768, workgroup_size=256).percent
+>>> kernelinfo.occupancy("gfx942", vgprs=128, lds_bytes=32768, workgroup_size=256).percent
+>>> kernelinfo.scan("build/", to="fleet", build="2026-11-22", labels={"commit": "1a2b3c"})
+>>> [pair.why for pair in kernelinfo.trend("fleet").whole.pairs if pair.regressed]
 """
 
 from importlib import import_module
@@ -20,18 +22,20 @@ if TYPE_CHECKING:
     from kernelinfo.api.builds import *
     from kernelinfo.api.calculator import *
     from kernelinfo.api.code import *
+    from kernelinfo.api.fleets import *
     from kernelinfo.api.reports import *
 else:
-    _API = ("reports", "calculator", "builds", "code")
+    _API = ("reports", "calculator", "builds", "code", "fleets")
     """Modules of `api`. All take three times as long as the first, which a report needs."""
 
     def __getattr__(name: str) -> object:
-        """A name of the public API, imported on first use."""
+        """A name of the public API, imported on first use and kept."""
         if name == "__all__":
             return [name for part in _API for name in _names(part)]
         if not name.startswith("_"):
             for part in _API:
                 if name in (names := _names(part)):
+                    globals()[name] = names[name]  # else each access takes 9 µs
                     return names[name]
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,13 +10,10 @@ from kernelinfo.cli import options
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, write
 from kernelinfo.cli.wanted import wanted_options
-from kernelinfo.fleet.extras import require_libraries
-from kernelinfo.fleet.history import By
+from kernelinfo.fleet.api import trend
+from kernelinfo.fleet.history import By, Trend
 from kernelinfo.render import TREND_FORMATS, renderer
 from kernelinfo.rules.remark import counted
-
-if TYPE_CHECKING:
-    from kernelinfo.fleet.history import Trend
 
 EXAMPLES = """
   kernelinfo trend fleet
@@ -63,16 +60,11 @@ def command(
     """
     wanted = wanted_options(target=target, kernels=kernels, exclude=exclude)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
-    require_libraries()
-    from kernelinfo.fleet.dataset import Dataset
-    from kernelinfo.fleet.movers import ask
-
-    named = builds.split(",") if builds else ()
-    found = ask(
-        Dataset(dataset),
-        wanted,
-        named,
-        since,
+    found = trend(
+        dataset,
+        builds=builds.split(",") if builds else (),
+        since=since,
+        options=wanted,
         moved=moved,
         by=by,
         may_be_first=fail_on is not None,

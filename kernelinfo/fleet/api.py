@@ -1,20 +1,19 @@
-"""Scans and trends for scripts."""
+"""Scans and trends for scripts; their libraries are loaded when one is called."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.fleet import scanning
 from kernelinfo.fleet.acceptance import read_accepted
-from kernelinfo.fleet.dataset import Dataset, check_destination
 from kernelinfo.fleet.extras import require_libraries
 from kernelinfo.fleet.history import By, Trend
-from kernelinfo.fleet.movers import ask
-from kernelinfo.fleet.scanning import Scanned
-from kernelinfo.fleet.worker import ScanRequest, bounded
 from kernelinfo.render import View, jsonl
+
+if TYPE_CHECKING:
+    from kernelinfo.fleet.scanning import Scanned
 
 
 def scan(
@@ -30,7 +29,7 @@ def scan(
     scheduler: str | None = None,
     wait: bool = False,
 ) -> Scanned:
-    """Read files, folders, globs or URLs into a build of the dataset at `to`, as `kernelinfo scan`.
+    """The build that files, folders, globs or URLs were read into, in the dataset at `to`.
 
     `options` choose kernels, launch and bounds. `accept_problems` is a file of known problems.
     `timeout` is in seconds per file. `workers` processes of this machine do the work, or those of
@@ -38,15 +37,18 @@ def scan(
     `record.problems` of the result lists what could not be read. Raises `KernelinfoError`: no file
     is found, the dataset cannot be written, another scan writes the build, an extra is missing.
     """
+    require_libraries()
     if scheduler:
         require_libraries("cluster")
-    check_destination(to, build, shard)
+    from kernelinfo.fleet import dataset, scanning, worker  # the libraries of the extra
+
+    dataset.check_destination(to, build, shard)
     wanted = options or Options()
-    request = ScanRequest(
+    request = worker.ScanRequest(
         urls=urls,
-        dataset=Dataset(to),
+        dataset=dataset.Dataset(to),
         build=build,
-        options=wanted._replace(bounds=bounded(wanted.bounds)),
+        options=wanted._replace(bounds=worker.bounded(wanted.bounds)),
         rows=partial(jsonl.rows, view=View()),
         timeout=timeout,
         shard=shard,
@@ -66,12 +68,25 @@ def trend(
     options: Options | None = None,
     moved: bool = False,
     by: By | None = None,
+    may_be_first: bool = False,
 ) -> Trend:
     """How kernels of a dataset moved from build to build, as `kernelinfo trend`.
 
     `builds` are compared in the given order, by default all in natural order of their names (7.9
     before 7.10), starting with `since`. `options` choose kernels. With `moved` the result has
     kernels that moved only within the steps of the hardware, too. `by` sums up all kernels of the
-    first and last build. Raises `KernelinfoError`.
+    first and last build. Raises `KernelinfoError`: the dataset cannot be read, an extra is missing,
+    or it has a single build, unless `may_be_first`.
     """
-    return ask(Dataset(dataset), options or Options(), builds, since, moved=moved, by=by)
+    require_libraries()
+    from kernelinfo.fleet import movers  # DuckDB
+
+    return movers.ask(
+        dataset,
+        options or Options(),
+        builds,
+        since,
+        moved=moved,
+        by=by,
+        may_be_first=may_be_first,
+    )

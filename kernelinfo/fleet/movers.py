@@ -61,7 +61,7 @@ _SUMS = (
 
 
 def ask(
-    dataset: Dataset,
+    url: str,
     options: Options,
     builds: Sequence[str] = (),
     since: str | None = None,
@@ -70,13 +70,14 @@ def ask(
     by: By | None = None,
     may_be_first: bool = False,
 ) -> Trend:
-    """The trend of the kernels that `options` choose.
+    """The trend of the kernels that `options` choose in the dataset at `url`.
 
     `builds` are compared in the given order, by default all in natural order of their names (7.9
     before 7.10), starting with `since`. With `moved` the trend includes kernels that moved only
     within the steps of the hardware. `by` groups all kernels of the first and last build. With
     `may_be_first` the trend of a dataset's only build has no comparison. Raises `KernelinfoError`.
     """
+    dataset = Dataset(url)
     names = _chosen(dataset, builds, since)
     with dataset.storage.connect(is_long=True) as connection:
         open_builds(connection, dataset, names)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware.targets import Target
-from kernelinfo.model import Occupancy, occupancy
+from kernelinfo.model import Occupancy
+from kernelinfo.model import occupancy as occupancy_of
 from kernelinfo.model.devices import target_named
 from kernelinfo.model.limits import most_lds, most_sgprs, most_vgprs
 from kernelinfo.model.placement import Demand, Launch, placement
@@ -59,7 +60,7 @@ class Arch:
             wave_size=wave_size,
             wgp_mode=wgp_mode,
         )
-        return occupancy(self.target, demand, Launch(workgroup_size, trap_handler=trap_handler))
+        return occupancy_of(self.target, demand, Launch(workgroup_size, trap_handler=trap_handler))
 
     def demand(
         self,
@@ -109,7 +110,7 @@ class Arch:
         launch = Launch(workgroup_size, trap_handler=trap_handler)
         at = placement(target, demand, launch)
         domain, group = at.domain, at.group
-        most_groups = occupancy(target, demand, launch).workgroups
+        most_groups = occupancy_of(target, demand, launch).workgroups
         rungs: dict[tuple[int, int | None, int], Rung] = {}
         for per_simd in range(target.waves.slots_per_simd, 0, -1):
             waves = min(per_simd * domain.simds // group, most_groups) * group
@@ -182,3 +183,36 @@ def arch(name: str) -> Arch:
 
     Raises `UnknownTargetError`, or `OptionError` for an unknown product."""
     return Arch(target_named(name))
+
+
+def occupancy(
+    target: str,
+    *,
+    workgroup_size: int,
+    vgprs: int = 0,
+    agprs: int = 0,
+    sgprs: int = 0,
+    lds_bytes: int = 0,
+    scratch_bytes_per_lane: int = 0,
+    wave_size: int | None = None,
+    wgp_mode: bool | None = None,
+    trap_handler: bool = True,
+) -> Occupancy:
+    """The occupancy of a kernel with these numbers on a gfx target or a product, without a file.
+
+    `workgroup_size` is in workitems; architectural `vgprs` and `agprs` are per lane, `sgprs` per
+    wave with VCC; `lds_bytes` is static + dynamic LDS per workgroup. A `wave_size` of None is the
+    compiler's default, in lanes. `wgp_mode` is for gfx10 and newer. Raises `UnknownTargetError`,
+    `OptionError` for an unknown product, and `LaunchError` for numbers that cannot start.
+    """
+    return arch(target).occupancy(
+        workgroup_size=workgroup_size,
+        vgprs=vgprs,
+        agprs=agprs,
+        sgprs=sgprs,
+        lds_bytes=lds_bytes,
+        scratch_bytes_per_lane=scratch_bytes_per_lane,
+        wave_size=wave_size,
+        wgp_mode=wgp_mode,
+        trap_handler=trap_handler,
+    )

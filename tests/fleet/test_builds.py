@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+import kernelinfo as api
+
 from ..test_golden import run
 from .scans import OBJECTS, comparable, kernelinfo, many_objects, process, reported, rows, scan
 
@@ -191,22 +193,20 @@ def test_the_first_night_passes(tmp_path: Path) -> None:
 
 
 def test_scripts_scan_and_ask_as_the_command_line_does(tmp_path: Path) -> None:
-    from kernelinfo import KernelinfoError, fleet
-
     given, asked = tmp_path / "script", tmp_path / "command"
     for build in ("1", "2"):
-        done = fleet.scan(str(ONE), to=str(given), build=build, labels={"commit": build})
+        done = api.scan(str(ONE), to=str(given), build=build, labels={"commit": build})
         scan(ONE, "--label", f"commit={build}", to=asked, build=build)
         assert (done.kernels, done.record.problems) == (len(rows(given, build)), [])
         assert comparable(rows(given, build)) == comparable(rows(asked, build))
-    found = fleet.trend(str(given), by="library")
+    found = api.trend(str(given), by="library")
     assert [build.labels for build in found.builds] == [{"commit": "1"}, {"commit": "2"}]
     assert [group.key for group in found.groups] == [ONE.name]
     locked(given, holder())
-    with pytest.raises(KernelinfoError, match="is being written by"):
-        fleet.scan(str(ONE), to=str(given), build="b")
-    with pytest.raises(KernelinfoError, match="holds no build"):
-        fleet.trend(str(tmp_path))
+    with pytest.raises(api.KernelinfoError, match="is being written by"):
+        api.scan(str(ONE), to=str(given), build="b")
+    with pytest.raises(api.KernelinfoError, match="holds no build"):
+        api.trend(str(tmp_path))
 
 
 def lock_of(fleet: Path) -> Path:
