@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import count
 
+from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import PathCounts, conclusions, modules, run
 from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.library import member_file
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.facts import Features
 from kernelinfo.reading.target_id import target_id
@@ -30,14 +33,17 @@ class Extract:
 
 
 def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Problem | Note]:
-    """Code objects of all paths for the targets of `options`, in the order of reading.
+    """Code objects of all paths that `options` choose, in the order of reading: by target, by
+    member, or because they have a chosen kernel.
 
-    Assembly is skipped. A path without code objects is a problem. A path without the targets is a
+    Assembly is skipped. A path without code objects is a problem. A path without chosen ones is a
     problem only if no other path has them. If only some targets are found, each other one is a
     note.
     """
     counts = [PathCounts(path) for path in paths]
     number = count(1)
+    analysis = Analysis(options)
+    chooses_kernels = bool(options.kernels or options.exclude or options.where is not None)
 
     def read(blob: Blob, counts: PathCounts) -> Iterator[Extract | Problem]:
         for module in modules(blob):
@@ -47,18 +53,34 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Proble
                 continue
             elif options.targets and module.target not in options.targets:
                 counts.of_other_targets += 1
+            elif not options.asks_for_member(blob.member):
+                counts.of_other_members += 1
+            elif chooses_kernels and not _has_chosen(blob, analysis, counts):
+                counts.passed_over += 1
             else:
                 counts.found += 1
                 counts.met |= {("--target", module.target or "")}
-                name = _name(blob.path, next(number), module.target, module.features)
+                counts.met |= {("--member", one) for one in options.met_members(blob.member)}
+                name = _name(blob, next(number), module.target, module.features)
                 yield Extract(name, blob, module.target, len(module.kernels))
 
     yield from run(counts, read, options)
     yield from conclusions(counts, options, "code object")
 
 
-def _name(path: str, number: int, target: str | None, features: Features) -> str:
-    """File name of a code object: `librocrand.so.1.1-003-gfx90a-xnack+.co`."""
-    stem = _UNSAFE.sub("_", os.path.basename(path))[:_LONGEST_STEM].lstrip(".-") or "stdin"
+def _has_chosen(blob: Blob, analysis: Analysis, counts: PathCounts) -> bool:
+    """True if a code object has a chosen kernel. Updates the names and matches of `counts`."""
+    own = PathCounts(blob.path)
+    items = list(analysis.results(blob, own))  # all of them, for the counts
+    counts.unchosen |= own.unchosen
+    counts.met |= own.met
+    return any(isinstance(item, Result) for item in items)
+
+
+def _name(blob: Blob, number: int, target: str | None, features: Features) -> str:
+    """File name of a code object, from the member that it is in, or the file:
+    `librocrand.so.1.1-003-gfx90a-xnack+.co`."""
+    stem = os.path.basename(member_file(blob.member) or blob.path)
+    stem = _UNSAFE.sub("_", stem)[:_LONGEST_STEM].lstrip(".-") or "stdin"
     what = _UNSAFE.sub("_", target_id(target, features).replace(":", "-"))
     return f"{stem}-{number:03}-{what}.co"

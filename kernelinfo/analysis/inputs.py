@@ -233,7 +233,7 @@ def place(paths: Iterable[str]) -> str:
     return distinct.pop() if len(distinct) == 1 else f"{len(distinct)} paths"
 
 
-def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note]:
+def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Problem | Note]:
     """Notes on how many kernels the options leave out."""
     where = place(one.path for one in counts)
     found = sum(one.found for one in counts)
@@ -253,7 +253,9 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Note
         conditions += ["spill"] if options.spilling else []
         conditions += ["match --where"] if options.where is not None else []
         kernels = counted(found, "kernel")
-        yield Note(where, f"{shown} of {kernels} {' and '.join(conditions)}")
+        unchecked = options.is_gate and found and not shown
+        message = f"{shown} of {kernels} {' and '.join(conditions)}"
+        yield (Problem if unchecked else Note)(where, message)
 
 
 Subject = TypeVar("Subject")

@@ -16,7 +16,7 @@ from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
     from kernelinfo.compile.sources import Compiled
-    from kernelinfo.kernel.condition import Condition
+    from kernelinfo.kernel.condition import Where
 
 CountsAndRemarks = tuple[list[InstructionCounts | None], list[Problem | Note]]
 
@@ -51,7 +51,7 @@ class Options(NamedTuple):
     """Resources; only kernels that one of them limits are results. Empty for all."""
     spilling: bool = False
     """True: only kernels that spill registers are results."""
-    where: Condition | None = None
+    where: Where | None = None
     """Condition on results; only those for which it holds are results."""
     one_kernel: bool = False
     """True: the user names one kernel, although others are read with it."""
@@ -83,8 +83,9 @@ class Options(NamedTuple):
     @property
     def choices(self) -> tuple[str, ...]:
         """Options that choose kernels, as typed: `("-k vgpr*", "--target gfx90a")`."""
-        excluded = tuple(f"--exclude {one}" for one in self.exclude)
-        return tuple(f"{option} {one}" for option, one in self.asked) + excluded
+        more = [f"--exclude {one}" for one in self.exclude]
+        more += [f"--where {self.where.text!r}"] if self.where is not None else []
+        return (*(f"{option} {one}" for option, one in self.asked), *more)
 
     @property
     def asked(self) -> tuple[tuple[str, str], ...]:
@@ -99,16 +100,20 @@ class Options(NamedTuple):
         if not self.asked:
             return set()
         named = {("-k", one) for one in matching(self.kernels, name, symbol)}
-        within = {("--member", one) for one in self.members if in_member(one, member or "")}
+        within = {("--member", one) for one in self.met_members(member)}
         return named | within | {("--target", one) for one in self.targets if one == target}
 
     def unmatched(self, met: Collection[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """The options of `asked` that are not in `met`, so that no chosen kernel matches them."""
         return tuple(option for option in self.asked if option not in met)
 
+    def met_members(self, member: str | None) -> tuple[str, ...]:
+        """The globs of `members` that match a member of a container."""
+        return tuple(one for one in self.members if in_member(one, member or ""))
+
     def asks_for_member(self, member: str | None) -> bool:
         """True if a member of a container is chosen; None is a file outside of any."""
-        return not self.members or any(in_member(one, member or "") for one in self.members)
+        return not self.members or bool(self.met_members(member))
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
         """True if a kernel is chosen by name, symbol and, unless None, target."""

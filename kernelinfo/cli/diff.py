@@ -15,6 +15,9 @@ from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
+from kernelinfo.compare.saved import WITHOUT_COLUMNS
+from kernelinfo.compare.summary import Build
+from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.render import DIFF_FORMATS, renderer
 from kernelinfo.render.counts import CountedBy
@@ -59,6 +62,7 @@ def command(
     arch: options.Arch = None,
     target: options.Targets = None,
     member: options.Members = None,
+    where: options.Where = None,
     run_as: options.RunAs = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
@@ -86,6 +90,7 @@ def command(
         arch=arch,
         target=target,
         member=member,
+        where=where,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,
@@ -132,11 +137,17 @@ def _compare(
 ) -> Comparison:
     """The comparison of two paths, with the problems of reading them."""
     (before, problems), (after, more) = (
-        (chosen(read_baseline(path), wanted), []) if is_baseline(path) else read_build(path, wanted)
+        (_of_baseline(path, wanted), []) if is_baseline(path) else read_build(path, wanted)
         for path in (old, new)
     )
     found = compare(before, after, across_targets=across_targets, loose=loose)
     return found._replace(problems=(*problems, *more), names=(old, new))
+
+
+def _of_baseline(path: str, wanted: Options) -> Build:
+    if wanted.where is not None:
+        raise OptionError(f"{path}: {WITHOUT_COLUMNS}")
+    return chosen(read_baseline(path), wanted)
 
 
 def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:

@@ -61,6 +61,7 @@ def command(
     arch: options.Arch = None,
     target: options.Targets = None,
     member: options.Members = None,
+    where: options.Where = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     run_as: options.RunAs = None,
@@ -89,6 +90,7 @@ def command(
         arch=arch,
         target=target,
         member=member,
+        where=where,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,
@@ -135,7 +137,7 @@ def command(
     items = problems.watch(found)
     if kernel is None:
         known, items = every_name(path, wanted, items)
-        if len({one.name for one in known}) > 1:
+        if where is None and len({one.name for one in known}) > 1:
             write(listed(known, path), output)
             problems.exit()
             return

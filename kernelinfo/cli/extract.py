@@ -21,6 +21,7 @@ EXAMPLES = """
   kernelinfo extract libapp.so -o objects
   kernelinfo extract build/ -o objects --force
   kernelinfo extract libapp.so -o objects-gfx90a --target gfx90a
+  kernelinfo extract libapp.so -o objects-of-first -k 'first*'
 """
 
 
@@ -29,16 +30,29 @@ def command(
     paths: options.Paths,
     output: str = typer.Option(..., "-o", "--output", metavar="DIR", help="Write to this folder."),
     target: options.Targets = None,
+    member: options.Members = None,
+    where: options.Where = None,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     force: bool = typer.Option(False, "--force", help="Overwrite existing files."),
 ) -> None:
     """Write the code objects inside containers as files.
 
-    Each file is named after its container and target. It has the bytes that the compiler wrote;
-    compressed code objects are unpacked. Only --force overwrites existing files.
+    Each file is named after its container, member and target. It has the bytes that the compiler
+    wrote; compressed code objects are unpacked. With -k or --where code objects with such a kernel
+    are written. Only --force overwrites existing files.
     """
-    wanted = wanted_options(target=target, bound=bound, deep=deep)
+    wanted = wanted_options(
+        target=target,
+        member=member,
+        where=where,
+        kernels=kernels,
+        exclude=exclude,
+        bound=bound,
+        deep=deep,
+    )
     problems = Problems()
     found = extract(paths, wanted)
     write(problems.reported(_written(found, output, force)), None)

@@ -64,6 +64,8 @@ def command(
         False, "--dry-run", help="List files, sizes and the work to do; read nothing."
     ),
     target: options.Targets = None,
+    member: options.Members = None,
+    where: options.Where = None,
     arch: options.Arch = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
@@ -86,6 +88,8 @@ def command(
     wanted = wanted_options(
         arch=arch,
         target=target,
+        member=member,
+        where=where,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,

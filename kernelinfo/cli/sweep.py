@@ -21,7 +21,6 @@ from kernelinfo.compile.ir import IR_SUFFIXES
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
-from kernelinfo.kernel.pattern import matches
 from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
 from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_file
@@ -80,6 +79,7 @@ def command(
         None, metavar="N", min=1, help="Run N compilers at once; by default one for each core."
     ),
     arch: options.Arch = None,
+    where: options.Where = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
@@ -97,6 +97,7 @@ def command(
     """
     wanted = wanted_options(
         arch=arch,
+        where=where,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,
@@ -108,9 +109,9 @@ def command(
     sizes = _numbers("--waves", waves), _numbers("--launch-bounds", launch_bounds)
     request = make_request(*sizes, strategies, level, mllvm or ())
     files, kernel = _with_kernel(files)
-    if kernel is not None:
-        request = request._replace(is_wanted=lambda name, symbol: matches(kernel, name, symbol))
-    found, problems = _sweeps(files, request, wanted, compiler, timeout, jobs)
+    found, problems = _sweeps(
+        files, request._replace(kernel=kernel), wanted, compiler, timeout, jobs
+    )
     if found:
         write(renderer(f"sweep.{format}")(found, view), output, color=view.color)
     for one in found:

@@ -43,6 +43,8 @@ def command(
     ),
     fail_on: FailOn | None = FAIL_ON,
     target: options.Targets = None,
+    member: options.Members = None,
+    where: options.Where = None,
     kernels: options.Kernels = None,
     exclude: options.Exclude = None,
     format: Annotated[str, options.format_option(TREND_FORMATS)] = "text",
@@ -58,7 +60,9 @@ def command(
     Neighbouring builds are compared as `diff` compares two, across renames, the worst first. Each
     kernel has a bar for each build: its occupancy, or the spills or scratch that moved.
     """
-    wanted = wanted_options(target=target, kernels=kernels, exclude=exclude)
+    wanted = wanted_options(
+        target=target, member=member, where=where, kernels=kernels, exclude=exclude
+    )
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     found = trend(
         dataset,

@@ -15,7 +15,7 @@ from kernelinfo.model.placement import Launch
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.condition import Condition
+    from kernelinfo.kernel.condition import Where
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -83,7 +83,7 @@ def parse_labels(lists: Sequence[str]) -> tuple[tuple[str, str], ...]:
     return tuple(labels.items())
 
 
-def parse_condition(text: str) -> Condition:
+def parse_condition(text: str) -> Where:
     """The condition of --where. Raises `OptionError` with a caret below a mistake."""
     from kernelinfo.kernel.condition import condition  # loads its grammar, for --where alone
 

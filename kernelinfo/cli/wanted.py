@@ -9,7 +9,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.reading.budget import Bounds
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.condition import Condition
+    from kernelinfo.kernel.condition import Where
 
 
 def wanted_options(
@@ -22,7 +22,7 @@ def wanted_options(
     kernels: list[str] | None = None,
     exclude: list[str] | None = None,
     member: list[str] | None = None,
-    where: Condition | None = None,
+    where: Where | None = None,
     all_copies: bool = False,
     bound: list[Any] | None = None,
     deep: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
@@ -12,9 +12,13 @@ from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_row, rows_of_csv
 from kernelinfo.compare.summary import Build, common_root, path_under
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import OptionError, ReadError
 from kernelinfo.reading.blob import Blob, Problem
 
+if TYPE_CHECKING:
+    from kernelinfo.kernel.condition import Where
+
+WITHOUT_COLUMNS = "has no rows for --where; give the build, or its csv or jsonl"
 Tell = Callable[[Problem], None]
 
 _NOT_OURS = "but no report of kernelinfo"
@@ -50,7 +54,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     made_otherwise = None
     for kernel in kernels:
         one = kernel.summary
-        if not options.asks_for(one.name, one.symbol):
+        if not options.asks_for(one.name, one.symbol) or not _holds(options.where, kernel, blob):
             counts.pass_over(one.name)
             continue
         if options.targets and one.processor not in options.targets:
@@ -67,6 +71,13 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         tell(problem)
     notes = (f"{blob.path}: {_MAY_BE_CUT}",) if may_be_cut else ()
     return Build(tuple(found), tuple(sorted(compilers)), unstated, notes)
+
+
+def _holds(where: Where | None, kernel: SavedKernel, blob: Blob) -> bool:
+    """True if a condition holds for a saved row. Raises `OptionError` for another report."""
+    if where is not None and kernel.row is None:
+        raise OptionError(f"{blob.path}: {WITHOUT_COLUMNS}")
+    return where is None or kernel.row is None or where.holds(kernel.row)
 
 
 def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], tuple[str, ...], bool]:

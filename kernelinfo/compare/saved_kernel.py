@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
 from kernelinfo.compare.summary import KernelSummary
@@ -20,6 +20,7 @@ class SavedKernel(NamedTuple):
     run_target: str | None  # processor of the occupancy
     dynamic_lds_bytes: int | None
     trap_sgprs: int | None = None  # None if the file does not state it
+    row: Mapping[str, Any] | None = None  # None if the file does not hold rows
 
 
 def value(kind: type, of: Any, *keys: str) -> Any:

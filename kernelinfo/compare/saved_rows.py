@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.csv_guard import unguarded
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.hardware.targets import find
+from kernelinfo.kernel.columns import SavedRow
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
@@ -28,10 +28,8 @@ _TEXTS = {
     *("Kernel_Name", "Symbol", "Target", "Compiled_For", "Library", "Path", "Member"),
     *("Workgroup_Size_From", "Bound_Reason", "Next_Resource", "Compiler", "Source_File"),
 }
-_LISTS = {"Limiters", "Findings"}
+_LISTS = {"Limiters", "Findings", "Options"}
 _WORDS = {"": None, "True": True, "False": False}
-
-SavedRow = Mapping[str, Any]
 
 
 def rows_of_csv(data: str) -> Iterator[SavedRow]:
@@ -62,6 +60,7 @@ def read_row(row: SavedRow) -> SavedKernel:
         summary=_summary(row),
         run_target=target and target.partition(":")[0],
         dynamic_lds_bytes=count(row, "Dynamic_LDS"),
+        row=row,
     )
 
 

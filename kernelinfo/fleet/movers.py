@@ -33,6 +33,7 @@ from kernelinfo.fleet.history import (
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import Mover, Night, compared
 from kernelinfo.fleet.tables import open_builds
+from kernelinfo.kernel.condition import Where
 from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
@@ -159,7 +160,10 @@ def _choose_kernels(
         wanted = [symbol for symbol, name in found if options.asks_for(name, symbol)]
         connection.execute("CREATE TEMP TABLE wanted AS SELECT unnest($1) AS Symbol", [wanted])
         conditions.append("Symbol IN (FROM wanted)")
+    if options.where is not None:
+        conditions.append(_where(connection, options.where))
     found = connection.execute("SELECT DISTINCT Path, Member FROM kernels").fetchall()
+    found = [(path, member) for path, member in found if options.asks_for_member(member)]
     places = [
         (path, member, library_of(path or ""), _place(path or "", member)) for path, member in found
     ]
@@ -178,6 +182,16 @@ def _choose_kernels(
     )
 
 
+def _where(connection: duckdb.DuckDBPyConnection, where: Where) -> str:
+    """SQL of a condition: kernels whose columns have one of the values for which it holds."""
+    columns = ", ".join(f'"{name}"' for name in where.reads)
+    connection.execute(f"CREATE TEMP TABLE asked AS SELECT DISTINCT {columns} FROM kernels")
+    rows = connection.execute(f"SELECT rowid, {columns} FROM asked").fetchall()
+    met = [at for at, *row in rows if where.holds(dict(zip(where.reads, row, strict=True)))]
+    same = " AND ".join(f'k."{name}" IS NOT DISTINCT FROM a."{name}"' for name in where.reads)
+    return f"EXISTS (FROM asked a WHERE a.rowid IN ({', '.join(map(str, met)) or -1}) AND {same})"
+
+
 def _literals(texts: Iterable[str]) -> str:
     return ", ".join(map(quoted, texts))
 
@@ -189,7 +203,8 @@ def _place(path: str, member: str | None) -> str:
 def _without_kernel(connection: duckdb.DuckDBPyConnection, options: Options) -> Iterator[str]:
     """One message per `-k` or `--target` without a kernel in any of the builds."""
     if len(options.asked) > 1:
-        query = "SELECT DISTINCT Kernel_Name, Symbol, split_part(Target, ':', 1) FROM chosen"
+        columns = "Kernel_Name, Symbol, split_part(Target, ':', 1), Member"
+        query = f"SELECT DISTINCT {columns} FROM chosen"
         found = connection.execute(query).fetchall()
         met = {pair for kernel in found for pair in options.met(*kernel)}
         yield from unmatched(options, met)

@@ -203,9 +203,9 @@ def _drop_rows(storage: Storage, file: str, urls: Sequence[str]) -> None:
         storage.write_rows(connection, query, file, stale=urls)
 
 
-def distinct_kernels(dataset: Dataset, build: str) -> set[tuple[str, str, str]]:
-    """(name, symbol, processor) of each kernel of a build."""
+def distinct_kernels(dataset: Dataset, build: str) -> set[tuple[str, str, str, str | None]]:
+    """(name, symbol, processor, member) of each kernel of a build."""
     with dataset.storage.connect() as connection:
         open_builds(connection, dataset, [build])
-        columns = "DISTINCT Kernel_Name, Symbol, split_part(Target, ':', 1)"
+        columns = "DISTINCT Kernel_Name, Symbol, split_part(Target, ':', 1), Member"
         return set(connection.execute(f"SELECT {columns} FROM kernels").fetchall())

@@ -38,7 +38,12 @@ class Scope(NamedTuple):
         return ", ".join((*paths, *self.options.choices))
 
     def holds(self, kernel: KernelSummary, folder: FilePath) -> bool:
-        """True if the run covers a pinned kernel; `folder` is the baseline's."""
+        """True if the run covers a pinned kernel; `folder` is the baseline's.
+
+        A baseline cannot tell whether --where holds: no kernel is gone then.
+        """
+        if self.options.where is not None:
+            return False
         if not self.options.asks_for(kernel.name, kernel.symbol, kernel.processor):
             return False
         if not self.options.asks_for_member(kernel.code_object):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, cast
 
-from kernelinfo.errors import OptionError, did_you_mean
+from kernelinfo.errors import OptionError, UnknownTargetError, did_you_mean
+from kernelinfo.hardware.targets import find as find_target
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.rows import COLUMNS, Value, row
@@ -15,6 +16,8 @@ from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.target_id import target_id
 
 Kind = str
+SavedRow = Mapping[str, Any]
+"""Column of `rows.COLUMNS` -> its value, as JSON lines and datasets hold it."""
 """`number`, `kernel`, `target`, `member`, `text` or `any` (the type of its values)."""
 
 
@@ -27,10 +30,24 @@ class Column(NamedTuple):
     largest_first: bool = False
     """True if a sort puts the largest first; the others begin with the least."""
 
-    def of(self, result: Result) -> Value:
-        """The value of the column; None if it is unknown."""
+    def of(self, kernel: Result | SavedRow) -> Value:
+        """The value of the column, of a result or of a row; None if it is unknown."""
+        if not isinstance(kernel, Result):
+            of_row = _OF_ROW.get(self.name)
+            return of_row(kernel) if of_row else _value_in(kernel, self.reads[0])
         of = _OF.get(self.name)
-        return of(result) if of else row(result)[self.name]
+        return of(kernel) if of else row(kernel)[self.name]
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns of a row that `of` reads."""
+        return _READ.get(self.name, (self.name,))
+
+
+def _value_in(row: SavedRow, name: str) -> Value:
+    """A value of a row; lists become tuples."""
+    found = row.get(name)  # older rows lack columns
+    return tuple(found) if isinstance(found, list) else cast(Value, found)
 
 
 def _of_occupancy(number: Callable[[Occupancy], Any]) -> Callable[[Result], Any]:
@@ -75,6 +92,56 @@ _OF: dict[str, Callable[[Result], Value]] = {
     "code": lambda result: result.kernel.code_bytes,
     "findings": lambda result: len(result.findings),
 }
+
+
+def _spills_of_row(row: SavedRow) -> int | None:
+    known = [row[name] for name in ("VGPR_Spills", "SGPR_Spills") if row[name] is not None]
+    return sum(known) if known else None
+
+
+def _vgprs(row: SavedRow) -> int | None:
+    """Allocated VGPRs: VGPRs + AGPRs of a unified file, of separate files (gfx908) the VGPRs."""
+    vgprs, agprs = row["VGPR_Count"], row["Accum_VGPR_Count"]
+    if vgprs is None or agprs is None:
+        return None
+    try:
+        is_separate = find_target((row["Target"] or "").partition(":")[0]).agprs.file == "separate"
+    except UnknownTargetError:
+        return None
+    return int(vgprs if is_separate else vgprs + agprs)
+
+
+def _limiter(name: str) -> str:
+    return next((heading for one, heading in RESOURCES.items() if one == name), name)
+
+
+_READ: dict[str, tuple[str, ...]] = {
+    "kernel": ("Kernel_Name", "Symbol"),
+    "target": ("Compiled_For",),
+    "library": ("Library",),
+    "member": ("Member",),
+    "file": ("Path",),
+    "block": ("Workgroup_Size",),
+    "vgpr": ("VGPR_Count", "Accum_VGPR_Count", "Target"),
+    "agpr": ("Accum_VGPR_Count",),
+    "sgpr": ("SGPR_Count",),
+    "lds": ("LDS_Block_Size",),
+    "scratch": ("Scratch_Size",),
+    "spills": ("VGPR_Spills", "SGPR_Spills"),
+    "waves": ("Waves_Per_SIMD",),
+    "occ": ("Occupancy_Percent",),
+    "limiters": ("Limiters",),
+    "code": ("Code_Size",),
+    "findings": ("Findings",),
+}
+"""Heading -> columns of a row with its value. Rows have the allocated LDS, the table the used."""
+_OF_ROW: dict[str, Callable[[SavedRow], Value]] = {
+    "member": lambda row: member_file(row["Member"]) or None,
+    "vgpr": _vgprs,
+    "spills": _spills_of_row,
+    "limiters": lambda row: row["Limiters"] and tuple(map(_limiter, row["Limiters"])),
+    "findings": lambda row: len(row["Findings"]) if isinstance(row["Findings"], list) else None,
+}
 _LARGEST_FIRST = (
     *("block", "vgpr", "agpr", "sgpr", "lds", "scratch", "spills", "code", "findings"),
 )
@@ -98,6 +165,11 @@ def _plain(name: str) -> str:
 _COLUMNS = {_plain(name): Column(name, "any") for name in COLUMNS}
 _COLUMNS |= {_plain(name): Column(name, _kind(name), name in _LARGEST_FIRST) for name in _OF}
 _COLUMNS |= {other: _COLUMNS[name] for other, name in _OTHER_NAMES.items()}
+
+
+def row_column(name: str) -> Column:
+    """The column of `rows.COLUMNS` with this name."""
+    return Column(name, "any")
 
 
 def find(name: str) -> Column | None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from operator import ge, gt, le, lt
 from typing import NamedTuple
 
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.columns import Column, find, suggestion
+from kernelinfo.kernel.columns import Column, SavedRow, find, row_column, suggestion
 from kernelinfo.kernel.pattern import in_member, matches
 from kernelinfo.model.devices import target_named
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
@@ -23,6 +23,9 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*|num_\w+|waves_per_eu|matrix_instr_nonkd
 """Names of Triton's constants, which only its files list, and of its compile options."""
 
 
+_SYMBOL, _MEMBER, _OPTIONS = (row_column(name) for name in ("Symbol", "Member", "Options"))
+
+
 class ColumnCondition(NamedTuple):
     """A column compared with a value."""
 
@@ -32,9 +35,14 @@ class ColumnCondition(NamedTuple):
     number: float | None
     """The value as a number; None for text."""
 
-    def holds(self, result: Result) -> bool:
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns of rows that it reads."""
+        return self.column.reads
+
+    def holds(self, kernel: Result | SavedRow) -> bool:
         """True if the kernel's value compares so; an unknown value only equals `?`."""
-        found = self.column.of(result)
+        found = self.column.of(kernel)
         if self.value == _UNKNOWN:
             return (found is None) is (self.operator == "=")
         if found is None:
@@ -44,20 +52,20 @@ class ColumnCondition(NamedTuple):
                 return False
             return _ORDERS[self.operator](found, self.number)
         if isinstance(found, tuple):
-            equal = any(self._equals(result, one) for one in found)
+            equal = any(self._equals(kernel, one) for one in found)
         else:
-            equal = self._equals(result, found)
+            equal = self._equals(kernel, found)
         return equal is (self.operator != "!=")
 
-    def _equals(self, result: Result, found: str | int | float) -> bool:
+    def _equals(self, kernel: Result | SavedRow, found: str | int | float) -> bool:
         if isinstance(found, bool):
             return str(found).casefold() == self.value.casefold()
         if isinstance(found, int | float):
             return found == self.number
         if self.column.kind == "kernel":
-            return matches(self.value, result.kernel.name, result.kernel.symbol)
+            return matches(self.value, str(found), str(_SYMBOL.of(kernel)))
         if self.column.kind == "member":
-            return in_member(self.value, result.kernel.code_object.member or "")
+            return in_member(self.value, str(_MEMBER.of(kernel)))
         if self.column.kind == "target" and ":" not in self.value:
             found = found.partition(":")[0]
         if self.operator == "~":
@@ -73,10 +81,14 @@ class ConstantCondition(NamedTuple):
     value: str
     number: float | None
 
-    def holds(self, result: Result) -> bool:
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns of rows that it reads."""
+        return _OPTIONS.reads
+
+    def holds(self, kernel: Result | SavedRow) -> bool:
         """True if the kernel's constant compares so."""
-        options = {name.casefold(): value for name, value in result.kernel.code_object.options}
-        found = options.get(self.name.casefold())
+        found = _constants(kernel).get(self.name.casefold())
         if self.value == _UNKNOWN or found is None:
             return self.value == _UNKNOWN and (found is None) is (self.operator == "=")
         if self.operator in _ORDERS:
@@ -97,9 +109,9 @@ class Negated(NamedTuple):
 
     condition: Condition
 
-    def holds(self, result: Result) -> bool:
+    def holds(self, kernel: Result | SavedRow) -> bool:
         """True if the condition does not hold."""
-        return not self.condition.holds(result)
+        return not self.condition.holds(kernel)
 
 
 class Both(NamedTuple):
@@ -108,9 +120,9 @@ class Both(NamedTuple):
     first: Condition
     second: Condition
 
-    def holds(self, result: Result) -> bool:
+    def holds(self, kernel: Result | SavedRow) -> bool:
         """True if both hold."""
-        return self.first.holds(result) and self.second.holds(result)
+        return self.first.holds(kernel) and self.second.holds(kernel)
 
 
 class Either(NamedTuple):
@@ -119,15 +131,52 @@ class Either(NamedTuple):
     first: Condition
     second: Condition
 
-    def holds(self, result: Result) -> bool:
+    def holds(self, kernel: Result | SavedRow) -> bool:
         """True if one holds."""
-        return self.first.holds(result) or self.second.holds(result)
+        return self.first.holds(kernel) or self.second.holds(kernel)
 
 
 Condition = ColumnCondition | ConstantCondition | Negated | Both | Either
 
 
-def condition(text: str) -> Condition:
+class Where(NamedTuple):
+    """A condition with its text."""
+
+    text: str
+    condition: Condition
+
+    def holds(self, kernel: Result | SavedRow) -> bool:
+        """True if the condition holds for a result, or for a row with the columns `reads`."""
+        return self.condition.holds(kernel)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns of rows that the condition reads."""
+        return tuple(dict.fromkeys(_columns_of(self.condition)))
+
+
+def _columns_of(condition: Condition) -> Iterator[str]:
+    if isinstance(condition, Negated):
+        yield from _columns_of(condition.condition)
+    elif isinstance(condition, Both | Either):
+        yield from _columns_of(condition.first)
+        yield from _columns_of(condition.second)
+    else:
+        yield from condition.reads
+
+
+def _constants(kernel: Result | SavedRow) -> dict[str, str]:
+    """Triton's constants and options: name in lower case -> value."""
+    found = _OPTIONS.of(kernel) or ()
+    pairs = (
+        (one.partition("=") for one in found if isinstance(one, str))
+        if isinstance(found, tuple)
+        else ()
+    )
+    return {name.casefold(): value for name, _, value in pairs}
+
+
+def condition(text: str) -> Where:
     """The condition that a text states, by grammars/condition.lark.
 
     Raises `OptionError` with a caret below the mistake.
@@ -149,7 +198,7 @@ def condition(text: str) -> Condition:
         wanted = "write COLUMN = VALUE, joined by and, or, not"
         rest = text[error.offset :].lstrip()
         raise _mistake(text, len(text) - len(rest), wanted) from None
-    return found
+    return Where(text, found)
 
 
 def _comparison(

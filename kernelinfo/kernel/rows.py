@@ -51,7 +51,7 @@ OCCUPANCY = (
     "Next_Change",
     "Next_Waves_Per_SIMD",
 )
-BUILD = ("Compiler", "Code_Object_Kernels")
+BUILD = ("Compiler", "Options", "Code_Object_Kernels")
 SOURCE = ("Source_File", "Source_Line")
 FINDINGS = ("Findings",)
 INSTRUCTIONS = tuple(number.column for number in INSTRUCTION_NUMBERS)
@@ -140,7 +140,8 @@ def build_values(code_object: CodeObject) -> ColumnValues:
     """Values of the columns `BUILD`."""
     own = (code_object.compiler,) if code_object.compiler else ()
     compilers = dict.fromkeys((*own, *stamps.compilers(code_object.stamps)))
-    return BETWEEN_COMPILERS.join(compilers) or None, code_object.kernel_count
+    options = tuple(f"{name}={value}" for name, value in code_object.options)
+    return BETWEEN_COMPILERS.join(compilers) or None, options, code_object.kernel_count
 
 
 def source_values(kernel: Kernel) -> ColumnValues:

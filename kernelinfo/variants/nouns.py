@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Input
@@ -12,6 +11,9 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Result
 from kernelinfo.model.calculator import Arch
 from kernelinfo.model.placement import waves_of
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel.condition import Where
 
 STRATEGIES = (
     "max-ilp",
@@ -60,7 +62,8 @@ class Request(NamedTuple):
     strategies: tuple[str | None, ...] = ()
     level: str | None = None  # `3` of -O3; None: the level that reproduces the assembly
     options: tuple[str, ...] = ()  # LLVM options of every variant, as `-mllvm` takes them
-    is_wanted: Callable[[str, str], bool] | None = None  # by demangled name, symbol; None: all
+    kernel: str | None = None  # a name as `pattern.matching` takes it; None: all
+    where: Where | None = None  # condition on kernels as compiled
 
     @property
     def takes_default_waves(self) -> bool:

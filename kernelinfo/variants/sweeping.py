@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from itertools import product
 from math import prod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
@@ -20,8 +20,8 @@ from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.names import demangle, stem
+from kernelinfo.kernel.pattern import matches, nearest_kernels
 from kernelinfo.variants.lines import lines, of_its_row
 from kernelinfo.variants.module import CompilerRun, IrModule, by_symbol, open_module
 from kernelinfo.variants.nouns import (
@@ -41,6 +41,9 @@ from kernelinfo.variants.nouns import (
     measures,
     steps,
 )
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel.condition import Where
 
 LEVELS = ("3", "2", "1", "s")
 """Levels in the order tried, until one reproduces the assembly next to the input."""
@@ -83,11 +86,8 @@ def sweep(
     fails has an `error`.
     """
 
-    def is_wanted(name: str, symbol: str) -> bool:
-        return kernel is None or matches(kernel, name, symbol)
-
     request = make_request(waves, launch_bounds, strategies, level, mllvm)
-    request = request._replace(is_wanted=is_wanted)
+    request = request._replace(kernel=kernel)
     workers = (jobs or os.cpu_count() or 1) + 1  # one waits for the others
     with ThreadPoolExecutor(workers) as pool, Processes(timeout) as processes:
         work = (os.fspath(source), request, options or Options(), compiler, processes, pool)
@@ -127,11 +127,14 @@ def sweep_file(
 
     An interrupt then reaches the waiting main thread and leaves `processes` intact.
     """
-    file = read_input(path)
+    file, where = read_input(path), options.where
     module = open_module(
-        file, find_compiler(compiler, file.producer, processes), processes, options
+        file,
+        find_compiler(compiler, file.producer, processes),
+        processes,
+        options._replace(where=None),
     )
-    return sweep_module(module, request, pool, progress)
+    return sweep_module(module, request._replace(where=where), pool, progress)
 
 
 def sweep_module(
@@ -144,6 +147,8 @@ def sweep_module(
     wanted = _wanted(module, request)
     reference, notes = _reference(module)
     base = _baseline(module, request, reference)
+    if request.where is not None:
+        wanted = _where(request.where, wanted, base.outcome.results, module.file.path)
     compiled = [base.outcome.results[symbol] for symbol in wanted if symbol in base.outcome.results]
     variants = request.variants(
         _default_waves(module, compiled), or_more=not module.file.is_optimised
@@ -168,6 +173,16 @@ def sweep_module(
         kernels=kernels,
         notes=notes,
     )
+
+
+def _where(
+    where: Where, symbols: Iterable[str], compiled: Mapping[str, Result], path: str
+) -> tuple[str, ...]:
+    """The kernels for which a condition holds as compiled. Raises `NoSuchKernelError` for none."""
+    found = tuple(s for s in symbols if s in compiled and where.holds(compiled[s]))
+    if not found:
+        raise NoSuchKernelError(f"{path}: no kernel matches --where {where.text!r}")
+    return found
 
 
 class Compilation(NamedTuple):
@@ -223,12 +238,12 @@ class Compilation(NamedTuple):
 
 def _wanted(module: IrModule, request: Request) -> tuple[str, ...]:
     names = {one.symbol: demangle(one.symbol) for one in ir.definitions(module.text)}
-    wanted = request.is_wanted
-    found = tuple(s for s, name in names.items() if wanted is None or wanted(name, s))
-    if not found:
-        raise NoSuchKernelError(
-            f"{module.file.path}: no such kernel; it has {', '.join(names.values())}"
-        )
+    kernel = request.kernel
+    found = tuple(s for s, name in names.items() if kernel is None or matches(kernel, name, s))
+    if kernel is not None and not found:
+        near = nearest_kernels(kernel, {stem(name) for name in names.values()})
+        what = f"no kernel is named {kernel!r} ({len(names)} in the file)"
+        raise NoSuchKernelError(f"{module.file.path}: {what}" + (f"; {near}" if near else ""))
     return found
 
 

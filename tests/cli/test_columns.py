@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import kernelinfo
+
 from ..conftest import FIXTURES
 from ..test_golden import run
 
@@ -63,7 +65,66 @@ def test_where_by_a_constant_of_triton(tmp_path: Path) -> None:
         (folder / "add.json").write_text(json.dumps(stated))
     found = rows(str(tmp_path), "--where", "BLOCK_M >= 128 and num_warps = 4")
     assert {row["Path"] for row in found} == {str(tmp_path / "HASH128/add.hsaco")}
+    assert {row["Options"] for row in found} == {"BLOCK_M=128 num_warps=4"}
     assert rows(str(tmp_path), "--where", "BLOCK_N = 128") == []
+    saved = tmp_path / "rows.jsonl"
+    assert run(str(tmp_path), "-o", str(saved))[1:] == ("", 0)
+    out, _, code = run("diff", str(saved), str(tmp_path), "--where", "BLOCK_M = 64")
+    assert ("kernels 2 ·" in out, code) == (True, 0), out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("report", MANY),
+        ("explain", MANY),
+        ("diff", MANY, MANY),
+        ("check", MANY, "--exit-zero"),
+        ("pressure", MANY),
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_that_reads_takes_where(command: tuple[str, ...]) -> None:
+    out, err, code = run(*command, "--where", "waves < 4 and lds > 32k")
+    assert code == 0
+    assert "vgpr_heavy" not in out
+    assert "lds_40k" in out or command[0] in ("diff", "check")
+    assert "2 of 26 kernels match --where" in err or "kernels 2 ·" in out
+    out, err, code = run(*command, "--where", "wavs < 4")
+    assert (out, code) == ("", 2)
+    assert "did you mean waves?" in err
+
+
+def test_a_check_of_no_kernel_has_not_passed() -> None:
+    out, err, code = run("check", MANY, "--where", "waves > 99")
+    assert "passed" not in out
+    assert (err.splitlines()[0], code) == (f"{MANY}: 0 of 26 kernels match --where", 2)
+
+
+def test_saved_reports_without_rows_refuse_where(tmp_path: Path) -> None:
+    saved, baseline = tmp_path / "saved.json", tmp_path / "baseline.json"
+    run(MANY, "-o", str(saved))
+    run("check", MANY, "--baseline", str(baseline), "--update-baseline")
+    for one in (saved, baseline):
+        out, err, code = run("diff", str(one), MANY, "--where", "waves < 4")
+        assert (out, code) == ("", 2)
+        assert (
+            err
+            == f"kernelinfo: {one}: has no rows for --where; give the build, or its csv or jsonl\n"
+        )
+
+
+def test_kernels_outside_of_where_are_not_gone_from_a_baseline(tmp_path: Path) -> None:
+    baseline = tmp_path / "baseline.json"
+    run("check", MANY, "--baseline", str(baseline), "--update-baseline")
+    out, _, code = run("check", MANY, "--baseline", str(baseline), "--where", "waves < 4")
+    assert ("passed" in out, "KI502" in out, code) == (True, False, 0)
+
+
+def test_where_in_python() -> None:
+    wanted = kernelinfo.Options(where=kernelinfo.condition("waves < 4 and lds > 32k"))
+    found = kernelinfo.load(FIXTURES / MANY, wanted)
+    assert {kernel.name for kernel in found} == {"lds_40k(int*)", "lds_64k(int*)"}
 
 
 def test_a_sort_shows_its_column_and_sorts_ties_by_the_next() -> None:

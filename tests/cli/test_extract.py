@@ -44,6 +44,56 @@ def test_features_are_in_the_name(tmp_path: Path) -> None:
     assert path.name.endswith("-001-gfx90a-sramecc+-xnack-.co")
 
 
+def test_files_are_named_by_member(tmp_path: Path) -> None:
+    out, _, code = run("extract", "container/tiny.whl", "-o", str(tmp_path))
+    assert code == 0
+    assert [Path(line.split("  ")[0]).name for line in out.splitlines()] == [
+        "tiny-fat-compressed.o-001-gfx1030.co",
+        "tiny-fat-compressed.o-002-gfx90a.co",
+        "tiny-v6-clang22-gfx90a.co-003-gfx90a.co",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chosen", "symbols"),
+    [
+        (("-k", "first_add"), {"first_add", "first_claim"}),
+        (
+            ("-k", "first_*", "--exclude", "*_add", "--target", "gfx90a"),
+            {"first_add", "first_claim"},
+        ),
+        (("--where", "kernel = first_add and target = MI250X"), {"first_add", "first_claim"}),
+        (("--exclude", "first_*"), {"second_add", "second_claim"}),
+    ],
+)
+def test_code_objects_with_chosen_kernels(
+    chosen: tuple[str, ...], symbols: set[str], tmp_path: Path
+) -> None:
+    """A code object is written whole, with its other kernels."""
+    _, err, code = run("extract", LIBRARY, "-o", str(tmp_path), *chosen)
+    assert code == 0, err
+    found = [kernelinfo.load(path) for path in tmp_path.iterdir()]
+    assert {kernel.name.partition("(")[0] for report in found for kernel in report} == symbols
+    assert len(found) == (1 if "MI250X" in str(chosen) or "--target" in chosen else 2)
+
+
+def test_members(tmp_path: Path) -> None:
+    given = ("extract", "container/tiny.whl", "-o", str(tmp_path), "--member")
+    out, err, code = run(*given, "*.co", "--member", "nope")
+    assert (len(out.splitlines()), code) == (1, 0)
+    assert err.splitlines() == ["container/tiny.whl: --member nope matches no code object"]
+    _, err, code = run(*given, "nope")
+    assert (err, code) == (
+        "container/tiny.whl: no code object matches --member nope (3 in the file)\n", 2,
+    )  # fmt: skip
+
+
+def test_a_name_without_a_kernel_has_the_nearest(tmp_path: Path) -> None:
+    _, err, code = run("extract", LIBRARY, "-o", str(tmp_path), "-k", "first_ad")
+    assert code == 2
+    assert "no code object matches -k first_ad (4 in the file); did you mean first_add" in err
+
+
 def test_a_file_that_is_there_stays_without_force(tmp_path: Path) -> None:
     there = tmp_path / "libtwo.so-001-gfx1030.co"
     there.write_text("mine")

@@ -123,6 +123,8 @@ def test_a_choice_without_a_kernel_is_named_next_to_others(
         (("--builds", "night-12,night-8"), ["better", "renamed"]),
         (("-k", "any_block*"), ["worse"]),
         (("--target", "MI300X", "--exclude", "any_block*"), ["renamed"]),
+        (("--where", "kernel = any_block and target = gfx942"), ["worse"]),
+        (("--where", "kernel ~ *scan* and code > 0"), ["renamed"]),
     ],
 )
 def test_what_is_asked_for(arguments: tuple[str, ...], statuses: list[str], tmp_path: Path) -> None:

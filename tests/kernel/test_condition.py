@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 import kernelinfo
@@ -68,6 +70,28 @@ def test_a_condition_chooses_what_the_rows_say(text: str, holds: object) -> None
     found = chosen(text)
     assert found == by_rows(holds)
     assert 0 < len(found) < len(RESULTS)
+
+
+@pytest.mark.parametrize("heading", [one for one in HEADINGS if one != "lds"])
+def test_a_column_is_the_same_of_a_result_and_of_its_row(heading: str) -> None:
+    """Rows state the allocated LDS, the table the used."""
+    column = find(heading)
+    assert column
+    for result in RESULTS:
+        saved = json.loads(json.dumps(row(result)))
+        assert column.of({name: saved[name] for name in column.reads}) == column.of(result)
+
+
+def test_a_condition_holds_for_a_row_with_the_columns_that_it_reads() -> None:
+    wanted = condition("waves < 4 and not (kernel ~ lds* or spills > 0) or BLOCK_M = 64")
+    assert wanted.reads == (
+        *("Waves_Per_SIMD", "Kernel_Name", "Symbol", "VGPR_Spills", "SGPR_Spills", "Options"),
+    )
+    for result in RESULTS:
+        saved = json.loads(json.dumps(row(result)))
+        read = {name: saved[name] for name in wanted.reads}
+        assert wanted.holds(read) is wanted.holds(result)
+        assert condition("BLOCK_M = 64").holds(read | {"Options": ["BLOCK_M=64"]})
 
 
 def test_every_heading_and_every_column_of_rows_is_a_name() -> None:

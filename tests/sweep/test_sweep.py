@@ -231,7 +231,7 @@ def test_bad_input_is_one_line(build: Path, small: str, tmp_path: Path) -> None:
         ("bare.ll",): "names no target; give one by --arch",
         (".",): "not a file",
         ("missing.bc",): "No such file",
-        ("kernels.bc", "nothing"): "no such kernel; it has idle",
+        ("kernels.bc", "nothing"): "no kernel is named 'nothing' (",
         ("kernels.bc", "--waves", "4,x"): "not a list of numbers",
         ("kernels.bc", "--arch", "gfx0"): "unknown target",
         ("kernels.bc", "-O", "9"): "give 0, 1, 2, 3, s or z",
