@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kernelinfo.errors import LaunchError, OptionError, did_you_mean
+from kernelinfo.errors import LaunchError, OptionError, did_you_mean, or_list
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.model import Occupancy
+
+_MOST_NAMED = 3  # products in a suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +39,20 @@ class Filling:
 
 
 def find(name: str) -> tuple[Target, Device]:
-    """(target, product) by the name of a product in any case, or of a gfx target with one product.
+    """(target, product) by the name of a product, or of a gfx target with one product.
 
-    `MI250` means one of its dies, as in the runtime. Raises `OptionError` if no product or several
-    match."""
+    Case, blanks and words such as Radeon do not count: `7900 xtx` is the RX 7900 XTX. `MI250` means
+    one of its dies, as in the runtime. Raises `OptionError` if no product or several match."""
     products = {
         device.name: (target, device)
         for target in map(targets.find, targets.known())
         for device in target.devices
     }
     wanted = name.strip().casefold()
-    for known, found in products.items():
-        if wanted in (known.casefold(), known.casefold().removesuffix(" gcd")):
-            return found
+    for spelled in (str.casefold, _plain):
+        for known, found in products.items():
+            if spelled(wanted) in (spelled(known), spelled(known.removesuffix(" GCD"))):
+                return found
     if wanted in targets.known():
         of_target = targets.find(wanted).devices
         if len(of_target) == 1:
@@ -59,8 +62,16 @@ def find(name: str) -> tuple[Target, Device]:
     if re.fullmatch(r"(sm|compute)_\d\w*", wanted):
         message = "is an NVIDIA target; name an AMD one, such as gfx942 or MI300X"
         raise OptionError(f"{name} {message}")
-    hint = did_you_mean(wanted, products) or f"known are {', '.join(products)}"
+    begun = [one for one in products if _plain(wanted) and _plain(one).startswith(_plain(wanted))]
+    hint = or_list(begun[:_MOST_NAMED]) if begun else did_you_mean(wanted, products)
+    hint = hint or "`kernelinfo arch` lists targets and products"
     raise OptionError(f"unknown device {name!r}; {hint}")
+
+
+def _plain(name: str) -> str:
+    """The name for a comparison: without case, blanks and the words that brands add."""
+    words = re.sub(r"\b(amd|instinct|radeon|rx|ai|pro|graphics)(?=[\s\d]|$)", " ", name.casefold())
+    return re.sub(r"[\s_-]", "", words)
 
 
 def target_named(name: str) -> Target:

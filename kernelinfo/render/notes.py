@@ -150,10 +150,11 @@ def _rounds(grid: Grid, at_once: int) -> str:
 def expected(result: Result, device: Device | None = None) -> list[str]:
     """Values that rocprofiler-compute should show in panels 2.1.15, 6.2 and 7.1.
 
-    One run can confirm the prediction. Empty for parts that the profiler does not know."""
+    One run can confirm the prediction. Empty for parts that the profiler does not know, which have
+    no known number of dies."""
     target, occupancy = result.kernel.target, result.occupancy
     device = device or result.device
-    if target is None or occupancy is None or device is None or not device.cus:
+    if target is None or occupancy is None or device is None or not device.xccs:
         return []
     if target.waves.dispatch_cap_per_cu or not occupancy.launchable:
         return []

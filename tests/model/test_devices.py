@@ -15,6 +15,12 @@ from kernelinfo.model import devices
 from kernelinfo.model.calculator import arch
 from tests.hardware.test_targets import FACTS
 
+NOT_OF_LLVM = (
+    *("Radeon PRO V620", "Radeon PRO W6600", "Radeon PRO W7800 48GB", "Radeon PRO V710"),
+    *("Radeon AI PRO R9600D", "RX 6700"),
+)
+"""Products that LLVM's documentation does not list."""
+
 
 @pytest.mark.parametrize(
     ("name", "target", "product"),
@@ -25,6 +31,16 @@ from tests.hardware.test_targets import FACTS
         ("MI250 GCD", "gfx90a", "MI250 GCD"),
         ("mi250x", "gfx90a", "MI250X GCD"),
         ("gfx908", "gfx908", "MI100"),
+        ("RX 7900 XTX", "gfx1100", "RX 7900 XTX"),
+        ("rx7900xtx", "gfx1100", "RX 7900 XTX"),
+        ("AMD Radeon RX 6800", "gfx1030", "RX 6800"),
+        ("7700 xt", "gfx1101", "RX 7700 XT"),
+        ("Pro W7900", "gfx1100", "Radeon PRO W7900"),
+        ("R9700", "gfx1201", "Radeon AI PRO R9700"),
+        ("780M", "gfx1103", "Radeon 780M"),
+        ("Radeon 8060S Graphics", "gfx1151", "Radeon 8060S"),
+        ("Radeon VII", "gfx906", "Radeon VII"),
+        ("AMD Instinct MI300X", "gfx942", "MI300X"),
     ],
 )
 def test_a_product_is_found_in_any_case(name: str, target: str, product: str) -> None:
@@ -37,8 +53,11 @@ def test_a_product_is_found_in_any_case(name: str, target: str, product: str) ->
     [
         ("MI300Q", "did you mean MI300"),
         ("gfx942", "MI300X, MI300A, MI325X, MI308X; name one product"),
-        ("gfx1030", "no known product"),
-        ("toaster", "known are MI8"),
+        ("gfx1030", "RX 6950 XT, RX 6900 XT, .*; name one product"),
+        ("gfx1036", "no known product"),
+        ("RX 7900", "did you mean RX 7900 XTX, RX 7900 XT or RX 7900 GRE"),
+        ("toaster", "`kernelinfo arch` lists targets and products"),
+        ("radeon", "did you mean Radeon VII"),
     ],
 )
 def test_an_unknown_device_is_told_with_what_is_near(name: str, message: str) -> None:
@@ -62,8 +81,28 @@ def test_sizes_are_those_that_were_researched() -> None:
     for name in targets.known():
         for device in targets.find(name).devices:
             product = device.name.removesuffix(" GCD")
+            if not product.startswith("MI"):
+                continue  # the table has the Instinct products
             (published,) = [e for e in rows[name].split("; ") if e.startswith(f"{product}:")]
             assert str(device.cus or device.wgps) in re.findall(r"\d+", published.split(":")[1])
+
+
+def test_the_products_of_a_target_are_those_that_its_line_names() -> None:
+    """The line is that of LLVM's documentation, the devices are those of ROCm's."""
+    for name in targets.known():
+        target = targets.find(name)
+        line = re.sub(r"[^a-z0-9]", "", target.products.casefold())
+        for device in target.devices:
+            number = re.findall(r"[a-z]*\d+[a-z]*|vii", device.name.casefold())[0]
+            assert number in line or device.name in NOT_OF_LLVM, (name, device.name)
+
+
+def test_products_of_workgroup_processors_have_both_counts() -> None:
+    found, device = devices.find("RX 7900 XTX")
+    assert (device.domains("CU"), device.domains("WGP")) == (96, 48)
+    occupancy = arch(found.name).occupancy(vgprs=64, workgroup_size=256)
+    filled = devices.fill(device, occupancy)
+    assert (filled.domains, filled.wave_slots) == (48, 48 * 64)
 
 
 def test_dies_and_scratch_apertures_agree() -> None:
