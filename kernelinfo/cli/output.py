@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, TextIO
 
 from kernelinfo.atomic_write import atomic_write
@@ -104,15 +104,6 @@ def _gathered(pieces: Iterable[str]) -> Iterator[str]:
 def give_up(stream: TextIO) -> None:
     """Redirect a broken stream to devnull: flushing its buffer at exit would fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
-    """The items unchanged. On a terminal a progress bar counts bytes and kernels."""
-    if not sys.stderr.isatty():
-        return iter(items)
-    from kernelinfo.cli.progress import shown
-
-    return shown(items, paths)
 
 
 class Problems:

@@ -7,17 +7,8 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from types import ModuleType
 from typing import TYPE_CHECKING
-
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from kernelinfo.kernel import Item, Result
 from kernelinfo.rules.remark import counted
@@ -31,6 +22,10 @@ _EVERY = 0.1  # seconds between updates
 
 def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
     """The items unchanged. After a second a bar shows the bytes and kernels read so far."""
+    return _shown(items, paths) if sys.stderr.isatty() else iter(items)
+
+
+def _shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
     began = updated = time.monotonic()
     kernels = 0
     done: dict[str, int] = {}
@@ -57,20 +52,16 @@ def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
             bar.stop()
 
 
+def _bars() -> ModuleType:
+    """The module of bars. It imports rich, which takes 30 ms and is for terminals alone."""
+    from kernelinfo.cli import bars
+
+    return bars
+
+
 def _bar(total: int | None) -> Progress:
     """A bar of bytes and kernels; `total` is in bytes, None if unknown."""
-    columns = (TextColumn("{task.fields[kernels]}"), TimeElapsedColumn())
-    console = Console(stderr=True)
-    # rich would print what goes to standard output meanwhile on standard error.
-    bar = Progress(
-        BarColumn(),
-        DownloadColumn(),
-        *columns,
-        console=console,
-        transient=True,
-        redirect_stdout=False,
-    )
-    bar.add_task("", total=total, kernels="")
+    bar: Progress = _bars().of_bytes(total)
     return bar
 
 
@@ -80,11 +71,8 @@ def counting_bar(noun: str) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda done, total: None
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn(noun))
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, redirect_stdout=False) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    with _bars().of_items(noun) as bar:
+        yield lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, shown, tell, write
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, tell, write
+from kernelinfo.cli.progress import shown
 from kernelinfo.cli.wanted import with_instructions
 from kernelinfo.cli.write_report import read
 from kernelinfo.config import Configuration, shadowed_by

@@ -153,7 +153,8 @@ def end(begun: Begun) -> recording.Record:
     """
     request, work, lock = begun
     lock.check()
-    return recording.end(request, work.listing.files, work.before, work.run)
+    with request.dataset.storage.one_database():
+        return recording.end(request, work.listing.files, work.before, work.run)
 
 
 def _worth(work: Plan) -> int:

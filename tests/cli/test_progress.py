@@ -9,7 +9,8 @@ import pytest
 
 from kernelinfo import Options, analyse
 from kernelinfo.cli import progress
-from kernelinfo.cli.output import shown, write
+from kernelinfo.cli.output import write
+from kernelinfo.cli.progress import shown
 
 from ..conftest import FIXTURES
 

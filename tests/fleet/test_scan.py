@@ -265,10 +265,7 @@ def test_what_makes_no_sense_is_one_line(
 
 
 def test_a_hundred_small_files_cost_three_times_their_report(tmp_path: Path) -> None:
-    """In CPU time, with the modules compiled as pip leaves them; the least of five tries each.
-
-    On a quiet machine it is below 3; a busy one adds noise.
-    """
+    """In CPU time, with the modules compiled as pip leaves them; the least of five tries each."""
     folder = many_objects(tmp_path / "objects", 100)
     compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
 
@@ -280,4 +277,4 @@ def test_a_hundred_small_files_cost_three_times_their_report(tmp_path: Path) -> 
 
     scans = [cost("scan", folder, "--to", tmp_path / f"{n}", "--build", "b") for n in range(6)]
     reports = [cost(folder, "--format", "jsonl") for _ in range(6)]
-    assert min(scans[1:]) <= 3.5 * min(reports[1:])
+    assert min(scans[1:]) <= 3 * min(reports[1:])
