@@ -265,7 +265,7 @@ def test_what_makes_no_sense_is_one_line(
 
 
 def test_a_hundred_small_files_cost_three_times_their_report(tmp_path: Path) -> None:
-    """In CPU time, with the modules compiled as pip leaves them; the least of five tries each."""
+    """In CPU time, the least of five tries each, with the modules compiled as pip leaves them."""
     folder = many_objects(tmp_path / "objects", 100)
     compiled = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
 
