@@ -51,7 +51,7 @@ USERS = {"pytest_plugin"}
 ROOMS = {
     "pytest": ("pytest_plugin.py",),
     "typer": ("cli/",),
-    "rich": ("render/paint.py", "cli/bars.py"),
+    "rich": ("render/paint.py", "cli/bars.py", "cli/progress.py"),
     "lark": ("reading/grammar_tables.py",),
     "elftools": ("reading/elf.py", "reading/code_object/dwarf.py"),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
