@@ -34,6 +34,7 @@ FLOORS = (
     {"compare", "pressure"},
     {"gate", "variants", "fleet"},
     {"render"},
+    {"agents"},
     {"cli", "api"},
 )
 """Bottom up."""
@@ -49,6 +50,10 @@ USERS = {"pytest_plugin"}
 """Modules that use the public API, as other people's programs do."""
 
 ROOMS = {
+    "anyio": ("agents/server.py",),
+    "mcp": ("agents/server.py",),
+    "mcp_types": ("agents/server.py",),
+    "jsonschema": ("agents/server.py",),
     "pytest": ("pytest_plugin.py",),
     "typer": ("cli/",),
     "rich": ("render/paint.py", "cli/bars.py", "cli/progress.py"),

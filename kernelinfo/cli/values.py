@@ -12,7 +12,7 @@ import typer
 from kernelinfo.errors import OptionError
 from kernelinfo.model.devices import target_named
 from kernelinfo.model.placement import Launch
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.budget import BY_DEFAULT
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.condition import Where
@@ -66,8 +66,9 @@ def separate(lists: Sequence[str] | None) -> list[str]:
 def parse_bound(text: str) -> tuple[str, int]:
     """(field of `Bounds`, its value) from `NAME=NUMBER`."""
     name, _, number = text.partition("=")
-    if name not in Bounds._fields or not number.isdecimal() or len(number) > 18:
-        names = ", ".join(f"{name}={most}" for name, most in BY_DEFAULT._asdict().items())
+    known = {name: most for name, most in BY_DEFAULT._asdict().items() if isinstance(most, int)}
+    if name not in known or not number.isdecimal() or len(number) > 18:
+        names = ", ".join(f"{name}={most}" for name, most in known.items())
         raise typer.BadParameter(f"{text!r} is not a bound; the defaults are {names}")
     return name, int(number)
 

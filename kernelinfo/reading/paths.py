@@ -66,6 +66,12 @@ def _root(folder: str) -> str | None:
     return None if parent == folder else _root(parent)
 
 
+def is_below(path: str, folder: str) -> bool:
+    """True for the folder itself and all that lies in it, with links resolved."""
+    real, root = os.path.realpath(path), os.path.realpath(folder)
+    return real == root or real.startswith(os.path.join(root, ""))
+
+
 def read_document(path: str | os.PathLike[str], most: int) -> bytes:
     """Content of a regular file of up to `most` bytes.
 

@@ -21,7 +21,7 @@ def grouped_rows(
         by_symbol.setdefault(result.kernel.symbol, []).append(result)
     groups = [*by_symbol.values()]
     if worst_first:
-        groups.sort(key=lambda group: min(map(_severity, group)))
+        groups.sort(key=lambda group: min(map(severity, group)))
     rows: list[TableRow] = []
     shown: list[Result] = []
     for group in groups:
@@ -42,7 +42,7 @@ def folded_rows(results: Iterable[Result]) -> list[TableRow]:
     return [TableRow(tuple(found), target_of(found[0].kernel)) for found in equal.values()]
 
 
-def _severity(result: Result) -> tuple[float, int]:
+def severity(result: Result) -> tuple[float, int]:
     """Sort key, worst first: unknown occupancy, then few waves, then many findings."""
     if result.occupancy is None:
         return -1, 0
@@ -52,7 +52,7 @@ def _severity(result: Result) -> tuple[float, int]:
 def _rows(group: Group, width: int) -> Iterator[TableRow]:
     """Rows of a group. Results that differ only in their target share a row."""
     equal: dict[tuple[str, ...], Group] = {}
-    for result in sorted(group, key=_severity):
+    for result in sorted(group, key=severity):
         equal.setdefault(cells_of(result), []).append(result)
     for results in equal.values():
         yield TableRow(tuple(results), _targets(results, group, width))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from inspect import cleandoc
+from typing import Any
 
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.records import render_table
-from kernelinfo.rules import every_rule
+from kernelinfo.rules import Rule, every_rule
+from kernelinfo.rules.documented import Documented
 
 
 def render_rules(format: str, view: View) -> Iterator[str]:
@@ -17,12 +19,13 @@ def render_rules(format: str, view: View) -> Iterator[str]:
     if format == "text":
         rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
         return render_table(rows[0], rows[1:], view)
-    documents = [
-        {
-            "rule": rule.number,
-            **picked(rule, "name", "severity", "on", "summary"),
-            "documentation": cleandoc(rule.documentation),
-        }
-        for rule in every_rule()
-    ]
-    return encoded(documents)
+    return encoded([*map(rule_document, every_rule())])
+
+
+def rule_document(rule: Rule | Documented) -> dict[str, Any]:
+    """JSON object of a rule with its documentation."""
+    return {
+        "rule": rule.number,
+        **picked(rule, "name", "severity", "on", "summary"),
+        "documentation": cleandoc(rule.documentation),
+    }

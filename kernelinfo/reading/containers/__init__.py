@@ -38,7 +38,7 @@ def open_paths(
     """
     paths = tuple(paths)
     for path in paths:
-        for file in files.find(path):
+        for file in files.find(path, within.below):
             yield from open_file(file, required=required, among=among or paths, within=within)
 
 

@@ -24,6 +24,7 @@ from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.paths import is_below
 
 _QUERIES = {
     "kern_db": "SELECT kernel_name, kernel_args, kernel_blob, uncompressed_size, kernel_hash "
@@ -45,7 +46,7 @@ _DAMAGE = (sqlite3.Error, OSError, UnicodeDecodeError, OverflowError, MemoryErro
 def read(blob: Blob) -> Iterator[Found]:
     """The code of each readable row; nothing for databases of other programs."""
     log = Path(f"{blob.path}-wal")
-    if not blob.containers and log.is_file() and not _log_of(Path(blob.path)):
+    if not blob.containers and log.is_file() and not _log_of(blob):
         yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
     try:
         with ExitStack() as opened, closing(_opened(blob, opened)) as database:
@@ -72,7 +73,7 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
         copy[18:20] = b"\1\1"  # a copy in memory has no write-ahead log
         database = sqlite3.connect(":memory:")
         database.deserialize(bytes(copy))
-    elif log := _log_of(path):
+    elif log := _log_of(blob):
         folder = opened.enter_context(TemporaryDirectory())
         whole = Path(folder, "copy.db")
         shutil.copyfile(path, whole)
@@ -90,11 +91,12 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
     return database
 
 
-def _log_of(path: Path) -> Path | None:
-    """Path of the write-ahead log, which tinygrad always leaves; None without one, or if database
-    and log are too large to copy."""
-    log = path.with_name(f"{path.name}-wal")
-    if not log.is_file():
+def _log_of(blob: Blob) -> Path | None:
+    """Path of the write-ahead log, which tinygrad always leaves; None without one, if database and
+    log are too large to copy, or if it is a link out of the folder that may be read."""
+    path = Path(blob.path)
+    log, below = path.with_name(f"{path.name}-wal"), blob.bounds.below
+    if not log.is_file() or (below and not is_below(str(log), below)):
         return None
     size = log.stat().st_size
     return log if 0 < size <= bounds.DATABASE_COPY_BYTES - path.stat().st_size else None

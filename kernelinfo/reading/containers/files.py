@@ -18,10 +18,11 @@ from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile
-from kernelinfo.reading.paths import ANY_FOLDERS, fits
+from kernelinfo.reading.paths import ANY_FOLDERS, fits, is_below
 
 STANDARD_INPUT = "-"
 EMPTY = "is empty; build it again"  # the problem of a file without bytes
+_OUTSIDE = "lies outside of the folder that may be read; give a path below it"
 
 _MOST_NAMES = 1 << 12  # names of a folder to compare with a missing one
 _LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # errors of broken links
@@ -38,20 +39,24 @@ class File(NamedTuple):
     bytes: int | None = None  # size, known for files in directories
 
 
-def find(path: str) -> Iterator[File | Problem]:
+def find(path: str, below: str = "") -> Iterator[File | Problem]:
     """The file itself, the files that a glob matches, or all regular files under a directory,
-    sorted."""
-    if path == STANDARD_INPUT or "\0" in path or os.path.lexists(path) or not _has_magic(path):
-        yield from _file_or_folder(path)
+    sorted.
+
+    With `below`, folders outside of that folder are problems, and no glob is a path.
+    """
+    is_path = path == STANDARD_INPUT or "\0" in path or os.path.lexists(path)
+    if is_path or below or not _has_magic(path):
+        yield from _file_or_folder(path, below)
         return
     matching = _matching(path)
     yield next(matching, Problem(path, "matches no file; check the pattern"))
     yield from matching
 
 
-def _file_or_folder(path: str) -> Iterator[File | Problem]:
+def _file_or_folder(path: str, below: str = "") -> Iterator[File | Problem]:
     if os.path.isdir(path):
-        yield from _walk(path, set())
+        yield from _walk(path, set(), below)
     else:
         yield File(path, named=True)
 
@@ -96,12 +101,10 @@ def _unlisted(pattern: Sequence[str]) -> Iterator[Problem]:
 
 def is_read(path: str, among: Sequence[str]) -> bool:
     """True if a run over the paths, folders and globs `among` reads this file."""
-    real = os.path.realpath(path)
     for one in among:
         if one == STANDARD_INPUT:
             continue
-        root = os.path.realpath(one)
-        if real == root or real.startswith(os.path.join(root, "")):
+        if is_below(path, one):
             return True
         if _has_magic(one) and fits(os.path.abspath(path), os.path.abspath(one)):
             return True
@@ -132,6 +135,8 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
             return Problem("<stdin>", "is empty; give it a file to read")
         return whole("<stdin>", Data.of(data), within)
     try:
+        if within.below and not is_below(path, within.below):
+            return Problem(path, _OUTSIDE)
         if size is None:
             status = os.stat(path)  # before opening: opening a FIFO would wait for a writer
             if not stat.S_ISREG(status.st_mode):
@@ -168,11 +173,15 @@ def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:
     return Blob(path, data, within.budget(len(data)), bounds=within, kernels=kernels)
 
 
-def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:
+def _walk(directory: str, seen: set[tuple[int, int]], below: str = "") -> Iterator[File | Problem]:
     """All regular files under a directory, sorted, except files in `seen`; adds them to it."""
     failures: list[OSError] = []
     for folder, folders, names in os.walk(directory, onerror=failures.append, followlinks=True):
         folders.sort()
+        if below and not is_below(folder, below):
+            yield Problem(folder, _OUTSIDE)
+            folders.clear()
+            continue
         for name in (".", *sorted(names)):
             path = os.path.join(folder, name)
             try:

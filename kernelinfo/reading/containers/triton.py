@@ -15,6 +15,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, StatedLaunch
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.facts import KernelFacts, Module, Numbers, StatedNumbers
+from kernelinfo.reading.paths import is_below
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
@@ -43,12 +44,13 @@ class Sidecar(NamedTuple):
     """Constants of the kernel, then compile options."""
 
 
-def read_sidecar(path: str) -> Sidecar | None:
-    """The sidecar of the code object or assembly at `path`; None if there is none.
+def read_sidecar(path: str, below: str = "") -> Sidecar | None:
+    """The sidecar of the code object or assembly at `path`; None if there is none, or if it is a
+    link out of the folder `below`.
 
     Raises `ReadError` if it is damaged or contradicts itself."""
     stem, suffix = os.path.splitext(path)
-    if suffix not in _SUFFIXES:
+    if suffix not in _SUFFIXES or (below and not is_below(f"{stem}.json", below)):
         return None
     try:
         values = _load(f"{stem}.json")
@@ -75,7 +77,7 @@ def with_launch(
     if blob.launch is not None:
         stated = _stated(blob.launch, is_sized_at_launch=blob.launch.lds_bytes is None)
         return tuple(k._replace(stated=k.stated + stated) for k in kernels), ()
-    sidecar = None if blob.containers else read_sidecar(blob.path)
+    sidecar = None if blob.containers else read_sidecar(blob.path, blob.bounds.below)
     if sidecar is None:
         return kernels, ()
     if sidecar.arch not in (None, target):

@@ -17,10 +17,15 @@ SCHEMA = "kernelinfo-diff/1"
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
+    yield from encoded(document(comparison))
+
+
+def document(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as JSON values, with an iterator of its kernels."""
     found = rows(comparison)
     counted = counts(found)
     old, new = as_json(comparison.totals)
-    document = {
+    return {
         "schema": SCHEMA,
         "version": __version__,
         "compilers": compilers(comparison),
@@ -38,7 +43,6 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
         "kernels": (row_document(row) for row in found),
         "problems": as_json(comparison.problems),
     }
-    yield from encoded(document)
 
 
 def compilers(comparison: Comparison) -> dict[str, Any]:

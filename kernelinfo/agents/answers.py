@@ -1,0 +1,264 @@
+"""One function a tool: its arguments to text and JSON values. Nothing is written."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from inspect import cleandoc
+from typing import Any, NamedTuple
+
+from kernelinfo.agents.bounded import MOST_ITEMS, Answer, bounded
+from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
+from kernelinfo.compare import compare
+from kernelinfo.compare.builds import read_build
+from kernelinfo.errors import KernelinfoError, OptionError, ReadError
+from kernelinfo.hardware import targets
+from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel.condition import condition
+from kernelinfo.kernel.rows import row
+from kernelinfo.model import occupancy
+from kernelinfo.model.calculator import arch as find_arch
+from kernelinfo.model.devices import target_named
+from kernelinfo.model.placement import Launch
+from kernelinfo.pressure.measure import Look, Measured, measure
+from kernelinfo.reading.blob import Note, Problem
+from kernelinfo.reading.budget import Bounds
+from kernelinfo.reading.containers.files import STANDARD_INPUT
+from kernelinfo.reading.paths import is_below
+from kernelinfo.render import View, renderer
+from kernelinfo.render.diff.json import document as diff_document
+from kernelinfo.render.explain import render_numbers
+from kernelinfo.render.explanations import explanations
+from kernelinfo.render.groups import severity
+from kernelinfo.render.hardware import render_constants, render_limits, render_targets
+from kernelinfo.render.json import as_json, kernel_document, occupancy_document
+from kernelinfo.render.pressure.json import kernel_document as pressure_document
+from kernelinfo.render.rules import render_rules, rule_document
+from kernelinfo.rules import every_rule
+from kernelinfo.rules import find as find_rule
+
+_EXPLAINED = 3
+"""Most kernels explained in one answer; one takes about 5 kB."""
+_MOST_PROBLEMS = 20
+_VIEW = View(names="short", top=20)
+
+Arguments = Mapping[str, Any]
+
+
+class Draft(NamedTuple):
+    """An answer before it is cut."""
+
+    text: Iterable[str]
+    document: dict[str, Any]
+    remarks: Iterable[Problem | Note] = ()
+    left_out: Mapping[str, int] = {}
+    """Members that the document's lists already lack, by list."""
+
+
+def answer(name: str, arguments: Arguments, root: str) -> Answer:
+    """The answer of the tool `name`. Files are read below the folder `root` only.
+
+    A request that cannot be answered is an answer, too: its text says what was found and what to
+    do.
+    """
+    os.chdir(root)
+    try:
+        draft = ANSWERS[name](arguments, root)
+        problems = [*dict.fromkeys(draft.remarks)]
+        text = "".join(draft.text)
+    except (KernelinfoError, OSError) as error:
+        return bounded(Answer(str(error), {"problems": [str(error)]}, True), {})
+    lines = [*map(_line, problems)]
+    left = {"problems": len(lines) - _MOST_PROBLEMS} if lines[_MOST_PROBLEMS:] else {}
+    document = draft.document | ({"problems": lines[:_MOST_PROBLEMS]} if lines else {})
+    above = "".join(f"{line}\n" for line in lines[:_MOST_PROBLEMS])
+    return bounded(Answer(above + text, document, not text), {**draft.left_out, **left})
+
+
+def report(arguments: Arguments, root: str) -> Draft:
+    """All kernels of a path, worst first."""
+    items, remarks = _read(arguments, root, _options(arguments, root))
+    results = sorted((one for one in items if isinstance(one, Result)), key=severity)
+    rows = [row(one) for one in results[:MOST_ITEMS]]
+    found = Counter(finding.rule for one in results for finding in one.findings)
+    summary = {
+        "kernels": len(results),
+        "spilling": sum(one.kernel.spills.registers > 0 for one in results),
+        "findings": dict(sorted(found.items())),
+    }
+    text = renderer("text")(items, _VIEW)
+    document = {"summary": summary, "kernels": rows}
+    return Draft(text, document, remarks, _rest(results, rows))
+
+
+def explain(arguments: Arguments, root: str) -> Draft:
+    """The kernels of a name, number by number."""
+    options = _options(arguments, root)._replace(locate=_every, arguments=_every)
+    items, remarks = _read(arguments, root, options)
+    results = [one for one in items if isinstance(one, Result)]
+    shown = results[:_EXPLAINED]
+    text = explanations(iter(shown), _VIEW, None, None, None, options)
+    documents = [kernel_document(one) for one in shown]
+    return Draft(text, {"kernels": documents}, remarks, _rest(results, shown))
+
+
+def pressure(arguments: Arguments, root: str) -> Draft:
+    """The live registers of one kernel, or the peak of each kernel of a path."""
+    path, options = _path(arguments, "path", root), _options(arguments, root)
+    is_one = "kernel" in arguments
+    items = [*measure(path, options, Look(lds=is_one))]
+    measured = [one for one in items if isinstance(one, Measured)]
+    measured.sort(key=lambda one: -one.story.peak.pressure.vector)
+    shown = measured[: _EXPLAINED if is_one else MOST_ITEMS]
+    documents = [_without_curve(pressure_document(one)) for one in shown]
+    if not is_one:
+        documents = [{key: one[key] for key in _OF_EACH} for one in documents]
+    text = renderer("pressure.text")(shown, _VIEW._replace(whole=is_one))
+    remarks = [one for one in items if not isinstance(one, Measured)]
+    return Draft(text, {"kernels": documents}, remarks, _rest(measured, shown))
+
+
+def _without_curve(document: dict[str, Any]) -> dict[str, Any]:
+    """A kernel's live registers without the numbers of each instruction, which pages draw."""
+    return {key: value for key, value in document.items() if key not in ("curve", "blocks")}
+
+
+_OF_EACH = ("name", "symbol", "target", "exact", "instructions", "used", "peak")
+"""Keys of a kernel's live registers in the list of many."""
+
+
+def diff(arguments: Arguments, root: str) -> Draft:
+    """Changes from one build to another."""
+    old, new = (_path(arguments, side, root) for side in ("old", "new"))
+    options = _options(arguments, root)._replace(instructions=False)
+    (before, problems), (after, more) = read_build(old, options), read_build(new, options)
+    comparison = compare(before, after)._replace(names=(old, new))
+    document = diff_document(comparison)
+    kernels = [*document["kernels"]]
+    document = {
+        "summary": document["summary"],
+        "compilers": document["compilers"],
+        "kernels": kernels[:MOST_ITEMS],
+    }
+    is_answered = comparison.pairs or (comparison.gone and comparison.new)
+    text = renderer("diff.text")(comparison, _VIEW) if is_answered else ()
+    return Draft(text, document, [*problems, *more], _rest(kernels, kernels[:MOST_ITEMS]))
+
+
+def calc(arguments: Arguments, root: str) -> Draft:
+    """The occupancy of given numbers."""
+    arch = find_arch(arguments["target"])
+    demand = arch.demand(**{name: arguments[name] for name in _DEMANDED if name in arguments})
+    launch = Launch(
+        arguments.get("workgroup_size", 256), trap_handler=arguments.get("trap_handler", True)
+    )
+    found = occupancy(arch.target, demand, launch)
+    document = {
+        "target": arch.target.name,
+        "workgroup_size": launch.workgroup_size,
+        **occupancy_document(found),
+    }
+    return Draft(render_numbers(arch.target, found, _VIEW, []), document)
+
+
+_DEMANDED = (
+    "vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane", "wave_size", "wgp_mode",
+)  # fmt: skip
+
+
+def limits(arguments: Arguments, root: str) -> Draft:
+    """The step table of a target."""
+    arch = find_arch(arguments["target"])
+    size = arguments.get("workgroup_size", 256)
+    rungs = arch.limits(
+        workgroup_size=size,
+        wave_size=arguments.get("wave_size"),
+        wgp_mode=arguments.get("wgp_mode"),
+        trap_handler=arguments.get("trap_handler", True),
+    )
+    about = f"{arch.target.name} ({arch.target.family}), workgroups of {size}"
+    text = render_limits(rungs, f"{about}: the most for each step", _VIEW)
+    steps = [asdict(rung) for rung in rungs]
+    return Draft(text, {"target": arch.target.name, "workgroup_size": size, "steps": steps})
+
+
+def arch(arguments: Arguments, root: str) -> Draft:
+    """The constants of a target, or the names of all targets."""
+    if "target" in arguments:
+        target = target_named(arguments["target"])
+        return Draft(render_constants(target, _VIEW), {"target": as_json(target)})
+    found = [targets.find(name) for name in targets.known()]
+    named = [{"name": one.name, "family": one.family, "products": one.products} for one in found]
+    rows = named[:MOST_ITEMS]
+    return Draft(render_targets(found, _VIEW), {"targets": rows}, (), _rest(named, rows, "targets"))
+
+
+def rules(arguments: Arguments, root: str) -> Draft:
+    """All rules in a line each, or one in full."""
+    if "rule" not in arguments:
+        names = [rule_document(rule) for rule in every_rule()]
+        short = [{k: v for k, v in one.items() if k != "documentation"} for one in names]
+        return Draft(render_rules("text", _VIEW), {"rules": short})
+    rule = find_rule(arguments["rule"])
+    if rule is None:
+        raise OptionError(f"{arguments['rule']!r}: no such rule; call `rules` without arguments")
+    return Draft([cleandoc(rule.documentation)], rule_document(rule))
+
+
+ANSWERS: dict[str, Callable[[Arguments, str], Draft]] = {
+    one.__name__: one for one in (report, explain, pressure, diff, calc, limits, arch, rules)
+}
+"""The function of each tool."""
+
+
+def _every(kernel: Kernel) -> bool:
+    return True
+
+
+def _read(
+    arguments: Arguments, root: str, options: Options
+) -> tuple[list[Item], Iterator[Problem | Note]]:
+    """The items of the path of a request, and the problems and notes among them."""
+    items = [*analyse([_path(arguments, "path", root)], options)]
+    return items, (one for one in items if isinstance(one, Problem | Note))
+
+
+def _path(arguments: Arguments, key: str, root: str) -> str:
+    """A path of the request, relative to the folder `root`. Raises `ReadError` for one outside."""
+    path = arguments[key]
+    whole = os.path.join(root, path)
+    if "\0" in path or not is_below(whole, root):
+        raise ReadError(f"{path!r}: lies outside of {root}; give a path below it")
+    inside = os.path.relpath(whole, root)
+    return "./-" if inside == STANDARD_INPUT else inside
+
+
+def _options(arguments: Arguments, root: str) -> Options:
+    """The choice of kernels and the launch that a request states."""
+    kernel, target, where = (arguments.get(key) for key in ("kernel", "target", "where"))
+    arch = arguments.get("arch")
+    return Options(
+        arch=arch and target_named(arch).name,
+        kernels=(kernel,) if kernel else (),
+        targets=(target_named(target).name,) if target else (),
+        members=(arguments["member"],) if "member" in arguments else (),
+        where=condition(where) if where else None,
+        workgroup_size=arguments.get("workgroup_size"),
+        dynamic_lds_bytes=arguments.get("dynamic_lds_bytes"),
+        trap_handler=arguments.get("trap_handler", True),
+        bounds=Bounds(below=root),
+    )
+
+
+def _rest(found: Sequence[object], shown: Sequence[object], of: str = "kernels") -> dict[str, int]:
+    """The count of all that is found and not shown."""
+    return {of: len(found) - len(shown)} if len(found) > len(shown) else {}
+
+
+def _line(remark: Problem | Note) -> str:
+    """A problem or note in a line: path, member and message."""
+    place = f"{remark.path} › {remark.member}" if remark.member else remark.path
+    return f"{place}: {remark.message}"

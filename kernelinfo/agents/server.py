@@ -1,0 +1,128 @@
+"""The server: requests of an agent on standard input, answers on standard output."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import Any, BinaryIO
+
+import anyio
+import anyio.to_process
+from jsonschema import Draft202012Validator
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListToolsResult,
+    TextContent,
+    Tool,
+    ToolAnnotations,
+)
+
+from kernelinfo import __version__
+from kernelinfo.agents.answers import answer
+from kernelinfo.agents.bounded import Answer, bounded
+from kernelinfo.agents.tools import TOOLS
+
+_LONGEST_REQUEST = 1 << 20  # bytes of a line; the longest path and pattern take a hundredth
+_INSTRUCTIONS = (
+    "Static facts about AMD GPU kernels, from what the compiler left on disk. Call report, then "
+    "explain and pressure for one kernel; change one thing, compile, and call diff. Occupancy is a "
+    "ceiling: stop when a kernel is at the slots, spills, or no longer gains time."
+)
+_BY_NAME = {tool.name: tool for tool in TOOLS}
+
+
+def serve(root: str, seconds: float) -> None:
+    """Answer requests until standard input ends. Files are read below `root`; an answer takes at
+    most `seconds`."""
+    # Workers start by `python -m`, which would import modules of the current folder.
+    os.environ["PYTHONSAFEPATH"] = "1"
+    try:
+        anyio.run(_serve, os.path.realpath(root), seconds)
+    except* BrokenPipeError:  # the client is gone
+        pass
+
+
+async def _serve(root: str, seconds: float) -> None:
+    server: Any = Server(
+        "kernelinfo",
+        version=__version__,
+        instructions=_INSTRUCTIONS,
+        on_list_tools=_listed,
+        on_call_tool=partial(_called, root, seconds),
+    )
+    lines: Any = RequestLines(sys.stdin.buffer)
+    async with stdio_server(anyio.wrap_file(lines)) as (requests, answers):
+        await server.run(requests, answers, server.create_initialization_options())
+
+
+class RequestLines:
+    """Lines of a stream. A line longer than a request is passed over, up to its end."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readline(self) -> str:
+        """The next line, a blank one for a line that is too long; empty at the end."""
+        line = self._stream.readline(_LONGEST_REQUEST)
+        is_whole = len(line) < _LONGEST_REQUEST or line.endswith(b"\n")
+        while len(line) == _LONGEST_REQUEST and not line.endswith(b"\n"):
+            line = self._stream.readline(_LONGEST_REQUEST)
+        return line.decode("utf-8", "replace") if is_whole else "\n"
+
+
+async def _listed(context: object, params: object) -> ListToolsResult:
+    hints = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+    return ListToolsResult(
+        tools=[
+            Tool(
+                name=tool.name,
+                description=tool.description,
+                input_schema=tool.schema,
+                annotations=hints,
+            )
+            for tool in TOOLS
+        ]
+    )
+
+
+async def _called(
+    root: str, seconds: float, context: object, params: CallToolRequestParams
+) -> CallToolResult:
+    if params.name not in _BY_NAME:
+        raise MCPError(INVALID_PARAMS, f"{params.name!r:.100}: no such tool")
+    found = await _answered(params.name, params.arguments or {}, root, seconds)
+    return CallToolResult(
+        content=[TextContent(text=found.text)],
+        structured_content=found.document,
+        is_error=found.is_error,
+    )
+
+
+async def _answered(name: str, arguments: dict[str, Any], root: str, seconds: float) -> Answer:
+    """The answer of a process of its own, which ends with the request or after `seconds`."""
+    for mistake in Draft202012Validator(_BY_NAME[name].schema).iter_errors(arguments):
+        where = ".".join(map(str, mistake.path)) or "arguments"
+        return _refused(f"{where}: {mistake.message}; see the tool's schema")
+    try:
+        with anyio.fail_after(seconds):
+            found: Answer = await anyio.to_process.run_sync(
+                answer, name, arguments, root, cancellable=True
+            )
+            return found
+    except TimeoutError:
+        return _refused(
+            f"no answer within {seconds:g} s; name a file, target or member, or start the server "
+            "with a longer --timeout"
+        )
+    except anyio.BrokenWorkerProcess:
+        return _refused("the reading process was killed, maybe out of memory; name a smaller file")
+
+
+def _refused(message: str) -> Answer:
+    return bounded(Answer(message, {"problems": [message]}, True), {})

@@ -1,0 +1,81 @@
+"""Explanations of kernels, each with the live registers and loops of its code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, groupby, islice
+from typing import Literal
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.hardware.targets import Device
+from kernelinfo.kernel import Result
+from kernelinfo.pressure.measure import Look, Measured, measure_again
+from kernelinfo.render import View
+from kernelinfo.render.explain import render_kernel
+from kernelinfo.render.notes import Notes
+from kernelinfo.render.pressure.text import loops_table
+from kernelinfo.render.pressure.words import in_short, shared
+from kernelinfo.render.sweep.words import invitation
+
+
+def explanations(
+    results: Iterator[Result],
+    view: View,
+    device: Device | None,
+    grid: int | None,
+    ir: str | None,
+    wanted: Options,
+) -> Iterator[str]:
+    """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly."""
+    first = [*islice(results, 2)]
+    is_alone = len(first) == 1
+    measured = _with_code(chain(first, results), wanted, is_alone)
+    for index, (result, one) in enumerate(measured):
+        yield "\n" if index else ""
+        further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
+        notes = _of_code(result, one)
+        yield from render_kernel(result, view, device, grid, notes, further)
+        if one:
+            yield "\n"
+            yield from loops_table(one.story, view)
+
+
+def _with_code(
+    results: Iterator[Result], wanted: Options, is_alone: bool
+) -> Iterator[tuple[Result, Measured | None]]:
+    """Each kernel with its code. None for a code object, unless it is alone and llvm-objdump is
+    installed. A file is opened again once."""
+    for origin, group in groupby(results, lambda result: result.kernel.code_object):
+        kernels = [*group]
+        if origin.kind == "code-object" and not is_alone:
+            yield from ((one, None) for one in kernels)
+            continue
+        kind: Literal["assembly", "code-object"] = (
+            "code-object" if origin.kind == "code-object" else "assembly"
+        )
+        measured = measure_again(kernels, Look(lds=True), wanted, kind)
+        yield from zip(kernels, measured, strict=True)
+
+
+def _of_code(result: Result, measured: Measured | None) -> Notes:
+    """Live registers if vector registers limit, and LDS. In a code object, which states its LDS,
+    only LDS that the host must add at launch."""
+    if measured is None:
+        return []
+    if result.kernel.code_object.kind == "code-object":
+        lds = measured.lds if _may_launch_lds(result) else None
+        return [("LDS", shared(lds))] if lds else []
+    registers = in_short(measured.story) if _is_limited(result) else []
+    return [*registers, *([("LDS", shared(measured.lds))] if measured.lds else [])]
+
+
+def _is_limited(result: Result) -> bool:
+    """True if vector registers limit the occupancy."""
+    return result.occupancy is not None and "vgpr" in result.occupancy.limiters
+
+
+def _may_launch_lds(result: Result) -> bool:
+    """True for a kernel that reserves no LDS and whose launch states none."""
+    traits, occupancy = result.kernel.traits, result.occupancy
+    launched = occupancy.launch.dynamic_lds_bytes if occupancy else 0
+    return traits.numbers.lds_bytes == 0 and not (traits.numbers.dynamic_lds or launched)

@@ -1,0 +1,215 @@
+"""Answers to agents: the numbers of the command line, from below one folder, within a bound."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelinfo.agents.answers import ANSWERS, answer
+from kernelinfo.agents.bounded import ANSWER_BYTES, Answer, bounded
+from kernelinfo.agents.tools import TOOLS
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+
+OCCUPANCY = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+LIBRARY = FIXTURES / "container" / "libtwo.so"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with an assembly and a wheel; the current folder comes back after the test."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "root"
+    folder.mkdir()
+    shutil.copy(OCCUPANCY, folder / "k.s")
+    shutil.copy(OCCUPANCY, tmp_path / "outside.s")
+    with zipfile.ZipFile(folder / "demo-1.0-py3-none-any.whl", "w") as wheel:
+        wheel.write(LIBRARY, "demo/libtwo.so")
+    return folder
+
+
+def asked(name: str, root: Path, **arguments: Any) -> Answer:
+    found = answer(name, arguments, str(root))
+    assert size(found) <= ANSWER_BYTES
+    return found
+
+
+def size(found: Answer) -> int:
+    """Bytes of an answer as JSON."""
+    whole = {"text": found.text, "structuredContent": found.document}
+    return len(json.dumps(whole, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def test_report_has_the_rows_of_the_command_line(root: Path) -> None:
+    found = asked("report", root, path="k.s")
+    text, _, _ = run("k.s", "--format", "jsonl", folder=root)
+    by_name = {row["Symbol"]: row for row in map(json.loads, text.splitlines())}
+    assert [row["Waves_Per_SIMD"] for row in found.document["kernels"]] == [1, 4, 8, 8]
+    for row in found.document["kernels"]:
+        known = {name: value for name, value in by_name[row["Symbol"]].items() if value is not None}
+        assert row == known
+    assert found.document["summary"] == {
+        "kernels": 4, "spilling": 1, "findings": {"KI106": 1, "KI302": 1},
+    }  # fmt: skip
+    assert "vgprbound  next  ≤ 96 VGPRs" in found.text
+
+
+def test_a_wheel_is_read(root: Path) -> None:
+    found = asked("report", root, path="demo-1.0-py3-none-any.whl")
+    members = {row["Member"].split("/")[1] for row in found.document["kernels"]}
+    assert not found.is_error
+    assert members == {"libtwo.so"}
+
+
+def test_explain_is_the_text_of_the_command_line(root: Path) -> None:
+    found = asked("explain", root, path="k.s", kernel="vgprbound")
+    text, _, _ = run("explain", "k.s", "vgprbound", "--names", "short", folder=root)
+    assert found.text == text.rstrip("\n")
+    (kernel,) = found.document["kernels"]
+    assert kernel["used"]["vgprs"] == 122
+    assert kernel["occupancy"]["limiters"] == ["vgpr"]
+
+
+def test_pressure_of_one_kernel_and_of_all(root: Path) -> None:
+    one = asked("pressure", root, path="k.s", kernel="vgprbound")
+    assert one.document["kernels"][0]["peak"]["vector"] == 122
+    assert one.document["kernels"][0]["peak"]["line"] == 511
+    every = asked("pressure", root, path="k.s")
+    assert [kernel["peak"]["vector"] for kernel in every.document["kernels"]] == [122, 95, 64, 0]
+
+
+def test_diff_names_what_moved(root: Path) -> None:
+    shutil.copy(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s", root / "new.s")
+    found = asked("diff", root, old="k.s", new="new.s")
+    text, _, _ = run("diff", "k.s", "new.s", "--names", "short", folder=root)
+    assert found.text == text.rstrip("\n")
+    moved = {row["new"]["name"] for row in found.document["kernels"] if row["new"]}
+    assert found.document["summary"]["affected"] <= len(moved)
+
+
+def test_hardware_and_rules(root: Path) -> None:
+    calculated = asked("calc", root, target="MI300X", vgprs=122)
+    assert calculated.document["waves_per_simd"] == 4
+    steps = asked("limits", root, target="gfx942").document["steps"]
+    assert {name: steps[3][name] for name in ("waves_per_simd", "vgprs")} == {
+        "waves_per_simd": 5.0,
+        "vgprs": 96,
+    }
+    constants = asked("arch", root, target="MI300X").document["target"]
+    assert (constants["name"], constants["waves"]["slots_per_simd"]) == ("gfx942", 8)
+    assert "gfx90a" in {one["name"] for one in asked("arch", root).document["targets"]}
+    assert asked("rules", root, rule="spill-in-loop").document["rule"] == "KI106"
+    assert len(asked("rules", root).document["rules"]) > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("report", {"path": "../outside.s"}, "outside"),
+        ("report", {"path": "k.s\0"}, "outside"),
+        ("report", {"path": "nothing.s"}, "no such file"),
+        ("report", {"path": "*.s"}, "no such file"),
+        ("report", {"path": "-"}, "no such file"),
+        ("report", {"path": "k.s", "where": "waves <"}, "where"),
+        ("report", {"path": "k.s", "target": "gfx9999"}, "unknown target"),
+        ("explain", {"path": "k.s", "kernel": "vgprbond"}, "did you mean vgprbound"),
+        ("diff", {"old": "k.s", "new": "../outside.s"}, "outside"),
+        ("calc", {"target": "gfx942", "wave_size": 32}, "no waves of 32 lanes"),
+        ("rules", {"rule": "KI999"}, "no such rule"),
+    ],
+)
+def test_a_request_without_an_answer_says_why(
+    name: str, arguments: dict[str, Any], message: str, root: Path
+) -> None:
+    found = asked(name, root, **arguments)
+    assert found.is_error
+    assert message in found.text
+
+
+def test_links_out_of_the_root_are_not_followed(root: Path) -> None:
+    (root / "link.s").symlink_to(root.parent / "outside.s")
+    secret = root.parent / "secret"
+    secret.mkdir()
+    shutil.copy(OCCUPANCY, secret / "hidden.s")
+    (root / "folder").symlink_to(secret)
+    (root / "inside.s").symlink_to(root / "k.s")
+    for path in ("link.s", "folder", "folder/hidden.s", "folder/../outside.s"):
+        found = asked("report", root, path=path)
+        assert found.is_error, path
+        assert "outside" in found.text
+    every = asked("report", root, path=".")
+    assert every.document["summary"]["kernels"] >= 4
+    assert "hidden" not in json.dumps(every.document)
+    assert sum("outside of the folder" in line for line in every.document["problems"]) == 2
+    assert asked("report", root, path="inside.s").document["summary"]["kernels"] == 4
+
+
+def test_a_sidecar_that_is_a_link_out_of_the_root_is_not_read(root: Path) -> None:
+    """Triton's JSON next to a code object states its LDS."""
+    code = FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
+    shutil.copy(code, root / "k.hsaco")
+    stated = {"name": "_Z9vgprboundiPd", "shared": 4096, "num_warps": 4, "arch": "gfx90a"}
+    (root.parent / "secret.json").write_text(json.dumps(stated))
+    (root / "k.json").symlink_to(root.parent / "secret.json")
+    rows = asked("report", root, path="k.hsaco", kernel="vgprbound").document["kernels"]
+    assert [row["Dynamic_LDS"] for row in rows] == [0]
+    (root / "k.json").unlink()
+    (root / "k.json").write_text(json.dumps(stated))
+    rows = asked("report", root, path="k.hsaco", kernel="vgprbound").document["kernels"]
+    assert [row["Dynamic_LDS"] for row in rows] == [4096]
+
+
+def test_fifos_sockets_and_devices_are_refused(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(root / "fifo.s")
+    with socket.socket(socket.AF_UNIX) as opened:
+        monkeypatch.chdir(root)
+        opened.bind("socket.s")
+    for path in ("fifo.s", "socket.s"):
+        found = asked("pressure", root, path=path)
+        assert found.is_error
+        assert "no regular file" in found.text
+    found = answer("report", {"path": "zero"}, "/dev")
+    assert found.is_error
+    assert "no regular file" in found.text
+
+
+def test_an_answer_of_200_mb_is_cut_and_counted() -> None:
+    rows = [{"name": "k" * 1000, "waves": 4, "unknown": None}] * 200_000
+    line = "a kernel and its numbers\n"
+    found = bounded(Answer(line * (200_000_000 // len(line)), {"kernels": rows}), {"kernels": 5})
+    assert size(found) <= ANSWER_BYTES
+    shown = found.document["kernels"]
+    length = len(shown[0]["name"])
+    assert shown == [{"name": "k" * length, "waves": 4}] * len(shown)
+    left = found.document["left_out"]
+    assert left["kernels"] == 200_000 - len(shown) + 5
+    assert left["kernels[].name (characters)"] == (1000 - length) * len(shown)
+    assert "… cut off; 8000000 lines in all;" in found.text.splitlines()[-1]
+
+
+def test_one_endless_line_is_cut() -> None:
+    found = bounded(Answer("x" * 50_000_000, {"kernels": [["\x1b"] * 99_999] * 99_999}), {})
+    assert size(found) <= ANSWER_BYTES
+    assert "cut off" in found.text
+
+
+def test_control_characters_do_not_reach_a_terminal() -> None:
+    found = bounded(Answer("a\x1b[2Jb\n\udcff", {}), {})
+    assert "\x1b" not in found.text
+    assert found.text.encode()
+
+
+def test_each_tool_has_a_function_and_describes_its_arguments() -> None:
+    assert [tool.name for tool in TOOLS] == [*ANSWERS]
+    for tool in TOOLS:
+        assert "left_out" in tool.description
+        for name, schema in tool.schema["properties"].items():
+            assert schema["description"].endswith("."), name
