@@ -45,7 +45,7 @@ _EXPLAINED = 3
 _MOST_PROBLEMS = 20
 _VIEW = View(names="short", top=20)
 
-Arguments = Mapping[str, Any]
+ToolArguments = Mapping[str, Any]
 
 
 class Draft(NamedTuple):
@@ -58,7 +58,7 @@ class Draft(NamedTuple):
     """Members that the document's lists already lack, by list."""
 
 
-def answer(name: str, arguments: Arguments, root: str) -> Answer:
+def answer(name: str, arguments: ToolArguments, root: str) -> Answer:
     """The answer of the tool `name`. Files are read below the folder `root` only.
 
     A request that cannot be answered is an answer, too: its text says what was found and what to
@@ -78,7 +78,7 @@ def answer(name: str, arguments: Arguments, root: str) -> Answer:
     return bounded(Answer(above + text, document, not text), {**draft.left_out, **left})
 
 
-def report(arguments: Arguments, root: str) -> Draft:
+def report(arguments: ToolArguments, root: str) -> Draft:
     """All kernels of a path, worst first."""
     items, remarks = _read(arguments, root, _options(arguments, root))
     results = sorted((one for one in items if isinstance(one, Result)), key=severity)
@@ -94,7 +94,7 @@ def report(arguments: Arguments, root: str) -> Draft:
     return Draft(text, document, remarks, _rest(results, rows))
 
 
-def explain(arguments: Arguments, root: str) -> Draft:
+def explain(arguments: ToolArguments, root: str) -> Draft:
     """The kernels of a name, number by number."""
     options = _options(arguments, root)._replace(locate=_every, arguments=_every)
     items, remarks = _read(arguments, root, options)
@@ -105,7 +105,7 @@ def explain(arguments: Arguments, root: str) -> Draft:
     return Draft(text, {"kernels": documents}, remarks, _rest(results, shown))
 
 
-def pressure(arguments: Arguments, root: str) -> Draft:
+def pressure(arguments: ToolArguments, root: str) -> Draft:
     """The live registers of one kernel, or the peak of each kernel of a path."""
     path, options = _path(arguments, "path", root), _options(arguments, root)
     is_one = "kernel" in arguments
@@ -130,7 +130,7 @@ _OF_EACH = ("name", "symbol", "target", "exact", "instructions", "used", "peak")
 """Keys of a kernel's live registers in the list of many."""
 
 
-def diff(arguments: Arguments, root: str) -> Draft:
+def diff(arguments: ToolArguments, root: str) -> Draft:
     """Changes from one build to another."""
     old, new = (_path(arguments, side, root) for side in ("old", "new"))
     options = _options(arguments, root)._replace(instructions=False)
@@ -148,7 +148,7 @@ def diff(arguments: Arguments, root: str) -> Draft:
     return Draft(text, document, [*problems, *more], _rest(kernels, kernels[:MOST_ITEMS]))
 
 
-def calc(arguments: Arguments, root: str) -> Draft:
+def calc(arguments: ToolArguments, root: str) -> Draft:
     """The occupancy of given numbers."""
     arch = find_arch(arguments["target"])
     demand = arch.demand(**{name: arguments[name] for name in _DEMANDED if name in arguments})
@@ -169,7 +169,7 @@ _DEMANDED = (
 )  # fmt: skip
 
 
-def limits(arguments: Arguments, root: str) -> Draft:
+def limits(arguments: ToolArguments, root: str) -> Draft:
     """The step table of a target."""
     arch = find_arch(arguments["target"])
     size = arguments.get("workgroup_size", 256)
@@ -185,7 +185,7 @@ def limits(arguments: Arguments, root: str) -> Draft:
     return Draft(text, {"target": arch.target.name, "workgroup_size": size, "steps": steps})
 
 
-def arch(arguments: Arguments, root: str) -> Draft:
+def arch(arguments: ToolArguments, root: str) -> Draft:
     """The constants of a target, or the names of all targets."""
     if "target" in arguments:
         target = target_named(arguments["target"])
@@ -196,7 +196,7 @@ def arch(arguments: Arguments, root: str) -> Draft:
     return Draft(render_targets(found, _VIEW), {"targets": rows}, (), _rest(named, rows, "targets"))
 
 
-def rules(arguments: Arguments, root: str) -> Draft:
+def rules(arguments: ToolArguments, root: str) -> Draft:
     """All rules in a line each, or one in full."""
     if "rule" not in arguments:
         names = [rule_document(rule) for rule in every_rule()]
@@ -208,7 +208,7 @@ def rules(arguments: Arguments, root: str) -> Draft:
     return Draft([cleandoc(rule.documentation)], rule_document(rule))
 
 
-ANSWERS: dict[str, Callable[[Arguments, str], Draft]] = {
+ANSWERS: dict[str, Callable[[ToolArguments, str], Draft]] = {
     one.__name__: one for one in (report, explain, pressure, diff, calc, limits, arch, rules)
 }
 """The function of each tool."""
@@ -219,14 +219,14 @@ def _every(kernel: Kernel) -> bool:
 
 
 def _read(
-    arguments: Arguments, root: str, options: Options
+    arguments: ToolArguments, root: str, options: Options
 ) -> tuple[list[Item], Iterator[Problem | Note]]:
     """The items of the path of a request, and the problems and notes among them."""
     items = [*analyse([_path(arguments, "path", root)], options)]
     return items, (one for one in items if isinstance(one, Problem | Note))
 
 
-def _path(arguments: Arguments, key: str, root: str) -> str:
+def _path(arguments: ToolArguments, key: str, root: str) -> str:
     """A path of the request, relative to the folder `root`. Raises `ReadError` for one outside."""
     path = arguments[key]
     whole = os.path.join(root, path)
@@ -236,7 +236,7 @@ def _path(arguments: Arguments, key: str, root: str) -> str:
     return "./-" if inside == STANDARD_INPUT else inside
 
 
-def _options(arguments: Arguments, root: str) -> Options:
+def _options(arguments: ToolArguments, root: str) -> Options:
     """The choice of kernels and the launch that a request states."""
     kernel, target, where = (arguments.get(key) for key in ("kernel", "target", "where"))
     arch = arguments.get("arch")

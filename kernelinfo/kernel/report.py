@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.names import stem
+from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.pattern import matches, nearest_kernels
 from kernelinfo.kernel.rows import row
 from kernelinfo.reading.blob import Problem
@@ -125,8 +126,6 @@ class Report(Sequence[Kernel]):
 
         Numbers have the names of columns in any case. Raises `OptionError` for another name.
         """
-        from kernelinfo.kernel.numbers import NUMBERS  # no command asks for it
-
         known = {name.casefold(): one for one in NUMBERS for name in (one.field, one.column)}
         if (chosen := known.get(number.casefold())) is None:
             fields = [one.field for one in NUMBERS]

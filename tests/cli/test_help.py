@@ -64,6 +64,8 @@ def test_examples_run(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
         pytest.skip("clang-22 is not installed")
     if arguments[0] in ("scan", "trend"):
         pytest.skip("tests/fleet runs them, with the extra that they need")
+    if arguments[0] == "mcp":
+        pytest.skip("tests/agents runs it, with the extra that it needs")
     if arguments[-1] == "--show-completion":
         arguments.append("bash")
     out, err, code = run(*arguments, folder=folder)
