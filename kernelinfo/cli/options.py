@@ -241,6 +241,10 @@ Instructions = Annotated[
         help="Count instructions by class; code objects need llvm-objdump.",
     ),
 ]
+SourceRoot = Annotated[
+    str | None,
+    typer.Option("--source-root", metavar="DIR", help="Look for the source text below DIR."),
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Show only the table.")]
 Verbose = Annotated[
     bool, typer.Option("-v", "--verbose", help="List the files that are read, on standard error.")

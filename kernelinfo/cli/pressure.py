@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Iterator
 from itertools import chain
@@ -24,7 +23,7 @@ EXAMPLES = """
   kernelinfo pressure kernels.s                  # one line a kernel
   kernelinfo pressure kernels.s vgprbound        # which values hold registers
   kernelinfo pressure kernels.s vgprbound --at 511 --class sgpr
-  kernelinfo pressure kernels.s vgprbound --source --source-root .
+  kernelinfo pressure kernels.s --source --format html -o pressure.html
   kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
 """
 
@@ -52,11 +51,9 @@ def command(
     source: bool = typer.Option(
         False,
         "--source",
-        help="Show source lines with live registers and instructions in the margin.",
+        help="Show source lines with live registers and instructions; in html, both side by side.",
     ),
-    source_root: str | None = typer.Option(
-        None, "--source-root", metavar="DIR", help="Look for the source text below DIR."
-    ),
+    source_root: options.SourceRoot = None,
     arch: options.Arch = None,
     target: options.Targets = None,
     member: options.Members = None,
@@ -98,12 +95,22 @@ def command(
     )
     view = make_view(names=names, color=color, width=width, output=output, top=top)
     problems = Problems()
-    look = Look(curve=format == "html", blocks=format == "json", lds=kernel is not None)
+    asks_source = source or source_root is not None
+    is_page = format == "html"
+    look = Look(
+        curve=is_page,
+        code=is_page and asks_source,
+        blocks=format == "json" or (is_page and asks_source),
+        lds=kernel is not None,
+    )
     if at is not None:
         look = look._replace(at=_instruction(at))
     view = view._replace(whole=kernel is not None, register_class=register_class)
-    if source or source_root is not None:
-        view = view._replace(source=_source_text(path, kernel, format, source_root))
+    if asks_source:
+        if format not in ("text", "html") or (format == "text" and kernel is None):
+            message = "--source shows source beside one kernel as text, or in --format html"
+            raise OptionError(f"{message}; give KERNEL or another format")
+        view = view._replace(source=SourceText(source_root))
     wanted = choosing(path, kernel, wanted, problems)
     items = _told(measure(path, wanted, look, jobs), problems)
     before = [*_to_the_first_kernel(items)]
@@ -111,15 +118,6 @@ def command(
         pieces = renderer(f"pressure.{format}")(chain(before, items), view)
         write(pieces, output, color=view.color)
     problems.exit()
-
-
-def _source_text(path: str, kernel: str | None, format: str, root: str | None) -> SourceText:
-    """The source text to show. Raises `OptionError` without a kernel or for another format."""
-    if kernel is None or format != "text":
-        raise OptionError("--source shows the source of one kernel as text; give KERNEL")
-    if root is not None and not os.path.isdir(root):
-        raise OptionError(f"--source-root {root}: is no folder")
-    return SourceText(root, [os.path.dirname(path)])
 
 
 def _told(items: Iterator[MeasureItem], problems: Problems) -> Iterator[MeasureItem]:

@@ -19,7 +19,7 @@ from kernelinfo.kernel import Item, Kernel
 from kernelinfo.kernel.columns import Column, named_columns
 from kernelinfo.kernel.columns import sort as sorted_by
 from kernelinfo.model.limits import RESOURCES, Resource
-from kernelinfo.render import ROW_FORMATS, View
+from kernelinfo.render import ROW_FORMATS, View, format_module
 from kernelinfo.render.columns import render_columns
 from kernelinfo.render.counts import CountedBy, render_counts
 from kernelinfo.render.name_style import NameStyle
@@ -117,6 +117,12 @@ def command(
         help="Read debug information of code objects, for jsonl and json; slow for many kernels.",
     ),
     instructions: options.Instructions = False,
+    source: bool = typer.Option(
+        False,
+        "--source",
+        help="Add source and instructions, side by side, to the kernels' pages of html.",
+    ),
+    source_root: options.SourceRoot = None,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     group: bool = typer.Option(False, "--group", help="Put the targets of one kernel together."),
@@ -160,6 +166,12 @@ def command(
             raise OptionError(f"--instructions adds columns to --format csv and jsonl; {shown}")
         wanted, view = with_instructions(wanted), view._replace(instructions=True)
     view = view._replace(is_sorted=sort is not None, also=sort or ())
+    answer = _answer(by, columns or (), format, view)
+    if source or source_root is not None:
+        if format != "html" or answer:
+            raise OptionError("--source shows the source of kernels in --format html alone")
+        page = view._replace(selection=project.selection)
+        answer = format_module("pressure.report").with_source(page, source_root, wanted)
     write_report(
         paths,
         wanted,
@@ -169,7 +181,7 @@ def command(
         jobs=jobs,
         verbose=verbose,
         arrange=partial(sorted_by, by=sort) if sort else None,
-        answer=_answer(by, columns or (), format, view),
+        answer=answer,
         run_as=separate(run_as),
     )
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby, zip_longest
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import PathCounts, conclusions, opened
@@ -34,6 +34,7 @@ class Measured(NamedTuple):
     result: Result
     story: Story
     curve: Curve | None  # if asked for
+    code: Curve | None  # if asked for; a point for each instruction
     lds: LdsUse | None  # if asked for and described by debug information
 
 
@@ -49,6 +50,7 @@ class Look(NamedTuple):
     at: Callable[[LiveFunction], int | None] = lambda function: None
     """Index of the instruction whose live values are wanted; None for the peak."""
     curve: bool = False
+    code: bool = False
     blocks: bool = False
     lds: bool = False
 
@@ -103,15 +105,15 @@ def measure_again(
     results: Iterable[Result],
     look: Look,
     options: Options,
-    kind: Literal["assembly", "code-object"] = "assembly",
+    kinds: Collection[str] = ("assembly",),
 ) -> Iterator[Measured | None]:
-    """Register pressure of each kernel of files of one kind, which are opened again.
+    """Register pressure of each kernel of files of some kinds, which are opened again.
 
-    None for files of the other kind, for standard input and if a needed llvm-objdump is missing.
+    None for files of other kinds, for standard input and if a needed llvm-objdump is missing.
     """
     for wanted, group in groupby(results, lambda result: result.kernel.code_object):
         asked = list(group)
-        blobs = opened_again([wanted] if wanted.kind == kind else [], options)
+        blobs = opened_again([wanted] if wanted.kind in kinds else [], options)
         found = (item for _, blob in blobs for item in measure_in(blob, asked, look))
         for _, item in zip_longest(asked, found):
             yield item if isinstance(item, Measured) else None
@@ -162,6 +164,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
                 result,
                 _story(result, function, look),
                 curve(function) if look.curve else None,
+                curve(function, len(function.code)) if look.code else None,
                 _lds(units, kernel, function) if look.lds else None,
             )
         elif function is None or (in_text and kernel.code_bytes != 0):

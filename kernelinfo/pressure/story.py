@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
 from typing import NamedTuple
 
 from kernelinfo.kernel.instruction_counts import total
 from kernelinfo.model.calculator import VgprStep
-from kernelinfo.pressure.counting import counted
+from kernelinfo.pressure.classes import InstructionClass
+from kernelinfo.pressure.counting import class_of, counted
 from kernelinfo.pressure.function import TANGLED, LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
@@ -199,6 +201,7 @@ class PressurePoint(NamedTuple):
     at: CodeLocation
     counts: Counts
     instruction: str
+    instruction_class: InstructionClass
     spills: int  # spill stores and reloads that share the point
 
 
@@ -217,10 +220,10 @@ class Curve(NamedTuple):
     spans: tuple[LiveSpan, ...]  # by index of point
 
 
-def curve(function: LiveFunction) -> Curve:
-    """The curve of a function, of at most `MOST_POINTS` points."""
+def curve(function: LiveFunction, most: int = MOST_POINTS) -> Curve:
+    """The curve of a function, of at most so many points."""
     code, counts = function.code, function.counts
-    size = -(-len(code) // MOST_POINTS) or 1
+    size = -(-len(code) // most) or 1
     shares = [code[i : i + size] for i in range(0, len(code), size)]
     highest = [max(share, key=lambda index: sum(counts[index][:2])) for share in shares]
     points = tuple(_point(function, *both) for both in zip(shares, highest, strict=True))
@@ -229,22 +232,36 @@ def curve(function: LiveFunction) -> Curve:
 
 def _point(function: LiveFunction, share: Sequence[int], index: int) -> PressurePoint:
     spills = sum(function.instructions[other].spill is not None for other in share)
+    one = function.instructions[index]
     return PressurePoint(
-        function.location(index), function.counts[index], function.instructions[index].text, spills
+        function.location(index), function.counts[index], one.text, class_of(one), spills
     )
 
 
 def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ...]:
     """Spans of registers along these instructions. An instruction's position is its point."""
     found: dict[tuple[int, int], int] = defaultdict(int)
-    begun: dict[int, int] = {}
-    live = point = 0
-    for point, around in enumerate(function.live_at(indices)):
-        now = whole(union(around))
+    ended: dict[int, int] = {}
+    """Register → last point of its span."""
+    live, point = 0, len(indices)
+    for now in _live_backwards(function, indices):
         for register in each(live & ~now):
-            found[begun.pop(register), point - 1] |= register
-        begun.update(dict.fromkeys(each(now & ~live), point))
+            found[point, ended.pop(register)] |= register
+        point -= 1
+        ended.update(dict.fromkeys(each(now & ~live), point))
         live = now
     for register in each(live):
-        found[begun.pop(register), point] |= register
+        found[point, ended.pop(register)] |= register
     return tuple(LiveSpan(*ends, ranges(registers)) for ends, registers in sorted(found.items()))
+
+
+def _live_backwards(function: LiveFunction, indices: Sequence[int]) -> Iterator[int]:
+    """Registers live around each of some instructions, last one first; none if unreachable."""
+    for block, group in groupby(reversed(indices), function.block_of):
+        wanted = set(group)
+        if block in function.reached:
+            for index, live in function.live(block):
+                if index in wanted:
+                    yield whole(union(live))
+        else:
+            yield from (0 for _ in wanted)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain, groupby, islice
-from typing import Literal
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.targets import Device
@@ -50,10 +49,8 @@ def _with_code(
         if origin.kind == "code-object" and not is_alone:
             yield from ((one, None) for one in kernels)
             continue
-        kind: Literal["assembly", "code-object"] = (
-            "code-object" if origin.kind == "code-object" else "assembly"
-        )
-        measured = measure_again(kernels, Look(lds=True), wanted, kind)
+        kinds = ("assembly", "code-object")
+        measured = measure_again(kernels, Look(lds=True), wanted, kinds)
         yield from zip(kernels, measured, strict=True)
 
 

@@ -139,12 +139,14 @@ def test_classes_are_those_of_llvms_flags() -> None:
     assert list(instruction_flags.unexplained(instruction_flags.opcodes(), reasons)) == []
     mnemonics = set()
     for processor in instruction_flags.PROCESSORS:
-        found = list(instruction_flags.fuzzed(processor, 1, 2, 3_000_000))
+        # Writes of AGPRs from SGPRs are rare among random words.
+        tries = 6_000_000 if processor == "gfx908" else 3_000_000
+        found = list(instruction_flags.fuzzed(processor, 1, 2, tries))
         assert list(instruction_flags.unexplained(found, reasons)) == []
         assert list(instruction_flags.wrong_bytes(found)) == []
         mnemonics |= {(processor, one.text.split()[0]) for one in found}
     assert len(mnemonics) >= 15_000
-    assert reasons.keys() <= {why for *_, why in instruction_flags.EXPLAINED}
+    assert reasons.keys() == {why for *_, why in instruction_flags.EXPLAINED}
 
 
 def test_the_manual_has_a_row_for_each_class() -> None:

@@ -58,6 +58,12 @@ def test_the_root_is_searched_by_the_last_parts_of_a_path(tmp_path: Path) -> Non
     assert "is not found" in inside.lines("../b.hip")
 
 
+def test_lines_are_counted_as_compilers_count_them(tmp_path: Path) -> None:
+    path = tmp_path / "a.hip"
+    path.write_bytes("one\f1\r\ntwo\u2028 2\rthree\n".encode())
+    assert SourceText(None).lines(str(path)) == ["one\f1", "two\u2028 2", "three"]
+
+
 @pytest.mark.parametrize(
     ("content", "reason"), [(b"a\0b", "is no text"), (b"a" * ((4 << 20) + 1), "more than 4 MiB")]
 )
@@ -70,13 +76,16 @@ def test_what_is_no_source_is_refused(tmp_path: Path, content: bytes, reason: st
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((LINES, "--source"), "give KERNEL"),
-        ((LINES, "add", "--source", "--format", "json"), "as text"),
-        ((LINES, "add", "--source-root", "no-such-folder"), "is no folder"),
+        (("pressure", LINES, "--source"), "give KERNEL"),
+        (("pressure", LINES, "add", "--source", "--format", "json"), "as text"),
+        (("pressure", LINES, "add", "--source-root", "no-such-folder"), "is no folder"),
+        (("report", LINES, "--source"), "in --format html alone"),
+        (("report", LINES, "--source", "--format", "html", "--by", "target"), "html alone"),
+        (("report", LINES, "--source-root", "no", "--format", "html"), "is no folder"),
     ],
 )
 def test_wrong_usage(arguments: tuple[str, ...], message: str) -> None:
-    out, err, code = run("pressure", *arguments)
+    out, err, code = run(*arguments)
     assert (out, code) == ("", 2)
     assert message in err
 

@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader
 from kernelinfo import __version__
 from kernelinfo.kernel import Item
 from kernelinfo.render import View
-from kernelinfo.render.html.dataset import pieces
+from kernelinfo.render.html.dataset import CodePieces, pieces
 from kernelinfo.render.html.pieces import PagePiece
 
 _SCRIPTS = (
@@ -31,15 +31,20 @@ TABLE_SCRIPTS = (
 
 
 def render(
-    items: Iterable[Item], view: View, parts: Mapping[str, Mapping[Any, Any]] | None = None
+    items: Iterable[Item],
+    view: View,
+    parts: Mapping[str, Mapping[Any, Any]] | None = None,
+    code: CodePieces | None = None,
+    scripts: Sequence[str] = (),
 ) -> Iterator[str]:
     """The page of a report, written while the items come.
 
     `parts` maps the name of a further script to its data. `pressure`: curves of live registers by
-    kernel number. `gate`: the outcome of a check."""
+    kernel number. `gate`: the outcome of a check. `code` makes pieces of kernels' code, which the
+    further `scripts` draw."""
     parts = parts or {}
-    scripts = (*_SCRIPTS[:-1], *(f"{part}.js" for part in parts), _SCRIPTS[-1])
-    return page(pieces(items, view, parts), scripts)
+    scripts = (*_SCRIPTS[:-1], *(f"{part}.js" for part in parts), *scripts, _SCRIPTS[-1])
+    return page(pieces(items, view, parts, code), scripts)
 
 
 def page(pieces: Iterable[PagePiece], scripts: Sequence[str]) -> Iterator[str]:

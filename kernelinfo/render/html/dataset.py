@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kernelinfo.hardware import targets
@@ -47,12 +47,18 @@ _NOT_COUNTED = {
 }
 """Fields of a target that the page's arithmetic does not use."""
 
+CodePieces = Callable[[Sequence[Result]], Iterator[PagePiece]]
+"""A function that makes pieces of the code of some kernels."""
+
 _COLUMNS = ("title", "input", "case", "used", "spills", "findings", "compiler")
 """Cells of a row of `kernels`. All but the last two are numbers of shared values."""
 
 
 def pieces(
-    items: Iterable[Item], view: View, parts: Mapping[str, Mapping[Any, Any]]
+    items: Iterable[Item],
+    view: View,
+    parts: Mapping[str, Mapping[Any, Any]],
+    code: CodePieces | None = None,
 ) -> Iterator[PagePiece]:
     """The report as JSON in pieces. Nothing of a kernel is kept but what others share."""
     arithmetic = {name: as_json(targets.find(name), _NOT_COUNTED) for name in targets.known()}
@@ -78,6 +84,8 @@ def pieces(
         details = [kernels.details(result) for result in batch]
         yield piece({"kernels": rows, "titles": titles.fresh(), **kernels.fresh()})
         yield piece(details, "details")
+        if code:
+            yield from code(batch)
     copies = [
         (*(member_path(one.path, one.member) for one in (copy, copy.first)), copy.is_exact)
         for copy in repeats

@@ -22,8 +22,18 @@ function kernelPage(report, kernel) {
   detailsOf(report, kernel).then((details) => {
     page.append(sourcesOf(report, kernel, details));
     if (details.source) page.querySelector(".about").append(` · ${details.source}`);
-  });
+    return codeOf(kernel);
+  }).then((sections) => page.append(...sections));
   return page;
+}
+
+/* Live registers, source and instructions, if the page has them. */
+async function codeOf(kernel) {
+  const script = piecesOf("code")[kernel.index];
+  if (!script) return [];
+  const code = await readPiece(script);
+  return code ? codeSections(code.pressure, code.panes)
+    : [html("p", { class: "quiet" }, "Its instructions were not read; `kernelinfo pressure` says why.")];
 }
 
 function whyUnknown(report, { input: { target } }) {

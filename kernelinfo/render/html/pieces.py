@@ -22,7 +22,7 @@ class PagePiece(NamedTuple):
     """JSON text of one element of the page."""
 
     kind: str
-    """`data` is read when the page opens, `details` when a row asks for it."""
+    """`data` is read when the page opens; `details`, `code` and `text` when a kernel is opened."""
     text: str
     """JSON without markup, or base64 of its zlib stream."""
     is_packed: bool

@@ -76,10 +76,16 @@ function pressurePage(report, kernel) {
     html("h1", { tabindex: "-1", class: "clamped" }, shortened(title.brief)),
     title.name === title.brief ? null : html("p", { class: "name" }, title.name),
     html("p", { class: "about" }, [kernel.id, kernel.location].filter(Boolean).join(" · ")));
-  readPiece(piecesOf("details")[kernel.index]).then(({ pressure, lines, loops }) => {
-    page.append(pressureSection(pressure),
-      countsOf("Source lines", ["source line", ...COUNTS], lines),
-      countsOf("Loops", ["loop", "depth", ...COUNTS], loops));
+  readPiece(piecesOf("details")[kernel.index]).then(async ({ pressure, panes, lines, loops }) => {
+    const tables = [countsOf("Source lines", ["source line", ...COUNTS], lines),
+      countsOf("Loops", ["loop", "depth", ...COUNTS], loops)];
+    if (!panes) {
+      page.append(pressureSection(pressure), ...tables);
+      return;
+    }
+    const [chart, code] = await codeSections(pressure, panes);
+    page.append(chart, html("details", {}, html("summary", {}, "counts by source line and loop"),
+      tables), code);
   });
   return page;
 }

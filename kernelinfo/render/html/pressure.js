@@ -8,8 +8,9 @@ const BAND = 13;
 
 const POINT = ["number", "where", "source", "vgprs", "agprs", "sgprs", "text", "spills"];
 
-/* The chart, the point under the pointer, and the values of the clicked point. */
-function pressureSection(data) {
+/* The chart, the point under the pointer, and the values of the clicked point. If they are shown
+   elsewhere, `marked` is called with the number of the clicked instruction. */
+function pressureSection(data, marked = null) {
   const points = data.points.map((row) =>
     Object.fromEntries(POINT.map((name, index) => [name, row[index]])));
   if (!points.length) return html("section", {}, html("p", {}, "no instructions"));
@@ -22,7 +23,7 @@ function pressureSection(data) {
     cursor.setAttribute("x1", frame.x(chosen));
     cursor.setAttribute("x2", frame.x(chosen));
     reading.textContent = sayPoint(data, points[chosen]);
-    values.replaceChildren(valuesAt(data, points, chosen));
+    if (!marked) values.replaceChildren(valuesAt(data, points, chosen));
   };
   const pointed = (event) => {
     const box = chart.getBoundingClientRect();
@@ -36,7 +37,10 @@ function pressureSection(data) {
   chart.addEventListener("pointerleave", () => {
     reading.textContent = sayPoint(data, points[chosen]);
   });
-  chart.addEventListener("click", (event) => choose(pointed(event)));
+  chart.addEventListener("click", (event) => {
+    choose(pointed(event));
+    marked?.(points[chosen].number);
+  });
   chart.addEventListener("keydown", (event) => {
     const way = { ArrowLeft: -1, ArrowRight: 1, PageUp: -50, PageDown: 50 }[event.key];
     if (!way) return;
@@ -166,14 +170,20 @@ function valuesAt(data, points, index) {
     const source = data.sources[points[at].source];
     return source ? `${source} (${points[at].where})` : points[at].where;
   };
-  const live = data.spans.filter(([first, last]) => first <= index && index <= last)
+  const table = liveTable(data.spans, index, location,
+    (first, last) => points[last].number - points[first].number + 1);
+  const groups = plural(table.querySelectorAll("tbody tr").length, "group");
+  return html("details", { open: true },
+    html("summary", {}, `live at ${location(index)}: ${groups} of registers`), table);
+}
+
+/* Spans of registers around a point: ends by `location`, instructions by `length`. */
+function liveTable(spans, index, location, length) {
+  const live = spans.filter(([first, last]) => first <= index && index <= last)
     .sort((one, other) => (other[1] - other[0]) - (one[1] - one[0]));
   const rows = live.map(([first, last, registers]) => ({
-    cells: [registers, location(first), location(last),
-      String(points[last].number - points[first].number + 1)],
+    cells: [registers, location(first), location(last), String(length(first, last))],
   }));
-  return html("details", { open: true },
-    html("summary", {}, `live at ${location(index)}: ${plural(rows.length, "group")} of registers`),
-    tableOf("Registers that are live there", ["registers", "live from", "to", "instructions"],
-      rows, "   n"));
+  return tableOf("Registers that are live there", ["registers", "live from", "to", "instructions"],
+    rows, "   n");
 }

@@ -16,9 +16,11 @@ from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles, place, problem_rows
 from kernelinfo.render.html.pieces import PagePiece, Shared, piece
 from kernelinfo.render.names import member_path, printable
+from kernelinfo.render.pressure.panes import SCRIPTS as PANES
+from kernelinfo.render.pressure.panes import PageTexts, panes
 from kernelinfo.render.pressure.words import NO_LINE, in_short, in_text, located
 
-SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "pressure.js", "pressure-page.js")
+SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "pressure.js", *PANES, "pressure-page.js")
 
 
 def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
@@ -29,13 +31,15 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[PagePiece]:
     problems: list[Problem] = []
     titles, places = Titles(view.names), Shared()
+    texts = PageTexts(view.source) if view.source else None
     for item in items:
         if isinstance(item, Problem):
             problems.append(item)
         elif isinstance(item, Measured):
             row = _row(item, titles, places)
             yield piece({"kernels": [row], "titles": titles.fresh(), "places": places.fresh()})
-            yield piece(_details(item, view), "details")
+            yield piece(_details(item, view, texts), "details")
+            yield from texts.fresh() if texts else ()
     rows = {"problems": problem_rows(problems), "repeats": [], "briefs": titles.briefs()}
     yield piece({"kernels": [], "titles": [], "places": [], **rows})
 
@@ -57,11 +61,12 @@ def _row(one: Measured, titles: Titles, places: Shared) -> list[Any]:
     ]
 
 
-def _details(one: Measured, view: View) -> dict[str, Any]:
+def _details(one: Measured, view: View, texts: PageTexts | None) -> dict[str, Any]:
     """JSON values of a kernel's section, which are read when it is opened."""
     lines = [(_line_name(x.source), *_counts(x.code)) for x in one.story.lines]
     return {
         "pressure": dataset(one),
+        "panes": panes(one, texts) if texts else None,
         "lines": lines[: view.top or None],
         "loops": [
             (printable(loop.label or in_text(loop.at)), loop.depth, *_counts(loop.code))

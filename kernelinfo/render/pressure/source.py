@@ -3,11 +3,13 @@ them."""
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Iterator, Mapping
 
 from kernelinfo.kernel.instruction_counts import NONE, InstructionCounts
-from kernelinfo.pressure.nouns import LinePressure, Story
+from kernelinfo.pressure.measure import Measured
+from kernelinfo.pressure.nouns import LinePressure
 from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import View
 from kernelinfo.render.instructions import HEADINGS
@@ -21,20 +23,21 @@ _SHOWN = (
 """Counts in the margin; those that are 0 in all lines have no column."""
 
 
-def render_source(story: Story, text: SourceText, view: View) -> Iterator[str]:
+def render_source(one: Measured, text: SourceText, view: View) -> Iterator[str]:
     """The lines around the peak, `view.top` on each side; with 0 all lines with instructions.
 
     Files of inlined functions follow. One line says why if a text is not found.
     """
-    peak = story.peak.at.source
+    story, peak = one.story, one.story.peak.at.source
+    folder = os.path.dirname(one.result.kernel.code_object.path)
     by_file: dict[str, dict[int, LinePressure]] = {}
-    for one in story.lines:
-        if one.source:
-            by_file.setdefault(one.source.file, {})[one.source.line] = one
+    for line in story.lines:
+        if line.source:
+            by_file.setdefault(line.source.file, {})[line.source.line] = line
     files = sorted(by_file, key=lambda file: (peak is None or file != peak.file, file))
     for file in files:
         yield "\n"
-        lines = text.lines(file)
+        lines = text.lines(file, folder)
         if isinstance(lines, str):
             yield from painted([[(f" no source text: {printable(lines)}", "")]], view)
             continue

@@ -67,7 +67,7 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
     yield from _values(story, view)
     yield from _loop_of_the_peak(story, view)
     if view.source:
-        yield from render_source(story, view.source, view)
+        yield from render_source(one, view.source, view)
     yield from _lines(story, view)
     yield "\n"
     yield from loops_table(story, view)

@@ -1,0 +1,38 @@
+"""The HTML page of a report whose kernels have source and instructions side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Item, Result
+from kernelinfo.pressure.measure import Look, measure_again
+from kernelinfo.pressure.source_text import SourceText
+from kernelinfo.render import View
+from kernelinfo.render.html import render
+from kernelinfo.render.html.pieces import PagePiece, piece
+from kernelinfo.render.pressure.html import dataset
+from kernelinfo.render.pressure.panes import SCRIPTS, PageTexts, panes
+
+_LOOK = Look(curve=True, code=True, blocks=True)
+_KINDS = ("assembly", "code-object")
+
+
+def with_source(
+    view: View, root: str | None, options: Options
+) -> Callable[[Iterable[Item]], Iterator[str]]:
+    """A renderer of the page. It opens files again for the code of their kernels.
+
+    Raises `OptionError` if `root`, where source text is searched first, is no folder.
+    """
+    code = partial(_pieces, texts=PageTexts(SourceText(root)), options=options)
+    return partial(render, view=view, code=code, scripts=("pressure.js", *SCRIPTS))
+
+
+def _pieces(results: Sequence[Result], texts: PageTexts, options: Options) -> Iterator[PagePiece]:
+    """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
+    for one in measure_again(results, _LOOK, options, _KINDS):
+        found = {"pressure": dataset(one), "panes": panes(one, texts)} if one else None
+        yield piece(found, "code")
+        yield from texts.fresh()
