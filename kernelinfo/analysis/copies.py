@@ -69,9 +69,9 @@ class Copies:
     def _compared(self, kernels: Sequence[Kernel], assemblies: list[str]) -> Sequence[Kernel]:
         """The kernels, with their contradictions to the assembly of the same source, if there is
         one."""
-        own = _source_name(kernels[0].code_object.path)
+        own = source_name(kernels[0].code_object.path)
         for path in assemblies:
-            stated = self._stated_in(path) if _source_name(path) == own else {}
+            stated = self._stated_in(path) if source_name(path) == own else {}
             others = filter(None, (stated.get(_key(kernel)) for kernel in kernels))
             if any(_may_be_one(kernels[0].code_object, other.code_object) for other in others):
                 return [_contradicted(kernel, path, stated) for kernel in kernels]
@@ -81,7 +81,7 @@ class Copies:
         """Paths of assemblies next to a code object: those of its own source first, then other
         device code."""
         path, target = code_object.path, code_object.target or ""
-        own, found = _source_name(path), self._assemblies(os.path.dirname(path))
+        own, found = source_name(path), self._assemblies(os.path.dirname(path))
         fitting = (p for p in found if target in p or "gfx" not in p)
         return sorted(
             (p for p in fitting if found[p] == own or _DEVICE in p), key=lambda p: found[p] != own
@@ -95,7 +95,7 @@ class Copies:
                 names = sorted(os.listdir(folder or "."))
             paths = (os.path.join(folder, name) for name in names if name.endswith(ASSEMBLY))
             read = (path for path in paths if is_read(path, self._among))
-            self._folders[folder] = {path: _source_name(path) for path in read}
+            self._folders[folder] = {path: source_name(path) for path in read}
         return self._folders[folder]
 
     def _stated_in(self, path: str) -> StatedKernels:
@@ -141,7 +141,7 @@ def _may_be_one(one: CodeObject, other: CodeObject) -> bool:
     return all(None in pair or len({*pair}) == 1 for pair in features)
 
 
-def _source_name(path: str) -> str:
+def source_name(path: str) -> str:
     """The name of the source file that a file was compiled from, without suffix."""
     name = os.path.basename(path)
     for mark in _MARKS:

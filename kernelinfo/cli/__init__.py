@@ -11,7 +11,8 @@ from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you
 
 COMMANDS = (
     *("report", "explain", "pressure", "diff", "check", "calc", "limits", "extract", "sweep"),
-    *("scan", "trend", "compare-profile", "rules", "arch", "vectors", "cmake-dir", "mcp"),
+    *("watch", "scan", "trend", "compare-profile", "rules", "arch", "vectors", "cmake-dir"),
+    "mcp",
 )
 """Names of commands: each is a module of this package with a function `command` and `EXAMPLES`."""
 

@@ -44,6 +44,7 @@ DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")  # modules o
 PRESSURE_FORMATS = ("text", "json", "csv", "html")  # of `render.pressure`
 SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.sweep`
 TREND_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.trend`
+WATCH_FORMATS = ("text", "jsonl")  # of `render.watch`
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # answers without kernels
 
 Renderer = Callable[[Any, View], Iterator[str]]

@@ -66,6 +66,8 @@ def test_examples_run(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch) 
         pytest.skip("tests/fleet runs them, with the extra that they need")
     if arguments[0] == "mcp":
         pytest.skip("tests/agents runs it, with the extra that it needs")
+    if arguments[0] == "watch" and "--once" not in arguments:
+        pytest.skip("it runs until Ctrl-C: tests/watch ends it")
     if arguments[-1] == "--show-completion":
         arguments.append("bash")
     out, err, code = run(*arguments, folder=folder)

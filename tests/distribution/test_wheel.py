@@ -42,6 +42,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
         "diff/diff-schema.json",
         "sweep/sweep-schema.json",
         "trend/trend-schema.json",
+        "watch/watch-schema.json",
     }
     data = {"kernelinfo/hardware/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
     data.add("kernelinfo/render/sweep/page.html")

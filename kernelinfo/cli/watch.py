@@ -1,0 +1,177 @@
+"""`kernelinfo watch PATH...`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import closing
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.cli import options
+from kernelinfo.cli.output import CANNOT_ANSWER, make_view
+from kernelinfo.cli.project import configuration
+from kernelinfo.cli.screen import Screen
+from kernelinfo.cli.signals import end_on_signals
+from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.render import WATCH_FORMATS, View, renderer
+from kernelinfo.render.paint import harmless, without_hashes
+from kernelinfo.render.watch.text import details, on_screen, rows
+from kernelinfo.watch.loop import Event, Watch, WatchedCommand, WatchedOutputs, events
+from kernelinfo.watch.nouns import Began, WatchLook
+from kernelinfo.watch.peaks import with_peaks
+
+EXAMPLES = """
+  kernelinfo watch build/ -k 'gemm*'              # somebody else builds
+  kernelinfo watch build/ --run 'ninja -C build'  # builds at each save
+  kernelinfo watch ~/.triton/cache                # each kernel of Triton
+  kernelinfo watch kernels.s --once --format jsonl      # for an editor
+"""
+
+_INTERRUPTED = 128 + signal.SIGINT
+
+
+def command(
+    *,
+    paths: list[str] = typer.Argument(
+        metavar="PATH...", help="Files, directories and globs that a build writes."
+    ),
+    run: str | None = typer.Option(
+        None,
+        "--run",
+        metavar="COMMAND",
+        help="Run this command of the shell when a file of the current folder is saved.",
+    ),
+    once: bool = typer.Option(False, "--once", help="End after the first look."),
+    arch: options.Arch = None,
+    target: options.Targets = None,
+    member: options.Members = None,
+    where: options.Where = None,
+    workgroup_size: options.WorkgroupSize = None,
+    dynamic_lds: options.DynamicLds = None,
+    no_trap_handler: options.NoTrapHandler = False,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
+    all_copies: options.AllCopies = False,
+    bound: options.Bound = None,
+    deep: options.Deep = False,
+    select: options.Select = None,
+    ignore: options.Ignore = None,
+    severity: options.Severity = None,
+    config: options.Config = None,
+    format: Annotated[str, options.format_option(WATCH_FORMATS)] = "text",
+    names: options.Names = "short",
+    color: options.Color = "auto",
+    width: options.Width = None,
+    top: options.Top = 50,
+) -> None:
+    """Show at each save what moved in the kernels.
+
+    Shows the kernels after each build, changed ones first: what moved since the look before and
+    since the first one, new and ended findings, and the source line with most live registers.
+    A terminal is drawn in place; otherwise each look is appended. Ctrl-C ends it.
+    """
+    wanted = wanted_options(
+        arch=arch,
+        target=target,
+        member=member,
+        where=where,
+        workgroup_size=workgroup_size,
+        dynamic_lds=dynamic_lds,
+        no_trap_handler=no_trap_handler,
+        kernels=kernels,
+        exclude=exclude,
+        all_copies=all_copies,
+        bound=bound,
+        deep=deep,
+    )
+    project = configuration(select=select, ignore=ignore, severity=severity, config=config)
+    wanted = wanted._replace(
+        selection=project.selection, workgroup_sizes=project.workgroup_sizes, instructions=False
+    )
+    view = make_view(names=names, color=color, width=width, top=top)
+    watch = WatchedCommand(run, paths, wanted) if run else WatchedOutputs(paths, wanted)
+    end_on_signals()
+    try:
+        code = _watch(watch, wanted, view, format, once=once)
+    except SystemExit as end:
+        if end.code != _INTERRUPTED:
+            raise
+        code = 0  # Ctrl-C is the way to end it
+    sys.exit(code)
+
+
+def _watch(watch: Watch, wanted: Options, view: View, format: str, *, once: bool) -> int:
+    """Show each look until a signal comes, or one. Returns 2 if the last one failed."""
+    is_drawn = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+    with closing(events(watch)) as found:
+        if is_drawn and format == "text" and not once:
+            _draw(found, wanted, view)
+        view = view._replace(fold=view.fold and is_drawn)
+        return _append(found, wanted, view, format, once=once)
+
+
+def _append(
+    found: Iterator[Event | None], wanted: Options, view: View, format: str, *, once: bool
+) -> int:
+    """Append each look to standard output."""
+    for event in found:
+        if isinstance(event, Began) and format == "text":
+            _print([f"building: {event.command}\n"], view)
+        if not isinstance(event, WatchLook):
+            continue
+        if format == "text":
+            _print(rows(event, view), view)
+            _print(details(with_peaks(event, wanted), view), view)
+        else:
+            _print(renderer(f"watch.{format}")(with_peaks(event, wanted), view), view)
+        if once:
+            return CANNOT_ANSWER if event.failure or event.problems else 0
+    return 0
+
+
+def _print(pieces: Iterable[str], view: View) -> None:
+    """Write the text at once. Raises `BrokenPipeError` if nobody reads any more."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    sys.stdout.write(without_hashes(harmless("".join(pieces), color=view.color)))
+    sys.stdout.flush()
+
+
+def _draw(found: Iterator[Event | None], wanted: Options, view: View) -> None:
+    """Draw the last good look in place, below the message of a command that failed since."""
+    with Screen() as screen:
+        good: WatchLook | None = None
+        failed: WatchLook | None = None
+        for event in found:
+            if event is None:
+                screen.fit()
+                continue
+            now = "waits for a change; Ctrl-C ends"
+            if isinstance(event, Began):
+                now = f"building: {event.command}"
+            elif event.failure:
+                failed = event
+            else:
+                good, failed = event, None
+            screen.show(partial(_lines, good, failed, now, view))
+            if isinstance(event, WatchLook) and not event.failure:
+                good = with_peaks(event, wanted)
+                screen.show(partial(_lines, good, failed, now, view))
+
+
+def _lines(
+    good: WatchLook | None,
+    failed: WatchLook | None,
+    now: str,
+    view: View,
+    width: int,
+    height: int,
+) -> list[str]:
+    """The lines of a terminal of this size."""
+    return on_screen(good, failed, now, view._replace(width=width), height)

@@ -1,0 +1,1 @@
+"""Output formats of looks, one after the other: one module each."""

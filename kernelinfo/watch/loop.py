@@ -1,0 +1,145 @@
+"""The loop: waits for changes, builds if asked to, and yields looks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator, Sequence
+from typing import Protocol
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.reading.blob import Problem
+from kernelinfo.watch.command import RunningCommand
+from kernelinfo.watch.history import LookHistory
+from kernelinfo.watch.nouns import Began, WatchLook
+from kernelinfo.watch.reading import OutputReader
+from kernelinfo.watch.sources import Sources
+
+INTERVAL = 0.2
+"""Seconds between two looks at the files."""
+_SHARE = 0.02
+"""Most of a core that looking may take. Large folders are looked at less often."""
+_MOST_OVERTAKEN = 20
+"""Runs in a row that a save may overtake. The next one ends: its command may write a source."""
+
+Event = Began | WatchLook
+
+
+class Watch(Protocol):
+    """Something to watch, asked again and again."""
+
+    seconds: float
+    """CPU time of the last step's look at files that had not changed."""
+
+    def step(self) -> Event | None:
+        """The next event; None if nothing is new. The first look always comes."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but no longer than until a build ends."""
+
+    def end(self) -> None:
+        """End what still runs."""
+
+
+def events(watch: Watch) -> Generator[Event | None, None, None]:
+    """Each event, and None after each look at the files that found nothing new. Never ends."""
+    try:
+        while True:
+            event = watch.step()
+            yield event
+            if not isinstance(event, WatchLook):
+                watch.wait(max(INTERVAL, watch.seconds / _SHARE))
+    finally:
+        watch.end()
+
+
+class WatchedOutputs:
+    """Outputs that somebody else builds."""
+
+    def __init__(self, paths: Sequence[str], options: Options) -> None:
+        self.seconds = 0.0
+        self._reader = OutputReader(paths, options)
+        self._history = LookHistory()
+
+    def step(self) -> Event | None:
+        began = time.thread_time()
+        readings = self._reader.read(time.monotonic())
+        if readings is None:
+            self.seconds = time.thread_time() - began
+            return None
+        return self._history.look(readings, self._missing())
+
+    def after(self, command: str, seconds: float, failure: str) -> WatchLook:
+        """The look after a command of the user ended."""
+        if failure:
+            return self._history.failed(failure, command, seconds)
+        readings = self._reader.read_rested()
+        return self._history.look(readings, self._missing(), command, seconds)
+
+    def wait(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def end(self) -> None:
+        """Nothing runs."""
+
+    def _missing(self) -> list[Problem]:
+        message = "no such file yet; waits until it is built"
+        return [Problem(path, message) for path in self._reader.outputs.missing()]
+
+
+class WatchedCommand:
+    """A command that runs when a source changes, and the outputs that it builds.
+
+    A source that is saved while the command runs ends it and its group, and it runs again. Files
+    that appear or vanish meanwhile are the command's own.
+    """
+
+    def __init__(self, command: str, paths: Sequence[str], options: Options) -> None:
+        self.seconds = 0.0
+        self._command = command
+        self._outputs = WatchedOutputs(paths, options)
+        self._sources = Sources(paths)
+        self._running: RunningCommand | None = None
+        self._overtaken = 0
+        """Runs in a row that a save overtook."""
+
+    def step(self) -> Event | None:
+        began = time.thread_time()
+        has_changed = self._sources.have_changed(only_saved=self._running is not None)
+        self.seconds = time.thread_time() - began
+        if self._running is None:
+            if has_changed:
+                return self._start()
+            event = self._outputs.step()
+            self.seconds += self._outputs.seconds
+            return event
+        if has_changed and self._overtaken < _MOST_OVERTAKEN:
+            self._overtaken += 1
+            return self._start()
+        return self._look() if self._running.wait(0) else None
+
+    def _start(self) -> Began:
+        """Start the command once the sources rest; end the one that still runs."""
+        self.end()
+        self._sources.rest()
+        self._running = RunningCommand(self._command)
+        return Began(self._command)
+
+    def _look(self) -> WatchLook:
+        assert self._running is not None
+        running, self._running, self._overtaken = self._running, None, 0
+        seconds = time.monotonic() - running.began
+        self._sources.absorb()
+        failure = running.failure()
+        running.end()
+        return self._outputs.after(self._command, seconds, failure)
+
+    def wait(self, seconds: float) -> None:
+        if self._running:
+            self._running.wait(seconds)
+        else:
+            time.sleep(seconds)
+
+    def end(self) -> None:
+        if self._running:
+            self._running.end()
+            self._running = None

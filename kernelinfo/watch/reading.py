@@ -1,0 +1,137 @@
+"""Reads files that changed, each on its own; the readings of all others stay."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.copies import source_name
+from kernelinfo.analysis.inputs import PathCounts, conclusions
+from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Result
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.containers import open_file
+from kernelinfo.reading.containers.files import File
+from kernelinfo.reading.containers.magic import is_named_as_code
+from kernelinfo.watch.files import Outputs, Snapshot, Stamp
+from kernelinfo.watch.nouns import FileReading
+
+_REST = 0.5
+"""Seconds that a file must stay as it is before its damage, or its absence, is believed."""
+_SIDECAR = ".json"
+"""Suffix of Triton's JSON, which says how the code object next to it is launched."""
+
+FileReadings = dict[str, FileReading]
+
+
+class OutputReader:
+    """The kernels of a build's outputs. A file is read again when its stamp changes.
+
+    A file that is half written mostly cannot be read: its reading before stays until it rests. So
+    does the reading of a file that is gone for a moment, as while it is written anew.
+    """
+
+    def __init__(self, paths: Sequence[str], options: Options) -> None:
+        self.outputs = Outputs(paths)
+        self._paths = tuple(paths)
+        # A text that was cut off is a problem, as for the gate: it may still be written.
+        self._options = options._replace(is_gate=True)
+        self._readings: FileReadings | None = None
+        self._unrested: dict[str, tuple[Stamp | None, float]] = {}
+        """Path -> its stamp, None for a file that is gone, and the time when it was first seen."""
+
+    def read(self, now: float) -> FileReadings | None:
+        """The readings of all files, if one of them changed and has kernels or had some; else None.
+
+        `now` is in seconds of a clock that never goes back. The first call always returns readings.
+        """
+        seen = self.outputs.snapshot()
+        before = self._readings
+        if before is None:
+            return self.read_rested()
+        self._unrested = {
+            path: (stamp, since)
+            for path, (stamp, since) in self._unrested.items()
+            if (stamp is None) == (path not in seen)
+        }
+        due = [path for path in seen if self._is_due(path, seen[path], before.get(path), now)]
+        gone = [path for path in before if path not in seen and self._rests(path, None, now)]
+        if not due and not gone:
+            return None
+        read = self._read_files(self._with_neighbours(due, seen), seen)
+        settled = {
+            path: reading
+            for path, reading in read.items()
+            if not reading.problems or self._rests(path, reading.stamp, now)
+        }
+        kept = {path: one for path, one in before.items() if path not in gone}
+        self._readings = kept | settled
+        for path in (*settled, *gone):
+            self._unrested.pop(path, None)
+        touched = [one[path] for path in (*settled, *gone) for one in (before, read) if path in one]
+        return self._readings if any(one.results or one.problems for one in touched) else None
+
+    def read_rested(self) -> FileReadings:
+        """The readings of all files, whose writers have ended."""
+        seen, before = self.outputs.snapshot(), self._readings or {}
+        due = [path for path in seen if path not in before or before[path].stamp != seen[path]]
+        kept = {path: one for path, one in before.items() if path in seen}
+        self._readings = kept | self._read_files(self._with_neighbours(due, seen), seen)
+        self._unrested.clear()
+        return self._readings
+
+    def _is_due(self, path: str, stamp: Stamp, before: FileReading | None, now: float) -> bool:
+        """True if the file has to be read. A file without kernels must rest first: a log."""
+        if before is None or before.stamp == stamp:
+            return before is None
+        may_have = before.results or before.problems or is_named_as_code(path)
+        return bool(may_have) or self._rests(path, stamp, now)
+
+    def _rests(self, path: str, stamp: Stamp | None, now: float) -> bool:
+        """True if the file has had this stamp for half a second."""
+        known, since = self._unrested.get(path, (None, now))
+        if path not in self._unrested or known != stamp:
+            self._unrested[path] = stamp, now
+            return False
+        return now - since >= _REST
+
+    def _with_neighbours(self, due: Iterable[str], seen: Snapshot) -> list[str]:
+        """The files and their neighbours of the same source, which state parts of the same kernels:
+        assembly, code object, Triton's JSON."""
+        groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for path in seen:
+            groups[_source(path)].append(path)
+        return [*dict.fromkeys(path for one in due for path in groups[_source(one)])]
+
+    def _read_files(self, paths: Iterable[str], seen: Snapshot) -> FileReadings:
+        analysis = Analysis(self._options, self._paths)
+        return {path: self._read_file(path, seen[path], analysis) for path in paths}
+
+    def _read_file(self, path: str, stamp: Stamp, analysis: Analysis) -> FileReading:
+        is_named = self.outputs.is_named(path)
+        counts = PathCounts(path)
+        found = open_file(
+            File(path, is_named, None if is_named else stamp.size),
+            among=self._paths,
+            within=self._options.bounds,
+        )
+        items = [item for blob in found for item in analysis.analyse_blob(blob, counts)]
+        if is_named and not self._paths[1:]:  # of several, another may have the chosen kernels
+            items += conclusions([counts], self._options._replace(is_gate=False))
+        return FileReading(
+            stamp,
+            tuple(item for item in items if isinstance(item, Result)),
+            tuple(item for item in items if isinstance(item, Problem)),
+        )
+
+
+def _source(path: str) -> tuple[str, str]:
+    """The folder, and the name of the source that a file was compiled from."""
+    return os.path.dirname(path), source_name(path.removesuffix(_SIDECAR))
+
+
+def results_of(readings: Mapping[str, FileReading]) -> list[Result]:
+    """The kernels of all readings, in their order."""
+    return [result for one in readings.values() for result in one.results]

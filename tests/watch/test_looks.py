@@ -1,0 +1,221 @@
+"""Looks: what they say after a change of the outputs, and what is not read again."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.compare.builds import diff
+from kernelinfo.reading.containers import files
+from kernelinfo.watch.loop import WatchedOutputs
+from kernelinfo.watch.nouns import WatchLook
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+from .watching import ASSEMBLY, NEW, OLD, named, replaced, watching
+
+RENDER = FIXTURES.parent / "kernelinfo" / "render"
+SCHEMA = json.loads((RENDER / "watch" / "watch-schema.json").read_text("utf-8"))
+ROW_SCHEMA = json.loads((RENDER / "row-schema.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def build(tmp_path: Path) -> Path:
+    """A build with one assembly of four kernels."""
+    (tmp_path / "build").mkdir()
+    shutil.copy(OLD, tmp_path / "build" / "k.s")
+    return tmp_path / "build"
+
+
+def watch(*paths: Path) -> WatchedOutputs:
+    return WatchedOutputs([*map(str, paths)], Options())
+
+
+def look(watched: WatchedOutputs) -> WatchLook:
+    found = watched.step()
+    assert isinstance(found, WatchLook)
+    return found
+
+
+def names(found: WatchLook) -> list[str]:
+    return [one.result.kernel.name.partition("(")[0] for one in found.kernels]
+
+
+def test_a_look_says_what_diff_says(build: Path) -> None:
+    watched = watch(build)
+    first = look(watched)
+    assert not first.changed
+    assert names(first) == ["empty", "vgprbound", "ldsbound", "sgprbound"]
+    replaced(build / "k.s", NEW.read_bytes())
+    second = look(watched)
+    pairs = {pair.new.symbol: pair for pair in diff(str(OLD), str(NEW)).pairs}
+    for one in second.kernels:
+        expected = pairs[one.result.kernel.symbol]
+        assert one.since_previous is not None
+        assert one.since_previous.why == expected.why
+        assert one.moves == expected.moves
+        assert one.has_changed == bool(expected.moves)
+    assert names(second)[-1] == "empty", "which is as it was"
+    assert watched.step() is None
+
+
+def test_findings_are_new_and_end(build: Path) -> None:
+    watched = watch(build)
+    look(watched)
+    replaced(build / "k.s", NEW.read_bytes())
+    padded = next(one for one in look(watched).kernels if one.new_findings)
+    assert [finding.rule for finding in padded.new_findings] == ["KI208"]
+    replaced(build / "k.s", OLD.read_bytes())
+    back = next(one for one in look(watched).kernels if one.ended_findings)
+    assert [finding.rule for finding in back.ended_findings] == ["KI208"]
+
+
+def test_what_moved_since_the_first_look_stays(build: Path) -> None:
+    watched = watch(build)
+    look(watched)
+    replaced(build / "k.s", NEW.read_bytes())
+    moved = {one.result.kernel.symbol: one.since_first for one in look(watched).kernels}
+    replaced(build / "k.s", NEW.read_bytes() + b"\n")
+    again = look(watched)
+    assert not again.changed
+    assert {one.result.kernel.symbol: one.since_first for one in again.kernels} == moved
+    replaced(build / "k.s", OLD.read_bytes())
+    assert not any(one.since_first for one in look(watched).kernels)
+
+
+def test_only_the_files_that_changed_are_read_again(
+    build: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(20):
+        shutil.copy(ASSEMBLY / "tiny-v6-clang22-gfx90a.s", build / f"other{number}.s")
+    watched = watch(build)
+    assert len(look(watched).kernels) > 20
+    read: list[str] = []
+    load = files.load
+
+    def remembering(path: str, *of: Any) -> Any:
+        read.append(path)
+        return load(path, *of)
+
+    monkeypatch.setattr(files, "load", remembering)
+    replaced(build / "k.s", NEW.read_bytes())
+    assert names(look(watched))[0] == "vgprbound"
+    assert read == [str(build / "k.s")]
+
+
+def test_kernels_come_and_go(build: Path) -> None:
+    watched = watch(build)
+    look(watched)
+    shutil.copy(ASSEMBLY / "tiny-v6-clang22-gfx90a.s", build / "more.s")
+    came = [one for one in look(watched).kernels if one.is_new]
+    assert {one.result.kernel.code_object.path for one in came} == {str(build / "more.s")}
+    replaced(build / "k.s", OLD.read_bytes().replace(b"_Z9vgprboundiPd", b"_Z9vgprownediPd"))
+    renamed = look(watched)
+    assert [one.name for one in renamed.gone] == ["vgprbound(int, double*)"]
+    assert names(renamed)[0] == "vgprowned"
+
+
+def test_a_folder_that_is_deleted_and_made_again_moves_nothing(build: Path) -> None:
+    watched = watch(build)
+    look(watched)
+    shutil.rmtree(build)
+    assert watched.step() is None
+    build.mkdir()
+    shutil.copy(OLD, build / "k.s")
+    again = look(watched)
+    assert not again.changed
+    assert not again.gone
+
+
+def test_a_deletion_that_lasts_is_told(build: Path) -> None:
+    with watching(build.parent, "build") as found:
+        assert len(found.look()["kernels"]) == 4
+        shutil.rmtree(build)
+        gone = found.look()
+        assert len(gone["gone"]) == 4
+        assert gone["problems"][0]["path"] == "build"
+        build.mkdir()
+        shutil.copy(NEW, build / "k.s")
+        back = found.until(lambda look: look["kernels"])
+        assert named(back, "ldsbound")["previous"]["why"].startswith("VGPR: 216 → 264 allocated")
+
+
+def test_a_half_written_file_is_looked_at_again(build: Path) -> None:
+    whole = NEW.read_bytes()
+    with watching(build.parent, "build") as found:
+        found.look()
+        with open(build / "k.s", "wb") as file:
+            file.write(whole[: len(whole) // 2])
+            file.flush()
+            assert found.is_silent(0.4)
+            file.write(whole[len(whole) // 2 :])
+        assert named(found.look(), "ldsbound")["new"] == ["KI208"]
+
+
+def test_a_file_that_stays_damaged_is_a_problem(build: Path) -> None:
+    with watching(build.parent, "build") as found:
+        found.look()
+        (build / "k.s").write_bytes(OLD.read_bytes()[:40_000])
+        assert found.look()["problems"][0]["path"] == "build/k.s"
+
+
+def test_ignored_folders_are_left_out_unless_they_are_meant(tmp_path: Path) -> None:
+    for folder in (".git", "build/stale", "old"):
+        (tmp_path / folder).mkdir(parents=True)
+        shutil.copy(OLD, tmp_path / folder / "k.s")
+    shutil.copy(OLD, tmp_path / "build" / "k.s")
+    (tmp_path / ".gitignore").write_text("# outputs\n/build/\nold\n*.s\n!k.s\n")
+    assert look(watch(tmp_path)).kernels == ()
+    assert len(look(watch(tmp_path / "build")).kernels) == 8
+    (tmp_path / ".gitignore").write_text("old/\nbuild/*\n!build/stale\n*.s\n")
+    paths = {one.result.kernel.code_object.path for one in look(watch(tmp_path)).kernels}
+    assert paths == {str(tmp_path / "build/k.s"), str(tmp_path / "build/stale/k.s")}
+
+
+def test_once_is_for_editors(build: Path) -> None:
+    out, err, code = run("watch", "k.s", "--once", "--format", "jsonl", folder=build)
+    assert (err, code) == ("", 0)
+    document = json.loads(out)
+    jsonschema.validate(document, SCHEMA)
+    rows = [
+        json.loads(line) for line in run("k.s", "--format", "jsonl", folder=build)[0].splitlines()
+    ]
+    shown = [one["row"] for one in document["kernels"]]
+    for row, expected in zip(shown, rows, strict=True):
+        jsonschema.validate(row, ROW_SCHEMA)
+        assert row == expected | {"Kernel_Name": row["Kernel_Name"]}
+    peak = named(document, "vgprbound")["peak"]
+    assert peak["vector"] == 112
+    assembly = OLD.read_text("utf-8").splitlines()
+    assert assembly[peak["line"] - 1].split() == peak["instruction"].split()
+
+
+def test_each_look_fits_its_schema(build: Path) -> None:
+    with watching(build.parent, "build", "-k", "*bound*") as found:
+        jsonschema.validate(first := found.look(), SCHEMA)
+        replaced(build / "k.s", NEW.read_bytes())
+        jsonschema.validate(second := found.look(), SCHEMA)
+        assert [one["look"] for one in (first, second)] == [1, 2]
+        assert {one["status"] for one in second["kernels"]} == {"moved"}
+        assert found.interrupt() == 0
+
+
+def test_once_without_a_kernel_is_2(tmp_path: Path) -> None:
+    out, _, code = run("watch", "no-such", "--once", folder=tmp_path)
+    assert code == 2
+    assert "no-such: no such file yet" in out
+
+
+def test_lines_end_with_the_sum_of_the_look(build: Path) -> None:
+    out, err, code = run("watch", "k.s", "--once", folder=build)
+    assert (err, code) == ("", 0)
+    lines = out.splitlines()
+    assert "k.s:739: 112 vector registers live at the peak of vgprbound: v_fma_f64" in out
+    assert lines[-1].startswith("look 1 at ")
+    assert lines[-1].endswith(": 4 kernels")
