@@ -52,7 +52,7 @@ def _text(peak: Peak, result: Result) -> Iterator[str]:
     """The text of the peak's source line, if there is one to read."""
     if peak.at.source is None:
         return
-    text = SourceText(None, [os.path.dirname(result.kernel.code_object.path)])
-    lines = text.lines(peak.at.source.file)
+    folder = os.path.dirname(result.kernel.code_object.path)
+    lines = SourceText(None).lines(peak.at.source.file, folder)
     if not isinstance(lines, str) and peak.at.source.line <= len(lines):
         yield lines[peak.at.source.line - 1].strip()
