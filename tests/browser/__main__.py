@@ -13,6 +13,7 @@ from .chromium import Opened, browser
 
 PICTURES = FIXTURES / "pictures"
 SAMPLE = f"assembly/{OCCUPANCY}.s"
+LINES = "lines/attention-clang22-gfx942.s"
 
 
 def main() -> None:
@@ -22,6 +23,12 @@ def main() -> None:
         draw(page, "figure.unit", "report.png")
         page = opened(started, Path(folder, "pressure.html"), "pressure", SAMPLE, "vgprbound")
         draw(page, ".live tr:nth-child(8)", "pressure.png")
+        source = "--source", "--source-root", str(FIXTURES)
+        page = opened(started, Path(folder, "source.html"), "pressure", LINES, "attention", *source)
+        page.get_by_role("button", name="peak").click()
+        page.mouse.move(0, 0)
+        page.wait_for_timeout(300)
+        page.screenshot(path=PICTURES / "source.png")
 
 
 def opened(browser: Browser, report: Path, *arguments: str) -> Page:

@@ -212,7 +212,7 @@ function panesSection(model) {
     element.isConnected && Object.values(lists).forEach((list) => list.watch()));
 
   const share = data.step ? Math.min(1, data.step[0] / model.most) : 1;
-  const element = html("section", { class: `panes-section${hasSource ? "" : " alone"}`,
+  const element = html("section", { class: `panes-section${hasSource ? "" : " alone"}${data.step ? "" : " stepless"}`,
     style: `--step:${share};--depth:${model.depth}` },
     html("h2", { id: "source" }, hasSource ? "Source and instructions" : "Instructions"),
     hasSource ? null : html("p", { class: "quiet" },
