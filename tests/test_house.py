@@ -27,8 +27,8 @@ FOUNDATION = {
 """They import nothing of the package, and every floor may import them."""
 FLOORS = (
     {"hardware"},
-    {"model", "reading", "compile"},
-    {"kernel"},
+    {"model", "reading"},
+    {"kernel", "compile"},
     {"rules"},
     {"analysis", "config"},
     {"compare", "pressure"},
@@ -187,7 +187,7 @@ def test_imports_stand_at_the_top_and_caches_are_few() -> None:
                 inside |= {one for one in found if isinstance(one, ast.Import | ast.ImportFrom)}
                 names = {ast.unparse(one).partition("(")[0] for one in node.decorator_list}
                 caches += bool(names & {"cache", "lru_cache"})
-    assert len(inside) <= 46
+    assert len(inside) <= 47
     assert caches <= 31
     assert ignored <= 6
 

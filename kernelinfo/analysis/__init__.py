@@ -7,7 +7,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.copies import Copies
-from kernelinfo.analysis.inputs import PathCounts, conclusions, notes, opened, read_found, run
+from kernelinfo.analysis.inputs import (
+    PathCounts,
+    conclusions,
+    counts_of,
+    notes,
+    opened,
+    read_found,
+    run,
+)
 from kernelinfo.analysis.judge import Judge
 from kernelinfo.analysis.kernels import KernelReader
 from kernelinfo.analysis.options import Options
@@ -37,7 +45,7 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
     `UnknownTargetError` for an unknown target in `options`.
     """
     paths = tuple(paths)
-    analysis, counts = Analysis(options, paths), [PathCounts(path) for path in paths]
+    analysis, counts = Analysis(options, paths), [counts_of(path, options) for path in paths]
     items: Iterator[Item]
     items = run(counts, analysis.results, options, required=required)
     yield from items
@@ -52,7 +60,10 @@ def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
         found.append(KernelName(name, symbol))
         return False
 
-    analysis, counts = Analysis(options._replace(chooses=leave_out), [path]), PathCounts(path)
+    analysis, counts = (
+        Analysis(options._replace(chooses=leave_out), [path]),
+        counts_of(path, options),
+    )
     any_found = False
     for blob in opened(path, options):
         yield from (i for i in analysis.analyse_blob(blob, counts) if isinstance(i, Problem | Note))

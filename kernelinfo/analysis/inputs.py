@@ -44,8 +44,10 @@ _NOTHING: dict[Sought, str] = {
 class PathCounts:
     """Counts for one input path."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, *, is_compiled: bool = False) -> None:
         self.path = path
+        self.is_compiled = is_compiled
+        """True for a source that the analysis reads compiled: its problems are no leftovers."""
         self.found = 0
         """Number of chosen kernels or code objects, and of host files with code elsewhere."""
         self.folders: set[str] = set()
@@ -105,7 +107,7 @@ class PathCounts:
             self.unlisted[problem.path] += 1
             self.last_unlisted[problem.path] = problem
             return False
-        if _is_left_by_compiler(problem):
+        if not self.is_compiled and _is_left_by_compiler(problem):
             self.leftovers.append(problem)
             return False
         return True
@@ -158,6 +160,11 @@ class PathCounts:
         """`; did you mean gemm?` for the first pattern close to a kernel's name; or empty."""
         suggestion = (nearest_kernels(pattern, self.unchosen) for pattern in patterns)
         return next((f"; {one}" for one in suggestion if one), "")
+
+
+def counts_of(path: str, options: Options) -> PathCounts:
+    """The counts of a path that nothing is read of yet."""
+    return PathCounts(path, is_compiled=any(one.path == path for one in options.compiled))
 
 
 def conclusions(
@@ -285,6 +292,9 @@ def opened(
     if not compiled:
         yield from open_paths([path], required=required, among=among, within=options.bounds)
     for one in compiled:
+        if one.error is not None:
+            yield Problem(path, one.error.removeprefix(f"{path}: "))
+            continue
         for found in open_bytes(one.assembly, path, options.bounds):
             if isinstance(found, Blob) and len(compiled) > 1:
                 yield found._replace(member=one.target)

@@ -15,7 +15,7 @@ from kernelinfo.reading.budget import Bounds
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
-    from kernelinfo.compile.sources import Compiled
+    from kernelinfo.compile.nouns import Compiled
     from kernelinfo.kernel.condition import Where
 
 CountsAndRemarks = tuple[list[InstructionCounts | None], list[Problem | Note]]

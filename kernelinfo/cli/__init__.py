@@ -8,6 +8,7 @@ import sys
 from kernelinfo import __version__
 from kernelinfo.cli.meant import as_meant
 from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you_mean
+from kernelinfo.reading.paths import is_source
 
 COMMANDS = (
     *("report", "explain", "pressure", "diff", "check", "calc", "limits", "extract", "sweep"),
@@ -74,12 +75,13 @@ def _run() -> None:
 
 
 def _are_paths(arguments: list[str]) -> bool:
-    """True if all arguments are paths or `-`. False on Windows, where typer expands globs, and in
-    shell completion."""
+    """True if all arguments are paths or `-`, and none is a source, which needs options. False on
+    Windows, where typer expands globs, and in shell completion."""
     if os.name != "posix" or "_KERNELINFO_COMPLETE" in os.environ or not arguments:
         return False
     is_command = arguments[0] in COMMANDS or _may_be_misspelled(arguments[0])
-    return not is_command and all(word == "-" or not word.startswith("-") for word in arguments)
+    are_paths = all(word == "-" or not word.startswith("-") for word in arguments)
+    return are_paths and not is_command and not any(map(is_source, arguments))
 
 
 def _may_be_misspelled(word: str) -> bool:

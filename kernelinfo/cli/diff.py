@@ -11,6 +11,7 @@ from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
+from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.compare import Comparison, compare
@@ -59,7 +60,7 @@ def command(
         None, help="Count kernels, spills, scratch, lost waves and code instead of listing kernels."
     ),
     fail_on: FailOn | None = FAIL_ON,
-    arch: options.Arch = None,
+    arch: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -70,6 +71,9 @@ def command(
     kernels: options.Kernels = None,
     exclude: options.Exclude = None,
     all_copies: options.AllCopies = False,
+    compiler: options.Compiler = None,
+    compile_commands: options.CompileCommands = None,
+    flags: options.Flags = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     format: Annotated[str, options.format_option(DIFF_FORMATS)] = "text",
@@ -87,7 +91,6 @@ def command(
     that moved and the limit that they moved under. A saved report stands for its build.
     """
     wanted = wanted_options(
-        arch=arch,
         target=target,
         member=member,
         where=where,
@@ -100,6 +103,8 @@ def command(
         bound=bound,
         deep=deep,
     )
+    settings = settings_of(arch, compiler, compile_commands, flags)
+    _, wanted = with_sources([old, new], wanted, settings, quiet=quiet)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     wanted = wanted._replace(instructions=False)
     if instructions:

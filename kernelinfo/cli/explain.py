@@ -16,6 +16,7 @@ from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, every_name, in_order, listed
 from kernelinfo.cli.output import Problems, make_view, write
 from kernelinfo.cli.project import configuration
+from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import check_readable_again
@@ -51,10 +52,13 @@ def command(
         autocompletion=completion.kernels,
         help="A kernel's name, with or without parameters, or a glob.",
     ),
-    arch: options.Arch = None,
+    arch: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
+    compiler: options.Compiler = None,
+    compile_commands: options.CompileCommands = None,
+    flags: options.Flags = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     run_as: options.RunAs = None,
@@ -80,7 +84,6 @@ def command(
     mend.
     """
     wanted = wanted_options(
-        arch=arch,
         target=target,
         member=member,
         where=where,
@@ -103,6 +106,8 @@ def command(
         write(["\n".join(both)], output)
         return
     path, kernel = in_order(path, kernel)
+    settings = settings_of(arch, compiler, compile_commands, flags)
+    (path, *_), wanted = with_sources([path], wanted, settings)
     product = None
     asked: list[str | None] = [*separate(run_as)] or [None]
     check_readable_again([path], separate(run_as))

@@ -42,7 +42,7 @@ _SECTIONS = {
         "dynamic_vgpr_block", "no_trap_handler",
     ),
     "Questions": ("vary", "best", "as_llvm", "as_hip", "waves", "launch_bounds", "strategy"),
-    "Compiler": ("compiler", "level", "mllvm", "timeout"),
+    "Compiler": ("compiler", "compile_commands", "level", "mllvm", "timeout"),
     "Rules": ("select", "ignore", "severity", "config"),
     "Comparison": ("across_targets",),
     "Gate": (

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from kernelinfo.errors import OptionError
+from kernelinfo.reading.paths import SOURCE_SUFFIXES
 
 _FORMATS = ("json", "jsonl", "csv", "markdown", "html", "sarif")
 _WITH_FORMATS = (
@@ -14,6 +15,8 @@ _WITH_FORMATS = (
     *("calc", "limits", "arch", "compare-profile"),
 )
 """Commands that have `--format` and `-o FILE`."""
+_WITH_SOURCES = ("report", "explain", "pressure", "diff", "sweep", "watch")
+"""Commands that compile sources, with compiler flags behind `--`."""
 _OF_SUFFIX = {
     ".html": ("html",),
     ".htm": ("html",),
@@ -28,12 +31,13 @@ _OF_SUFFIX = {
 
 
 def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
-    """The words with `help`, `-V`, `--json`, a rule or target alone, and the format of `-o` written
-    out.
+    """The words with `help`, `-V`, `--json`, a rule or target alone, the format of `-o`, and
+    compiler flags behind `--` written out.
 
     A word that names a file stays as it is. Raises `OptionError` if the suffix of `-o` contradicts
     `--format`.
     """
+    words = _with_flags(words, commands)
     names = {f"--{name}": f"--format={name}" for name in _FORMATS}
     words = [names.get(word, word) for word in words]
     first, *others = words or ["--help"]
@@ -49,6 +53,17 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
             return ["arch", first]
     command = first if first in commands else "report"
     return words + _format_of_output(words) if command in _WITH_FORMATS else words
+
+
+def _with_flags(words: Sequence[str], commands: Sequence[str]) -> Sequence[str]:
+    """The words with `--flag` before each word behind `--`, if a source stands before that."""
+    command = words[0] if words and words[0] in commands else "report"
+    if "--" not in words or command not in _WITH_SOURCES:
+        return words
+    end = words.index("--")
+    if not any(word.endswith(SOURCE_SUFFIXES) for word in words[:end] if word[:1] != "-"):
+        return words
+    return [*words[:end], *(f"--flag={word}" for word in words[end + 1 :])]
 
 
 def _format_of_output(words: Sequence[str]) -> list[str]:

@@ -66,6 +66,32 @@ FormatOfRecords = Annotated[str, format_option(RECORD_FORMATS)]
 Arch = Annotated[
     str | None, target_option("--arch", "Set the target of inputs that do not name one.")
 ]
+Archs = Annotated[
+    list[str] | None,
+    target_option(
+        "--arch",
+        "Compile sources for this target, repeatable; or the target of inputs that name none.",
+    ),
+]
+Compiler = Annotated[
+    str | None,
+    typer.Option(
+        "--compiler",
+        metavar="PATH",
+        help="Compile sources by this program; by default $HIPCC, hipcc, amdclang++ or clang++.",
+    ),
+]
+CompileCommands = Annotated[
+    str | None,
+    typer.Option(
+        "--compile-commands",
+        metavar="FILE",
+        help="Compile sources with -I, -D and -std of this compile_commands.json.",
+    ),
+]
+Flags = Annotated[
+    list[str] | None, typer.Option("--flag", metavar="FLAG", hidden=True, help="A flag behind --.")
+]
 Targets = Annotated[
     list[str] | None,
     target_option("--target", "Keep kernels compiled for this target. Repeatable."),

@@ -12,6 +12,7 @@ import typer
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, in_order
 from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.pressure.function import LiveFunction
@@ -54,7 +55,7 @@ def command(
         help="Show source lines with live registers and instructions; in html, both side by side.",
     ),
     source_root: options.SourceRoot = None,
-    arch: options.Arch = None,
+    arch: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -62,6 +63,9 @@ def command(
     no_trap_handler: options.NoTrapHandler = False,
     kernels: options.Kernels = None,
     exclude: options.Exclude = None,
+    compiler: options.Compiler = None,
+    compile_commands: options.CompileCommands = None,
+    flags: options.Flags = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     jobs: options.Jobs = 0,
@@ -82,7 +86,6 @@ def command(
     """
     path, kernel = in_order(path, kernel)
     wanted = wanted_options(
-        arch=arch,
         target=target,
         member=member,
         where=where,
@@ -93,6 +96,8 @@ def command(
         bound=bound,
         deep=deep,
     )
+    settings = settings_of(arch, compiler, compile_commands, flags)
+    (path, *_), wanted = with_sources([path], wanted, settings)
     view = make_view(names=names, color=color, width=width, output=output, top=top)
     problems = Problems()
     asks_source = source or source_root is not None

@@ -11,6 +11,7 @@ import typer
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
+from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.cli.write_report import write_report
@@ -55,7 +56,7 @@ def _shown_columns(text: str) -> tuple[Column, ...]:
 def command(
     *,
     paths: options.Paths,
-    arch: options.Arch = None,
+    arch: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -73,6 +74,9 @@ def command(
         help="Keep kernels that this resource limits. Repeatable.",
     ),
     spilling: bool = typer.Option(False, "--spilling", help="Keep kernels that spill registers."),
+    compiler: options.Compiler = None,
+    compile_commands: options.CompileCommands = None,
+    flags: options.Flags = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
     select: options.Select = None,
@@ -134,7 +138,6 @@ def command(
     equal rows stand once.
     """
     wanted = wanted_options(
-        arch=arch,
         target=target,
         member=member,
         where=where,
@@ -147,6 +150,8 @@ def command(
         bound=bound,
         deep=deep,
     )
+    settings = settings_of(arch, compiler, compile_commands, flags)
+    paths, wanted = with_sources(paths, wanted, settings, quiet=quiet)
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     view = make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet

@@ -59,7 +59,8 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
     options = options._replace(selection=_NO_RULES)
     problems: list[Problem] = []
     is_one = path == files.STANDARD_INPUT or os.path.isfile(path)
-    blob = files.load(path, options.bounds) if is_one else None
+    is_compiled = any(one.path == path for one in options.compiled)
+    blob = files.load(path, options.bounds) if is_one and not is_compiled else None
     if isinstance(blob, Blob) and saved.accepts(blob):
         return saved.read_saved(blob, options, problems.append), problems
     if isinstance(blob, Blob) and path == files.STANDARD_INPUT:

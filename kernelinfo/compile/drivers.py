@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.compile.compilers import NEWEST, ROCM
 from kernelinfo.compile.processes import on_path
-from kernelinfo.compile.suffixes import SourceLanguage
 from kernelinfo.errors import CompilerError
+from kernelinfo.reading.paths import SourceLanguage
 
 _OLDEST = 13
 _SILENT = "-Wno-unused-command-line-argument"  # hipcc adds libraries for the linker

@@ -8,45 +8,25 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
 
+from kernelinfo.compile.commands import entry_of
 from kernelinfo.compile.complaints import reason
 from kernelinfo.compile.drivers import device_command, find_driver
 from kernelinfo.compile.intermediate import compile_ir
+from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.suffixes import IR_SOURCES, language_of
 from kernelinfo.errors import CompilerError, OptionError, ReadError
+from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage
 
 _ASSEMBLY, _DEPENDENCIES = "kernels.s", "kernels.d"
 _MOST_ASSEMBLY = 1 << 30
 _KERNEL = b".amdhsa_kernel "
 
 
-class Settings(NamedTuple):
-    """How the user wants sources compiled."""
-
-    targets: tuple[str, ...] = ()  # gfx names
-    flags: tuple[str, ...] = ()  # with absolute paths
-    compiler: str | None = None  # path, or a name to search on PATH
-
-
-class Compiled(NamedTuple):
-    """A source compiled for one target, or what the compiler said against it."""
-
-    path: str  # of the source, as the user wrote it
-    target: str
-    command: tuple[str, ...]
-    messages: str  # the compiler's standard error
-    assembly: bytes = b""  # empty if it failed
-    dependencies: tuple[str, ...] = ()  # absolute paths: the source, then its headers
-    error: str | None = None  # `path: what was found; what to do`
-
-    def __repr__(self) -> str:
-        return f"Compiled({self.path!r}, {self.target!r}, {len(self.assembly)} bytes)"
-
-
 class Job(NamedTuple):
     """One run of a compiler."""
 
     path: str
+    language: SourceLanguage
     target: str
     compiler: str  # absolute path; for IR as the user gave it, or empty
     flags: tuple[str, ...]
@@ -70,18 +50,23 @@ def compile_sources(
 
 
 def _jobs(path: str, settings: Settings) -> Iterator[Job]:
-    if not settings.targets:
+    flags, targets = settings.flags, settings.targets
+    language = SOURCE_LANGUAGES[os.path.splitext(path)[1]]
+    if settings.compile_commands is not None and language != "ir":
+        entry = entry_of(path, settings.compile_commands)
+        language, flags = entry.language or language, (*entry.flags, *flags)
+        targets = targets or entry.targets
+    if not targets:
         raise OptionError(f"{path}: no target to compile for; add --arch gfx942")
-    is_ir = path.endswith(IR_SOURCES)
     given = settings.compiler
-    compiler = given or "" if is_ir else find_driver(language_of(path), given)
-    for target in settings.targets:
-        yield Job(path, target, compiler, settings.flags)
+    compiler = given or "" if language == "ir" else find_driver(language, given)
+    for target in targets:
+        yield Job(path, language, target, compiler, flags)
 
 
 def _compiled(processes: Processes, job: Job) -> Compiled:
     try:
-        if job.path.endswith(IR_SOURCES):
+        if job.language == "ir":
             return _of_ir(processes, job)
         with processes.folder() as folder:
             return _of_source(processes, job, folder)
@@ -102,9 +87,9 @@ def _of_ir(processes: Processes, job: Job) -> Compiled:
 
 
 def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
-    path, language = os.path.abspath(job.path), language_of(job.path)
+    path = os.path.abspath(job.path)
     output, listed = os.path.join(folder, _ASSEMBLY), os.path.join(folder, _DEPENDENCIES)
-    command = device_command(job.compiler, language, job.target, job.flags)
+    command = device_command(job.compiler, job.language, job.target, job.flags)
     end = processes.run_on_source([*command, *_listing(listed), path, "-o", output], folder)
     messages = end.complaints.decode("utf-8", "replace")
     made = Compiled(job.path, job.target, (*command, path), messages, dependencies=(path,))

@@ -9,7 +9,7 @@ from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import PathCounts, conclusions, opened
+from kernelinfo.analysis.inputs import PathCounts, conclusions, counts_of, opened
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.analysis.source_lines import opened_again
@@ -70,7 +70,7 @@ def measure(
         worker = _MeasureWorker(options, [path], look)
         yield from shared_out(work, options, count, worker, at_once=1)
         return
-    analysis, counts = Analysis(options, [path]), PathCounts(path)
+    analysis, counts = Analysis(options, [path]), counts_of(path, options)
     for found in opened(path, options):
         yield from _measured(analysis, found, counts, look)
     yield from conclusions([counts], options)

@@ -6,13 +6,32 @@ import os
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
+from typing import Literal
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.facts import SourceLine
 
 ANY_FOLDERS = "**"
+SourceLanguage = Literal["hip", "cl", "ir"]
+SOURCE_LANGUAGES: dict[str, SourceLanguage] = {
+    ".hip": "hip",
+    ".cu": "hip",
+    ".cpp": "hip",
+    ".cc": "hip",
+    ".cxx": "hip",
+    ".cl": "cl",
+    ".ll": "ir",
+    ".bc": "ir",
+}
+"""Suffix of a source that can be compiled -> its language, as compilers call it."""
+SOURCE_SUFFIXES = tuple(SOURCE_LANGUAGES)
 CONFIGURATIONS = "kernelinfo.toml", "pyproject.toml"
 """Names of configuration files: our own, and the one shared with other tools."""
+
+
+def is_source(path: str) -> bool:
+    """True for a file with the suffix of a source."""
+    return path.endswith(SOURCE_SUFFIXES) and os.path.isfile(path)
 
 
 def fits(path: str, pattern: str) -> bool:

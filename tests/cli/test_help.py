@@ -96,7 +96,8 @@ def test_options_stand_with_their_like() -> None:
     text = help_of("report")
     sections = re.findall(r"^([A-Z].*):$", text, re.MULTILINE)
     assert sections == [
-        "Arguments", "Kernels", "Hardware and launch", "Rules", "Output", "Options", "Examples",
+        "Arguments", "Kernels", "Hardware and launch", "Compiler", "Rules", "Output", "Options",
+        "Examples",
     ]  # fmt: skip
     launch = text.partition("\nHardware and launch:\n")[2].partition("\n\n")[0]
     assert "--as GFX" in launch

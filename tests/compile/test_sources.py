@@ -12,8 +12,9 @@ import pytest
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
+from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.sources import Compiled, Settings, compile_sources
+from kernelinfo.compile.sources import compile_sources
 from kernelinfo.errors import CompilerError, OptionError
 from kernelinfo.kernel.report import Report
 

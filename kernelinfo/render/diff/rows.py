@@ -55,8 +55,11 @@ class ChangedKernel(NamedTuple):
 
 
 def place(row: ChangedKernel) -> str:
-    """Library or member of the kernel: `libfoo.so.1`; empty for a build of one file."""
+    """Library or member of the kernel: `libfoo.so.1`; empty for a build of one file or source."""
     path, _, member = row.kernel.code_object.partition(" › ")
+    of = (member or path).partition(":")[0]
+    if of == row.kernel.processor:  # a source compiled for several targets
+        return ""
     return printable(member_file(member).rpartition("/")[2] or (library_of(path) if path else ""))
 
 

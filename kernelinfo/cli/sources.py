@@ -1,0 +1,83 @@
+"""Sources among the paths of a command line, compiled before the analysis reads them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.compile.flags import absolute_flags
+from kernelinfo.compile.nouns import Settings
+from kernelinfo.errors import OptionError
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.containers import files
+from kernelinfo.reading.paths import SOURCE_SUFFIXES, is_source
+
+_OF_NO_BUILD = (".hip", ".cu", ".cl")
+"""Suffixes of sources that builds do not leave among their outputs."""
+
+
+def settings_of(
+    arch: Sequence[str] | None,
+    compiler: str | None,
+    compile_commands: str | None,
+    flags: Sequence[str] | None,
+) -> Settings:
+    """How to compile, from the options. Relative paths in `flags` are of the current folder."""
+    folder = os.getcwd() if flags else ""
+    absolute = absolute_flags(flags or (), folder)
+    return Settings(tuple(dict.fromkeys(arch or ())), absolute, compiler, compile_commands)
+
+
+def with_sources(
+    paths: Sequence[str], wanted: Options, settings: Settings, *, quiet: bool = False
+) -> tuple[list[str], Options]:
+    """The paths and options of an analysis, with the assembly of the sources that are compiled.
+
+    Sources are compiled if every path is one. A glob stands for the sources that it matches.
+    Otherwise the one target of `settings` is that of inputs that do not name one. Raises
+    `OptionError` if something is missing to compile, or is given and no source is there.
+    """
+    sources = _sources(paths)
+    if sources is None:
+        return [*paths], _without_sources(paths, wanted, settings)
+    if not (settings.targets or settings.compile_commands):
+        mend = "add --arch gfx942 or --compile-commands FILE to compile it"
+        raise OptionError(f"{sources[0]}: is a source; {mend}")
+    from kernelinfo.cli.compiling import compile_now  # processes take a tenth of a small report
+
+    return sources, wanted._replace(compiled=compile_now(sources, settings, quiet=quiet))
+
+
+def _sources(paths: Sequence[str]) -> list[str] | None:
+    """The sources that the paths name or match; None if one of them is something else."""
+    found: list[str] = []
+    for path in paths:
+        if not path.endswith(SOURCE_SUFFIXES) or os.path.isdir(path):
+            return None
+        for file in files.find(path):
+            if isinstance(file, Problem) or not is_source(file.path):
+                return None
+            found.append(file.path)
+    return list(dict.fromkeys(found)) or None
+
+
+def _without_sources(paths: Sequence[str], wanted: Options, settings: Settings) -> Options:
+    """The options with the target of inputs that do not name one."""
+    given = {
+        "--compile-commands": settings.compile_commands,
+        "--compiler": settings.compiler,
+        "--": settings.flags,
+    }
+    source = next((path for path in paths if path.endswith(_OF_NO_BUILD)), None)
+    if source is not None and is_source(source) and (settings.targets or any(given.values())):
+        mend = "give sources alone to compile them, or leave out --arch"
+        raise OptionError(f"{source}: is a source among other inputs; {mend}")
+    for option, value in given.items():
+        if value:
+            raise OptionError(f"{option}: is for sources, and no PATH is one alone; leave it out")
+    if len(settings.targets) > 1:
+        several = " and ".join(settings.targets)
+        mend = "give one for inputs that name none; --as takes several"
+        raise OptionError(f"--arch {several}: several targets are for sources; {mend}")
+    return wanted._replace(arch=settings.targets[0] if settings.targets else None)
