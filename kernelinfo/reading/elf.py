@@ -112,6 +112,8 @@ class Elf(NamedTuple):
     sections: tuple[Section, ...]
     segments: tuple[Segment, ...]
     loaded: tuple[Segment | Section, ...]  # with an address and with bytes in the file
+    spans: tuple[tuple[int, int, int], ...]
+    """(begin, end, file offset minus address) of each loaded part."""
 
     def bytes_at(self, offset: int, size: int) -> memoryview | None:
         """`size` bytes from `offset` on; None if the file ends before."""
@@ -136,10 +138,9 @@ class Elf(NamedTuple):
 
         Looked up in the load segments, or in the sections of a file without segments.
         """
-        for part in self.loaded:
-            if part.address <= address < part.address + part.size:
-                offset = part.offset + address - part.address
-                return offset if offset < len(self.data) else None
+        for begin, end, shift in self.spans:
+            if begin <= address < end:
+                return address + shift if address + shift < len(self.data) else None
         return None
 
     def has_overlaps(self) -> bool:
@@ -168,7 +169,8 @@ def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
     if not segments:
         loaded = [s for s in sections if s.address and s.type != SHT_NOBITS]
     os_abi, abi, loads = start[7], start[8], tuple(loaded)
-    return Elf(data, kind, machine, os_abi, abi, flags, sections, segments, loads)
+    spans = tuple([(s.address, s.address + s.size, s.offset - s.address) for s in loads])
+    return Elf(data, kind, machine, os_abi, abi, flags, sections, segments, loads, spans)
 
 
 def _rows(

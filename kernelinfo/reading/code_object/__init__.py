@@ -15,7 +15,7 @@ from kernelinfo.reading.code_object.symbols import (
     STT_AMDGPU_HSA_KERNEL,
     STT_FUNC,
     STT_OBJECT,
-    Symbol,
+    SymbolRow,
     kernel_symbols,
 )
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
@@ -58,7 +58,7 @@ def read(
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     known = targets.by_elf_mach(elf.flags & 0xFF)
     if asked and known and asked.targets and known.name not in asked.targets:
-        return _passed_over(elf, known.name, _described(kernel_symbols(elf, []).defined))
+        return _passed_over(elf, known.name, _described(kernel_symbols(elf, []).rows))
     wanted = None
     if asked and known and not known.vgprs[0].early_encoding_granule:
         wanted = asked.kernel
@@ -141,12 +141,10 @@ def read(
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
 
 
-def _described(symbols: Mapping[str, Symbol]) -> dict[str, int]:
+def _described(symbols: Mapping[str, SymbolRow]) -> dict[str, int]:
     """Kernel's symbol → address of its descriptor."""
     return {
-        name.removesuffix(".kd"): symbol.value
-        for name, symbol in symbols.items()
-        if symbol.type in (STT_OBJECT, STT_AMDGPU_HSA_KERNEL)
+        name.removesuffix(".kd"): row[3] for name, row in symbols.items() if row[1] & 15 != STT_FUNC
     }
 
 
@@ -164,43 +162,43 @@ _BLOCK = 1 << 16
 class _Descriptors:
     """The kernel descriptors of one code object."""
 
-    def __init__(self, elf: Elf, symbols: Mapping[str, Symbol]) -> None:
-        self._elf, self._symbols = elf, symbols
+    def __init__(self, elf: Elf, symbols: Mapping[str, SymbolRow]) -> None:
+        self._elf, self._symbols, self._size = elf, symbols, len(elf.data)
         self._start, self._block = 0, memoryview(b"")
 
     def of(self, name: str) -> tuple[int, descriptor.Words]:
         """(byte offset, words) of a kernel's descriptor. Raises `ReadError` if it has none, or its
         bytes are not in the file."""
-        symbol = self._symbols.get(f"{name}.kd") or self._symbols.get(name)
-        if symbol is None or symbol.type == STT_FUNC:
+        row = self._symbols.get(name + ".kd") or self._symbols.get(name)
+        if row is None or row[1] & 15 == STT_FUNC:
             raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
-        is_v2 = symbol.type == STT_AMDGPU_HSA_KERNEL
-        at, size = _offset(self._elf, symbol), descriptor.SIZE_V2 if is_v2 else descriptor.SIZE
-        if at < 0 or at + size > len(self._elf.data):
+        is_v2 = row[1] & 15 == STT_AMDGPU_HSA_KERNEL
+        size = descriptor.SIZE_V2 if is_v2 else descriptor.SIZE
+        at = _offset(self._elf, row[2], row[3])
+        if at is None or at + size > self._size:
             raise ReadError("the descriptor's address has no bytes in the file")
-        if at < self._start or at + size > self._start + len(self._block):
+        if not self._start <= at <= self._start + len(self._block) - size:
             self._start = at - at % _BLOCK
             self._block = self._elf.data.read(self._start, _BLOCK + size)
         return at, descriptor.words(self._block, at - self._start, is_v2=is_v2)
 
 
-def _offset(elf: Elf, symbol: Symbol) -> int:
-    """Byte offset of a symbol in the file; -1 if its bytes are not in the file."""
+def _offset(elf: Elf, section: int, value: int) -> int | None:
+    """Byte offset of a symbol in the file; None if its bytes are not in the file."""
     if elf.type != ET_REL:
-        offset = elf.offset_of(symbol.value)
-        return -1 if offset is None else offset
+        return elf.offset_of(value)
     # In a relocatable object a symbol's value is an offset in its section.
-    section = next(iter(elf.sections[symbol.section : symbol.section + 1]), None)
-    if section is None or section.type == SHT_NOBITS or symbol.value >= section.size:
-        return -1
-    return section.offset + symbol.value
-
-
-def _code_bytes(elf: Elf, code: Symbol | None) -> int | None:
-    """Bytes of a kernel's code; None if the symbol states no size."""
-    if code is None or code.type == STT_OBJECT:
+    [*parts] = elf.sections[section : section + 1]
+    if not parts or parts[0].type == SHT_NOBITS or value >= parts[0].size:
         return None
-    size = code.size - (descriptor.SIZE_V2 if code.type == STT_AMDGPU_HSA_KERNEL else 0)
+    return parts[0].offset + value
+
+
+def _code_bytes(elf: Elf, code: SymbolRow | None) -> int | None:
+    """Bytes of a kernel's code; None if the symbol states no size."""
+    if code is None or code[1] & 15 == STT_OBJECT:
+        return None
+    size = code[4] - (descriptor.SIZE_V2 if code[1] & 15 == STT_AMDGPU_HSA_KERNEL else 0)
     return size if 0 < size <= len(elf.data) else None
 
 

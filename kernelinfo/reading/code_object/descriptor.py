@@ -25,12 +25,11 @@ _DYNAMIC_VGPRS_GFX120, _DYNAMIC_VGPRS_GFX125 = 6, 17
 former belongs to the trap handler."""
 
 
-_WORDS = Struct("<II4x4s8x20sIIIH2xI")
-"""Bytes of LDS and scratch, two reserved fields, COMPUTE_PGM_RSRC3, 1 and 2, the properties, a
+_WORDS = Struct("<II4xI8xIQQIIIH2xI")
+"""Bytes of LDS and scratch, four reserved words, COMPUTE_PGM_RSRC3, 1 and 2, the properties, a
 reserved field. Skips the size of the arguments and the code's entry."""
 _WORDS_V2 = Struct("<48xI4xIII16xHH15xB")
 """COMPUTE_PGM_RSRC1, properties, scratch and LDS, SGPRs, VGPRs, log2 of the wave's lanes."""
-_RESERVED = [bytes(4), bytes(20)]
 WORDS = 6
 
 Words = tuple[Any, ...]
@@ -55,8 +54,8 @@ def words(raw: memoryview, at: int, *, is_v2: bool) -> Words:
     generation reserves."""
     if is_v2:
         return _WORDS_V2.unpack_from(raw, at)
-    lds, scratch, *reserved, rsrc3, rsrc1, rsrc2, properties, last = _WORDS.unpack_from(raw, at)
-    if last or reserved != _RESERVED:
+    lds, scratch, a, b, c, d, rsrc3, rsrc1, rsrc2, properties, e = _WORDS.unpack_from(raw, at)
+    if a or b or c or d or e:
         raise ReadError("the symbol .kd does not point at a descriptor")
     # Keeps one bit of RSRC2: the dispatcher writes most of the others.
     return lds, scratch, rsrc3, rsrc1, rsrc2 & 1 << _DYNAMIC_VGPRS_GFX120, properties

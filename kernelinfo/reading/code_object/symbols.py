@@ -24,14 +24,15 @@ STT_OBJECT = 1
 STT_FUNC = 2
 STT_AMDGPU_HSA_KERNEL = 10
 """Code object v2: an amd_kernel_code_t with the kernel's code behind it."""
-_KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
+_KINDS = {STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _SHN_ABS = 0xFFF1
 _DYNAMIC = RowLayout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
-_SYMBOL = Struct("<IBBHQQ")
-_SymbolFields = tuple[int, int, int, int]
-"""The fields of a `Symbol`, in order."""
+_SYMBOL = Struct("<IBxHQQ")
+SymbolRow = tuple[int, int, int, int, int]
+"""Offset of the name in the string table, then the fields of a `Symbol` with the binding in the
+upper half of the type. A library has half a million: making nouns of them takes as long again."""
 
 
 class Symbol(NamedTuple):
@@ -47,10 +48,15 @@ class Symbol(NamedTuple):
 class KernelSymbols(NamedTuple):
     """The symbols of kernels and functions in all symbol tables."""
 
-    defined: dict[str, Symbol]
-    """Name → symbol of every function, v2 kernel and `.kd` object."""
+    rows: dict[str, SymbolRow]
+    """Name → row of every function, v2 kernel and `.kd` object."""
     resources: dict[str, dict[str, int]]
     """Function → suffix of a resource symbol's name → value."""
+
+    @property
+    def defined(self) -> dict[str, Symbol]:
+        """Name → symbol of every function, v2 kernel and `.kd` object."""
+        return {name: Symbol(row[1] & 15, *row[2:]) for name, row in self.rows.items()}
 
 
 def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
@@ -59,28 +65,28 @@ def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
     A dynamic table without a section is found by its segment. Damaged tables become warnings.
     """
     found = KernelSymbols({}, {})
-    loaders: list[tuple[int, _SymbolFields]] = []
+    read: list[SymbolRow] = []
     for table, in_file in _tables(elf, warnings):
         rows = _rows(table)
-        if len(rows) == len(loaders) and {row[1] for row in rows} == {row[1] for row in loaders}:
+        if len(rows) == len(read) and {row[1:] for row in rows} == {row[1:] for row in read}:
             continue  # both tables have the same symbols
-        loaders, strings = rows, bytes(in_file)
+        read, strings = rows, bytes(in_file)
         # Bounds symbols that share one long string; real tables stay far below.
         budget = 16 * len(strings)
         nameless = 0
-        for name_at, place in rows:
-            kind, _, value, _ = place
-            name = string_at(strings, name_at) if budget > 0 else None
+        for row in rows:
+            name = string_at(strings, row[0]) if budget > 0 else None
             if name is None:
                 nameless += 1
                 continue
             budget -= len(name)
+            kind = row[1] & 15
             if kind == STT_NOTYPE:
                 function, _, suffix = name.rpartition(".")
                 if suffix in SYMBOLS:
-                    found.resources.setdefault(function, {})[suffix] = value
-            elif name not in found.defined and (kind != STT_OBJECT or name.endswith(".kd")):
-                found.defined[name] = Symbol._make(place)
+                    found.resources.setdefault(function, {})[suffix] = row[3]
+            elif name not in found.rows and (kind != STT_OBJECT or name.endswith(".kd")):
+                found.rows[name] = row
         if nameless:
             warnings.append(ReadWarning(f"{nameless} symbols without a name in the string table"))
     return found
@@ -93,7 +99,7 @@ def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
         strings = bytes(in_file)
         budget = 16 * len(strings)
         whole = len(table) - len(table) % _SYMBOL.size
-        for name_at, info, _, section, value, size in _SYMBOL.iter_unpack(table[:whole]):
+        for name_at, info, section, value, size in _SYMBOL.iter_unpack(table[:whole]):
             if info & 15 == STT_NOTYPE and 0 < section < _SHN_ABS and budget > 0:
                 name = string_at(strings, name_at)
                 budget -= len(name or "")
@@ -102,14 +108,11 @@ def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
     return list(found)
 
 
-def _rows(table: memoryview) -> list[tuple[int, _SymbolFields]]:
-    """(offset of the name in the string table, symbol) of each possible kernel symbol."""
-    whole = len(table) - len(table) % _SYMBOL.size
-    return [
-        (name_at, (info & 15, section, value, size))
-        for name_at, info, _, section, value, size in _SYMBOL.iter_unpack(table[:whole])
-        if section and (info & 15 in _KINDS or (info & 15 == STT_NOTYPE and section == _SHN_ABS))
-    ]
+def _rows(table: memoryview) -> list[SymbolRow]:
+    """Rows of all symbols that may belong to a kernel."""
+    whole = table[: len(table) - len(table) % _SYMBOL.size]
+    rows = [row for row in _SYMBOL.iter_unpack(whole) if row[1] & 15 in _KINDS and row[2]]
+    return [row for row in rows if row[1] & 15 or row[2] == _SHN_ABS]
 
 
 def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview, memoryview]]:
