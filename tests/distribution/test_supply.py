@@ -41,7 +41,7 @@ def names(requirements: list[str]) -> set[str]:
         ("requirements.txt", set(required("test", "lint"))),
         ("runtime.txt", set(required())),
         ("build.txt", names(BUILD)),
-        ("tools.txt", {"pip-audit", "uv"}),
+        ("tools.txt", {"pip-audit", "uv", "zizmor"}),
     ],
 )
 def test_what_ci_installs_is_locked_by_hash(lock: str, needed: set[str]) -> None:

