@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
@@ -21,8 +21,8 @@ def class_of(one: Instruction) -> InstructionClass:
 
 def counted(instructions: Iterable[Instruction]) -> InstructionCounts:
     """Counts of the instructions; comments are left out."""
-    classes: Counter[InstructionClass] = Counter()
-    loads, stores = Counter[str](), Counter[str]()
+    classes: dict[InstructionClass, int] = dict.fromkeys(_CLASSES, 0)
+    loads, stores = defaultdict[str, int](int), defaultdict[str, int](int)
     """Mnemonic → number."""
     for one in instructions:
         if not one.is_code:
@@ -33,8 +33,8 @@ def counted(instructions: Iterable[Instruction]) -> InstructionCounts:
             loads[one.effect.mnemonic] += 1
         elif found == "store":
             stores[one.effect.mnemonic] += 1
-    numbers = [classes.total(), *(classes[one] for one in _CLASSES)]
-    return InstructionCounts._make((*numbers, _bytes(loads), _bytes(stores)))
+    numbers = classes.values()
+    return InstructionCounts._make((sum(numbers), *numbers, _bytes(loads), _bytes(stores)))
 
 
 def _bytes(moved: Mapping[str, int]) -> int | None:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from kernelinfo.pressure.instructions import InstructionEffect
@@ -39,33 +39,41 @@ def read_flow(listing: Listing) -> tuple[tuple[BasicBlock, ...], tuple[str, ...]
     addresses = {one.address: index for index, one in enumerate(code) if one.address}
     jumps = {
         index: _targets(listing, addresses, index, reasons)
-        for index, one in enumerate(code)
-        if one.effect.mnemonic.startswith((*_BRANCHES, *_INDIRECT))
+        for index in _beginning_with((*_BRANCHES, *_INDIRECT), code)
     }
     skips = {off: (on,) for off, on in skip_edges(code)}
-    firsts = _firsts(code, [jumps, skips])
+    ends = _beginning_with(ENDS, code)
+    firsts = _firsts(len(code), [jumps, skips], ends)
     block_at = {first: block for block, first in enumerate(firsts)}
+    never_continue = {*ends, len(code) - 1}
     blocks: list[BasicBlock] = []
     for first, end in pairwise([*firsts, len(code)]):
-        branches = {block_at[to] for to in jumps.get(end - 1, ())}
-        if end < len(code) and not code[end - 1].effect.mnemonic.startswith(ENDS):
-            branches.add(len(blocks) + 1)
-        successors = inner = tuple(sorted(branches))
+        branches = [block_at[to] for to in jumps.get(end - 1, ())]
+        if end - 1 not in never_continue:
+            branches.append(len(blocks) + 1)
+        successors = inner = tuple(branches[:1] if len(branches) < 2 else sorted({*branches}))
         if end - 1 in skips:
-            successors = tuple(sorted(branches.union(block_at[to] for to in skips[end - 1])))
+            successors = tuple(sorted({*branches, *(block_at[to] for to in skips[end - 1])}))
         blocks.append(BasicBlock(first, end, successors, inner))
     return tuple(blocks), tuple(reasons)
 
 
-def _firsts(code: Sequence[Instruction], edges: Iterable[Mapping[int, Sequence[int]]]) -> list[int]:
+def _beginning_with(begins: tuple[str, ...], code: Sequence[Instruction]) -> list[int]:
+    """Indices of the instructions whose mnemonic begins with one of `begins`."""
+    mnemonics = {one.effect.mnemonic for one in code}
+    fitting = {mnemonic for mnemonic in mnemonics if mnemonic.startswith(begins)}
+    return [index for index, one in enumerate(code) if one.effect.mnemonic in fitting]
+
+
+def _firsts(
+    count: int, edges: Iterable[Mapping[int, Sequence[int]]], ends: Iterable[int]
+) -> list[int]:
     """Indices at which blocks begin: each target, and after each branch and each end."""
-    found = {0} if code else set()
+    found = {0, *(index + 1 for index in ends)}
     for ways in edges:
-        for index, targets in ways.items():
-            found.add(index + 1)
-            found.update(targets)
-    found |= {i + 1 for i, one in enumerate(code) if one.effect.mnemonic.startswith(ENDS)}
-    return sorted(first for first in found if first < len(code))
+        found.update(index + 1 for index in ways)
+        found.update(chain.from_iterable(ways.values()))
+    return sorted(first for first in found if first < count)
 
 
 def _targets(

@@ -19,7 +19,7 @@ from kernelinfo.pressure.high_vgprs import with_high_vgprs
 from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Instruction, Listing
 from kernelinfo.pressure.loops import Loop, Loops
 from kernelinfo.pressure.nouns import CodeLocation, Region
-from kernelinfo.pressure.registers import Counts, count, union
+from kernelinfo.pressure.registers import NO_REGISTERS, Counts, count, union
 
 TANGLED = "tangled loops"
 """Reason for inexact results: values were followed for `MOST_VISITS` and not to their end."""
@@ -76,9 +76,11 @@ class LiveFunction:
         reads = ends = begins = 0
         for one in reversed(self.instructions_of(block)):
             effect = one.effect
-            ends |= effect.writes
-            begins |= _writes(one)
-            reads = reads & ~effect.writes | effect.reads
+            if effect.writes:
+                ends |= effect.writes
+                begins |= _writes(one)
+                reads &= ~effect.writes
+            reads |= effect.reads
         return reads, ends, begins
 
     def _may_be_written(
@@ -150,20 +152,22 @@ class LiveFunction:
     def live(self, block: int) -> Iterator[tuple[int, Live]]:
         """Index and live registers of a reachable block's instructions, last one first."""
         first, instructions = self.blocks[block].first, self.instructions_of(block)
-        written = [(first, self._written[block])]  # an entry only if the set grows
-        for index, one in enumerate(instructions, first + 1):
-            if more := _writes(one) & ~written[-1][1]:
-                written.append((index, written[-1][1] | more))
+        written = self._written[block]
+        grown: list[tuple[int, int]] = []  # (index, set before it) where the set grows
+        for index, one in enumerate(instructions, first):
+            if one.effect.writes and (more := _writes(one) & ~written):
+                grown.append((index, written))
+                written |= more
         needed = 0
         for way in self.successors[block]:
             needed |= self.needed[way]
         for index in reversed(range(first, first + len(instructions))):
             effect = instructions[index - first].effect
-            after = needed & written[-1][1] | effect.writes
-            if written[-1][0] > index:
-                written.pop()
+            after = needed & written | effect.writes
+            if grown and grown[-1][0] == index:
+                written = grown.pop()[1]
             needed = needed & ~effect.writes | effect.reads
-            yield index, Live(needed & written[-1][1], after)
+            yield index, Live(needed & written, after)
 
     def live_at(self, indices: Collection[int]) -> list[Live]:
         """Registers live around each of some instructions."""
@@ -179,14 +183,20 @@ class LiveFunction:
 
         The larger number of before and after it. Register sets are dropped block by block.
         """
-        found = [Counts(0, 0, 0)] * len(self.instructions)
-        known: dict[Counts, Counts] = {}
+        last = NO_REGISTERS
+        found = [last] * len(self.instructions)
+        known = {last: last}
+        lasting = 0  # the set whose counts are `last`: branches and waits leave it unchanged
         for block in self.order:
             for index, live in self.live(block):
-                counts = count(live.after)
                 if live.before != live.after:
-                    counts = Counts(*map(max, counts, count(live.before)))
-                found[index] = known.setdefault(counts, counts)
+                    counts = Counts(*map(max, count(live.after), count(live.before)))
+                    found[index] = known.setdefault(counts, counts)
+                    continue
+                if live.after != lasting:
+                    lasting, last = live.after, count(live.after)
+                    last = known.setdefault(last, last)
+                found[index] = last
         return found
 
     def instructions_of(self, block: int) -> tuple[Instruction, ...]:

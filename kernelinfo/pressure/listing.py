@@ -32,8 +32,8 @@ _FACT = re.compile(r"(DEBUG_VALUE|implicit-def|kill): |-byte Folded (Spill|Reloa
 _DEFINED, _KILLED = re.compile(r"def \$\w+"), re.compile(r"killed \$\w+")
 _LOCATION = re.compile(r"\.loc\s+([0-9]{1,9})\s+([0-9]{1,9})\b")
 _END = re.compile(r"\.(?:size|amdhsa_kernel|amdgpu_metadata|amd_amdgpu_hsa_metadata)\b")
-_END_LABEL = re.compile(r"\.Lfunc_end\d*$")
-_OF_DEBUGGING = re.compile(r"\.L(?:tmp|func_begin)\d+$")
+_OWN_LABEL = re.compile(r"\.L(?:(func_end\d*)|(?:tmp|func_begin)\d+)$")
+"""A label that LLVM sets at the end of a function, or for debug information."""
 _NEXT_FUNCTION = re.compile(r"\.type\s++(.+),\s*+[@%]function")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]{1,8}|0|[1-9][0-9]{0,8})", re.IGNORECASE | re.ASCII)
 _CONDITIONAL = re.compile(r"\.(?:if|else|rept|irpc?)\b")
@@ -161,18 +161,19 @@ class _ListingReader:
     def take(self, line: str) -> bool:
         """Read one line; False if the function has ended."""
         self._number += 1
-        code = without_comments(line)
+        code = without_comments(line) if ";" in line or "/" in line else line
         spill = self._fact(line, code) if ";" in line else None
         start = 0
         while ":" in code and (label := _LABEL.match(code, start)):
             name = label[1] or label[2] or label[3]
-            if _END_LABEL.match(name):
+            own = _OWN_LABEL.match(name)
+            if own and own[1]:
                 return False
             if name in self._kernels and name != self._name:
                 if self._found and not self._found[-1].effect.mnemonic.startswith(ENDS):
                     self._reasons[f"its code runs on into {name}"] = None
                 return False
-            if not _OF_DEBUGGING.match(name):
+            if not own:
                 self._labelled = len(self._found)
                 self._labels.setdefault(name, self._labelled)
             start = label.end()

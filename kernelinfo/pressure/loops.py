@@ -161,20 +161,25 @@ def _immediate_dominators(
     semi = list(range(len(blocks)))
     best, found = list(semi), [0] * len(blocks)
     ancestors = [_NONE] * len(blocks)
-    waiting: list[list[int]] = [[] for _ in blocks]
+    waiting: dict[int, list[int]] = {}
+    """Semidominator → blocks below its children that have it."""
     for block in range(len(blocks) - 1, 0, -1):
+        least = block
         for other in before[blocks[block]]:
             nearest = number[other]
             if nearest > block:
                 nearest = _least(ancestors, best, semi, nearest)
-            if nearest != _NONE and semi[nearest] < semi[block]:
-                semi[block] = semi[nearest]
-        waiting[semi[block]].append(block)
+            if nearest != _NONE and semi[nearest] < least:
+                least = semi[nearest]
+        semi[block] = least
         parent = ancestors[block] = parents[block]
-        for other in waiting[parent]:
+        if least == parent:
+            found[block] = parent
+        else:
+            waiting.setdefault(least, []).append(block)
+        for other in waiting.pop(parent, ()):
             nearest = _least(ancestors, best, semi, other)
             found[other] = nearest if semi[nearest] < semi[other] else parent
-        waiting[parent].clear()
     for block in range(1, len(blocks)):
         if found[block] != semi[block]:
             found[block] = found[found[block]]
@@ -193,10 +198,12 @@ def _depth_first(ways: Sequence[Sequence[int]]) -> tuple[list[int], list[int], l
     while pending:
         block, parent = pending.pop()
         if number[block] == _NONE:
-            number[block] = len(blocks)
+            own = number[block] = len(blocks)
             blocks.append(block)
             parents.append(parent)
-            pending += [(way, number[block]) for way in ways[block] if number[way] == _NONE]
+            for way in ways[block]:
+                if number[way] == _NONE:
+                    pending.append((way, own))
     return number, blocks, parents
 
 
@@ -205,15 +212,18 @@ def _least(ancestors: list[int], best: list[int], semi: Sequence[int], block: in
 
     Compresses the path. The paper's EVAL.
     """
-    if ancestors[block] == _NONE or ancestors[ancestors[block]] == _NONE:
+    above = ancestors[block]
+    if above == _NONE or ancestors[above] == _NONE:
         return best[block]  # the usual case: the path has one step
-    way, at = [], block
-    while ancestors[ancestors[at]] != _NONE:
-        way.append(at)
-        at = ancestors[at]
+    way = []
+    while ancestors[above] != _NONE:
+        way.append(block)
+        block, above = above, ancestors[above]
+    root, nearest = above, best[block]
     for below in reversed(way):
-        above = ancestors[below]
-        if semi[best[above]] < semi[best[below]]:
-            best[below] = best[above]
-        ancestors[below] = ancestors[above]
-    return best[block]
+        if semi[nearest] < semi[best[below]]:
+            best[below] = nearest
+        else:
+            nearest = best[below]
+        ancestors[below] = root
+    return nearest

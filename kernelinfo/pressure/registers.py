@@ -93,8 +93,13 @@ def _lows(registers: int) -> int:
     return (registers | registers >> 1) & _LOWS
 
 
+NO_REGISTERS = Counts(0, 0, 0)
+
+
 def count(registers: int) -> Counts:
     """The number of registers of each class in the set."""
+    if not registers:
+        return NO_REGISTERS
     return Counts(
         _lows(registers).bit_count(),
         (registers & AGPRS).bit_count(),
@@ -129,6 +134,8 @@ def each(registers: int) -> Iterator[int]:
 
 def ranges(registers: int) -> tuple[str, ...]:
     """Names of the registers in compact form, VGPRs first: `v[0:3]`, `v7`, `a1`, `s[4:6]`."""
+    if not registers:
+        return ()
     parts = (whole(registers) >> _LOW, (registers & AGPRS) >> _AGPR, registers & SGPRS)
     found: list[str] = []
     for letter, part, bits in zip("vas", parts, (2, 1, 1), strict=True):

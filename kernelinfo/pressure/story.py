@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
@@ -25,7 +25,16 @@ from kernelinfo.pressure.nouns import (
     Pressure,
     Story,
 )
-from kernelinfo.pressure.registers import Counts, count, each, ranges, union, used, whole
+from kernelinfo.pressure.registers import (
+    NO_REGISTERS,
+    Counts,
+    count,
+    each,
+    ranges,
+    union,
+    used,
+    whole,
+)
 from kernelinfo.pressure.values import live_values
 from kernelinfo.reading.facts import SourceLine
 
@@ -76,14 +85,15 @@ class Storyteller(NamedTuple):
         return self.function.counts[index].vector(self.files)
 
     def _pressure(self, indices: Sequence[int]) -> Pressure:
-        counts = {self.function.counts[index] for index in indices} or {Counts(0, 0, 0)}
+        counts = {self.function.counts[index] for index in indices} or {NO_REGISTERS}
         most = max(one.vector(self.files) for one in counts)
         return Pressure(most, *map(max, zip(*counts, strict=True)))
 
     def _peak(self) -> Peak:
         function = self.function
         pressure = self._pressure(function.code)
-        highest = [index for index in function.code if self._vector(index) == pressure.vector]
+        most = {one for one in {*function.counts} if one.vector(self.files) == pressure.vector}
+        highest = [index for index in function.code if function.counts[index] in most]
         first = highest[0]
         loop = function.loop_around(first)
         label = _label(function, loop) if loop else None
@@ -93,9 +103,9 @@ class Storyteller(NamedTuple):
     def _mix(self, indices: Sequence[int]) -> InstructionMix:
         """Counts and peak of some instructions."""
         code = [self.function.instructions[index] for index in indices]
-        spills = Counter(one.spill for one in code)
+        spills = [one.spill for one in code]
         return InstructionMix(
-            counted(code), self._pressure(indices), spills["Spill"], spills["Reload"]
+            counted(code), self._pressure(indices), spills.count("Spill"), spills.count("Reload")
         )
 
     def _lines(self) -> list[LinePressure]:
@@ -119,14 +129,19 @@ class Storyteller(NamedTuple):
             {position: function.touched_in(own) for position, own in blocks.items()},
             lambda one, other: (one[0] | other[0], one[1] | other[1]),
         )
-        code = loops.gathered({at: self._code(own) for at, own in blocks.items()}, _together)
+        known: dict[InstructionMix, InstructionMix] = {}  # many small loops are equal
+        code = {at: self._code(own, known) for at, own in blocks.items()}
+        del blocks, known
+        code = loops.gathered(code, _together)
         for loop in sorted(loops.forest, key=lambda loop: loop.header):
             yield self._loop(loop, *touched[loop.position], *code[loop.position])
 
-    def _code(self, blocks: Iterable[int]) -> _Mix:
-        """Counts and peak of some blocks, and the number of their last instruction."""
+    def _code(self, blocks: Iterable[int], known: dict[InstructionMix, InstructionMix]) -> _Mix:
+        """Counts and peak of some blocks, once if known, and the number of their last
+        instruction."""
         indices = [index for number in blocks for index in self.function.code_of(number)]
-        return self._mix(indices), self.function.number[max(indices, default=0)]
+        mix = self._mix(indices)
+        return known.setdefault(mix, mix), self.function.number[max(indices, default=0)]
 
     def _loop(
         self, loop: Loop, reads: int, writes: int, code: InstructionMix, last: int
