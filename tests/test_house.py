@@ -35,7 +35,7 @@ FLOORS = (
     {"gate", "variants", "fleet", "watch"},
     {"render"},
     {"agents"},
-    {"cli", "api"},
+    {"cli", "api", "triton"},
 )
 """Bottom up."""
 TOP = {"__main__", "__init__"}
@@ -70,6 +70,7 @@ ROOMS = {
     "distributed": ("fleet/",),
     "duckdb": ("fleet/",),
     "fsspec": ("fleet/",),
+    "triton": ("triton/",),
 }
 
 

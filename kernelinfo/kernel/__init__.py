@@ -96,11 +96,12 @@ class Kernel(NamedTuple):
     """Its instructions by class, callees excluded; None if not asked for or not all are known."""
 
     def __repr__(self) -> str:
-        """One line: name, target, used and spilled registers, occupancy, limiters, next steps."""
+        """One line: name, target, used and spilled resources, occupancy, limiters, next steps."""
         target = self.target.name if self.target else self.code_object.target
         parts = [repr(_short(self.name)), repr(target)]
         spilled = {"spilled_vgprs": self.spills.vgprs, "spilled_sgprs": self.spills.sgprs}
-        amounts = {**self.used._asdict(), **{kind: n for kind, n in spilled.items() if n}}
+        at_launch = {"dynamic_lds_bytes": self.traits.numbers.dynamic_lds_bytes, **spilled}
+        amounts = {**self.used._asdict(), **{kind: n for kind, n in at_launch.items() if n}}
         parts += [f"{kind}={amount}" for kind, amount in amounts.items()]
         with suppress(KernelinfoError):
             found = self.occupancy()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, Bounds, FileBudget, KernelBudget
 from kernelinfo.reading.data import Data
@@ -36,6 +36,8 @@ class Blob(NamedTuple):
     """Bytes from the start of the outermost file; None inside compressed data."""
     launch: StatedLaunch | None = None
     """None if the container states no launch settings."""
+    sidecar: Mapping[str, Any] | None = None
+    """Triton's metadata, from a caller who has it; None to read the JSON next to the file."""
     is_one_of_many: bool = False
     """True for a member of a container that mostly holds other things than AMD GPU code."""
     kind: CodeKind | None = None

@@ -14,8 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from triton._C.libtriton import amd  # type: ignore[import-not-found]
-from triton.backends.amd import compiler  # type: ignore[import-not-found]
+from triton._C.libtriton import amd
+from triton.backends.amd import compiler
 
 
 def known(targets: list[str]) -> list[str]:

@@ -8,6 +8,7 @@ triton/compiler/compiler.py, `CompiledKernel`.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ _OPTIONS = (
 """Compile options that tune a kernel (`HIPOptions` in triton/backends/amd/compiler.py)."""
 _MOST_CONSTANTS = 64
 _LONGEST_CONSTANT = 64  # characters
+_NEXT_TO_IT, _METADATA = "Triton's JSON next to it", "Triton's metadata"
 _KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is not Triton's
 
 
@@ -62,7 +64,19 @@ def read_sidecar(path: str, below: str = "") -> Sidecar | None:
         wrong = "nested too deep"
     except ValueError as error:
         wrong = str(error)
-    raise ReadError(f"Triton's JSON next to it is not read: {wrong}")
+    raise ReadError(f"{_NEXT_TO_IT} is not read: {wrong}")
+
+
+def _stated_with(blob: Blob) -> Sidecar | None:
+    """The metadata that the blob's caller has, or else the JSON next to the file.
+
+    Raises `ReadError` if it is damaged or contradicts itself."""
+    if blob.sidecar is None:
+        return None if blob.containers else read_sidecar(blob.path, blob.bounds.below)
+    try:
+        return _sidecar(blob.sidecar)
+    except ValueError as error:
+        raise ReadError(f"{_METADATA} is not read: {error}") from None
 
 
 def with_launch(
@@ -77,14 +91,14 @@ def with_launch(
     if blob.launch is not None:
         stated = _stated(blob.launch, is_sized_at_launch=blob.launch.lds_bytes is None)
         return tuple(k._replace(stated=k.stated + stated) for k in kernels), ()
-    sidecar = None if blob.containers else read_sidecar(blob.path, blob.bounds.below)
-    if sidecar is None:
+    if (sidecar := _stated_with(blob)) is None:
         return kernels, ()
+    source = _NEXT_TO_IT if blob.sidecar is None else _METADATA
     if sidecar.arch not in (None, target):
-        raise ReadError(f"Triton's JSON next to it is not read: it is for {sidecar.arch}")
+        raise ReadError(f"{source} is not read: it is for {sidecar.arch}")
     if sidecar.kernel not in {*module.passed_over, *(kernel.symbol for kernel in kernels)}:
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
-        raise ReadError(f"Triton's JSON next to it is not read: {named}")
+        raise ReadError(f"{source} is not read: {named}")
     stated = _stated(sidecar.launch)
     found = tuple(
         k._replace(stated=k.stated + stated) if k.symbol == sidecar.kernel else k for k in kernels
@@ -119,7 +133,7 @@ def _load(path: str) -> Any:
         raise ValueError(f"{error.msg} on line {error.lineno}") from None
 
 
-def _sidecar(values: dict[str, Any]) -> Sidecar:
+def _sidecar(values: Mapping[str, Any]) -> Sidecar:
     """The sidecar of decoded JSON. Raises `ValueError` for values that Triton does not write for
     AMD GPUs."""
     target = values.get("target", {})
@@ -138,7 +152,7 @@ def _sidecar(values: dict[str, Any]) -> Sidecar:
     return Sidecar(kernel, arch, launch, _options(values))
 
 
-def _options(values: dict[str, Any]) -> TritonOptions:
+def _options(values: Mapping[str, Any]) -> TritonOptions:
     """Constants and compile options. Triton 2 writes constants of named parameters
     (`_get_jsonable_constants` in triton/compiler/compiler.py); Triton 3 writes none."""
     constants = values.get("constants")
@@ -152,7 +166,7 @@ def _options(values: dict[str, Any]) -> TritonOptions:
     )
 
 
-def _agreed(key: str, *maps: dict[str, Any]) -> Any:
+def _agreed(key: str, *maps: Mapping[str, Any]) -> Any:
     """Value of a key; None if no map has it. Raises `ValueError` if two maps differ."""
     found = [values[key] for values in maps if key in values]
     if any(value is None or value != found[0] for value in found):

@@ -1,0 +1,92 @@
+"""Kernels of what Triton has compiled, from the bytes and metadata that it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.options import Options
+from kernelinfo.errors import KernelinfoError, ReadError
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.report import Report
+from kernelinfo.reading.blob import Blob, Found
+from kernelinfo.reading.containers import open_bytes
+
+
+class Compiled(Protocol):
+    """The part of `triton.compiler.CompiledKernel` that is read."""
+
+    asm: Mapping[str, Any]
+    metadata: Any
+    metadata_group: Mapping[str, str]
+    src: Any
+
+
+class TritonCode(NamedTuple):
+    """One code object of Triton with its metadata."""
+
+    path: str
+    """The file in Triton's cache."""
+    code: bytes
+    stated: Mapping[str, Any]
+    """Metadata, with the target as a dictionary and the constexprs by name."""
+
+
+def of(compiled: Compiled) -> Kernel:
+    """The kernel that Triton compiled, with the launch of its metadata.
+
+    LDS is `shared`, the workgroup has `num_warps` waves, `code_object.options` has the constexprs
+    and compile options. `compiled` is the result of `triton.compile`, `kernel.warmup` or
+    `kernel[grid](…)`. Raises `ReadError` for a kernel of another vendor or damaged metadata.
+    """
+    if "hsaco" not in compiled.asm:
+        kinds = ", ".join(compiled.asm)
+        raise ReadError(f"no code object for an AMD GPU in {kinds}; compile for a hip target")
+    path = code_path(compiled.metadata_group) or "<hsaco>"
+    stated = stated_of(compiled.metadata._asdict(), compiled.src)
+    found = report_of([TritonCode(path, compiled.asm["hsaco"], stated)])
+    for problem in found.problems:
+        raise ReadError(f"{problem.path}: {problem.message}")
+    return found.kernel(compiled.metadata.name)
+
+
+def code_path(files: Mapping[str, str]) -> str | None:
+    """Path of the code object among the files of a compilation; None for another vendor."""
+    return next((str(path) for name, path in files.items() if name.endswith(".hsaco")), None)
+
+
+def stated_of(metadata: Mapping[str, Any], source: Any) -> dict[str, Any]:
+    """The metadata as its JSON would be, with the constexprs, which Triton 3 does not write."""
+    values = dict(metadata)
+    target = values.get("target", {})
+    values["target"] = target if isinstance(target, Mapping) else vars(target)
+    constants = getattr(source, "constants", {})  # none if Triton compiled a file of IR
+    names = source.fn.arg_names if constants else []
+    values["constants"] = {
+        names[place[0]]: value for place, value in constants.items() if len(place) == 1
+    }
+    return values
+
+
+def report_of(codes: Iterable[TritonCode]) -> Report:
+    """The report of these code objects."""
+    analysis = Analysis(Options())
+    items = (item for one in codes for item in analysis.analyse_path(one.path, _blobs(one)))
+    return Report.of(items)
+
+
+def _blobs(one: TritonCode) -> Iterator[Found]:
+    for found in open_bytes(one.code, one.path):
+        yield found._replace(sidecar=one.stated) if isinstance(found, Blob) else found
+
+
+def require_triton() -> Any:
+    """Triton itself. Raises `KernelinfoError` if it is missing or older than 3.4."""
+    try:
+        import triton  # 0.3 s, and no dependency
+    except ImportError:
+        raise KernelinfoError("Triton is not installed; run pip install triton") from None
+    if not hasattr(triton, "knobs"):
+        raise KernelinfoError("this is an older Triton; install 3.4 or newer")
+    return triton

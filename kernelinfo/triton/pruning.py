@@ -1,0 +1,156 @@
+"""Configurations of an autotuner that cannot win, dropped before any of them runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from logging import getLogger
+from typing import Any, NamedTuple
+
+from kernelinfo.errors import OptionError
+from kernelinfo.hardware import targets
+from kernelinfo.kernel import Kernel
+from kernelinfo.model.limits import RESOURCES
+from kernelinfo.rules.compilation import asked_waves_not_reached
+from kernelinfo.rules.remark import counted, waves_per_simd
+from kernelinfo.triton.compiled import of, require_triton
+
+_LOG = getLogger("kernelinfo.triton")
+
+_OF_THE_CALL = ("grid", "warmup")
+"""Keywords of a launch that are neither arguments nor compile options."""
+_HINTS = {"": "", "16": "D", "16S": "DS"}
+"""Hint of a type in a signature → the letters by which Triton's launcher specializes."""
+
+Pruner = Callable[..., list[Any]]
+"""`early_config_prune`: (configurations, arguments by name, keywords) to configurations."""
+
+
+class Request(NamedTuple):
+    """A pruner's target, types and bounds."""
+
+    target: Any
+    """`triton.backends.compiler.GPUTarget`."""
+    signature: Mapping[str, str]
+    at_least_waves: float
+    no_spills: bool
+
+
+def prune(
+    fn: Any,
+    *,
+    target: Any,
+    signature: Mapping[str, str],
+    at_least_waves: float = 1,
+    no_spills: bool = False,
+) -> Pruner:
+    """A function for `prune_configs_by={"early_config_prune": …}` of `triton.autotune`.
+
+    It compiles each configuration for `target` (a `GPUTarget`), in order and cached by Triton, and
+    drops those below `at_least_waves` waves per SIMD, those that cannot start or compile, and with
+    `no_spills` those that spill registers. The logger `kernelinfo.triton` says at level INFO which
+    and why. If none would remain, all stay. Triton 3.4 or newer; no GPU is needed.
+
+    `fn` is the kernel, or a function that returns it, as the decorator needs the pruner first.
+    `signature` maps its arguments to types as `triton.tools.compile` has them: `"*fp16:16"` for a
+    pointer and `"i32:16"` for a number that are multiples of 16, `"i32:1"` for the number 1, and
+    `"*fp16:16S"` for a tensor below 2 GiB, too. Constexprs come from the configuration, the call or
+    their defaults. Raises `UnknownTargetError`, and `OptionError` for a target of another vendor.
+    """
+    if target.backend != "hip":
+        raise OptionError(f"{target.backend} is another vendor's; give GPUTarget('hip', …)")
+    targets.find(target.arch.partition(":")[0])
+    request = Request(target, signature, at_least_waves, no_spills)
+
+    def pruned(configs: Sequence[Any], named_args: Mapping[str, Any], **keywords: Any) -> list[Any]:
+        kernel = fn if hasattr(fn, "arg_names") else fn()
+        return _kept(kernel, configs, {**named_args, **keywords}, request)
+
+    return pruned
+
+
+def _kept(
+    fn: Any, configs: Sequence[Any], arguments: Mapping[str, Any], request: Request
+) -> list[Any]:
+    """The configurations that stay, in their order; all of them if none would."""
+    reasons = [_reason(fn, config, arguments, request) for config in configs]
+    for config, reason in zip(configs, reasons, strict=True):
+        if reason:
+            _LOG.info("dropped %s: %s", _named(config), reason)
+    kept = [config for config, reason in zip(configs, reasons, strict=True) if not reason]
+    if not kept:
+        _LOG.warning("all %d configurations stay: none would be left", len(configs))
+    return kept or list(configs)
+
+
+def _named(config: Any) -> str:
+    return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items())
+
+
+def _reason(fn: Any, config: Any, arguments: Mapping[str, Any], request: Request) -> str:
+    """The reason in words to drop a configuration; empty if it stays."""
+    triton = require_triton()
+    try:
+        compiled = _compiled(triton, fn, {**arguments, **config.all_kwargs()}, request)
+    except (triton.TritonError, RuntimeError) as error:
+        return f"does not compile: {str(error).strip().splitlines()[-1]}"
+    kernel = of(compiled)
+    for remark in asked_waves_not_reached(kernel.traits, kernel.occupancy()):
+        _LOG.info("%s: %s", _named(config), remark.message)
+    return reason_to_drop(kernel, request.at_least_waves, no_spills=request.no_spills)
+
+
+def _compiled(triton: Any, fn: Any, given: dict[str, Any], request: Request) -> Any:
+    """The kernel compiled with these arguments and options."""
+    while not isinstance(fn, triton.JITFunction):  # an autotuner or heuristics around it
+        given |= {name: value(given) for name, value in getattr(fn, "values", {}).items()}
+        fn = fn.fn
+    others = (*_OF_THE_CALL, *fn.arg_names)
+    options = {name: value for name, value in given.items() if name not in others}
+    source = _source(triton, fn, given, request)
+    return triton.compile(source, target=request.target, options=options)
+
+
+def _source(triton: Any, fn: Any, given: Mapping[str, Any], request: Request) -> Any:
+    """The kernel with its types and constants. Raises `OptionError` for an argument without."""
+    backend = triton.compiler.make_backend(request.target)
+    types: dict[str, str] = {}
+    constants: dict[str, Any] = {}
+    specialized = {}
+    for place, parameter in enumerate(fn.params):
+        name = parameter.name
+        kind, _, hint = request.signature.get(name, "constexpr").partition(":")
+        if kind == "constexpr":
+            constants[name] = _constant(parameter, given)
+        elif hint == "1":
+            kind, constants[name] = "constexpr", 1
+        elif hint in _HINTS:
+            specialized[(place,)] = backend.parse_attr(_HINTS[hint])
+        else:
+            known = ", ".join(f":{one}" for one in ("1", *_HINTS) if one)
+            raise OptionError(f"{name}: unknown hint {hint!r} of {kind}; known are {known}")
+        types[name] = kind
+    return triton.compiler.ASTSource(fn, types, constants, specialized)
+
+
+def _constant(parameter: Any, given: Mapping[str, Any]) -> Any:
+    """The value of a constexpr, or None for an argument without a value. Raises `OptionError`."""
+    name = parameter.name
+    if name in given and (parameter.is_constexpr or given[name] is None):
+        return given[name]
+    if parameter.has_default:
+        return parameter.default
+    raise OptionError(f"{name} has no type; add it to `signature`, as in {{{name!r}: '*fp16'}}")
+
+
+def reason_to_drop(kernel: Kernel, at_least_waves: float, *, no_spills: bool) -> str:
+    """The reason in words why a kernel does not meet the bounds; empty if it does."""
+    found = kernel.occupancy()
+    if not found.launchable:
+        return f"cannot start: {'; '.join(found.obstacles)}"
+    if found.waves_per_simd < at_least_waves:
+        limits = " and ".join(RESOURCES[limiter] for limiter in found.limiters)
+        waves = waves_per_simd(found.waves_per_simd)
+        return f"limited to {waves} by {limits}, fewer than {at_least_waves:g}"
+    if no_spills and (spilled := kernel.spills.registers):
+        return f"{counted(spilled, 'register')} spilled"
+    return ""

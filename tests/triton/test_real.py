@@ -1,0 +1,163 @@
+"""Triton's own compiler, without a GPU."""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kernelinfo
+import kernelinfo.triton as of_triton
+
+triton = pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+
+from .kernels import MATMUL, SIGNATURE, STRICT, TARGETS  # noqa: E402  # needs Triton
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("TRITON_DEFAULT_FP_FUSION", "1")  # 3.9 warns of its next default
+
+
+def config(block_m: int, block_n: int, warps: int = 4, **options: int) -> Any:
+    values = {"BLOCK_M": block_m, "BLOCK_N": block_n, **options}
+    return triton.Config(values, num_warps=warps, num_stages=2)
+
+
+def build(target: str, one: Any) -> Any:
+    """A configuration of the matrix product, compiled by Triton's own call."""
+    types = {name: type.partition(":")[0] for name, type in SIGNATURE.items()}
+    constants = {"BLOCK_K": 32, **one.kwargs}
+    source = triton.compiler.ASTSource(
+        MATMUL, types | dict.fromkeys(constants, "constexpr"), constants
+    )
+    options = {"num_warps": one.num_warps, "num_stages": one.num_stages}
+    return triton.compile(source, target=TARGETS[target], options=options)
+
+
+def number(assembly: str, key: str) -> int:
+    found = re.search(rf"^\s*{re.escape(key)}:?\s+(\d+)", assembly, re.MULTILINE)
+    assert found, key
+    return int(found[1])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_kernel_is_what_triton_compiled(target: str) -> None:
+    compiled = build(target, config(64, 64))
+    kernel = of_triton.of(compiled)
+    found = kernel.occupancy()
+    assembly = compiled.asm["amdgcn"]
+    assert kernel.used.vgprs == number(assembly, ".vgpr_count")
+    assert kernel.used.sgprs == number(assembly, ".sgpr_count")
+    assert kernel.spills.vgprs == number(assembly, ".vgpr_spill_count")
+    assert found.launch.workgroup_size == compiled.metadata.num_warps * compiled.metadata.warp_size
+    assert found.demand.lds_bytes == 0
+    assert found.launch.dynamic_lds_bytes == compiled.metadata.shared > 0
+    assert dict(kernel.code_object.options)["BLOCK_M"] == "64"
+    saved = kernelinfo.load(compiled.metadata_group["matmul.hsaco"])
+    assert saved[0].traits == kernel.traits
+
+
+def test_ten_compiles_and_then_the_same_from_the_cache() -> None:
+    told: list[bool] = []
+    knobs = triton.knobs.compilation
+    knobs.listener = before = lambda *, cache_hit, **_: told.append(cache_hit)
+    configs = [config(m, n) for m in (32, 64, 128, 16, 256) for n in (32, 64)]
+    try:
+        for cached in (False, True):
+            with of_triton.collect() as collected:
+                for one in configs:
+                    build("gfx942", one)
+            assert knobs.listener is before
+            assert told == [cached] * 10
+            told.clear()
+            assert (len(collected.report), collected.report.problems) == (10, ())
+            options = [dict(kernel.code_object.options) for kernel in collected.report]
+            sizes = [(int(one["BLOCK_M"]), int(one["BLOCK_N"])) for one in options]
+            assert sizes == [(one.kwargs["BLOCK_M"], one.kwargs["BLOCK_N"]) for one in configs]
+    finally:
+        knobs.listener = None
+
+
+def tuner(configs: list[Any], fn: Any = MATMUL, **options: Any) -> Any:
+    """An autotuner whose pruner knows the kernel only by a function, as a decorator does."""
+    target = TARGETS[options.pop("target", "gfx942")]
+    options.setdefault("signature", SIGNATURE)
+    tuned: Any = None
+    pruner = of_triton.prune(lambda: tuned, target=target, **options)
+    decorator = triton.autotune(configs, [], prune_configs_by={"early_config_prune": pruner})
+    tuned = decorator(fn)
+    tuned.nargs = {}
+    return tuned
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_an_autotuner_drops_what_cannot_win(target: str, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "kernelinfo.triton")
+    configs = [config(256, 256), config(32, 64), config(64, 64, waves_per_eu=5), config(16, 16)]
+    waves = {}
+    for one in configs:
+        with of_triton.collect() as collected:
+            tuner([one, one], target=target).prune_configs({})
+        waves[str(one)] = collected.report[0].waves_per_simd
+    caplog.clear()
+    least = sorted(waves.values())[1]
+    kept = tuner(configs, target=target, at_least_waves=least).prune_configs({})
+    assert kept == [one for one in configs if waves[str(one)] >= least]
+    assert 2 <= len(kept) < len(configs)
+    dropped = [one for one in caplog.messages if one.startswith("dropped ")]
+    assert len(dropped) == len(configs) - len(kept)
+    assert re.fullmatch(
+        r"dropped BLOCK_M=256, BLOCK_N=256, num_warps=4, num_ctas=1, num_stages=2: "
+        r"limited to [\d.]+ waves?/SIMD by \w+( and \w+)*, fewer than \d+|dropped BLOCK_M=256.*"
+        r"cannot start: .*",
+        dropped[0],
+    )
+
+
+def test_waves_that_were_asked_for_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "kernelinfo.triton")
+    asking = config(64, 256, waves_per_eu=4)
+    assert tuner([asking, config(32, 32)]).prune_configs({})[0] is asking
+    assert [one for one in caplog.messages if "asked for 4 waves/SIMD, LDS allows 3" in one]
+
+
+def test_all_stay_if_none_would(caplog: pytest.LogCaptureFixture) -> None:
+    configs = [config(64, 64), config(128, 64)]
+    assert tuner(configs, at_least_waves=9).prune_configs({}) == configs
+    assert caplog.messages == ["all 2 configurations stay: none would be left"]
+
+
+def test_what_does_not_compile_is_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "kernelinfo.triton")
+    configs = [triton.Config({"BLOCK": size}) for size in (128, 512, 256)]
+    signature = {"x_ptr": "*fp32", "n": "i32:1"}
+    tuned = tuner(configs, STRICT, signature=signature)
+    assert tuned.prune_configs({"grid": (1,), "warmup": True}) == [configs[0], configs[2]]
+    assert "does not compile: blocks of at most 256" in caplog.text
+
+
+def test_heuristics_between_the_tuner_and_the_kernel() -> None:
+    sized = triton.heuristics({"BLOCK": lambda arguments: 2 * arguments["HALF"]})(STRICT)
+    configs = [triton.Config({"HALF": half}) for half in (64, 256)]
+    pruned = tuner(configs, sized, signature={"x_ptr": "*fp32", "n": "i32"}).prune_configs({})
+    assert pruned == configs[:1]
+
+
+@pytest.mark.parametrize(
+    ("signature", "message"),
+    [
+        ({"x_ptr": "*fp32"}, "n has no type; add it to `signature`"),
+        ({"x_ptr": "*fp32", "n": "i32:8"}, "n: unknown hint '8' of i32; known are :1, :16, :16S"),
+    ],
+)
+def test_a_signature_that_does_not_fit(signature: dict[str, str], message: str) -> None:
+    tuned = tuner([triton.Config({"BLOCK": 64})] * 2, STRICT, signature=signature)
+    with pytest.raises(kernelinfo.OptionError, match=re.escape(message)):
+        tuned.prune_configs({})

@@ -1,0 +1,186 @@
+"""Kernels of what Triton hands over, without Triton."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+import kernelinfo
+import kernelinfo.triton as of_triton
+from kernelinfo.triton.pruning import reason_to_drop
+
+from .recorded import CODE, SYMBOL, GPUTarget, compiled, fake_triton, in_cache, metadata
+
+
+def test_a_kernel_has_the_launch_of_its_metadata() -> None:
+    kernel = of_triton.of(compiled())
+    found = kernel.occupancy()
+    assert (kernel.symbol, kernel.code_object.path) == (SYMBOL, "cache/K/k.hsaco")
+    assert (found.launch.workgroup_size, found.allocated.lds_bytes) == (4 * 64, 20480)
+    assert (found.waves_per_simd, found.limiters) == (3, ("lds",))
+    assert "dynamic_lds_bytes=20480" in repr(kernel)
+    options = dict(kernel.code_object.options)
+    assert (options["BLOCK"], options["ACTIVATION"], options["num_stages"]) == ("128", "relu", "2")
+
+
+def test_it_is_what_the_file_in_the_cache_says(tmp_path: Path) -> None:
+    path = tmp_path / "k.hsaco"
+    path.write_bytes(CODE.read_bytes())
+    stated = metadata(target={"backend": "hip", "arch": "gfx942", "warp_size": 64})
+    path.with_suffix(".json").write_text(json.dumps(stated))
+    assert of_triton.of(compiled()).traits == kernelinfo.load(path).kernel(SYMBOL).traits
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shared": -1}, "Triton's metadata is not read: -1 where a number to"),
+        ({"name": "other"}, "Triton's metadata is not read: it is for the kernel 'other'"),
+        ({"arch": "gfx90a", "target": GPUTarget("hip", "gfx90a", 64)}, "it is for gfx90a"),
+        ({"target": GPUTarget("cuda", "90", 32)}, "it is not for an AMD GPU"),
+    ],
+)
+def test_metadata_that_is_not_the_kernels(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(kernelinfo.ReadError, match=message) as error:
+        of_triton.of(compiled(**changes))
+    assert str(error.value).startswith("cache/K/k.hsaco: ")
+
+
+def test_another_vendors_kernel_is_refused() -> None:
+    cuda = compiled()
+    cuda.asm = {"ttir": "", "ptx": "", "cubin": b""}
+    with pytest.raises(kernelinfo.ReadError, match="no code object for an AMD GPU in ttir, ptx"):
+        of_triton.of(cuda)
+
+
+def test_all_compiled_meanwhile_is_collected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[dict[str, Any]] = []
+
+    def earlier(**compilation: Any) -> None:
+        told.append(compilation)
+
+    triton = fake_triton(earlier)
+    monkeypatch.setitem(sys.modules, "triton", triton)
+    one, two, three = (in_cache(tmp_path, name, num_stages=int(name)) for name in "123")
+    cuda = {**one, "metadata_group": {"k.cubin": "k.cubin"}}
+    with of_triton.collect() as outer:
+        triton.knobs.compilation.listener(**one)
+        with of_triton.collect() as inner:
+            triton.knobs.compilation.listener(**two, later="keyword")
+            triton.knobs.compilation.listener(**(two | {"cache_hit": True}))
+        triton.knobs.compilation.listener(**cuda)
+        triton.knobs.compilation.listener(**three)
+    assert triton.knobs.compilation.listener is earlier
+    assert [call["src"] for call in told] == [one["src"]] * 5
+    assert told[1]["later"] == "keyword"
+    stages = [dict(one.options)["num_stages"] for one in outer.report.code_objects]
+    assert stages == ["1", "2", "3"]
+    assert [dict(one.options)["num_stages"] for one in inner.report.code_objects] == ["2"]
+    limited = outer.report[SYMBOL]
+    assert len(limited) == 3
+    assert {result.findings[-1].rule for result in limited.results} == {"KI306"}
+
+
+def test_a_code_object_that_is_gone_is_a_problem(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    triton = fake_triton()
+    monkeypatch.setitem(sys.modules, "triton", triton)
+    there, gone = in_cache(tmp_path, "there"), in_cache(tmp_path, "gone")
+    Path(gone["metadata_group"]["k.hsaco"]).unlink()
+    with of_triton.collect() as collected:
+        assert not collected.report
+        triton.knobs.compilation.listener(**gone)
+        triton.knobs.compilation.listener(**there)
+    assert len(collected.report.code_objects) == 1
+    (problem,) = collected.report.problems
+    assert problem == (str(tmp_path / "gone" / "k.hsaco"), "no such file or directory", *[None] * 3)
+
+
+def test_the_listener_is_put_back_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    triton = fake_triton()
+    monkeypatch.setitem(sys.modules, "triton", triton)
+    with pytest.raises(ZeroDivisionError), of_triton.collect():
+        raise ZeroDivisionError
+    assert triton.knobs.compilation.listener is None
+    with of_triton.collect():
+        triton.knobs.compilation.listener = test_the_listener_is_put_back_after_an_error
+    assert triton.knobs.compilation.listener is test_the_listener_is_put_back_after_an_error
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        (None, "Triton is not installed; run pip install triton"),
+        (ModuleType("triton"), "this is an older Triton; install 3.4 or newer"),
+    ],
+)
+def test_triton_is_missing_or_old(
+    module: ModuleType | None, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "triton", module)
+    with pytest.raises(kernelinfo.KernelinfoError, match=message), of_triton.collect():
+        pass
+
+
+@pytest.mark.parametrize(
+    ("changes", "at_least", "reason"),
+    [
+        ({}, 3, ""),
+        ({}, 4, "limited to 3 waves/SIMD by LDS, fewer than 4"),
+        ({"shared": 64 << 10}, 1, ""),
+        ({"shared": 64 << 10}, 1.5, "limited to 1 wave/SIMD by LDS, fewer than 1.5"),
+        (
+            {"shared": 65 << 10},
+            0,
+            "cannot start: a workgroup has at most 65536 bytes of LDS, not 66560",
+        ),
+        ({"shared": 0}, 9, "limited to 8 waves/SIMD by slots, fewer than 9"),
+    ],
+)
+def test_reasons_to_drop(changes: dict[str, int], at_least: float, reason: str) -> None:
+    kernel = of_triton.of(compiled(**changes))
+    assert reason_to_drop(kernel, at_least, no_spills=True) == reason
+
+
+def test_spills_drop_only_if_asked() -> None:
+    spilling = kernelinfo.load(CODE.with_name("occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out")).kernel(
+        "sgprbound"
+    )
+    assert reason_to_drop(spilling, 1, no_spills=False) == ""
+    assert reason_to_drop(spilling, 1, no_spills=True) == "14 registers spilled"
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (GPUTarget("cuda", "90", 32), "cuda is another vendor's"),
+        (GPUTarget("hip", "gfx9999", 64), "gfx9999"),
+    ],
+)
+def test_a_pruner_for_another_target_is_refused(target: GPUTarget, message: str) -> None:
+    with pytest.raises(kernelinfo.KernelinfoError, match=message):
+        of_triton.prune(SimpleNamespace(), target=target, signature={})
+
+
+def test_nothing_else_imports_it() -> None:
+    """A report, the whole API and pytest's plugin do without Triton and what is for it."""
+    program = (
+        "import sys, kernelinfo, kernelinfo.pytest_plugin\n"
+        f"kernelinfo.load({str(CODE)!r}).rows(), dir(kernelinfo)\n"
+        "from kernelinfo.__main__ import main\n"
+        "try: main()\n"
+        "finally: assert not {'triton', 'kernelinfo.triton'} & {*sys.modules}\n"
+    )
+    command = [sys.executable, "-c", program, str(CODE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "Assertion" not in done.stderr
+    assert "lds_dynamic" in done.stdout
