@@ -13,8 +13,13 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import open_bytes
 
+try:
+    import triton
+except ImportError:  # `of` does without
+    triton = None
 
-class Compiled(Protocol):
+
+class TritonKernel(Protocol):
     """The part of `triton.compiler.CompiledKernel` that is read."""
 
     asm: Mapping[str, Any]
@@ -33,7 +38,7 @@ class TritonCode(NamedTuple):
     """Metadata, with the target as a dictionary and the constexprs by name."""
 
 
-def of(compiled: Compiled) -> Kernel:
+def of(compiled: TritonKernel) -> Kernel:
     """The kernel that Triton compiled, with the launch of its metadata.
 
     LDS is `shared`, the workgroup has `num_warps` waves, `code_object.options` has the constexprs
@@ -83,10 +88,8 @@ def _blobs(one: TritonCode) -> Iterator[Found]:
 
 def require_triton() -> Any:
     """Triton itself. Raises `KernelinfoError` if it is missing or older than 3.4."""
-    try:
-        import triton  # 0.3 s, and no dependency
-    except ImportError:
-        raise KernelinfoError("Triton is not installed; run pip install triton") from None
+    if triton is None:
+        raise KernelinfoError("Triton is not installed; run pip install triton")
     if not hasattr(triton, "knobs"):
         raise KernelinfoError("this is an older Triton; install 3.4 or newer")
     return triton

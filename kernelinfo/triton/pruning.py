@@ -25,7 +25,7 @@ Pruner = Callable[..., list[Any]]
 """`early_config_prune`: (configurations, arguments by name, keywords) to configurations."""
 
 
-class Request(NamedTuple):
+class PruneRequest(NamedTuple):
     """A pruner's target, types and bounds."""
 
     target: Any
@@ -59,7 +59,7 @@ def prune(
     if target.backend != "hip":
         raise OptionError(f"{target.backend} is another vendor's; give GPUTarget('hip', …)")
     targets.find(target.arch.partition(":")[0])
-    request = Request(target, signature, at_least_waves, no_spills)
+    request = PruneRequest(target, signature, at_least_waves, no_spills)
 
     def pruned(configs: Sequence[Any], named_args: Mapping[str, Any], **keywords: Any) -> list[Any]:
         kernel = fn if hasattr(fn, "arg_names") else fn()
@@ -69,7 +69,7 @@ def prune(
 
 
 def _kept(
-    fn: Any, configs: Sequence[Any], arguments: Mapping[str, Any], request: Request
+    fn: Any, configs: Sequence[Any], arguments: Mapping[str, Any], request: PruneRequest
 ) -> list[Any]:
     """The configurations that stay, in their order; all of them if none would."""
     reasons = [_reason(fn, config, arguments, request) for config in configs]
@@ -86,7 +86,7 @@ def _named(config: Any) -> str:
     return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items())
 
 
-def _reason(fn: Any, config: Any, arguments: Mapping[str, Any], request: Request) -> str:
+def _reason(fn: Any, config: Any, arguments: Mapping[str, Any], request: PruneRequest) -> str:
     """The reason in words to drop a configuration; empty if it stays."""
     triton = require_triton()
     try:
@@ -99,7 +99,7 @@ def _reason(fn: Any, config: Any, arguments: Mapping[str, Any], request: Request
     return reason_to_drop(kernel, request.at_least_waves, no_spills=request.no_spills)
 
 
-def _compiled(triton: Any, fn: Any, given: dict[str, Any], request: Request) -> Any:
+def _compiled(triton: Any, fn: Any, given: dict[str, Any], request: PruneRequest) -> Any:
     """The kernel compiled with these arguments and options."""
     while not isinstance(fn, triton.JITFunction):  # an autotuner or heuristics around it
         given |= {name: value(given) for name, value in getattr(fn, "values", {}).items()}
@@ -110,7 +110,7 @@ def _compiled(triton: Any, fn: Any, given: dict[str, Any], request: Request) -> 
     return triton.compile(source, target=request.target, options=options)
 
 
-def _source(triton: Any, fn: Any, given: Mapping[str, Any], request: Request) -> Any:
+def _source(triton: Any, fn: Any, given: Mapping[str, Any], request: PruneRequest) -> Any:
     """The kernel with its types and constants. Raises `OptionError` for an argument without."""
     backend = triton.compiler.make_backend(request.target)
     types: dict[str, str] = {}

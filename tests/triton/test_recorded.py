@@ -13,6 +13,7 @@ import pytest
 
 import kernelinfo
 import kernelinfo.triton as of_triton
+from kernelinfo.triton import compiled as compiled_by
 from kernelinfo.triton.pruning import reason_to_drop
 
 from .recorded import CODE, SYMBOL, GPUTarget, compiled, fake_triton, in_cache, metadata
@@ -68,7 +69,7 @@ def test_all_compiled_meanwhile_is_collected(
         told.append(compilation)
 
     triton = fake_triton(earlier)
-    monkeypatch.setitem(sys.modules, "triton", triton)
+    monkeypatch.setattr(compiled_by, "triton", triton)
     one, two, three = (in_cache(tmp_path, name, num_stages=int(name)) for name in "123")
     cuda = {**one, "metadata_group": {"k.cubin": "k.cubin"}}
     with of_triton.collect() as outer:
@@ -93,7 +94,7 @@ def test_a_code_object_that_is_gone_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     triton = fake_triton()
-    monkeypatch.setitem(sys.modules, "triton", triton)
+    monkeypatch.setattr(compiled_by, "triton", triton)
     there, gone = in_cache(tmp_path, "there"), in_cache(tmp_path, "gone")
     Path(gone["metadata_group"]["k.hsaco"]).unlink()
     with of_triton.collect() as collected:
@@ -107,7 +108,7 @@ def test_a_code_object_that_is_gone_is_a_problem(
 
 def test_the_listener_is_put_back_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     triton = fake_triton()
-    monkeypatch.setitem(sys.modules, "triton", triton)
+    monkeypatch.setattr(compiled_by, "triton", triton)
     with pytest.raises(ZeroDivisionError), of_triton.collect():
         raise ZeroDivisionError
     assert triton.knobs.compilation.listener is None
@@ -126,7 +127,7 @@ def test_the_listener_is_put_back_after_an_error(monkeypatch: pytest.MonkeyPatch
 def test_triton_is_missing_or_old(
     module: ModuleType | None, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "triton", module)
+    monkeypatch.setattr(compiled_by, "triton", module)
     with pytest.raises(kernelinfo.KernelinfoError, match=message), of_triton.collect():
         pass
 
