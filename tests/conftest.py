@@ -81,6 +81,7 @@ SLOW = (
     "manual/test_cmake.py",
     "manual/test_pre_commit.py",
     "manual/test_recipes.py",
+    "watch/test_terminal.py",
 )
 """CI's second step: what needs compilers, Chromium, a wheel or minutes."""
 

@@ -22,8 +22,8 @@ from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.render import WATCH_FORMATS, View, renderer
 from kernelinfo.render.paint import harmless, without_hashes
 from kernelinfo.render.watch.text import details, on_screen, rows
-from kernelinfo.watch.loop import Event, Watch, WatchedCommand, WatchedOutputs, events
-from kernelinfo.watch.nouns import Began, WatchLook
+from kernelinfo.watch.loop import WatchedCommand, WatchedOutputs, events
+from kernelinfo.watch.nouns import Began, Event, Watch, WatchLook
 from kernelinfo.watch.peaks import with_peaks
 
 EXAMPLES = """

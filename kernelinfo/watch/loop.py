@@ -4,40 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
-from typing import Protocol
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Problem
 from kernelinfo.watch.command import RunningCommand
 from kernelinfo.watch.history import LookHistory
-from kernelinfo.watch.nouns import Began, WatchLook
+from kernelinfo.watch.nouns import Began, Event, Watch, WatchLook
 from kernelinfo.watch.reading import OutputReader
 from kernelinfo.watch.sources import Sources
 
 INTERVAL = 0.2
 """Seconds between two looks at the files."""
-_SHARE = 0.02
-"""Most of a core that looking may take. Large folders are looked at less often."""
+_SHARE = 0.017
+"""Most of a core that looking may take; 2 % with all else. Large folders wait longer."""
 _MOST_OVERTAKEN = 20
 """Runs in a row that a save may overtake. The next one ends: its command may write a source."""
-
-Event = Began | WatchLook
-
-
-class Watch(Protocol):
-    """Something to watch, asked again and again."""
-
-    seconds: float
-    """CPU time of the last step's look at files that had not changed."""
-
-    def step(self) -> Event | None:
-        """The next event; None if nothing is new. The first look always comes."""
-
-    def wait(self, seconds: float) -> None:
-        """Wait, but no longer than until a build ends."""
-
-    def end(self) -> None:
-        """End what still runs."""
 
 
 def events(watch: Watch) -> Generator[Event | None, None, None]:
@@ -57,6 +38,7 @@ class WatchedOutputs:
 
     def __init__(self, paths: Sequence[str], options: Options) -> None:
         self.seconds = 0.0
+        self.options = options
         self._reader = OutputReader(paths, options)
         self._history = LookHistory()
 
@@ -95,6 +77,7 @@ class WatchedCommand:
 
     def __init__(self, command: str, paths: Sequence[str], options: Options) -> None:
         self.seconds = 0.0
+        self.options = options
         self._command = command
         self._outputs = WatchedOutputs(paths, options)
         self._sources = Sources(paths)

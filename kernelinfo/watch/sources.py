@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Sequence
 from hashlib import blake2b
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.paths import read_document
-from kernelinfo.watch.files import FolderTree, Snapshot
+from kernelinfo.watch.files import FolderTree, Snapshot, rested
 
-_PAUSE = 0.05
-"""Seconds between two looks at sources that are just being saved."""
-_MOST_PAUSES = 10
 _MOST_BYTES = 1 << 24
 """Bytes of a source whose content is compared."""
 
@@ -36,7 +32,7 @@ class Sources:
         """
         if self._seen is None:
             return True
-        now = dict(self._tree.stamps())
+        now = self._tree.snapshot()
         if not only_saved:
             return now != self._seen
         both = now.keys() & self._seen.keys()
@@ -46,15 +42,11 @@ class Sources:
 
     def rest(self) -> None:
         """Wait until no file changes: a save takes several steps. All count as built then."""
-        for _ in range(_MOST_PAUSES):
-            before, self._seen = self._seen, dict(self._tree.stamps())
-            if before == self._seen:
-                return
-            time.sleep(_PAUSE)
+        self._seen = rested(self._tree.snapshot)
 
     def absorb(self) -> None:
         """Count files that appeared or vanished in a build as built."""
-        now, seen = dict(self._tree.stamps()), self._seen or {}
+        now, seen = self._tree.snapshot(), self._seen or {}
         self._seen = {path: seen.get(path, stamp) for path, stamp in now.items()}
 
     def _is_other(self, path: str) -> bool:

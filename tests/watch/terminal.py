@@ -1,0 +1,144 @@
+"""A real terminal by tmux, and a project whose kernel ninja or kernelinfo itself compiles."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ..conftest import FIXTURES
+
+needs_terminal = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+needs_compiler = pytest.mark.skipif(
+    shutil.which("clang++-22") is None, reason="clang++-22 is not installed"
+)
+needs_ninja = pytest.mark.skipif(shutil.which("ninja") is None, reason="ninja is not installed")
+needs_vim = pytest.mark.skipif(shutil.which("vim") is None, reason="vim is not installed")
+
+PATIENCE = 90.0
+"""Seconds that a busy machine may take."""
+KERNELINFO = f"{shlex.quote(sys.executable)} -m kernelinfo"
+FLAGS = "-nogpuinc -nogpulib"
+
+SOURCE = """\
+#include "k.h"
+__attribute__((global)) void sum(float *out, const float *in) {
+  unsigned id = __builtin_amdgcn_workitem_id_x();
+  float live[LIVE];
+#pragma unroll
+  for (int i = 0; i < LIVE; i++) live[i] = in[i * 64 + id];
+  __builtin_amdgcn_s_barrier();
+  float total = 0;
+#pragma unroll
+  for (int i = 0; i < LIVE; i++) total = total * 2 + live[i] * live[LIVE - 1 - i];
+  out[id] = total;
+}
+"""
+COMMAND = (
+    "clang++-22 -x hip --cuda-device-only -S -O3 -gline-tables-only --offload-arch=gfx90a "
+    f"{FLAGS} -o $out $in"
+)
+NINJA = f"""\
+rule hip
+  command = {COMMAND}
+build build/k.s: hip k.hip | k.h
+"""
+
+
+def header(live: int) -> str:
+    return f"#define LIVE {live}\n"
+
+
+def project(root: Path) -> Path:
+    """A project whose kernel keeps as many values as its header says."""
+    (root / "k.hip").write_text(SOURCE)
+    (root / "k.h").write_text(header(8))
+    (root / "build.ninja").write_text(NINJA)
+    return root
+
+
+class Terminal:
+    """A bash in a terminal of 120 columns and 40 rows."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self._name = name
+        environment = os.environ | {"PYTHONPATH": str(FIXTURES.parent)}
+        shell = "env 'PS1=$ ' bash --norc --noprofile"
+        command = ["new-session", "-d", "-x", "120", "-y", "40", "-c", str(folder), shell]
+        self._tmux("-f", "/dev/null", *command, environment=environment)
+
+    def _tmux(self, *words: str, environment: dict[str, str] | None = None) -> str:
+        done = subprocess.run(
+            ["tmux", "-L", self._name, *words],
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=True,
+        )
+        return done.stdout
+
+    def type(self, line: str) -> None:
+        """Type a line and Enter."""
+        self._tmux("send-keys", "-l", line)
+        self.press("Enter")
+
+    def press(self, *keys: str) -> None:
+        self._tmux("send-keys", *keys)
+
+    def resize(self, columns: int, rows: int) -> None:
+        self._tmux("resize-window", "-x", str(columns), "-y", str(rows))
+
+    def screen(self) -> str:
+        """The lines that are shown, without the blanks at their ends."""
+        return self._tmux("capture-pane", "-p").rstrip()
+
+    def state(self) -> str:
+        """The settings of the terminal itself that a program can leave changed."""
+        return self._tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{pane_dead}")
+
+    def until(self, holds: str | Callable[[str], object]) -> str:
+        """The screen once it matches."""
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            shown = self.screen()
+            if re.search(holds, shown) if isinstance(holds, str) else holds(shown):
+                return shown
+            time.sleep(0.1)
+        raise AssertionError(f"never came: {holds}\n{self.screen()}")
+
+    def close(self) -> None:
+        self._tmux("kill-server")
+
+
+@contextmanager
+def terminal(name: str, folder: Path) -> Iterator[Terminal]:
+    """A terminal that ends with the block."""
+    found = Terminal(f"kernelinfo-{os.getpid()}-{name}", folder)
+    try:
+        found.until(r"\$$")
+        yield found
+    finally:
+        found.close()
+
+
+def commands_in(folder: Path) -> list[str]:
+    """Command lines of all processes that run in a folder or mention it."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+            where = os.readlink(process / "cwd")
+        except OSError:
+            continue
+        if where.startswith(str(folder)) or str(folder) in command:
+            found.append(command)
+    return found

@@ -1,0 +1,172 @@
+"""watch in a real terminal, with real editors, compilers and builds."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .terminal import (
+    KERNELINFO,
+    SOURCE,
+    Terminal,
+    commands_in,
+    header,
+    needs_compiler,
+    needs_ninja,
+    needs_terminal,
+    needs_vim,
+    project,
+    terminal,
+)
+from .watching import NEW, OLD
+
+pytestmark = needs_terminal
+
+BY_NINJA = f"{KERNELINFO} watch build --run ninja"
+MODES = [
+    pytest.param(BY_NINJA, marks=needs_ninja, id="ninja"),
+]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return project(tmp_path)
+
+
+@pytest.fixture(params=MODES)
+def shown(root: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
+    """A watch of the project, after its first look."""
+    with terminal(root.name, root) as found:
+        found.type(request.param)
+        found.until("look 1 at .*: 1 kernel")
+        yield found
+
+
+def registers(screen: str) -> int:
+    """VGPRs in the row of the kernel."""
+    (row,) = [line for line in screen.splitlines() if line.startswith(" sum ")]
+    return int(row.split()[2])
+
+
+@needs_compiler
+def test_sed_changes_the_header(shown: Terminal, root: Path) -> None:
+    few = registers(shown.screen())
+    subprocess.run(["sed", "-i", "s/8/100/", "k.h"], cwd=root, check=True)
+    screen = shown.until("look 2 at .*: 1 of 1 kernel changed")
+    assert registers(screen) > few + 50
+    assert "worse  sum  VGPR: " in screen
+    screen = shown.until("k.hip:6: ")
+    assert "live[i] = in[i * 64 + id];" in screen, "the source line that holds most"
+    subprocess.run(["sed", "-i", "s/100/8/", "k.h"], cwd=root, check=True)
+    screen = shown.until("look 3 at .*: 1 of 1 kernel changed")
+    assert "better sum  VGPR: " in screen
+    assert registers(screen) == few
+
+
+@needs_compiler
+@needs_vim
+def test_vim_saves_by_another_file(shown: Terminal, root: Path) -> None:
+    before = (root / "k.h").stat().st_ino
+    settings = "set backupcopy=no backupskip="  # by default it renames nothing below /tmp
+    edit = ["vim", "-Es", "-Nu", "NONE", "-c", settings, "-c", "%s/8/90/", "-c", "x", "k.h"]
+    subprocess.run(edit, cwd=root, check=True, stdin=subprocess.DEVNULL)
+    assert (root / "k.h").stat().st_ino != before
+    shown.until("look 2 at .*: 1 of 1 kernel changed")
+    time.sleep(1)
+    assert "look 2 at" in shown.screen(), "one save is one look"
+
+
+@needs_compiler
+def test_a_save_that_truncates_first(shown: Terminal, root: Path) -> None:
+    with open(root / "k.h", "w") as file:
+        file.flush()
+        time.sleep(0.1)
+        file.write(header(90))
+    screen = shown.until("of 1 kernel changed")
+    assert registers(screen) > 80
+
+
+@needs_compiler
+def test_ten_saves_in_a_second(shown: Terminal, root: Path) -> None:
+    for live in range(10, 110, 10):
+        (root / "k.h").write_text(header(live))
+        time.sleep(0.1)
+    screen = shown.until(lambda screen: "look 1" not in screen and registers(screen) > 90)
+    assert "Ctrl-C ends" in shown.until("waits for a change")
+    assert "error" not in screen
+
+
+@needs_compiler
+def test_an_error_stands_above_the_last_good_look(shown: Terminal, root: Path) -> None:
+    (root / "k.hip").write_text(SOURCE.replace("float total = 0", "float total = none"))
+    screen = shown.until("look 2 at .*: failed")
+    assert "error: use of undeclared identifier 'none'" in screen
+    above, _, below = screen.partition("look 2 at")
+    assert "error:" in above
+    assert "look 1 at" in below, "the last good look stays"
+    (root / "k.hip").write_text(SOURCE)
+    screen = shown.until("look 3 at .*: 0 of 1 kernel changed")
+    assert "error:" not in screen
+
+
+@needs_compiler
+def test_a_save_ends_the_build_before(root: Path) -> None:
+    """With its whole group: the shell, its children and theirs."""
+    (root / "slow.sh").write_text("sleep 300 & sleep 300\nwait\n")
+    (root / "build").mkdir()
+    shutil.copy(OLD, root / "build" / "k.s")
+    with terminal(root.name, root) as shown:
+        shown.type(f"{KERNELINFO} watch build --run 'test -e fast || sh slow.sh'")
+        shown.until("building: ")
+        assert len([one for one in commands_in(root) if one.startswith("sleep")]) == 2
+        (root / "k.h").write_text(header(9))
+        (root / "fast").touch()
+        shown.until("look 1 at")
+        assert not [one for one in commands_in(root) if one.startswith("sleep")]
+
+
+def test_ctrl_c_leaves_nothing(root: Path) -> None:
+    (root / "slow.sh").write_text("sleep 300 & sleep 300\nwait\n")
+    with terminal(root.name, root) as shown:
+        shown.type("clear; echo before")
+        shown.until("^before")
+        state, screen = shown.state(), shown.screen()
+        shown.type(f"{KERNELINFO} watch build --run 'sh slow.sh'")
+        shown.until("building: sh slow.sh")
+        assert shown.state() != state, "the screen is its own"
+        shown.press("C-c")
+        after = shown.until(lambda now: now.startswith("before") and now.endswith("$"))
+        assert after.startswith(screen)
+        assert shown.state() == state
+        shown.type("echo code $?; stty | head -1; trap")
+        assert "code 0" in shown.until("speed")
+        running = commands_in(root)
+        assert not [one for one in running if one.startswith("sleep") or " -m kernelinfo" in one]
+
+
+@needs_compiler
+def test_another_size_is_drawn_anew(shown: Terminal) -> None:
+    shown.resize(70, 20)
+    screen = shown.until(lambda now: "look 1 at" in now)
+    assert max(map(len, screen.splitlines())) <= 70
+    assert len(screen.splitlines()) <= 20
+
+
+def test_a_folder_that_is_deleted_and_made_again(tmp_path: Path) -> None:
+    build = tmp_path / "build"
+    build.mkdir()
+    shutil.copy(OLD, build / "k.s")
+    with terminal(tmp_path.name, tmp_path) as shown:
+        shown.type(f"{KERNELINFO} watch build")
+        shown.until("look 1 at .*: 4 kernels")
+        shutil.rmtree(build)
+        shown.until("4 kernels gone")
+        shown.until("build: no such file yet")
+        build.mkdir()
+        shutil.copy(NEW, build / "k.s")
+        assert "moved  ldsbound" in shown.until("look 3 at")
