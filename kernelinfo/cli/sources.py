@@ -38,15 +38,24 @@ def with_sources(
     Otherwise the one target of `settings` is that of inputs that do not name one. Raises
     `OptionError` if something is missing to compile, or is given and no source is there.
     """
-    sources = _sources(paths)
+    sources = sources_to_compile(paths, settings)
     if sources is None:
-        return [*paths], _without_sources(paths, wanted, settings)
-    if not (settings.targets or settings.compile_commands):
-        mend = "add --arch gfx942 or --compile-commands FILE to compile it"
-        raise OptionError(f"{sources[0]}: is a source; {mend}")
+        return [*paths], without_sources(paths, wanted, settings)
     from kernelinfo.cli.compiling import compile_now  # processes take a tenth of a small report
 
     return sources, wanted._replace(compiled=compile_now(sources, settings, quiet=quiet))
+
+
+def sources_to_compile(paths: Sequence[str], settings: Settings) -> list[str] | None:
+    """The sources that the paths name or match; None if one of them is something else.
+
+    Raises `OptionError` if the target to compile for is missing.
+    """
+    sources = _sources(paths)
+    if sources and not (settings.targets or settings.compile_commands):
+        mend = "add --arch gfx942 or --compile-commands FILE to compile it"
+        raise OptionError(f"{sources[0]}: is a source; {mend}")
+    return sources
 
 
 def _sources(paths: Sequence[str]) -> list[str] | None:
@@ -62,7 +71,7 @@ def _sources(paths: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(found)) or None
 
 
-def _without_sources(paths: Sequence[str], wanted: Options, settings: Settings) -> Options:
+def without_sources(paths: Sequence[str], wanted: Options, settings: Settings) -> Options:
     """The options with the target of inputs that do not name one."""
     given = {
         "--compile-commands": settings.compile_commands,

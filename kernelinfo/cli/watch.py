@@ -18,15 +18,20 @@ from kernelinfo.cli.output import CANNOT_ANSWER, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.screen import Screen
 from kernelinfo.cli.signals import end_on_signals
+from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
 from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.compile.nouns import Settings
+from kernelinfo.errors import OptionError
 from kernelinfo.render import WATCH_FORMATS, View, renderer
 from kernelinfo.render.paint import harmless, without_hashes
 from kernelinfo.render.watch.text import details, on_screen, rows
+from kernelinfo.watch.compiling import WatchedSources
 from kernelinfo.watch.loop import WatchedCommand, WatchedOutputs, events
 from kernelinfo.watch.nouns import Began, Event, Watch, WatchLook
 from kernelinfo.watch.peaks import with_peaks
 
 EXAMPLES = """
+  kernelinfo watch k.hip --arch gfx942 -- -O2     # compiles at each save
   kernelinfo watch build/ -k 'gemm*'              # somebody else builds
   kernelinfo watch build/ --run 'ninja -C build'  # builds at each save
   kernelinfo watch ~/.triton/cache                # each kernel of Triton
@@ -39,7 +44,8 @@ _INTERRUPTED = 128 + signal.SIGINT
 def command(
     *,
     paths: list[str] = typer.Argument(
-        metavar="PATH...", help="Files, directories and globs that a build writes."
+        metavar="PATH...",
+        help="Sources to compile, or files, directories and globs that a build writes.",
     ),
     run: str | None = typer.Option(
         None,
@@ -47,8 +53,11 @@ def command(
         metavar="COMMAND",
         help="Run this command of the shell when a file of the current folder is saved.",
     ),
+    compiler: options.Compiler = None,
+    compile_commands: options.CompileCommands = None,
+    flags: options.Flags = None,
     once: bool = typer.Option(False, "--once", help="End after the first look."),
-    arch: options.Arch = None,
+    arch: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -77,7 +86,6 @@ def command(
     A terminal is drawn in place; otherwise each look is appended. Ctrl-C ends it.
     """
     wanted = wanted_options(
-        arch=arch,
         target=target,
         member=member,
         where=where,
@@ -95,10 +103,11 @@ def command(
         selection=project.selection, workgroup_sizes=project.workgroup_sizes, instructions=False
     )
     view = make_view(names=names, color=color, width=width, top=top)
-    watch = WatchedCommand(run, paths, wanted) if run else WatchedOutputs(paths, wanted)
+    settings = settings_of(arch, compiler, compile_commands, flags)
+    watch = _watch_of(paths, run, settings, wanted)
     end_on_signals()
     try:
-        code = _watch(watch, wanted, view, format, once=once)
+        code = _watch(watch, view, format, once=once)
     except SystemExit as end:
         if end.code != _INTERRUPTED:
             raise
@@ -106,18 +115,32 @@ def command(
     sys.exit(code)
 
 
-def _watch(watch: Watch, wanted: Options, view: View, format: str, *, once: bool) -> int:
+def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Options) -> Watch:
+    """Sources that are compiled, a command that builds, or outputs that somebody else builds.
+
+    Raises `OptionError` for sources with `--run`, or without a target."""
+    sources = sources_to_compile(paths, settings)
+    if sources is None:
+        wanted = without_sources(paths, wanted, settings)
+        return WatchedCommand(run, paths, wanted) if run else WatchedOutputs(paths, wanted)
+    if run:
+        mend = "give the files that the command builds, or leave out --run"
+        raise OptionError(f"{sources[0]}: is a source, and --run builds; {mend}")
+    return WatchedSources(sources, settings, wanted)
+
+
+def _watch(watch: Watch, view: View, format: str, *, once: bool) -> int:
     """Show each look until a signal comes, or one. Returns 2 if the last one failed."""
     is_drawn = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     with closing(events(watch)) as found:
         if is_drawn and format == "text" and not once:
-            _draw(found, wanted, view)
+            _draw(found, watch, view)
         view = view._replace(fold=view.fold and is_drawn)
-        return _append(found, wanted, view, format, once=once)
+        return _append(found, watch, view, format, once=once)
 
 
 def _append(
-    found: Iterator[Event | None], wanted: Options, view: View, format: str, *, once: bool
+    found: Iterator[Event | None], watch: Watch, view: View, format: str, *, once: bool
 ) -> int:
     """Append each look to standard output."""
     for event in found:
@@ -127,9 +150,9 @@ def _append(
             continue
         if format == "text":
             _print(rows(event, view), view)
-            _print(details(with_peaks(event, wanted), view), view)
+            _print(details(with_peaks(event, watch.options), view), view)
         else:
-            _print(renderer(f"watch.{format}")(with_peaks(event, wanted), view), view)
+            _print(renderer(f"watch.{format}")(with_peaks(event, watch.options), view), view)
         if once:
             return CANNOT_ANSWER if event.failure or event.problems else 0
     return 0
@@ -143,7 +166,7 @@ def _print(pieces: Iterable[str], view: View) -> None:
     sys.stdout.flush()
 
 
-def _draw(found: Iterator[Event | None], wanted: Options, view: View) -> None:
+def _draw(found: Iterator[Event | None], watch: Watch, view: View) -> None:
     """Draw the last good look in place, below the message of a command that failed since."""
     with Screen() as screen:
         good: WatchLook | None = None
@@ -161,7 +184,7 @@ def _draw(found: Iterator[Event | None], wanted: Options, view: View) -> None:
                 good, failed = event, None
             screen.show(partial(_lines, good, failed, now, view))
             if isinstance(event, WatchLook) and not event.failure:
-                good = with_peaks(event, wanted)
+                good = with_peaks(event, watch.options)
                 screen.show(partial(_lines, good, failed, now, view))
 
 

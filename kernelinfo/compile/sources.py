@@ -92,11 +92,12 @@ def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
     command = device_command(job.compiler, job.language, job.target, job.flags)
     end = processes.run_on_source([*command, *_listing(listed), path, "-o", output], folder)
     messages = end.complaints.decode("utf-8", "replace")
-    made = Compiled(job.path, job.target, (*command, path), messages, dependencies=(path,))
+    # Clang lists the headers of a source with errors, too, unless one is missing.
+    found = tuple(dict.fromkeys((path, *_dependencies(listed, folder))))
+    made = Compiled(job.path, job.target, (*command, path), messages, dependencies=found)
     assembly = b"" if end.code else _read(output)
     if assembly and _KERNEL in assembly:
-        dependencies = dict.fromkeys((path, *_dependencies(listed, folder)))
-        return made._replace(assembly=assembly, dependencies=tuple(dependencies))
+        return made._replace(assembly=assembly)
     if assembly:
         what = "no kernel for the device in it"
         mend = "give a source with a __global__ function, and instantiate its templates"

@@ -73,6 +73,7 @@ class LookHistory:
             (*missing, *problems),
             command,
             seconds,
+            is_first=is_first,
         )
 
     def _since_first(self, readings: FileReadings) -> dict[_KernelPlace, Pair]:

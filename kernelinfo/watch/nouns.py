@@ -84,6 +84,8 @@ class WatchLook(NamedTuple):
     """Duration of the command; None without one."""
     failure: str = ""
     """Message of the command that failed: no kernel was read again. Empty if it worked."""
+    is_first: bool = False
+    """True for the first look that found files: all kernels are told of."""
 
     @property
     def changed(self) -> tuple[WatchedKernel, ...]:

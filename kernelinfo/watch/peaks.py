@@ -20,7 +20,7 @@ _MOST_CODE = 1 << 18
 
 def with_peaks(look: WatchLook, options: Options) -> WatchLook:
     """The look with the peaks of the kernels that changed; of the first look, of its first ones."""
-    chosen = look.kernels if look.number == 1 else look.changed
+    chosen = look.kernels if look.is_first else look.changed
     measured = {
         index: peak
         for index, kernel in enumerate(look.kernels[: len(chosen)][:_MOST_KERNELS])

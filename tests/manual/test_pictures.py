@@ -1,9 +1,12 @@
-"""The README's picture of the terminal; `pytest --regen` draws it anew."""
+"""The README's pictures of the terminal; `pytest --regen` draws them anew."""
 
 from __future__ import annotations
 
 import contextlib
 import io
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
 from xml.etree import ElementTree
 
 from rich.console import Console
@@ -13,12 +16,32 @@ from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.render import View
 from kernelinfo.render.text import render
+from kernelinfo.render.watch.text import on_screen
+from kernelinfo.watch.loop import WatchedOutputs
+from kernelinfo.watch.nouns import WatchLook
+from kernelinfo.watch.peaks import with_peaks
 
 from ..conftest import FIXTURES
 
-PICTURE = FIXTURES / "pictures" / "report.svg"
+PICTURES = FIXTURES / "pictures"
 SHOWN = "fixtures/assembly/spills-clang22-gfx90a.s"
 COLUMNS = 100
+LINES = FIXTURES / "lines"
+SAVES = tuple(LINES / f"attention-{name}clang22-gfx942.s" for name in ("", "tile16-"))
+TIME = datetime(2026, 11, 23, 14, 3, 22, tzinfo=UTC)
+
+
+ALT = {
+    "report": ["KI302"],
+    "watch": [
+        "better",
+        "12 → 0 VGPRs",
+        "VGPR: 176 → 107 used",
+        "src/attention.hip:",
+        "ended KI106",
+    ],
+}
+"""Words in each picture."""
 
 
 def report() -> str:
@@ -29,10 +52,35 @@ def report() -> str:
         )
 
 
-def picture() -> str:
+def look(folder: Path) -> str:
+    """The same terminal after a save that halved the tile of a kernel."""
+    source = (FIXTURES / "src" / "attention.hip").read_text("utf-8")
+    (folder / "src").mkdir()
+    (folder / "src" / "attention.hip").write_text(source.replace("TILE = 32", "TILE = 16"))
+    view = View(names="short", width=COLUMNS, fold=True, color=True)
+    with contextlib.chdir(folder):
+        watched = WatchedOutputs(["build"], Options(instructions=False))
+        Path("build").mkdir()
+        for save in SAVES:
+            shutil.copy(save, "build/attention.s")
+            found = watched.step()
+        assert isinstance(found, WatchLook)
+        found = with_peaks(found._replace(time=TIME, seconds=1.94), Options())
+        return "".join(on_screen(found, None, "waits for a change; Ctrl-C ends", view, 40))
+
+
+def picture(screen: str, title: str) -> str:
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
-    console.print(Text.from_ansi(report().rstrip("\n")))
-    return console.export_svg(title=f"kernelinfo {SHOWN}", unique_id="kernelinfo")
+    console.print(Text.from_ansi(screen.rstrip("\n")))
+    return console.export_svg(title=title, unique_id="kernelinfo")
+
+
+def pictures(folder: Path) -> dict[str, str]:
+    """Name of each picture -> its SVG."""
+    return {
+        "report": picture(report(), f"kernelinfo {SHOWN}"),
+        "watch": picture(look(folder), "kernelinfo watch build --run ninja"),
+    }
 
 
 def texts(svg: str) -> list[str]:
@@ -42,14 +90,21 @@ def texts(svg: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def test_the_picture_is_current(regenerate: bool) -> None:
-    """Its words; how rich draws them may differ from one version to the next."""
-    if regenerate:
-        PICTURE.write_text(picture(), "utf-8")
-    drawn = texts(PICTURE.read_text("utf-8"))
-    assert drawn == texts(picture())
-    assert any("KI302" in line for line in drawn)
+def test_the_pictures_are_current(regenerate: bool, tmp_path: Path) -> None:
+    """Their words; how rich draws them may differ from one version to the next."""
+    for name, drawn in pictures(tmp_path).items():
+        path = PICTURES / f"{name}.svg"
+        if regenerate:
+            path.write_text(drawn, "utf-8")
+        assert texts(path.read_text("utf-8")) == texts(drawn)
+
+
+def test_the_pictures_show_what_readme_says() -> None:
+    shown = {name: texts((PICTURES / f"{name}.svg").read_text("utf-8")) for name in ALT}
+    for name, words in ALT.items():
+        for word in words:
+            assert any(word in line for line in shown[name]), (name, word)
 
 
 def test_a_picture_is_the_same_every_time() -> None:
-    assert picture() == picture()
+    assert picture(report(), "") == picture(report(), "")

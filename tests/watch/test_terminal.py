@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from .terminal import (
+    FLAGS,
     KERNELINFO,
     SOURCE,
     Terminal,
@@ -28,7 +29,9 @@ from .watching import NEW, OLD
 pytestmark = needs_terminal
 
 BY_NINJA = f"{KERNELINFO} watch build --run ninja"
+BY_ITSELF = f"{KERNELINFO} watch k.hip --arch gfx90a --compiler clang++-22 -- {FLAGS}"
 MODES = [
+    pytest.param(BY_ITSELF, id="sources"),
     pytest.param(BY_NINJA, marks=needs_ninja, id="ninja"),
 ]
 
@@ -89,6 +92,22 @@ def test_a_save_that_truncates_first(shown: Terminal, root: Path) -> None:
         file.write(header(90))
     screen = shown.until("of 1 kernel changed")
     assert registers(screen) > 80
+
+
+def test_a_source_without_a_target_is_2(root: Path) -> None:
+    with terminal(root.name, root) as shown:
+        shown.type(f"{KERNELINFO} watch k.hip; echo code $?")
+        assert "k.hip: is a source; add --arch gfx942" in shown.until("code 2")
+
+
+@needs_compiler
+def test_an_error_in_a_header_is_mended_there(root: Path) -> None:
+    (root / "k.h").write_text("#define LIVE none\n")
+    with terminal(root.name, root) as shown:
+        shown.type(BY_ITSELF)
+        assert "error: use of undeclared identifier 'none'" in shown.until("look 1 at .*: failed")
+        (root / "k.h").write_text(header(8))
+        shown.until("look 2 at .*: 1 kernel")
 
 
 @needs_compiler

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.kernel import Kernel
@@ -21,6 +23,7 @@ from kernelinfo.rules.remark import counted, grouped
 from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
 
 _INDENT = 8
+_ENDED = "ended "
 _AROUND_ROWS = 6  # lines: heading, empty lines, the heading of the table, hidden kernels, the last
 
 
@@ -140,11 +143,11 @@ def _of_kernel(one: WatchedKernel, name: str, look: WatchLook, view: View) -> It
 
 def _findings(one: WatchedKernel, look: WatchLook) -> Iterator[str]:
     """Lines of new and ended findings; of the first look all findings."""
-    word, found = ("", one.result.findings) if look.number == 1 else ("new ", one.new_findings)
-    for before, findings in ((word, found), ("ended ", one.ended_findings)):
+    word, found = ("", one.result.findings) if look.is_first else ("new ", one.new_findings)
+    for before, findings in ((word, found), (_ENDED, one.ended_findings)):
         for finding in findings:
             head = f"{before}{finding.rule} {finding.severity}"
-            yield f"{head}: {in_words(finding)}"
+            yield f"{head}: {finding.message if before == _ENDED else in_words(finding)}"
 
 
 def _why(one: WatchedKernel) -> str:
@@ -169,9 +172,16 @@ def place(peak: Peak, kernel: Kernel) -> str:
     """`FILE:LINE` of the source or of the assembly; of an object its path and an address."""
     at = peak.at
     if at.source:
-        return printable(f"{at.source.file}:{at.source.line}")
+        return printable(f"{_from_here(at.source.file)}:{at.source.line}")
     where = f":{at.line}" if at.line is not None else f" at 0x{at.address or 0:x}"
     return printable(kernel.code_object.path) + where
+
+
+def _from_here(path: str) -> str:
+    """The path relative to the current folder, if it is below."""
+    with suppress(OSError):  # the current folder was deleted
+        return path.removeprefix(os.path.join(os.getcwd(), ""))
+    return path
 
 
 def _sum(look: WatchLook) -> str:
@@ -181,6 +191,7 @@ def _sum(look: WatchLook) -> str:
     if look.failure:
         return f"{number}: failed{took}"
     kernels = counted(len(look.kernels), "kernel")
-    moved = f"{grouped(len(look.changed))} of {kernels} changed" if look.number > 1 else kernels
+    moved = f"{grouped(len(look.changed))} of {kernels} changed"
+    moved = kernels if look.is_first else moved
     gone = f", {counted(len(look.gone), 'kernel')} gone" if look.gone else ""
     return f"{number}: {moved}{gone}" + (f"; built{took}" if took else "")

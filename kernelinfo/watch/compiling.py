@@ -1,0 +1,158 @@
+"""Sources that are compiled at each save."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack
+
+from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
+from kernelinfo.compile.nouns import Compiled, Settings
+from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.sources import compile_sources
+from kernelinfo.kernel import Result
+from kernelinfo.reading.blob import Problem
+from kernelinfo.watch.files import Stamp, rested, stamp_of
+from kernelinfo.watch.history import LookHistory
+from kernelinfo.watch.nouns import Began, Event, FileReading, WatchLook
+from kernelinfo.watch.reading import FileReadings
+
+_SECONDS = 600
+"""Time limit of one compilation. Kernels of many templates take minutes."""
+
+
+class RunningCompiler:
+    """A compilation of some sources, beside the loop."""
+
+    def __init__(self, paths: Sequence[str], settings: Settings) -> None:
+        self.began = time.monotonic()
+        self._open = ExitStack()
+        self._processes = self._open.enter_context(Processes(_SECONDS))
+        self._pool = self._open.enter_context(ThreadPoolExecutor(1))
+        self._compiled = self._pool.submit(compile_sources, paths, settings, self._processes)
+
+    def wait(self, seconds: float) -> bool:
+        """True if it ended within this time."""
+        wait([self._compiled], seconds)
+        return self._compiled.done()
+
+    def compiled(self) -> tuple[Compiled, ...]:
+        """The sources, when it has ended. Raises `CompilerError` and `OptionError` if nothing could
+        start."""
+        try:
+            return self._compiled.result()
+        finally:
+            self._open.close()
+
+    def end(self) -> None:
+        """Kill the compilers and their groups."""
+        self._processes.end()
+        self._open.close()
+
+
+class WatchedSources:
+    """Sources, each compiled when it or one of its headers is saved.
+
+    A save while the compiler runs ends it, and it starts again.
+    """
+
+    def __init__(self, paths: Sequence[str], settings: Settings, options: Options) -> None:
+        self.seconds = 0.0
+        self.options = options
+        self._paths = tuple(paths)
+        self._settings = settings
+        self._history = LookHistory()
+        self._readings: FileReadings = {}
+        self._dependencies: dict[str, tuple[str, ...]] = {path: (path,) for path in paths}
+        """Source -> the source and its headers, as the compiler listed them."""
+        self._seen: dict[str, Stamp | None] = {}
+        """Stamps of all sources and headers when the compiler was started."""
+        self._due: tuple[str, ...] = self._paths
+        """Sources that are being compiled, or that failed."""
+        self._running: RunningCompiler | None = None
+        self._runs = 0
+
+    def step(self) -> Event | None:
+        began = time.thread_time()
+        now = self._stamps()
+        changed = [path for path in self._paths if self._runs and self._has_changed(path, now)]
+        self.seconds = time.thread_time() - began
+        if changed or not self._runs:
+            return self._start(changed)
+        return self._look() if self._running and self._running.wait(0) else None
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but no longer than until the compiler ends."""
+        if self._running:
+            self._running.wait(seconds)
+        else:
+            time.sleep(seconds)
+
+    def end(self) -> None:
+        """End the compiler that still runs."""
+        if self._running:
+            self._running.end()
+            self._running = None
+
+    def _stamps(self) -> dict[str, Stamp | None]:
+        paths = dict.fromkeys(path for files in self._dependencies.values() for path in files)
+        return {path: stamp_of(path) for path in paths}
+
+    def _has_changed(self, source: str, now: dict[str, Stamp | None]) -> bool:
+        """True if the source or a header has another stamp. A file that is gone may come back."""
+        files = self._dependencies[source]
+        return any(now[path] not in (None, self._seen.get(path)) for path in files)
+
+    def _start(self, changed: Sequence[str]) -> Began:
+        """Start the compiler once the sources rest: a save may take several steps."""
+        self.end()
+        self._due = tuple(path for path in self._paths if path in {*self._due, *changed})
+        self._seen = rested(self._stamps)
+        self._runs += 1
+        self._running = RunningCompiler(self._due, self._settings)
+        return Began(self._command)
+
+    @property
+    def _command(self) -> str:
+        targets = ", ".join(self._settings.targets)
+        return f"{' '.join(self._due)}" + (f" for {targets}" if targets else "")
+
+    def _look(self) -> WatchLook:
+        """The look after the compiler ended; if one source failed, with all messages."""
+        assert self._running is not None
+        running, self._running = self._running, None
+        compiled = running.compiled()
+        seconds = time.monotonic() - running.began
+        for path in self._due:
+            own = [one for one in compiled if one.path == path]
+            # After a failure the list may lack headers.
+            known = self._dependencies[path] if any(one.error for one in own) else (path,)
+            listed = (file for one in own for file in one.dependencies)
+            self._dependencies[path] = tuple(dict.fromkeys((*known, *listed)))
+        self._seen = self._stamps() | self._seen
+        command = self._command
+        if failure := _failure(compiled):
+            return self._history.failed(failure, command, seconds)
+        others = tuple(one for one in self.options.compiled if one.path not in self._due)
+        self.options = self.options._replace(compiled=(*others, *compiled))
+        self._readings = self._readings | {path: self._read(path) for path in self._due}
+        self._due = ()
+        return self._history.look(self._readings, (), command, seconds)
+
+    def _read(self, path: str) -> FileReading:
+        # Of several sources, another may have the chosen kernels.
+        items = [*analyse([path], self.options, required=not self._paths[1:])]
+        return FileReading(
+            None,
+            tuple(item for item in items if isinstance(item, Result)),
+            tuple(item for item in items if isinstance(item, Problem)),
+        )
+
+
+def _failure(compiled: Sequence[Compiled]) -> str:
+    """The compiler's messages and what failed; empty if all worked."""
+    failed = [one for one in compiled if one.error is not None]
+    texts = [text for one in failed for text in (one.messages.rstrip(), one.error) if text]
+    return "\n".join(dict.fromkeys(texts))
