@@ -105,7 +105,7 @@ class Outputs:
         return {name: one for name, one in stamps if one is not None}
 
 
-class _Listing(NamedTuple):
+class _FolderNames(NamedTuple):
     """The names in a folder that are not left out."""
 
     stamp: Stamp  # of the folder
@@ -132,7 +132,7 @@ class FolderTree:
         real = os.path.abspath(root)
         is_whole = only_folders and is_ignored_whole(real)
         self._ignored = None if is_whole else Ignored(real)
-        self._listings: dict[str, _Listing] = {}
+        self._listings: dict[str, _FolderNames] = {}
 
     def snapshot(self) -> Snapshot:
         """The stamps of all regular files; folders that vanish meanwhile are left out."""
@@ -159,7 +159,7 @@ class FolderTree:
         linked.add(real)
         return is_followed
 
-    def _listing(self, folder: str) -> _Listing | None:
+    def _listing(self, folder: str) -> _FolderNames | None:
         """The names in a folder, listed again if it changed; None if it cannot be read."""
         try:
             stamp = _stamp(os.stat(folder))
@@ -171,7 +171,7 @@ class FolderTree:
             self._listings.pop(folder, None)
             return None
 
-    def _listed(self, folder: str, stamp: Stamp) -> _Listing:
+    def _listed(self, folder: str, stamp: Stamp) -> _FolderNames:
         is_settled = abs(time.time_ns() - stamp.modified) > _SETTLED
         files, folders = [], []
         with os.scandir(folder) as entries:
@@ -182,7 +182,7 @@ class FolderTree:
                         folders.append(entry.path)
                     elif entry.is_file():
                         files.append(entry.path)
-        return _Listing(stamp, is_settled, tuple(files), tuple(folders))
+        return _FolderNames(stamp, is_settled, tuple(files), tuple(folders))
 
     def _leaves_out(self, path: str, name: str, is_folder: bool) -> bool:
         if name == ".git" or (self._without and os.path.realpath(path) in self._without):
