@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
@@ -11,6 +12,7 @@ from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
+from kernelinfo.cli.progress import shown
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options, with_instructions
@@ -142,7 +144,9 @@ def _compare(
 ) -> Comparison:
     """The comparison of two paths, with the problems of reading them."""
     (before, problems), (after, more) = (
-        (_of_baseline(path, wanted), []) if is_baseline(path) else read_build(path, wanted)
+        (_of_baseline(path, wanted), [])
+        if is_baseline(path)
+        else read_build(path, wanted, partial(shown, paths=[path]))
         for path in (old, new)
     )
     found = compare(before, after, across_targets=across_targets, loose=loose)

@@ -15,6 +15,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, every_name, in_order, listed
 from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.progress import shown
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
@@ -132,7 +133,8 @@ def command(
 
     detailed = wanted._replace(locate=is_chosen, arguments=is_chosen)
     found = (item for one in asked for item in analyse([path], detailed._replace(run_as=one)))
-    items = problems.watch(found)
+    streams = output is None and format == "text"
+    items = shown(problems.watch(found), [path], streams=streams)
     if kernel is None:
         known, items = every_name(path, wanted, items)
         if where is None and len({one.name for one in known}) > 1:

@@ -12,6 +12,7 @@ import typer
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, in_order
 from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.progress import shown
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
@@ -27,6 +28,8 @@ EXAMPLES = """
   kernelinfo pressure kernels.s --source --format html -o pressure.html
   kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
 """
+
+_STREAMED = ("csv", "json")  # formats that write each kernel when it is measured
 
 
 def command(
@@ -117,7 +120,12 @@ def command(
             raise OptionError(f"{message}; give KERNEL or another format")
         view = view._replace(source=SourceText(source_root))
     wanted = choosing(path, kernel, wanted, problems)
-    items = _told(measure(path, wanted, look, jobs), problems)
+    items = shown(
+        _told(measure(path, wanted, look, jobs), problems),
+        [path],
+        lambda item: item.result if isinstance(item, Measured) else None,
+        streams=output is None and (format in _STREAMED or view.whole),
+    )
     before = [*_to_the_first_kernel(items)]
     if format == "json" or (before and isinstance(before[-1], Measured)):
         pieces = renderer(f"pressure.{format}")(chain(before, items), view)

@@ -8,33 +8,51 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Result
 from kernelinfo.rules.remark import counted
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+_T = TypeVar("_T")
 _PATIENCE = 1.0  # seconds before the bar appears
 _EVERY = 0.1  # seconds between updates
 
 
-def shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
-    """The items unchanged. After a second a bar shows the bytes and kernels read so far."""
-    return _shown(items, paths) if sys.stderr.isatty() else iter(items)
+def _itself(item: object) -> Result | None:
+    return item if isinstance(item, Result) else None
 
 
-def _shown(items: Iterable[Item], paths: Sequence[str]) -> Iterator[Item]:
+def shown(
+    items: Iterable[_T],
+    paths: Sequence[str],
+    result_of: Callable[[_T], Result | None] = _itself,
+    *,
+    streams: bool = False,
+) -> Iterator[_T]:
+    """The items unchanged. After a second a bar shows the bytes and kernels read so far.
+
+    `streams` says that results are written as they come: on a terminal they replace the bar.
+    """
+    if not sys.stderr.isatty() or (streams and sys.stdout.isatty()):
+        return iter(items)
+    return _shown(items, paths, result_of)
+
+
+def _shown(
+    items: Iterable[_T], paths: Sequence[str], result_of: Callable[[_T], Result | None]
+) -> Iterator[_T]:
     began = updated = time.monotonic()
     kernels = 0
     done: dict[str, int] = {}
     bar: Progress | None = None
     try:
         for item in items:
-            if isinstance(item, Result):
+            if result := result_of(item):
                 kernels += 1
-                place = item.kernel.code_object
+                place = result.kernel.code_object
                 end = (place.offset or 0) + place.size
                 done[place.path] = max(end, done.get(place.path, 0))
             now = time.monotonic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from glob import has_magic
 
@@ -51,10 +51,15 @@ def diff(
     return compare(*builds, across_targets=across_targets, loose=loose)
 
 
-def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
+def read_build(
+    path: str,
+    options: Options,
+    shown: Callable[[Iterable[Item]], Iterable[Item]] = iter,
+) -> tuple[Build, list[Problem]]:
     """The build at a path, and its problems. A path without kernels is a problem.
 
-    Raises `ReadError` for JSON or CSV that is not a readable report.
+    `shown` returns the items that it gets, and may show how many are read. Raises `ReadError` for
+    JSON or CSV that is not a readable report.
     """
     options = options._replace(selection=_NO_RULES)
     problems: list[Problem] = []
@@ -68,7 +73,7 @@ def read_build(path: str, options: Options) -> tuple[Build, list[Problem]]:
         items = Analysis(options).analyse_path(blob.path, blobs)
     else:
         items = analyse([path], options)
-    return build(_results(items, problems), partial(_location, root_of(path))), problems
+    return build(_results(shown(items), problems), partial(_location, root_of(path))), problems
 
 
 def chosen(found: Build, options: Options) -> Build:

@@ -8,13 +8,14 @@ import sys
 import pytest
 
 from kernelinfo import Options, analyse
-from kernelinfo.cli import progress
+from kernelinfo.cli import app, progress
 from kernelinfo.cli.output import write
 from kernelinfo.cli.progress import shown
 
 from ..conftest import FIXTURES
 
 LIBRARY = str(FIXTURES / "container" / "libtwo.so")
+SOURCE = str(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s")
 
 
 class Terminal(io.StringIO):
@@ -58,3 +59,41 @@ def test_rows_go_to_standard_output_while_the_bar_is_shown(
     row = "x" * (1 << 17) + "\n"  # more than is written at once
     write((row for _ in items), None)
     assert capsys.readouterr().out == 8 * row
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("pressure", SOURCE, "--format", "csv"),
+        ("pressure", SOURCE),
+        ("explain", SOURCE, "*", "--format", "json"),
+        ("explain", SOURCE, "*"),
+        ("diff", LIBRARY, LIBRARY, "--format", "json"),
+    ],
+    ids=" ".join,
+)
+def test_each_long_command_shows_what_it_has_read(
+    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Typed at a terminal, with the output redirected to a file."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "_EVERY", -1.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "argv", ["kernelinfo", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        app()
+    assert ended.value.code in (0, None)
+    assert " kernels" in terminal.getvalue()
+    assert capsys.readouterr().out
+
+
+def test_results_on_the_terminal_replace_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    items = list(analyse([LIBRARY], Options()))
+    assert list(shown(items, [LIBRARY], streams=True)) == items
+    assert terminal.getvalue() == ""
