@@ -50,6 +50,7 @@ USERS = {"pytest_plugin"}
 """Modules that use the public API, as other people's programs do."""
 
 ROOMS = {
+    "markdown_it": ("render/manual_pages.py",),
     "anyio": ("agents/server.py",),
     "mcp": ("agents/server.py",),
     "mcp_types": ("agents/server.py",),

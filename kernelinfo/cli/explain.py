@@ -35,7 +35,7 @@ EXAMPLES = """
   kernelinfo explain kernels.s 'sgpr*' --block 512
   kernelinfo explain kernels.s vgprbound --device MI250 --grid 1000
   kernelinfo explain KI106                        # one rule
-  kernelinfo explain                              # the topics of the manual
+  kernelinfo explain --format html -o manual      # the manual as pages
 """
 
 
@@ -95,6 +95,9 @@ def command(
         deep=deep,
     )
     view = make_view(names=names, color=color, width=width, output=output)
+    if path is None and format == "html":
+        _write_manual(output)
+        return
     if path is None:
         topics = manual.topics()
         width = max(map(len, topics))
@@ -151,6 +154,18 @@ def command(
     else:
         write(renderer(format)(items, view), output, color=view.color)
     problems.exit()
+
+
+def _write_manual(folder: str | None) -> None:
+    """Write the manual's pages to a folder. Raises `OptionError` without one."""
+    if folder is None:
+        raise OptionError("--format html writes the manual's pages to a folder; give -o DIR")
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise OptionError(f"-o {folder}: {error.strerror}; give another folder") from None
+    for name, page in format_module("manual_pages").pages():
+        write([page], os.path.join(folder, name))
 
 
 def _rule(name: str) -> str:

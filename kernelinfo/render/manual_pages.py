@@ -1,0 +1,87 @@
+"""The manual as static HTML pages, one a topic, from the Markdown that `explain TOPIC` prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html import escape
+from itertools import pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+import kernelinfo.manual as manual
+from kernelinfo import __version__
+from kernelinfo.render.check.sarif import REPOSITORY
+
+_FILES = f"{REPOSITORY}/blob/v{__version__}/"
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
+nav a { margin-right: .8rem; white-space: nowrap; }
+pre { overflow-x: auto; padding: .6rem; border: 1px solid #8886; border-radius: 4px; }
+code { font: 14px/1.4 ui-monospace, monospace; }
+table { border-collapse: collapse; display: block; overflow-x: auto; }
+th, td { border: 1px solid #8886; padding: .2rem .5rem; text-align: left; vertical-align: top; }
+@media print { nav { display: none; } pre { white-space: pre-wrap; } }
+"""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """(file name, HTML) of each topic, and of an index; links are relative, and nothing is
+    fetched."""
+    topics = manual.topics()
+    rows = (f'<li><a href="{one}.html">{escape(title)}</a></li>' for one, title in topics.items())
+    listed = f"<h1>kernelinfo {__version__}</h1>\n<ul>\n" + "\n".join(rows) + "\n</ul>"
+    yield "index.html", _page("The manual of kernelinfo", listed, topics)
+    for topic, title in topics.items():
+        yield f"{topic}.html", _page(title, _body("".join(manual.page(topic))), topics)
+
+
+def _body(text: str) -> str:
+    """The HTML of a page's Markdown; headings have the anchors that GitHub gives them."""
+    markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
+    tokens = markdown.parse(_COMMENT.sub("", text))
+    for heading, content in pairwise(tokens):
+        if heading.type == "heading_open":
+            heading.attrSet("id", _anchor(content.content))
+    for token in tokens:
+        for link in token.children or ():
+            _lead_to_the_repository(link)
+    html: str = markdown.renderer.render(tokens, markdown.options, {})
+    return html
+
+
+def _lead_to_the_repository(token: Token) -> None:
+    """Make a link to a file of the package one to the repository at the version's tag."""
+    target = token.attrGet("href") if token.type == "link_open" else None
+    if isinstance(target, str) and target.startswith("kernelinfo/"):
+        token.attrSet("href", _FILES + target)
+
+
+def _anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def _page(title: str, body: str, topics: dict[str, str]) -> str:
+    links = "\n".join(f'<a href="{name}.html">{name}</a>' for name in ("index", *topics))
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width">
+<title>{escape(title)}</title>
+<style>{_STYLE}</style>
+</head>
+<body>
+<nav>
+{links}
+</nav>
+<main>
+{body}
+</main>
+</body>
+</html>
+"""
