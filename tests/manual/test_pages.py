@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo import manual
+from kernelinfo import __version__, manual
+from kernelinfo.render.check.sarif import REPOSITORY
 from kernelinfo.rules import every_rule
 
 from ..test_golden import run
@@ -54,9 +55,7 @@ def test_every_link_leads_somewhere(pages: dict[str, Anchors]) -> None:
     root = Path(__file__).parents[2]
     for name, page in pages.items():
         for link in page.links:
-            if file := re.match(
-                r"https://github\.com/kernelinfo/kernelinfo/blob/v[^/]+/(.+)", link
-            ):
+            if file := re.match(rf"{REPOSITORY}/blob/v{__version__}/(.+)", link):
                 assert (root / file[1]).exists(), link
             elif not link.startswith("https://"):
                 target, _, anchor = link.partition("#")
