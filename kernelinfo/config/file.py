@@ -18,14 +18,15 @@ class ConfigFile(NamedTuple):
     """A configuration file as written."""
 
     path: str
-    text: str
+    lines: dict[KeyPath, int]
+    """Line of each key, from 1; keys whose line is unknown are left out."""
     table: dict[str, Any]
     inside: KeyPath
     """Keys that lead from the file's top to its table."""
 
     def line(self, path: KeyPath) -> int | None:
         """The line of a key, from 1; None if the key is not set or its line is unknown."""
-        return lines_of(self.text).get(self.inside + path)
+        return self.lines.get(self.inside + path)
 
 
 def read_file(path: FilePath) -> ConfigFile | None:
@@ -48,11 +49,11 @@ def read_file(path: FilePath) -> ConfigFile | None:
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}; write valid TOML") from None
     if not shared:
-        return ConfigFile(path, text, document, ())
+        return ConfigFile(path, lines_of(text), document, ())
     tool = document.get("tool", {})
     table = tool.get("kernelinfo") if isinstance(tool, dict) else None
     if table is None:
         return None
     if not isinstance(table, dict):
         raise ConfigError(f"{path}: tool.kernelinfo: {table!r}; write a table")
-    return ConfigFile(path, text, table, ("tool", "kernelinfo"))
+    return ConfigFile(path, lines_of(text), table, ("tool", "kernelinfo"))

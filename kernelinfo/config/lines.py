@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
 """Keys and array indices from the top: `("budget", 1, "kernel")`."""
 
 
-@lru_cache(maxsize=1)
 def lines_of(text: str) -> dict[KeyPath, int]:
     """Key path -> line, from 1, of each key, table and array element in valid TOML.
 

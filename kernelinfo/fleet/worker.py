@@ -6,6 +6,7 @@ import faulthandler
 import gc
 import json
 import os
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -34,6 +35,9 @@ from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.blob import Blob, Found, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+
+if sys.platform != "win32":
+    import resource
 
 HELD_BYTES = 160 << 20
 """Limit of decompressed code in a worker's memory, unless `--bound memory=N` sets another."""
@@ -177,10 +181,9 @@ class ScanWorker:
 
 def _limit_memory(most: int) -> None:
     """Make allocations beyond `most` bytes fail, if the system supports limits."""
-    with suppress(ImportError, ValueError, OSError):
-        import resource  # not on Windows
-
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    with suppress(ValueError, OSError):
+        if sys.platform != "win32":
+            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 def given_up(task: ScanTask, request: ScanRequest) -> ScanTaskDone:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -30,6 +31,9 @@ from kernelinfo.gate.baseline_text import (
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.model.limits import RESOURCES, Resource
+
+if sys.platform != "win32":
+    import fcntl
 
 _DELETE = "delete it and pin anew with --update-baseline"
 _RENEW = "write it anew with `kernelinfo check --update-baseline`"
@@ -130,15 +134,14 @@ def updating(path: FilePath) -> Iterator[None]:
     are not protected.
     """
     try:
-        import fcntl
-
         folder = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY)
-    except (ImportError, OSError):  # `write_baseline` reports a missing folder
+    except OSError:  # `write_baseline` reports a missing folder; Windows opens none
         yield
         return
     try:
         with suppress(OSError):
-            fcntl.flock(folder, fcntl.LOCK_EX)
+            if sys.platform != "win32":
+                fcntl.flock(folder, fcntl.LOCK_EX)
         yield
     finally:
         os.close(folder)

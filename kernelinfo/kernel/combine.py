@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, Vgprs, align, find, total_vgprs
 from kernelinfo.kernel import Kernel
@@ -12,7 +12,15 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model.placement import VGPRS_ARE_DYNAMIC, Demand
-from kernelinfo.reading.facts import SOURCES, Fact, KernelFacts, Numbers, StatedNumbers, facts_of
+from kernelinfo.reading.facts import (
+    NOTHING,
+    SOURCES,
+    Fact,
+    KernelFacts,
+    Numbers,
+    StatedNumbers,
+    facts_of,
+)
 from kernelinfo.reading.paths import in_repository
 
 
@@ -44,13 +52,7 @@ def settled(
     """Traits: each number from its best source, and the demand if the processor is known."""
     target = find(processor) if processor else None
     stated = _best_first(stated)
-    best: list[Any] = [None] * len(Numbers._fields)
-    agree = True
-    for _, numbers in stated:
-        pairs = list(zip(best, numbers, strict=True))
-        best = [one if other is None else other for other, one in pairs]
-        agree = agree and best == [other if one is None else one for other, one in pairs]
-    numbers = Numbers._make(best)
+    numbers, agree = _chosen(stated)
     registers = _vector_registers(numbers, target)
     impossible = _impossible(numbers, target)
     described = any(source in ("descriptor", "directive") for source, _ in stated)
@@ -64,6 +66,17 @@ def settled(
         stated,
         () if agree and not impossible else _disagreements(stated, impossible),
     )
+
+
+def _chosen(stated: tuple[StatedNumbers, ...]) -> tuple[Numbers, bool]:
+    """Each number from the first source that states it, and true if no other source differs."""
+    chosen, agree = (stated[0][1] if stated else NOTHING), True
+    for _, numbers in stated[1:]:
+        pairs = [*zip(chosen, numbers, strict=True)]
+        best = [other if one is None else one for one, other in pairs]
+        agree = agree and best == [one if other is None else other for one, other in pairs]
+        chosen = Numbers._make(best)
+    return chosen, agree
 
 
 _RANK: dict[str, float] = {source: rank for rank, source in enumerate(SOURCES)}

@@ -13,6 +13,9 @@ from select import select
 
 import pycxxfilt
 
+if sys.platform != "win32":
+    import resource
+
 _SECONDS = 2
 _MEMORY_BYTES = 256 << 20
 _MOST_LOST = 3  # after so many names over the limits no more names are tried
@@ -51,8 +54,6 @@ def _worker(process: int) -> subprocess.Popen[str]:
 
 
 def _work() -> None:
-    import resource  # not on Windows
-
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     for line in sys.stdin:
         try:

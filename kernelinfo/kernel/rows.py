@@ -122,7 +122,7 @@ def occupancy_values(occupancy: Occupancy | None) -> ColumnValues:
     """Values of the columns `OCCUPANCY`; None without an occupancy."""
     if occupancy is None:
         return (None,) * len(OCCUPANCY)
-    step = next(iter(occupancy.next), None)
+    step = occupancy.next[0] if occupancy.next else None
     return (
         occupancy.waves_per_simd,
         occupancy.percent,

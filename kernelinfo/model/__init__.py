@@ -127,7 +127,9 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         at_most_because=_at_most_because(at, demand, allowed),
         allocated=allocated(at, demand),
         limiters=limiters,
-        next=next_steps(at, demand, allowed, limiters) if is_compiled_for else (),
+        next=next_steps(at, demand, allowed, limiters, launchable=not obstacles)
+        if is_compiled_for
+        else (),
         placement=at,
         demand=demand,
     )

@@ -56,12 +56,17 @@ class Range(NamedTuple):
 
 
 def next_steps(
-    at: Placement, demand: Demand, allowed: Waves, limiters: tuple[Resource, ...]
+    at: Placement,
+    demand: Demand,
+    allowed: Waves,
+    limiters: tuple[Resource, ...],
+    *,
+    launchable: bool,
 ) -> tuple[Step, ...]:
     """One step per limiter, for one more workgroup or for the first.
 
     Empty if no smaller use helps: slots and barriers cannot be used less."""
-    bounds = _beyond(at, demand)
+    bounds = {} if launchable else _beyond(at, demand)
     waves = 0 if bounds else at.whole(min(allowed.values()))
     more = waves + (1 if at.is_split else at.group)
     if bounds:

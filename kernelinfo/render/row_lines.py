@@ -41,8 +41,8 @@ def lines(
     `instructions` adds the columns `INSTRUCTIONS`.
     """
     code_object: CodeObject | None = None
-    groups = (KERNEL, RESOURCES, SIZE, OCCUPANCY, SOURCE, FINDINGS)
-    named, resources, size, reached, source, found = (_texts(spell, names) for names in groups)
+    groups = (KERNEL, RESOURCES, SIZE, OCCUPANCY, SOURCE + FINDINGS)
+    named, resources, size, reached, found = (_texts(spell, names) for names in groups)
     for kernel, occupancy, findings in (item for item in items if isinstance(item, Result)):
         if kernel.code_object is not code_object:
             code_object = kernel.code_object
@@ -56,8 +56,7 @@ def lines(
                 size((kernel.code_bytes,)),
                 reached(occupancy_values(occupancy)),
                 build,
-                source(source_values(kernel)),
-                found(finding_values(findings)),
+                found(source_values(kernel) + finding_values(findings)),
                 *([spell(INSTRUCTIONS, instruction_values(kernel))] if instructions else []),
             )
         )

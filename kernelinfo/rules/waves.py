@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy, occupancy
 from kernelinfo.model.limits import allocated_vgprs, lds_of, waves_by_resource
@@ -147,9 +147,7 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     Why it matters: people choose register limits and launch bounds by the printed number.
     What to do: nothing in the kernel; trust the number that counts whole workgroups.
     """
-    from kernelinfo.kernel.compiler_number import compiler_number  # off by default
-
-    number = compiler_number(kernel.traits, kernel.code_object, occupancy)
+    number = Result(kernel, occupancy).compiler_number
     if number is not None and number.reason:
         yield Remark(
             f"the compiler printed {waves_per_simd(number.waves_per_simd)}, the hardware holds "

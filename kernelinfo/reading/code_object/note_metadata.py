@@ -226,7 +226,7 @@ def _kernel(raw: bytes, wanted: _Wanted) -> tuple[str, Numbers]:
         common, arguments, symbol = _cut(raw)
         if wanted and not wanted(symbol):
             return symbol, NOTHING
-        is_sized = b"dynamic_" in arguments and takes_dynamic_lds(packed.value(arguments))
+        is_sized = b"dynamic" in arguments and takes_dynamic_lds(packed.value(arguments))
         return symbol, _numbers(common, is_sized)
     except (msgpack.UnpackException, ValueError, IndexError):
         return _unpacked(raw)
