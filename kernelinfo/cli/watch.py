@@ -22,6 +22,7 @@ from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sour
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.errors import OptionError
+from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import WATCH_FORMATS, View, renderer
 from kernelinfo.render.paint import harmless, without_hashes
 from kernelinfo.render.watch.text import details, on_screen, rows
@@ -119,6 +120,8 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Opt
     """Sources that are compiled, a command that builds, or outputs that somebody else builds.
 
     Raises `OptionError` for sources with `--run`, or without a target."""
+    if STANDARD_INPUT in paths:
+        raise OptionError("-: standard input does not change; give files or folders")
     sources = sources_to_compile(paths, settings)
     if sources is None:
         wanted = without_sources(paths, wanted, settings)

@@ -32,6 +32,9 @@ Stamps = TypeVar("Stamps", bound=Mapping[str, Stamp | None])
 _PAUSE = 0.05
 """Seconds between two looks at files that are just being saved."""
 _MOST_PAUSES = 10
+_UNFINISHED = "tmp.pid_*"
+"""Folders in which Triton writes a file before it moves it into its cache
+(triton/runtime/cache.py, `FileCacheManager.put`)."""
 _SETTLED = 2 * 10**9
 """Nanoseconds after which a folder's time tells another change: FAT counts in two seconds."""
 _BESIDE_SAVES = (
@@ -185,7 +188,9 @@ class FolderTree:
         return _FolderNames(stamp, is_settled, tuple(files), tuple(folders))
 
     def _leaves_out(self, path: str, name: str, is_folder: bool) -> bool:
-        if name == ".git" or (self._without and os.path.realpath(path) in self._without):
+        if name == ".git" or (is_folder and fnmatchcase(name, _UNFINISHED)):
+            return True
+        if self._without and os.path.realpath(path) in self._without:
             return True
         if not self._only_folders and any(fnmatchcase(name, one) for one in _BESIDE_SAVES):
             return True

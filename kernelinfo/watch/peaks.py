@@ -10,12 +10,16 @@ from kernelinfo.kernel import Result
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.pressure.nouns import Peak, Story
 from kernelinfo.pressure.source_text import SourceText
+from kernelinfo.watch.files import stamp_of
 from kernelinfo.watch.nouns import PeakLine, WatchLook
 
 _MOST_KERNELS = 8
 """Most kernels to measure in one look; each takes some milliseconds."""
 _MOST_CODE = 1 << 18
 """Bytes of a kernel's code. A larger one takes seconds; `kernelinfo pressure` measures it."""
+
+_MOST_FILE = 64 << 20
+"""Bytes of a file. A larger one takes long to open again for each kernel."""
 
 
 def with_peaks(look: WatchLook, options: Options) -> WatchLook:
@@ -33,11 +37,11 @@ def with_peaks(look: WatchLook, options: Options) -> WatchLook:
 
 
 def _peak(result: Result, options: Options) -> PeakLine | None:
-    """The peak of one kernel; None if its code is too long or cannot be followed."""
-    if (result.kernel.code_bytes or 0) > _MOST_CODE:
+    """The peak of one kernel; None if its code or file is too long, or cannot be followed."""
+    kind, path = result.kernel.code_object.kind, result.kernel.code_object.path
+    if kind == "build-log" or (result.kernel.code_bytes or 0) > _MOST_CODE:
         return None
-    kind = result.kernel.code_object.kind
-    if kind == "build-log":
+    if (found := stamp_of(path)) and found.size > _MOST_FILE:
         return None
     (measured,) = measure_again([result], Look(), options, kind)
     return _line(measured.story, result) if measured else None

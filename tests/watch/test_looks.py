@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +21,9 @@ from kernelinfo.watch.loop import WatchedOutputs
 from kernelinfo.watch.nouns import WatchLook
 
 from ..conftest import FIXTURES
+from ..manual.recipes import recipe
 from ..test_golden import run
-from .watching import ASSEMBLY, NEW, OLD, named, replaced, watching
+from .watching import ASSEMBLY, NEW, OLD, Document, named, replaced, watching
 
 RENDER = FIXTURES.parent / "kernelinfo" / "render"
 SCHEMA = json.loads((RENDER / "watch" / "watch-schema.json").read_text("utf-8"))
@@ -219,3 +224,123 @@ def test_lines_end_with_the_sum_of_the_look(build: Path) -> None:
     assert "k.s:739: 112 vector registers live at the peak of vgprbound: v_fma_f64" in out
     assert lines[-1].startswith("look 1 at ")
     assert lines[-1].endswith(": 4 kernels")
+
+
+def put(cache: Path, name: str, content: bytes) -> None:
+    """Write a file of Triton's cache as `FileCacheManager.put` of triton/runtime/cache.py does."""
+    beside = cache / f"tmp.pid_{os.getpid()}_{name}"
+    beside.mkdir(parents=True)
+    (beside / name).write_bytes(content)
+    os.replace(beside / name, cache / name)
+    beside.rmdir()
+
+
+def compile_as_triton(cache: Path, shared: int) -> None:
+    """Write the files of one kernel in the order of `compile` of triton/compiler/compiler.py."""
+    names = ["tiny.amdgcn", "tiny.hsaco", "tiny.json", "__grp__tiny.json"]
+    launch = {"name": "_Z3addPii", "num_warps": 4, "warp_size": 64, "shared": shared}
+    group = {"child_paths": {name: str(cache / name) for name in names[:3]}}
+    put(cache, names[0], (ASSEMBLY / "tiny-v6-clang22-gfx90a.s").read_bytes())
+    put(cache, names[1], (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes())
+    put(cache, names[2], json.dumps(launch).encode())
+    put(cache, names[3], json.dumps(group).encode())
+
+
+def test_tritons_cache_while_it_compiles(tmp_path: Path) -> None:
+    """Each kernel once, with the LDS that only the JSON states, which is written last.
+
+    pip's triton has more than 200 MB; this writes what it writes, in its order.
+    """
+    with watching(tmp_path, str(tmp_path)) as found:
+        assert found.look()["kernels"] == []
+        for number, shared in enumerate((8192, 16384)):
+            compile_as_triton(tmp_path / f"hash{number}", shared)
+            seen = found.until(lambda look, shared=shared: shared in lds_of(look))
+            assert len(seen["kernels"]) == (number + 1) * len(set(symbols_of(seen)))
+            assert not seen["gone"]
+
+
+def lds_of(look: Document) -> list[int]:
+    return [one["row"]["Dynamic_LDS"] for one in look["kernels"]]
+
+
+def symbols_of(look: Document) -> list[str]:
+    return [one["row"]["Symbol"] for one in look["kernels"]]
+
+
+@pytest.mark.slow
+def test_one_of_3000_objects_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()
+    for number in range(3000):
+        (tmp_path / f"kernel{number}.co").write_bytes(content)
+    watched = watch(tmp_path)
+    kernels = len(look(watched).kernels)
+    read: list[str] = []
+    load = files.load
+
+    def remembering(path: str, *of: Any) -> Any:
+        read.append(path)
+        return load(path, *of)
+
+    monkeypatch.setattr(files, "load", remembering)
+    replaced(tmp_path / "kernel1500.co", content + b"\0")
+    changed = look(watched)
+    assert read == [str(tmp_path / "kernel1500.co")]
+    assert len(changed.kernels) == kernels
+
+
+def test_a_failed_build_is_2(build: Path) -> None:
+    out, err, code = run(
+        "watch", "k.s", "--run", "echo k.hip:7: error; false", "--once", folder=build
+    )
+    assert (err, code) == ("", 2)
+    assert "k.hip:7: error\nended with exit code 1\n" in out
+    out, err, code = run("watch", "k.s", "--run", "true", "--once", folder=build)
+    assert (err, code) == ("", 0)
+
+
+def test_wrong_usage_is_2(build: Path) -> None:
+    (build / "k.hip").write_text("__global__ void k() {}\n")
+    out, err, code = run("watch", "-", folder=build)
+    assert (out, code) == ("", 2)
+    assert err == "kernelinfo: -: standard input does not change; give files or folders\n"
+    words = ("watch", "k.hip", "--arch", "gfx90a", "--run", "make")
+    out, err, code = run(*words, folder=build)
+    assert (out, code) == ("", 2)
+    assert "k.hip: is a source, and --run builds; give the files that the command" in err
+
+
+def test_a_closed_pipe_ends_it(build: Path) -> None:
+    done = subprocess.run(
+        f"{sys.executable} -m kernelinfo watch build | head -1",
+        shell=True,
+        cwd=build.parent,
+        env=os.environ | {"PYTHONPATH": str(FIXTURES.parent)},
+        stdout=subprocess.PIPE,
+        timeout=60,
+        check=False,
+    )
+    assert done.stdout.startswith(b"build/k.s   gfx90a")
+
+
+def test_vs_code_reads_its_lines(build: Path) -> None:
+    """The patterns of the manual's task find the peaks, and the end of a look."""
+    (task,) = json.loads(recipe("vscode-watch"))["tasks"]
+    peaks, errors = task["problemMatcher"]
+    out, _, _ = run("watch", "k.s", "--run", "true", "--once", folder=build)
+    lines = out.splitlines()
+    found = [match for line in lines if (match := re.search(peaks["pattern"]["regexp"], line))]
+    assert [(one[1], one[2]) for one in found] == [("k.s", "739"), ("k.s", "1565"), ("k.s", "2347")]
+    assert re.search(peaks["background"]["beginsPattern"], lines[0])
+    assert re.search(peaks["background"]["endsPattern"], lines[-1])
+    told = re.search(errors["pattern"]["regexp"], "k.hip:8:3: error: unknown type name 'flat'")
+    assert told is not None
+    assert told.groups() == ("k.hip", "8", "3", "error", "unknown type name 'flat'")
+
+
+@pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed")
+def test_neovim_reads_the_recipe(tmp_path: Path) -> None:
+    (tmp_path / "watch.lua").write_text(recipe("neovim-watch"))
+    load = ["nvim", "--headless", "-u", "NONE", "-l", "watch.lua"]
+    done = subprocess.run(load, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.returncode) == ("", 0)
