@@ -38,6 +38,7 @@ class KernelSummary(NamedTuple):
     reserved_vgprs: int | None
     """VGPRs that the hardware allocates per lane."""
     agprs: int | None
+    """AGPRs used per lane."""
     sgprs: int | None
     """SGPRs used per wave."""
     lds_bytes: int | None

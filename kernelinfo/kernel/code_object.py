@@ -21,6 +21,7 @@ class CodeObject(NamedTuple):
     target: str | None
     features: Features
     code_object_version: int | None
+    """2 to 6, as LLVM counts the versions of its ABI; None in text that does not say."""
     compiler: str | None
     """Stamp of the compiler that made the kernels; None if unknown."""
     stamps: tuple[str, ...]

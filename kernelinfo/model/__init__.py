@@ -33,10 +33,13 @@ class Allocated(NamedTuple):
     vgprs: int | None
     """Per lane, AGPRs included."""
     arch_vgprs: int | None
+    """Architectural VGPRs per lane; None if their share of a unified file is not known."""
     agprs: int | None
+    """Per lane."""
     sgprs: int | None
     """Per wave, without the trap handler's."""
     trap_sgprs: int
+    """SGPRs per wave for the trap handler."""
     lds_bytes: int | None
     """Per workgroup, static and dynamic."""
 
@@ -70,10 +73,12 @@ class Occupancy(NamedTuple):
 
     @property
     def launchable(self) -> bool:
+        """True if at least one workgroup can start."""
         return not self.obstacles
 
     @property
     def exact(self) -> bool:
+        """False if the waves are an upper bound."""
         return not self.at_most_because
 
     @property

@@ -35,8 +35,11 @@ class Headroom(NamedTuple):
     """Amounts that the kernel may use more without losing a workgroup; None if not known."""
 
     vgprs: int | None
+    """Per lane."""
     sgprs: int | None
+    """Per wave."""
     lds_bytes: int | None
+    """Per workgroup."""
 
     def of(self, resource: Resource) -> int | None:
         """Headroom of one resource in the unit of `Limit.used`; None for slots, barriers and

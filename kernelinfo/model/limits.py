@@ -37,6 +37,7 @@ class Limit(NamedTuple):
     available: int
     """Registers per SIMD; slots, barriers, bytes of LDS or waves with scratch per domain."""
     granule: int
+    """The unit of allocation, in units of `used`."""
     waves: int | None = None
     """Waves that fit in the domain, not rounded to whole workgroups; None if nothing is asked."""
     workgroups: int | None = None

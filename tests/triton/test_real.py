@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 
 import kernelinfo
 import kernelinfo.triton as of_triton
+
+from ..manual.recipes import recipe
 
 triton = pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
 
@@ -160,3 +163,16 @@ def test_a_signature_that_does_not_fit(signature: dict[str, str], message: str) 
     tuned = tuner([triton.Config({"BLOCK": 64})] * 2, STRICT, signature=signature)
     with pytest.raises(kernelinfo.OptionError, match=re.escape(message)):
         tuned.prune_configs({})
+
+
+def test_the_recipe_of_the_manual(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "kernelinfo.triton")
+    path = tmp_path / "scaling.py"  # Triton reads the source of a kernel
+    path.write_text(recipe("prune"))
+    scale = runpy.run_path(str(path))["scale"]
+    scale.nargs = {}
+    kept = scale.prune_configs({})
+    assert [one.kwargs["BLOCK"] for one in kept] == [1024, 2048]
+    (dropped,) = caplog.messages
+    assert dropped.startswith("dropped BLOCK=65536, num_warps=4, ")
+    assert "by VGPR, fewer than 4" in dropped
