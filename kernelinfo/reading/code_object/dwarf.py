@@ -20,6 +20,7 @@ from elftools.elf.elffile import ELFFile
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly.scan import own_line
 from kernelinfo.reading.code_object import relocation
+from kernelinfo.reading.code_object.debug_children import children
 from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
@@ -113,7 +114,7 @@ def _states(program: Any) -> Iterator[Any]:
 
 def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
     """(linkage name, (file number, line)) of each function in a scope."""
-    for entry in scope.iter_children():
+    for entry in children(scope):
         if entry.tag in _SCOPES:
             yield from _functions(entry)
         elif entry.tag == "DW_TAG_subprogram":
