@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.kernel.pattern import in_member, matching
 from kernelinfo.model.limits import Resource
 from kernelinfo.reading import budget
@@ -17,8 +16,9 @@ from kernelinfo.rules import BY_DEFAULT, Selection
 if TYPE_CHECKING:
     from kernelinfo.compile.nouns import Compiled
     from kernelinfo.kernel.condition import Where
+    from kernelinfo.kernel.instruction_counts import InstructionCounts
 
-CountsAndRemarks = tuple[list[InstructionCounts | None], list[Problem | Note]]
+    CountsAndRemarks = tuple[list[InstructionCounts | None], list[Problem | Note]]
 
 
 class Options(NamedTuple):

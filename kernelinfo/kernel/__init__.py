@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Allocated, Occupancy
 from kernelinfo.reading.blob import Note, Problem
@@ -16,6 +15,7 @@ from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
+    from kernelinfo.kernel.instruction_counts import InstructionCounts
     from kernelinfo.model.devices import Filling
     from kernelinfo.model.headroom import Step
     from kernelinfo.model.limits import Resource

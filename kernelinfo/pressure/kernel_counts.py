@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from kernelinfo.analysis.options import CountsAndRemarks
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.instruction_counts import InstructionCounts
@@ -15,6 +15,9 @@ from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
+
+if TYPE_CHECKING:
+    from kernelinfo.analysis.options import CountsAndRemarks
 
 _ONLY_REGISTERS = ("calls", "indexed registers", "registers named by unknown symbols")
 """Reasons for inexact registers. All instructions are known nevertheless."""
