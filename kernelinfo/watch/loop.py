@@ -15,6 +15,9 @@ from kernelinfo.watch.sources import Sources
 
 INTERVAL = 0.2
 """Seconds between two looks at the files."""
+_WHILE_BUILDING = 0.05
+"""The same while a build runs. A save has to end it first: ninja takes an output that is written
+after the save for a current one, even if it was begun before."""
 _SHARE = 0.017
 """Most of a core that looking may take; 2 % with all else. Large folders wait longer."""
 _MOST_OVERTAKEN = 20
@@ -23,12 +26,16 @@ _MOST_OVERTAKEN = 20
 
 def events(watch: Watch) -> Generator[Event | None, None, None]:
     """Each event, and None after each look at the files that found nothing new. Never ends."""
+    is_building = False
     try:
         while True:
             event = watch.step()
             yield event
+            if event is not None:
+                is_building = isinstance(event, Began)
             if not isinstance(event, WatchLook):
-                watch.wait(max(INTERVAL, watch.seconds / _SHARE))
+                interval = _WHILE_BUILDING if is_building else INTERVAL
+                watch.wait(max(interval, watch.seconds / _SHARE))
     finally:
         watch.end()
 

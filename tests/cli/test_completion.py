@@ -54,6 +54,8 @@ def test_options_of_the_report_need_no_command(monkeypatch: pytest.MonkeyPatch) 
     assert "--version" in bash(monkeypatch, "--v")
     assert bash(monkeypatch, TEXT, "--sel") == ["--select"]
     assert bash(monkeypatch, TEXT, "--format", "js") == ["json", "jsonl"]
+    assert bash(monkeypatch, "watch", TEXT, "--format", "") == ["text", "jsonl"]
+    assert bash(monkeypatch, "watch", TEXT, "--on") == ["--once"]
 
 
 @pytest.mark.parametrize("words", [["arch"], ["limits", "--arch"], [TEXT, "--as"]], ids=" ".join)
