@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,47 @@ def test_another_tag_than_the_version_is_refused() -> None:
     done = notes("v9.9.9")
     assert done.returncode == 1
     assert done.stderr.startswith(f"v9.9.9: the package's version is {kernelinfo.__version__};")
+
+
+RECIPE = ROOT / ".ci" / "conda" / "recipe.yaml"
+CONDA_NAMES = {"msgpack": "msgpack-python"}
+"""Name on the package index → name of the conda package, where they differ."""
+
+
+def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_project() -> None:
+    recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    needed = {}
+    for line in project["dependencies"]:
+        name, bounds = re.fullmatch(r"([\w.-]+)([^;]*)(?:;.*)?", line).groups()  # type: ignore[union-attr]
+        needed[CONDA_NAMES.get(name, name)] = bounds.strip()
+    asked = dict(line.split(" ", 1) for line in recipe["requirements"]["run"])
+    python = asked.pop("python")
+    assert asked == needed
+    assert python == ">=${{ python_min }}"
+    assert f">={recipe['context']['python_min']}" == project["requires-python"]
+    assert recipe["context"]["version"] == kernelinfo.__version__
+
+
+def test_the_conda_recipe_renders() -> None:
+    rattler = pytest.importorskip("rattler_build", reason="py-rattler-build is not installed")
+    (variant,) = rattler.Stage0Recipe.from_file(RECIPE).render()
+    package = variant.recipe.package
+    assert (package.name, package.version) == ("kernelinfo", kernelinfo.__version__)
+
+
+def test_each_version_of_the_changelog_is_a_section_of_the_notes() -> None:
+    done = notes(f"v{kernelinfo.__version__}")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("### ")
+    assert "\n## " not in done.stdout
+    headings = re.findall(r"^## (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert [one for one in headings if one != "Unreleased"] == ["0.3.0", "0.2.0", "0.1.0"]
+
+
+def test_manual_and_readme_name_the_tag_that_the_workflow_makes() -> None:
+    pages = [*(ROOT / "kernelinfo" / "manual").glob("*.md"), ROOT / "README.md"]
+    text = "\n".join(page.read_text("utf-8") for page in pages)
+    named = re.findall(r"(?:kernelinfo@|rev: )(v[\d.]+\d)", text)
+    assert len(named) >= 3
+    assert set(named) == {f"v{kernelinfo.__version__}"}
