@@ -38,6 +38,9 @@ class SourceText:
         if path is None:
             return f"{file} is not found; give --source-root DIR"
         try:
+            # Files of the kernel, such as /proc/kmsg, have no size, and reading may wait for ever.
+            if not os.path.getsize(path):
+                return []
             with open(path, "rb") as opened:
                 data = opened.read(_MOST_BYTES + 1)
         except OSError as error:

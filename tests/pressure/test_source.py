@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -62,6 +63,11 @@ def test_lines_are_counted_as_compilers_count_them(tmp_path: Path) -> None:
     path = tmp_path / "a.hip"
     path.write_bytes("one\f1\r\ntwo\u2028 2\rthree\n".encode())
     assert SourceText(None).lines(str(path)) == ["one\f1", "two\u2028 2", "three"]
+
+
+@pytest.mark.skipif(not os.path.isfile("/proc/kmsg"), reason="no file waits for ever here")
+def test_a_file_that_waits_for_ever_is_not_read() -> None:
+    assert SourceText(None).lines("/proc/kmsg") == []
 
 
 @pytest.mark.parametrize(

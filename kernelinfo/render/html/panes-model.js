@@ -2,6 +2,9 @@
    kernelinfo/render/pressure/panes.py writes the data. */
 "use strict";
 
+/* Most loops around a line that have a bracket. */
+const MOST_BRACKETS = 8;
+
 const PANE_ROW = ["where", "file", "line", "vgprs", "agprs", "sgprs", "kind", "spills", "text"];
 
 /* The two lists: `code` of labels and instructions, `source` of files and lines. `texts` has the
@@ -13,12 +16,12 @@ function panesModel(data, texts) {
   });
   const code = codeItems(data, instructions);
   const source = sourceItems(data, texts, instructions);
-  const most = Math.max(1, ...instructions.map(({ vector }) => vector));
+  const most = instructions.reduce((one, { vector }) => Math.max(one, vector), 1);
   const model = { data, instructions, code, source, most, files: data.files.map(fileOf) };
   model.codeLoops = data.loops.map(([label, depth, first, last]) =>
     ({ label, depth, first: instructions[first].head, last: instructions[last].place }));
   model.sourceLoops = data.loops.map((loop) => sourceLoop(loop, model)).filter(Boolean);
-  model.depth = Math.max(0, ...data.loops.map(([, depth]) => depth));
+  model.depth = data.loops.reduce((one, [, depth]) => Math.max(one, Math.min(depth, MOST_BRACKETS)), 0);
   return model;
 }
 
@@ -78,9 +81,9 @@ function sourceLoop([label, depth, first, last], { instructions }) {
   const lines = [...inside].filter(([line, count]) => 2 * count > line.code.length);
   const files = tally(lines.map(([{ file }]) => file));
   const [main] = [...files].sort(([, one], [, other]) => other - one)[0] ?? [];
-  const places = lines.filter(([{ file }]) => file === main).map(([{ place }]) => place);
-  if (!places.length) return null;
-  return { label, depth, first: Math.min(...places), last: Math.max(...places) };
+  const places = lines.filter(([{ file }]) => file === main).map(([{ place }]) => place)
+    .sort((one, other) => one - other);
+  return places.length ? { label, depth, first: places[0], last: places.at(-1) } : null;
 }
 
 /* True for a line or instruction with more live registers than the next step of the occupancy. */

@@ -5,7 +5,8 @@
 function brackets(loops, depth, place) {
   const around = Array.from({ length: depth }, () => null);
   for (const loop of loops)
-    if (loop.first <= place && place <= loop.last) around[loop.depth - 1] = loop;
+    if (loop.depth <= depth && loop.first <= place && place <= loop.last)
+      around[loop.depth - 1] = loop;
   return html("span", { class: "brackets", "aria-hidden": "true" }, around.map((loop) => {
     const ends = loop && [loop.first === place && "first", loop.last === place && "last"];
     return html("i", { class: loop ? ["loop", ...ends].filter(Boolean).join(" ") : null,

@@ -161,7 +161,8 @@ function panesSection(model) {
   }
   const button = (text, title, onclick) => html("button", { type: "button", title, onclick }, text);
   const steps = data.step ? [
-    html("span", { class: "quiet about-step" }, `above ${data.step[0]}, the step for ${wavesPerSimd(data.step[1])}`),
+    html("span", { class: "quiet about-step" },
+      `above ${data.step[0]}, the step for ${wavesPerSimd(data.step[1])}`),
     button("↑ p", "previous line above the step", () => toAbove(-1)),
     button("↓ n", "next line above the step", () => toAbove(1))] : [];
   const bar = html("div", { class: "panes-bar" }, search,
@@ -212,7 +213,8 @@ function panesSection(model) {
     element.isConnected && Object.values(lists).forEach((list) => list.watch()));
 
   const share = data.step ? Math.min(1, data.step[0] / model.most) : 1;
-  const element = html("section", { class: `panes-section${hasSource ? "" : " alone"}${data.step ? "" : " stepless"}`,
+  const kinds = ["panes-section", !hasSource && "alone", !data.step && "stepless"];
+  const element = html("section", { class: kinds.filter(Boolean).join(" "),
     style: `--step:${share};--depth:${model.depth}` },
     html("h2", { id: "source" }, hasSource ? "Source and instructions" : "Instructions"),
     hasSource ? null : html("p", { class: "quiet" },
