@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 
 def topics() -> dict[str, str]:
     """The title of each page by its topic, sorted by topic."""
-    pages = (page for page in files(__name__).iterdir() if page.name.endswith(".md"))
+    pages = (page for page in _folder().iterdir() if page.name.endswith(".md"))
     titles = {
         page.name.removesuffix(".md"): page.read_text("utf-8").partition("\n")[0].lstrip("# ")
         for page in pages
@@ -19,4 +22,10 @@ def page(topic: str) -> str:
     """The Markdown text of one page. Raises `KeyError` for a topic without a page."""
     if topic not in topics():
         raise KeyError(topic)
-    return files(__name__).joinpath(f"{topic}.md").read_text("utf-8")
+    return _folder().joinpath(f"{topic}.md").read_text("utf-8")
+
+
+def _folder() -> Traversable:
+    from importlib.resources import files  # 10 million instructions, for pages alone
+
+    return files(__name__)

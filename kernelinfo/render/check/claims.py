@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from hashlib import sha256
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -62,12 +61,6 @@ class Claim(NamedTuple):
     def identity(self) -> tuple[str, ...]:
         """(rule, target, name), which stay the same when the kernel moves."""
         return self.finding.rule, self.target or "", self.name
-
-    @property
-    def fingerprint(self) -> str:
-        """32 hex digits of the identity and the number."""
-        parts = self.identity if self.number == 1 else (*self.identity, str(self.number))
-        return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
     @property
     def text(self) -> str:

@@ -13,6 +13,7 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, FindingLocation, claims, location_in, problem_text
+from kernelinfo.render.check.fingerprint import of_claim
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules import find
@@ -87,8 +88,8 @@ def _result(claim: Claim, numbers: list[str]) -> dict[str, Any]:
         # GitHub identifies alerts by the first fingerprint. Its own uses the source line,
         # which all instances of a template share.
         "partialFingerprints": {
-            "primaryLocationLineHash": claim.fingerprint,
-            "kernelinfo/v1": claim.fingerprint,
+            "primaryLocationLineHash": of_claim(claim),
+            "kernelinfo/v1": of_claim(claim),
         },
         "suppressions": [] if claim.counts else [_suppression(claim)],
         **({"baselineState": "unchanged"} if claim.accepted else {}),
