@@ -19,7 +19,7 @@ from kernelinfo.model.calculator import Arch
 from kernelinfo.model.compilers import hip, llvm
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.model.placement import Demand, Launch
-from kernelinfo.render import View
+from kernelinfo.render import CALC_FORMATS, View, format_module
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
@@ -32,6 +32,7 @@ EXAMPLES = """
   kernelinfo calc --arch gfx942 --lds 20k --vary vgpr      # the curve
   kernelinfo calc --arch gfx1100 --vgpr 96 --best          # the sizes to launch
   kernelinfo calc --device MI300X --vgpr 122 --grid 3000   # a whole product
+  kernelinfo calc MI300X --vgpr 122 -o what-if.html            # the page with sliders
 """
 
 
@@ -88,7 +89,7 @@ def command(
     as_hip: Literal["before", "after"] | None = typer.Option(
         None, help="Print the result of HIP's occupancy function, before or after 2026's fixes."
     ),
-    format: options.FormatOfRecords = "text",
+    format: Annotated[str, options.format_option(CALC_FORMATS)] = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -114,6 +115,14 @@ def command(
     launch = (workgroup_size or Launch(256))._replace(
         dynamic_lds_bytes=dynamic_lds or 0, trap_handler=not no_trap_handler
     )
+    if format == "html":
+        if vary is not None or best or grid is not None or as_llvm or as_hip:
+            raise OptionError(
+                "--format html draws all curves of one launch; leave --vary, --best, --grid, "
+                "--as-llvm and --as-hip out"
+            )
+        write(_page(target, demand, launch, view), output, color=view.color)
+        return
     if vary is not None or best:
         if grid is not None or as_llvm is not None or as_hip is not None:
             raise OptionError(
@@ -157,6 +166,14 @@ def command(
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
     text = render_numbers(target, found, view, notes)
     write(text if format == "text" else render_records([record], format), output, color=view.color)
+
+
+def _page(target: Target, demand: Demand, launch: Launch, view: View) -> Iterator[str]:
+    """The what-if page of the numbers, with the curves of each."""
+    title = curve_title(target, demand, launch, ())
+    found = occupancy(target, demand, launch)
+    page: Iterator[str] = format_module("html").render_given(found, title, view)
+    return page
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[CurveVariable]:

@@ -46,6 +46,7 @@ SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.sweep`
 TREND_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.trend`
 WATCH_FORMATS = ("text", "jsonl")  # of `render.watch`
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # answers without kernels
+CALC_FORMATS = (*RECORD_FORMATS, "html")
 
 Renderer = Callable[[Any, View], Iterator[str]]
 

@@ -271,3 +271,12 @@ def test_the_next_step_of_what_cannot_launch_can(arguments: str, next_step: str)
     after = json.loads(run("calc", *words, "--format", "json")[0])
     assert after["launchable"]
     assert after["waves_per_simd"] == before["next"][0]["waves_per_simd"]
+
+
+@pytest.mark.parametrize(
+    "others", [("--vary", "vgpr"), ("--best",), ("--as-llvm", "22"), ("--as-hip", "after")]
+)
+def test_the_page_of_given_numbers_is_of_one_launch(others: tuple[str, ...]) -> None:
+    out, err, code = run("calc", "gfx942", "--format", "html", *others)
+    assert (out, code) == ("", 2)
+    assert "--format html draws all curves of one launch; leave --vary" in " ".join(err.split())

@@ -13,8 +13,9 @@ from jinja2 import Environment, PackageLoader
 
 from kernelinfo import __version__
 from kernelinfo.kernel import Item
+from kernelinfo.model import Occupancy
 from kernelinfo.render import View
-from kernelinfo.render.html.dataset import CodePieces, pieces
+from kernelinfo.render.html.dataset import CodePieces, given_pieces, pieces
 from kernelinfo.render.html.pieces import PagePiece
 
 _SCRIPTS = (
@@ -45,6 +46,11 @@ def render(
     parts = parts or {}
     scripts = (*_SCRIPTS[:-1], *(f"{part}.js" for part in parts), *scripts, _SCRIPTS[-1])
     return page(pieces(items, view, parts, code), scripts)
+
+
+def render_given(found: Occupancy, title: str, view: View) -> Iterator[str]:
+    """The what-if page of given numbers, without a file."""
+    return page(given_pieces(found, title, view), _SCRIPTS)
 
 
 def page(pieces: Iterable[PagePiece], scripts: Sequence[str]) -> Iterator[str]:

@@ -61,21 +61,7 @@ def pieces(
     code: CodePieces | None = None,
 ) -> Iterator[PagePiece]:
     """The report as JSON in pieces. Nothing of a kernel is kept but what others share."""
-    arithmetic = {name: as_json(targets.find(name), _NOT_COUNTED) for name in targets.known()}
-    yield piece(
-        {
-            "columns": _COLUMNS,
-            "rows": ROWS,
-            "facts": list(_FACTS.values()),
-            "sources": SOURCES,
-            "lds_not_stated": LDS_NOT_STATED,
-            "rules": [
-                (rule.number, rule.name, rule.severity, rule.fixed)
-                for rule in (view.selection or BY_DEFAULT).rules()
-            ],
-            "targets": arithmetic,
-        }
-    )
+    yield _head(view)
     problems: list[Problem] = []
     repeats: list[Repeat] = []
     titles, kernels = Titles(view.names), _Kernels()
@@ -98,6 +84,45 @@ def pieces(
             "problems": problem_rows(problems),
             "repeats": copies,
             **parts,
+        }
+    )
+
+
+def given_pieces(found: Occupancy, title: str, view: View) -> Iterator[PagePiece]:
+    """The occupancy of given numbers, as the report of one kernel without findings and sources."""
+    yield _head(view)
+    demand = found.demand
+    yield piece(
+        {
+            "is_given": True,
+            "kernels": [(0, 0, 0, 0, 0, (), None)],
+            "titles": [(title, "", len(title))],
+            "briefs": [""],
+            "inputs": [("", "given", found.target, found.target, "", None, "", "", ())],
+            "cases": [_case(found)],
+            "used": [(demand.vgprs, demand.agprs, demand.sgprs, demand.lds_bytes)],
+            "spills": [(0, 0, None)],
+            **dict.fromkeys(("findings", "texts", "problems", "repeats"), ()),
+        }
+    )
+    yield piece([("", (), (), ())], "details")
+
+
+def _head(view: View) -> PagePiece:
+    """Names of columns and sources, the rules, and the arithmetic of every target."""
+    arithmetic = {name: as_json(targets.find(name), _NOT_COUNTED) for name in targets.known()}
+    return piece(
+        {
+            "columns": _COLUMNS,
+            "rows": ROWS,
+            "facts": list(_FACTS.values()),
+            "sources": SOURCES,
+            "lds_not_stated": LDS_NOT_STATED,
+            "rules": [
+                (rule.number, rule.name, rule.severity, rule.fixed)
+                for rule in (view.selection or BY_DEFAULT).rules()
+            ],
+            "targets": arithmetic,
         }
     )
 

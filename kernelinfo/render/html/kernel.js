@@ -20,7 +20,7 @@ function kernelPage(report, kernel) {
   }
   page.append(equalOnes(report, kernel));
   detailsOf(report, kernel).then((details) => {
-    page.append(sourcesOf(report, kernel, details));
+    if (!report.is_given) page.append(sourcesOf(report, kernel, details));
     if (details.source) page.querySelector(".about").append(` · ${details.source}`);
     return codeOf(kernel);
   }).then((sections) => page.append(...sections));
@@ -86,7 +86,7 @@ function explained(report, kernel) {
     for (const name of Object.keys(changes)) delete changes[name];
     rewriteChanges(changes);
     draw(true);
-  } }, "as compiled");
+  } }, unchanged(report));
   const change = (name) => (value) => {
     changes[name] = value;
     rewriteChanges(changes);

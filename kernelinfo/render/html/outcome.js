@@ -32,11 +32,14 @@ function outcomeOf(now, before, kernel, report) {
   if (occupancy.range && occupancy.range.min_percent < occupancy.range.max_percent)
     lines.push(html("p", { class: "quiet" }, rangeInWords(now)));
   if (before)
-    lines.push(html("p", { class: "compiled" }, `what if; as compiled: ` +
+    lines.push(html("p", { class: "compiled" }, `what if; ${unchanged(report)}: ` +
       `${reached(before.occupancy)} on ${before.target}, limited by ` +
       limitersInWords(before.occupancy.limiters)));
   return lines;
 }
+
+/* The case before any slider moves, in words. */
+const unchanged = (report) => (report.is_given ? "as given" : "as compiled");
 
 function rangeInWords({ occupancy, launch }) {
   const { range } = occupancy;
