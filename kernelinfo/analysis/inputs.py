@@ -296,10 +296,10 @@ def opened(
             yield Problem(path, one.error.removeprefix(f"{path}: "))
             continue
         for found in open_bytes(one.assembly, path, options.bounds):
-            if isinstance(found, Blob) and len(compiled) > 1:
-                yield found._replace(member=one.target)
-            else:
-                yield found
+            member = one.target if len(compiled) > 1 else None
+            if isinstance(found, Blob):
+                found = found._replace(member=member, command=one.command)
+            yield found
 
 
 def read_found(

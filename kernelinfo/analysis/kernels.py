@@ -115,6 +115,7 @@ class KernelReader:
             conflicting_entry=self.conflicting_entry(blob),
             kernel_count=count,
             options=stated,
+            command=blob.command,
         )
         for symbol in module.passed_over:
             counts.pass_over(demangle(symbol))

@@ -1,4 +1,4 @@
-"""Flags of a source in a `compile_commands.json`, as CMake and Bear write it.
+"""Compile commands: the flags of a source in the list that CMake and Bear write.
 
 Only flags that lead to headers and macros, and the language, are taken: a file of a build must not
 choose what is executed. Format: clang's documentation, "JSON Compilation Database Format".

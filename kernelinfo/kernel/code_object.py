@@ -32,3 +32,5 @@ class CodeObject(NamedTuple):
     """Number of kernels in it, including those that a filter leaves out."""
     options: tuple[tuple[str, str], ...] = ()
     """Constants and compile options that Triton's JSON states: `(("BLOCK_M", "128"), …)`."""
+    command: tuple[str, ...] | None = None
+    """The command that compiled the source at `path`; None for code that was read from there."""

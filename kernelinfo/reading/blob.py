@@ -46,6 +46,8 @@ class Blob(NamedTuple):
     """Limits on the bytes, entries and kernels to read."""
     kernels: KernelBudget = UNBOUNDED
     """Shared by all blobs of the outermost file."""
+    command: tuple[str, ...] | None = None
+    """The command that compiled the source at `path` to this text."""
 
 
 class Elsewhere(NamedTuple):

@@ -1,0 +1,152 @@
+"""Sources on the command line: what is compiled, what is not, and what is missing."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import kernelinfo
+
+from ..compiling import needs_clang
+from ..test_golden import run
+
+KERNEL = "__attribute__((global)) void k(int *a) { a[1] = 2; }\n"
+CLOSED = ("--compiler", "clang++-22", "--", "-nogpuinc", "-nogpulib")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, text in (
+        ("k.hip", KERNEL),
+        ("wide.hip", KERNEL.replace("= 2", "= SIZE")),
+        ("host.hip", "int main() { return 0; }\n"),
+        ("cuda.cu", "#include <cuda_runtime.h>\n" + KERNEL),
+        ("headers.hip", "#include <hip/hip_runtime.h>\n" + KERNEL),
+        ("wrong.hip", KERNEL + "\nvoid wrong() { oops(); }\n"),
+        ("k.txt", "text"),
+    ):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@needs_clang
+def test_a_report_of_each_target(folder: Path) -> None:
+    targets = ("--arch", "gfx90a", "--arch", "RX 7900 XTX")
+    out, err, code = run("k.hip", *targets, "--format", "json", *CLOSED, folder=folder)
+    assert code == 0, err
+    document = json.loads(out)
+    schema = Path(kernelinfo.__path__[0], "render", "report-schema.json").read_text("utf-8")
+    jsonschema.validate(document, json.loads(schema))
+    assert [(one["path"], one["member"], one["target"]) for one in document["inputs"]] == [
+        ("k.hip", "gfx90a", "gfx90a"),
+        ("k.hip", "gfx1100", "gfx1100"),
+    ]
+    for one, line in zip(document["inputs"], err.splitlines(), strict=True):
+        assert line == f"compiled by: {' '.join(one['command'])}"
+        assert one["command"][-1] == str(folder / "k.hip")
+        assert f"--offload-arch={one['target']}" in one["command"]
+
+
+@needs_clang
+def test_each_command_that_shows_kernels_compiles(folder: Path) -> None:
+    (folder / "new.hip").write_text(KERNEL.replace("= 2", "= a[2] * 3"))
+    target = ("--arch", "gfx90a")
+    for words, shown in (
+        (("explain", "k.hip", "k"), "k(int*)"),
+        (("pressure", "k.hip"), "k(int*)"),
+        (("diff", "k.hip", "new.hip"), "k.hip → new.hip"),
+        (("report", "*.hip", "-k", "k", "--exclude", "x"), "k(int*)"),
+    ):
+        names = [word for word in words if word == "*.hip"]
+        for name in ("wide.hip", "host.hip", "headers.hip", "wrong.hip") if names else ():
+            (folder / name).unlink()
+        out, err, code = run(*words, *target, *CLOSED, folder=folder)
+        assert (code, shown in out) == (0, True), err
+        assert err.startswith("compiled by: ")
+
+
+@needs_clang
+def test_flags_behind_the_dashes(folder: Path) -> None:
+    flags = (*CLOSED, "-O1", "-DSIZE=7")
+    _, err, code = run("wide.hip", "--arch", "gfx90a", *flags, folder=folder)
+    assert code == 0, err
+    assert " -O1 " in err
+    assert "-O3" not in err
+    _, err, code = run("wide.hip", "--arch", "gfx90a", *CLOSED, folder=folder)
+    assert code == 2
+    assert ": error: use of undeclared identifier 'SIZE'" in err
+    assert err.endswith("wide.hip: is not compiled for gfx90a; see the compiler's messages\n")
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    ("source", "flags", "line"),
+    [
+        ("host.hip", (), "host.hip: no kernel for the device in it; give a source with"),
+        ("cuda.cu", ("-nostdinc",), "cuda.cu: is CUDA without HIP; translate it by hipify"),
+        ("headers.hip", ("-nostdinc",), "headers.hip: HIP's headers are missing; install them"),
+        ("wrong.hip", (), "wrong.hip: is not compiled for gfx90a; see the compiler's messages"),
+    ],
+)
+def test_a_source_that_fails_does_not_stop_the_others(
+    folder: Path, source: str, flags: tuple[str, ...], line: str
+) -> None:
+    words = ("k.hip", source, "--arch", "gfx90a", *CLOSED, *flags)
+    out, err, code = run(*words, folder=folder)
+    assert code == 2
+    assert "k(int*)" in out
+    assert any(one.startswith(line) for one in err.splitlines()), err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("k.hip",), "k.hip: is a source; add --arch gfx942 or --compile-commands FILE to"),
+        (("explain", "k.hip", "k"), "k.hip: is a source; add --arch gfx942"),
+        (("k.hip", "--", "-DX"), "k.hip: is a source; add --arch gfx942"),
+        (("k.hip", "k.txt", "--arch", "gfx90a"), "k.hip: is a source among other inputs; give"),
+        (("k.txt", "--compiler", "hipcc"), "--compiler: is for sources, and no PATH is one alone"),
+        (("k.txt", "--arch", "gfx90a", "--arch", "gfx942"), "--arch gfx90a and gfx942: several"),
+        (("k.hip", "--arch", "gfx90a", "--compiler", "./no"), "./no: no such program; give"),
+        (("k.hip", "--compile-commands", "k.txt"), "k.txt: is no JSON; give a compile_commands"),
+        (("none.hip", "--arch", "gfx90a"), "none.hip: no such file or directory"),
+    ],
+)
+def test_what_is_missing_is_one_line(folder: Path, words: tuple[str, ...], line: str) -> None:
+    out, err, code = run(*words, folder=folder)
+    assert (out, code) == ("", 2)
+    assert err.removeprefix("kernelinfo: ").startswith(line)
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["report", "check", "scan"])
+def test_nothing_is_compiled_for_a_folder(
+    folder: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mark = folder / "mark"
+    for name in ("hipcc", "amdclang++", "clang++"):
+        (folder / name).write_text(f"#!/bin/sh\n: > {mark}\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("HIPCC", raising=False)
+    words = {"scan": ("scan", ".", "--to", "out"), "check": ("check", ".")}
+    run(*words.get(command, (".", "--arch", "gfx90a")), folder=folder)
+    assert not mark.exists()
+    run("*", "--arch", "gfx90a", folder=folder)
+    assert not mark.exists()
+    run("k.hip", "--arch", "gfx90a", folder=folder)
+    assert mark.exists()
+
+
+@pytest.mark.skipif(shutil.which("hipcc") is None, reason="hipcc is not installed")
+@pytest.mark.slow
+def test_a_target_without_device_library(folder: Path) -> None:
+    words = ("headers.hip", "--arch", "gfx1100", "--compiler", "clang++-19", "--")
+    out, err, code = run(*words, "--hip-path=/usr", folder=folder)
+    assert (out, code) == ("", 2)
+    assert "error: cannot find ROCm device library" in err
+    assert "headers.hip: no ROCm device library for gfx1100; give its folder by -- --rocm" in err
