@@ -24,7 +24,7 @@ from kernelinfo.render.curves import curve_title, point_documents, render_curve,
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.notes import Notes, device_notes
-from kernelinfo.render.records import render_records
+from kernelinfo.render.records import render_document
 
 EXAMPLES = """
   kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70
@@ -165,7 +165,12 @@ def command(
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
     text = render_numbers(target, found, view, notes)
-    write(text if format == "text" else render_records([record], format), output, color=view.color)
+    document = {"schema": CALC_SCHEMA, **record}
+    shown = text if format == "text" else render_document(document, [record], format)
+    write(shown, output, color=view.color)
+
+
+CALC_SCHEMA, CURVE_SCHEMA = "kernelinfo/calc/1", "kernelinfo/curve/1"
 
 
 def _page(target: Target, demand: Demand, launch: Launch, view: View) -> Iterator[str]:
@@ -209,7 +214,8 @@ def _curve(
     else:
         points = curve(target, demand, launch, variables)
     if format != "text":
-        yield from render_records(point_documents(target.name, variables, points), format)
+        records = point_documents(target.name, variables, points)
+        yield from render_document({"schema": CURVE_SCHEMA, "points": records}, records, format)
         return
     per = target.domain(demand.wgp_mode).per
     title = curve_title(target, demand, launch, variables)

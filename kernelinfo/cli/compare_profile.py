@@ -17,7 +17,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.model import devices
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import measurements
-from kernelinfo.render.records import render_records
+from kernelinfo.render.records import render_document
 
 EXAMPLES = """
   kernelinfo compare-profile run.csv kernels.s
@@ -26,6 +26,7 @@ EXAMPLES = """
 """
 
 
+SCHEMA = "kernelinfo/compare-profile/1"
 _RUNS = (".csv", ".db")
 """Suffixes of what profilers write."""
 
@@ -93,5 +94,6 @@ def command(
         write(measurements.render_measurements(measured, view), output, color=view.color)
     else:
         records = [measurements.measurement_record(one, view) for one in measured]
-        write(render_records(records, format), output)
+        document = {"schema": SCHEMA, "launches": records}
+        write(render_document(document, records, format), output)
     problems.exit()

@@ -13,7 +13,7 @@ from kernelinfo.cli.values import parse_workgroup
 from kernelinfo.errors import OptionError
 from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.render.hardware import render_limits
-from kernelinfo.render.records import render_records
+from kernelinfo.render.records import render_document
 
 EXAMPLES = """
   kernelinfo limits gfx942
@@ -21,6 +21,8 @@ EXAMPLES = """
   kernelinfo limits gfx1100 --wave 64 --cu-mode
   kernelinfo limits gfx1201 --format csv
 """
+
+SCHEMA = "kernelinfo/limits/1"
 
 
 def command(
@@ -64,4 +66,6 @@ def command(
     about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
     text = render_limits(rungs, f"{about}: the most for each step", view)
     records = [asdict(rung) for rung in rungs]
-    write(text if format == "text" else render_records(records, format), output, color=view.color)
+    document = {"schema": SCHEMA, "target": target.target.name, "steps": records}
+    shown = text if format == "text" else render_document(document, records, format)
+    write(shown, output, color=view.color)

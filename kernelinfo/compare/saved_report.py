@@ -14,7 +14,9 @@ from kernelinfo.reading.facts import Features, SourceLine
 from kernelinfo.reading.stamps import compilers
 from kernelinfo.reading.target_id import target_id
 
-_SCHEMA, _VERSION = "kernelinfo", "1"
+_SCHEMA, _VERSION = "kernelinfo/report", "1"
+_OLDER_SCHEMA = "kernelinfo"
+"""The name in reports of 0.2.0."""
 _DOCUMENT = tuple((number, number.document) for number in NUMBERS if number.document)
 
 SavedEntry = Mapping[str, Any]
@@ -29,8 +31,8 @@ def read_document(
     document: SavedEntry, path: str, tell: Callable[[Problem], None]
 ) -> Iterator[SavedKernel]:
     """Kernels of a document; its problems go to `tell`. Raises `ReadError` for another version."""
-    schema, _, version = text(document, "schema").partition("/")
-    if schema != _SCHEMA:
+    schema, _, version = text(document, "schema").rpartition("/")
+    if schema not in (_SCHEMA, _OLDER_SCHEMA):
         raise ValueError(f"its schema is {document['schema']!r}")
     if version != _VERSION:
         made = f"is {schema}/{version}, made by kernelinfo {document.get('version', '?')}"

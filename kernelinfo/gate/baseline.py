@@ -18,6 +18,7 @@ from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.gate import baseline_entry
 from kernelinfo.gate.baseline_text import (
     NAME,
+    OLDER_NAME,
     VERSION,
     ConflictError,
     Document,
@@ -214,8 +215,8 @@ def _of_version_1(kernel: Any, known: baseline_entry.Known) -> KernelSummary:
 def _version(path: FilePath, schema: object) -> int:
     """The version of a baseline. Raises `BaselineError` for another document, and for a newer
     version."""
-    name, _, version = schema.partition("/") if isinstance(schema, str) else ("", "", "")
-    if name != NAME or not version.isdecimal() or int(version) < 1:
+    name, _, version = schema.rpartition("/") if isinstance(schema, str) else ("", "", "")
+    if name not in (NAME, OLDER_NAME) or not version.isdecimal() or int(version) < 1:
         raise BaselineError(f"{path}: is not a baseline; give another file, or {_DELETE}")
     if int(version) > VERSION:
         message = f"{path}: was written by a newer kernelinfo ({schema}); update kernelinfo, or "

@@ -14,7 +14,9 @@ from kernelinfo.compare.summary import Build
 from kernelinfo.errors import ReadError
 from kernelinfo.gate.baseline_entry import entry, sorted_units
 
-NAME, VERSION = "kernelinfo-baseline", 2
+NAME, VERSION = "kernelinfo/baseline", 2
+OLDER_NAME = "kernelinfo-baseline"
+"""The name in baselines of 0.2.0."""
 COMPRESSED = ".gz"
 
 _MOST_BYTES = 256 << 20
@@ -78,7 +80,8 @@ def unpacked(file: BinaryIO) -> BinaryIO:
 def begins_like_one(file: BinaryIO) -> bool:
     """True if the text begins like a baseline's."""
     try:
-        return NAME.encode() in unpacked(file).read(_LONGEST_START)
+        start = unpacked(file).read(_LONGEST_START)
+        return NAME.encode() in start or OLDER_NAME.encode() in start
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return False
 

@@ -17,7 +17,7 @@ from kernelinfo.reading.facts import Fact, Source
 from kernelinfo.render import View
 from kernelinfo.render.json_text import Waiting, encoded
 
-SCHEMA = "kernelinfo/1"
+SCHEMA = "kernelinfo/report/1"
 
 PROVENANCE: dict[str, str] = {
     number.field: number.document for number in NUMBERS if number.document

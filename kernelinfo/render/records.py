@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kernelinfo import __version__
 from kernelinfo.render import View, csv
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.paint import aligned, cells, fitted, paint
@@ -20,6 +21,20 @@ def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterato
             yield json.dumps(record, separators=(",", ":")) + "\n"
     elif records:
         yield from _table(records, format)
+
+
+def render_document(
+    document: Mapping[str, Any], records: Sequence[Mapping[str, Any]], format: str
+) -> Iterator[str]:
+    """The document as JSON, after its version; its records in the other formats.
+
+    The first key of the document is `schema`, such as `kernelinfo/calc/1`.
+    """
+    if format != "json":
+        return render_records(records, format)
+    schema, *others = document.items()
+    text = json.dumps(dict([schema, ("version", __version__), *others]), indent=1)
+    return iter([text + "\n"])
 
 
 def _table(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:

@@ -58,7 +58,7 @@ def test_more_lds_than_there_is_is_no_wave_at_all() -> None:
 def test_the_table_of_limits_counts_what_a_wave_is_given() -> None:
     """LLVM's prints 102 SGPRs for 1 wave: those that code can name; VCC and others make it 112."""
     out, _, _ = run("limits", "--arch", "gfx90a", "--workgroup-size", "64", "--format", "json")
-    rungs = {rung["waves_per_simd"]: rung for rung in json.loads(out)}
+    rungs = {rung["waves_per_simd"]: rung for rung in json.loads(out)["steps"]}
     assert (rungs[8]["vgprs"], rungs[8]["sgprs"]) == (64, 80)
     assert (rungs[1]["vgprs"], rungs[1]["sgprs"]) == (512, 112)
 
@@ -105,7 +105,7 @@ def test_dynamic_vgprs_are_at_most_eight_blocks() -> None:
         "launchable"
     ]
     out, _, _ = run("limits", "--arch", "gfx1200", "--dynamic-vgpr-block", "16", "--format", "json")
-    assert max(rung["vgprs"] for rung in json.loads(out)) == 128
+    assert max(rung["vgprs"] for rung in json.loads(out)["steps"]) == 128
 
 
 def test_dynamic_lds_adds_to_static() -> None:
@@ -127,7 +127,7 @@ def test_a_device_is_filled() -> None:
 
 def test_a_curve_is_data_in_every_format() -> None:
     asks = ("calc", "--arch", "gfx90a", "--vary", "vgpr")
-    points = json.loads(run(*asks, "--format", "json")[0])
+    points = json.loads(run(*asks, "--format", "json")[0])["points"]
     assert len(points) == 64
     assert points[0]["vgprs"] == 8
     lines = run(*asks, "--format", "jsonl")[0].splitlines()
@@ -183,7 +183,7 @@ def test_a_grid_of_two_variables() -> None:
     assert all(len(line) <= 60 for line in narrow.splitlines())
     assert sorted(narrow.split()) != sorted(out.split()), "the first column stands in each part"
     assert set(narrow.split()) == set(out.split())
-    points = json.loads(run(*asks, "--format", "json")[0])
+    points = json.loads(run(*asks, "--format", "json")[0])["points"]
     assert {"lds_bytes", "workgroup_size"} <= points[0].keys()
 
 

@@ -176,7 +176,7 @@ def compare(run_file: str, *arguments: str) -> tuple[str, str, int]:
 def test_the_samples_agree_with_the_file(name: str) -> None:
     out, err, code = compare(name, "--format", "json")
     assert (err, code) == ("", 0)
-    for row in json.loads(out):
+    for row in json.loads(out)["launches"]:
         if row["kernel"] is not None:
             for resource in Resources._fields:
                 assert row[f"{resource}_predicted"] == row[f"{resource}_measured"]

@@ -37,6 +37,10 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     grammars = {f"kernelinfo/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
     assert len(grammars) == 3
     schemas = {
+        "calc-schema.json",
+        "compare-profile-schema.json",
+        "curve-schema.json",
+        "limits-schema.json",
         "report-schema.json",
         "row-schema.json",
         "diff/diff-schema.json",

@@ -77,7 +77,7 @@ ODD_NUMBERS = [
 _LINE = {"symbol": "_Z1aPi", "waves": 4, "limited-by": "vgpr", "vgpr": [100, 112]}
 _ON = [{"target": ["gfx90a:xnack+", "gfx942"]}, {"target": "gfx1100", "waves": 3.5, "agpr": None}]
 _BASELINE = {
-    "schema": "kernelinfo-baseline/2",
+    "schema": "kernelinfo/baseline/2",
     "toolchain": ["clang version 19.1.7"],
     "kernels": {"lib.so › {target}": [_LINE | {"on": _ON, "accepted": {"KI101": "warning"}}]},
 }
@@ -86,7 +86,7 @@ BASELINES = [
     json.dumps(_BASELINE, indent=1).encode(),
     gzip.compress(json.dumps(_BASELINE).encode(), mtime=0),
     b"""{
- "schema": "kernelinfo-baseline/2",
+ "schema": "kernelinfo/baseline/2",
  "toolchain": [],
  "kernels": {
   "a-{target}.s": [

@@ -69,7 +69,7 @@ def test_one_symbol_a_line_sorted_and_without_sources() -> None:
     lines = [json.loads(line.rstrip(",")) for line in text.splitlines() if '"symbol"' in line]
     assert [line["name"] for line in lines] == ["a(int)", "b(int)", "c(int)"]
     assert "source" not in lines[0]
-    assert json.loads(text)["schema"] == "kernelinfo-baseline/2"
+    assert json.loads(text)["schema"] == "kernelinfo/baseline/2"
 
 
 def of_targets(*waves: tuple[str, float], path: str = "build/k-{}.s") -> Build:

@@ -13,7 +13,7 @@ from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, rows
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.json_text import encoded
 
-SCHEMA = "kernelinfo-diff/1"
+SCHEMA = "kernelinfo/diff/1"
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
