@@ -39,6 +39,7 @@ def make_view(
     if color not in ("auto", "always", "never"):
         raise OptionError(f"--color {color}: give auto, always or never")
     terminal = output is None and sys.stdout.isatty()
+    is_bounded = terminal or width is not None
     if width is None and terminal:
         from shutil import get_terminal_size  # imports all archive formats
 
@@ -49,9 +50,9 @@ def make_view(
     return View(
         names=names or "full",
         width=width or _PIPED_WIDTH,
-        fold=terminal,
+        fold=is_bounded,
         color=color == "always" or (color == "auto" and wanted),
-        may_shorten=terminal and names is None,
+        may_shorten=is_bounded and names is None,
         **others,
     )
 

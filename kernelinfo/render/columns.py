@@ -13,7 +13,7 @@ from kernelinfo.render import RECORD_FORMATS, View, csv
 from kernelinfo.render.findings import hidden_kernels
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.names import chosen_name, printable
-from kernelinfo.render.paint import aligned, painted
+from kernelinfo.render.paint import painted, table_lines
 from kernelinfo.render.words import column_cell
 
 
@@ -54,8 +54,8 @@ def _table(
         yield from table(names, [[plain(text) for text in row] for row in cells])
         return
     kinds = "".join("n" if column.kind == "number" else "t" for column in columns)
-    lines = aligned([names, *([printable(text) for text in row] for row in cells)], kinds)
-    yield from painted(([(f" {line.rstrip()}", "")] for line in lines), view)
+    lines = [names, *([printable(text) for text in row] for row in cells)]
+    yield from (f"{line}\n" for line in table_lines(lines, kinds, view))
     yield from painted(hidden_kernels(len(rows) - len(shown)), view)
 
 

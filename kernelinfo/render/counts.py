@@ -10,7 +10,7 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.columns import find
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import aligned, painted
+from kernelinfo.render.paint import fitted, painted, table_lines
 from kernelinfo.render.records import render_records
 from kernelinfo.render.words import number, size
 from kernelinfo.rules.remark import counted, grouped
@@ -99,9 +99,9 @@ def _text(found: Mapping[str, KernelSums], by: CountedBy, view: View) -> Iterato
     rows = [(by, *HEADINGS), *((printable(name), *counts.cells) for name, counts in shown)]
     if by != "limiter" and len(found) > 1:
         rows.append(("all", *total.cells))
-    yield from painted(([(f" {line}", "")] for line in aligned(rows, "tnnnnn")), view)
+    yield from (f"{line}\n" for line in table_lines(rows, "tnnnnn", view))
     if more := len(found) - len(shown):
         yield from painted([[(f" … {counted(more, 'more row')}; --top 0 shows all", "dim")]], view)
     if not view.quiet:
         text = " scratch, waves lost and code are sums: bytes per lane, waves/SIMD below the slots"
-        yield from painted([[(f"{text}, bytes", "dim")]], view)
+        yield from painted(fitted([(f"{text}, bytes", "dim")], view, 1), view)

@@ -68,9 +68,9 @@ def render_curve(
     if len(variables) == 1:
         heading = (_NAMES[variables[0]][0], "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
         rows = [(_span(variables[0], span), *_cells(at[span[1],])) for span in down]
-        yield from render_table(heading, rows)
+        yield from render_table(heading, rows, view)
         steps = [(last, at[last,].waves_per_simd) for _, last in down]
-        yield from render_steps(steps, variables[0])
+        yield from render_steps(steps, variables[0], view)
         return
     across = stretches(points, 1)
     first, second = variables
@@ -91,7 +91,9 @@ def _grid(heading: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> 
         yield from render_table(part[0], part[1:])
 
 
-def render_steps(steps: Sequence[tuple[int, float]], variable: CurveVariable) -> Iterator[str]:
+def render_steps(
+    steps: Sequence[tuple[int, float]], variable: CurveVariable, view: View
+) -> Iterator[str]:
     """A plot of waves per SIMD against the variable, in plain characters.
 
     Each step has its last value and its waves. A `·` marks a fraction of a wave. A single step is
@@ -100,18 +102,21 @@ def render_steps(steps: Sequence[tuple[int, float]], variable: CurveVariable) ->
         return
     most, highest = max(last for last, _ in steps), ceil(max(waves for _, waves in steps))
     lasts, heights = zip(*sorted(steps), strict=True)
-    across = [heights[bisect_left(lasts, most * (i + 1) / _ACROSS)] for i in range(_ACROSS)]
+    room = view.width - _BESIDE if view.fold else _ACROSS
+    width = min(_ACROSS, room // 4 * 4)
+    across = [heights[bisect_left(lasts, most * (i + 1) / width)] for i in range(width)]
     yield "\n waves/SIMD\n"
     for wave in range(highest, 0, -1):
         row = ("■" if waves >= wave else "·" if waves > wave - 1 else " " for waves in across)
         yield f" {wave:>4} |{''.join(row)}".rstrip() + "\n"
     ticks = [most * quarter // 4 for quarter in range(5)]
     places = [size(tick) if variable == "lds" else str(tick) for tick in ticks]
-    scale = "".join(right(place, _ACROSS // 4) for place in places[1:])
+    scale = "".join(right(place, width // 4) for place in places[1:])
     yield f"{0:>7}{scale}  {_NAMES[variable][0]}\n"
 
 
-_ACROSS = 64  # columns of a curve
+_ACROSS = 64  # most columns of a curve
+_BESIDE = 24  # columns of the scale and of the variable's name
 
 
 def render_sizes(title: str, points: Sequence[CurvePoint], per: str, view: View) -> Iterator[str]:

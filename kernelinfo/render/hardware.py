@@ -72,4 +72,4 @@ def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[s
     ]
     yield from render_table(("waves/SIMD", "occ", "VGPRs", "SGPRs", "LDS/workgroup"), rows)
     steps = {rung.vgprs: rung.waves_per_simd for rung in reversed(rungs)}
-    yield from render_steps([*steps.items()], "vgpr")
+    yield from render_steps([*steps.items()], "vgpr", view)

@@ -9,7 +9,7 @@ from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.render import View
 from kernelinfo.render.names import folded, name_of, printable
-from kernelinfo.render.paint import cells, fitted, paint, painted
+from kernelinfo.render.paint import cells, fitted, painted
 from kernelinfo.render.records import render_table
 from kernelinfo.render.words import known, limiters, percent, size
 from kernelinfo.rules.remark import counted
@@ -72,11 +72,11 @@ def _rows(rows: list[tuple[str, ...]], view: View) -> Iterator[str]:
     narrow = view.fold and max(map(cells, lines)) > view.width + 1
     if narrow:
         lines = list(render_table(("", *heading[1:]), [("", *row[1:]) for row in rows]))
-    yield paint([(lines[0].rstrip("\n"), "bold")], view.color) + "\n"
+    yield from painted(fitted([(lines[0].rstrip("\n"), "bold")], view, 4), view)
     for row, line in zip(rows, lines[1:], strict=True):
         if narrow:
             yield from (f" {part}\n" for part in folded(row[0], view.width - 1, 2))
-        yield line
+        yield from painted(fitted([(line.rstrip("\n"), "")], view, 4), view)
 
 
 def _launch(dispatch: Dispatch) -> str:

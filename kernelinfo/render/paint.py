@@ -114,6 +114,23 @@ def right(text: str, width: int) -> str:
     return " " * (width - cells(text)) + text
 
 
+def table_lines(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
+    """Lines of a table, the heading first. Where they are too wide for the terminal, the widest
+    column of texts stands above its row, and what is still too wide is broken between words."""
+    lines = [f" {line}" for line in aligned(rows, kinds)]
+    if not view.fold or max(map(cells, lines)) <= view.width:
+        yield from (line.rstrip() for line in lines)
+        return
+    texts = [at for at, kind in enumerate(kinds) if kind == "t"]
+    widest = max(texts, key=lambda at: max(cells(row[at]) for row in rows))
+    fewer = [[cell for at, cell in enumerate(row) if at != widest] for row in rows]
+    beneath = aligned(fewer, kinds[:widest] + kinds[widest + 1 :])
+    for position, (row, line) in enumerate(zip(rows, beneath, strict=True)):
+        above = [[(f" {row[widest]}", "")]] if position else []
+        for whole in (*above, [(f"   {line}", "")]):
+            yield from (paint(part, False) for part in wrap(whole, view.width, 4))
+
+
 def aligned(rows: Sequence[Sequence[str]], kinds: str = "", gap: str = "  ") -> list[str]:
     """One line per row, in columns. `kinds` has a letter per column; `n` aligns to the right."""
     widths = [max(map(cells, column)) for column in zip(*rows, strict=True)]

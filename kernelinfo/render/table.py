@@ -12,7 +12,7 @@ from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.attribution import attributed_rows
 from kernelinfo.render.names import folded
-from kernelinfo.render.paint import Span, aligned, cells, left
+from kernelinfo.render.paint import Span, aligned, cells, fitted, left
 from kernelinfo.render.words import block, bound, column_cell, known, limiters, number, size
 
 _BAR = 8
@@ -86,14 +86,19 @@ def _names_first(
     columns = _fitted(columns, taken, view.width)
     room = min(max(taken), max(_room(columns, view.width), cells(_NAME)))
     heading, *lines = _lines(columns)
-    yield [(f" {left(_NAME, room)} {heading}".rstrip(), "bold")]
+    limited_by = max(map(cells, [_HEADING[-1], *columns[_HEADING[-1]]]))
+    title = _NAME
+    if room == cells(_NAME) and cells(heading) + room + 2 > view.width:  # all names stand above
+        title, room = "", 0
+    yield [(f" {left(title, room)} {heading}".rstrip(), "bold")]
     previous = ""
     for name, line, result in zip(called, lines, results, strict=True):
         name, previous = "" if _TARGET in columns and name == previous else name, name
-        if cells(name) > room:
+        if name and cells(name) > room:
             yield from ([(" " + part, "")] for part in folded(name, view.width - 1, 2))
             name = ""
-        yield _painted(f" {left(name, room)} {line}", result, view)
+        start = cells(f" {left(name, room)} {heading}") - limited_by
+        yield from fitted(_painted(f" {left(name, room)} {line}", result, view), view, start)
 
 
 def _painted(line: str, result: Result, view: View) -> list[Span]:

@@ -35,11 +35,11 @@ def bound(exact: bool | None) -> str:
 
 
 def size(count: int | None) -> str:
-    """A number of bytes, in KiB if it is a multiple; `?` if it is unknown."""
+    """A number of bytes, in KiB if quarters are exact: `16.5 KiB`; `?` if it is unknown."""
     if count is None:
         return "?"
-    if count and count % 1024 == 0:
-        return f"{count // 1024} KiB"
+    if count >= 1024 and count % 256 == 0:
+        return f"{count / 1024:.2f}".rstrip("0").rstrip(".") + " KiB"
     return f"{count} B" if count else "0"
 
 

@@ -12,8 +12,10 @@ from collections.abc import Sequence
 import pytest
 
 from kernelinfo.render.paint import cells
+from kernelinfo.render.words import size
 
 from ..conftest import FIXTURES
+from ..test_golden import run
 
 TEXT = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
 VARIETY = "assembly/variety-clang22-gfx90a.s"
@@ -73,3 +75,38 @@ def test_bars_limiters_and_severities_are_set_off() -> None:
     assert re.search(r"\x1b\[1m■+\x1b\[0m\x1b\[2m·+", painted)
     assert "\x1b[35mVGPR\x1b[0m" in painted
     assert re.search(r"\x1b\[1;35mwarning", painted)
+
+
+PIPED = (
+    *(answer for answer in ANSWERS if answer[0] not in ("arch", "limits", "rules")),
+    ("container/libtwo.so",),
+    (VARIETY, "--by", "limiter"),
+    ("container", "--by", "member"),
+    (TEXT, "--columns", "kernel,waves,VGPR_Used,lds,library"),
+    ("diff", VARIETY, VARIETY, "--as", "gfx90a,gfx942"),
+    ("diff", "assembly/variety-clang15-gfx90a.s", VARIETY, "--by", "limiter"),
+    ("pressure", VARIETY),
+    ("pressure", TEXT, "vgprbound"),
+    ("check", VARIETY, "--exit-zero"),
+    ("calc", "gfx942", "--vgpr", "96", "--vary", "lds"),
+    ("calc", "gfx942", "--vary", "vgpr,lds"),
+)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("answer", PIPED, ids=" ".join)
+def test_width_holds_in_a_pipe(answer: tuple[str, ...], width: int) -> None:
+    out, _, code = run(*answer, "--width", str(width))
+    assert (bool(out), code) == (True, 0)
+    assert [line for line in out.splitlines() if cells(line) > width] == []
+
+
+def test_a_pipe_without_width_has_whole_names_last() -> None:
+    assert run(TEXT)[0].splitlines()[3].endswith("  empty(int, double*)")
+
+
+def test_bytes_are_in_one_unit_where_quarters_are_exact() -> None:
+    """A number that two decimals would round stays in bytes: 4100 B is above 4 KiB."""
+    shown = {0: "0", 60: "60 B", 1024: "1 KiB", 16896: "16.5 KiB", 10496: "10.25 KiB"}
+    shown |= {4100: "4100 B", 65536: "64 KiB", 1000: "1000 B", 768: "768 B"}
+    assert {count: size(count) for count in shown} == shown

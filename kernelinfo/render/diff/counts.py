@@ -13,7 +13,7 @@ from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, waves_lost
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import aligned, painted
+from kernelinfo.render.paint import painted, table_lines
 from kernelinfo.render.records import render_records
 from kernelinfo.render.words import number
 from kernelinfo.rules.remark import counted
@@ -51,8 +51,8 @@ def _text(
 ) -> Iterator[str]:
     shown = rows[: view.top or None]
     cells = [(printable(name), *map(arrow, old.cells, new.cells)) for name, old, new in shown]
-    lines = aligned([(by, *HEADINGS), *cells], "tnnnnn")
-    yield from painted(([(f" {line}", "")] for line in lines), view)
+    lines = table_lines([(by, *HEADINGS), *cells], "tnnnnn", view)
+    yield from (f"{line}\n" for line in lines)
     if more := len(rows) - len(shown):
         yield from painted([[(f" … {counted(more, 'more row')}; --top 0 shows all", "dim")]], view)
 

@@ -11,6 +11,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.paint import fitted, painted
 from kernelinfo.render.records import render_records, render_table
 from kernelinfo.rules.remark import counted
 
@@ -41,7 +42,9 @@ def _text(
         name: of for name, of in pairs.items() if any(" → " in _moved(pair) for pair in of.values())
     }
     old, new = comparison.names or ("OLD", "NEW")
-    yield f"{printable(old)} → {printable(new)}: waves/SIMD\n\n"
+    title = [(f"{printable(old)} → {printable(new)}: waves/SIMD", "")]
+    yield from painted(fitted(title, view, 1), view)
+    yield "\n"
     shown = [*moved.items()][: view.top or None]
     rows = [(*(_moved(of.get(target)) for target in targets), name) for name, of in shown]
     if rows:

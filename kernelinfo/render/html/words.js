@@ -52,7 +52,7 @@ const plural = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? "" : "
 /* Bytes, in KiB if exact. */
 function bytes(count) {
   if (count === null) return "?";
-  if (count && count % 1024 === 0) return `${count / 1024} KiB`;
+  if (count >= 1024 && count % 256 === 0) return `${count / 1024} KiB`;
   return count ? `${count} B` : "0";
 }
 

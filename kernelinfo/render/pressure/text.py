@@ -12,7 +12,7 @@ from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues, Story
 from kernelinfo.render import View, instructions
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import aligned, left, paint, painted, wrap
+from kernelinfo.render.paint import fitted, left, painted, table_lines, wrap
 from kernelinfo.render.pressure import words
 from kernelinfo.render.pressure.source import render_source
 from kernelinfo.render.words import waves_per_simd
@@ -38,7 +38,8 @@ def _kernels(found: Iterable[Measured], view: View) -> Iterator[str]:
     rows.sort(key=lambda row: -row[0])
     heading = ("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")
     yield from _table([heading, *(row for _, row in rows[: view.top or None])], "nnnnnttt", view)
-    yield " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why\n"
+    about = " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why"
+    yield from painted(fitted([(about, "")], view, 1), view)
     yield _hidden(rows, "kernels", view)
 
 
@@ -52,14 +53,15 @@ def _row(one: Measured, view: View) -> tuple[str, ...]:
         str(story.instructions),
         words.in_text(peak.at),
         printable(peak.loop or ""),
-        name_of(one.result.kernel, view.names),
+        name_of(one.result.kernel, "short" if view.may_shorten else view.names),
     )
 
 
 def _whole(one: Measured, view: View) -> Iterator[str]:
     kernel, story = one.result.kernel, one.story
-    yield paint([(name_of(kernel, view.names), "bold"), (f"   {_about(one)}", "")], view.color)
-    yield "\n\n"
+    title = [(name_of(kernel, view.names), "bold"), (f"   {_about(one)}", "")]
+    yield from painted(fitted(title, view, 2), view)
+    yield "\n"
     yield from _peak(story, view)
     if one.lds:
         yield from _labelled("LDS", words.shared(one.lds), view)
@@ -255,7 +257,7 @@ def _labelled(label: str, text: str, view: View) -> Iterator[str]:
 
 def _table(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
     """A bold heading and rows. Columns of kind `n` are numbers."""
-    heading, *lines = (f" {line}" for line in aligned(rows, kinds))
+    heading, *lines = table_lines(rows, kinds, view)
     return painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
 
 

@@ -15,7 +15,7 @@ from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.names import chosen_name
 from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
 
-SCHEMA = "kernelinfo-watch/1"
+SCHEMA = "kernelinfo/watch/1"
 
 
 def render(look: WatchLook, view: View) -> Iterator[str]:
