@@ -150,7 +150,7 @@ class PathCounts:
             kind = "folder" if os.path.isdir(self.path) else "file"
             choice = " ".join(options.choices)
             message = f"no {sought} matches {choice} ({self.left_out} in the {kind})"
-            message += self._suggestion(options.kernels)
+            message += self._suggestion(options.kernels) or _expanded(options.kernels)
             if self.passed_over and (name := options.named):
                 mend = self._suggestion((name,)) or f"; `kernelinfo explain {self.path}` lists them"
                 message = f"no kernel is named {name!r} ({self.passed_over} in the {kind}){mend}"
@@ -165,6 +165,14 @@ class PathCounts:
 def counts_of(path: str, options: Options) -> PathCounts:
     """The counts of a path that nothing is read of yet."""
     return PathCounts(path, is_compiled=any(one.path == path for one in options.compiled))
+
+
+def _expanded(patterns: Sequence[str]) -> str:
+    """A hint if a shell may have replaced a glob by the name of a file; else empty."""
+    for one in patterns:
+        if os.path.isfile(one):
+            return f"; {one} is a file here: quote a glob, as in -k '{one[:1]}*'"
+    return ""
 
 
 def conclusions(

@@ -92,6 +92,8 @@ class _CommandLine(TyperGroup):
             return super().invoke(ctx)
         except _UsageError as error:
             error.message = printable(error.message)
+            if "unexpected extra argument" in error.message:
+                error.message += "; the shell may have expanded a glob: quote it, as in 'gemm*'"
             raise
 
     def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]

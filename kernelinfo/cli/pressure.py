@@ -163,7 +163,9 @@ def _instruction(at: str) -> Callable[[LiveFunction], int | None]:
     def find(function: LiveFunction) -> int | None:
         found = function.at_source(file, line) if file else function.at_line(line)
         if found is None:
-            raise OptionError(f"--at {at}: no instruction of the kernel is there; see --top 0")
+            near = None if file else function.line_near(line)
+            mend = "see --top 0" if near is None else f"the nearest is on line {near}"
+            raise OptionError(f"--at {at}: no instruction of the kernel is there; {mend}")
         return found
 
     return find

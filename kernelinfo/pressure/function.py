@@ -263,6 +263,12 @@ class LiveFunction:
         """Index of the first instruction on a line of the assembly; None if it has none."""
         return next((index for index in self.code if self.instructions[index].line == line), None)
 
+    def line_near(self, line: int) -> int | None:
+        """The line of the assembly with an instruction that is nearest; None without lines."""
+        lines = (self.instructions[index].line for index in self.code)
+        known = [one for one in lines if one is not None]
+        return min(known, key=lambda one: (abs(one - line), one), default=None)
+
     def at_source(self, file: str, line: int) -> int | None:
         """Index of the source line's instruction with most live vector registers, or None.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -90,7 +91,19 @@ LINES = [
     (f"{T} --color yes", 2, "give auto, always or never"),
     (f"{T} -o report.html --format json", 2, "-o report.html means html, not --format json"),
     (f"{T} -o no/such/folder/report.txt", 2, "no/such/folder/report.txt: No such file"),
-    (f"pressure {T} vgprbound --at 3", 2, "--at 3: no instruction of the kernel is there"),
+    (
+        f"pressure {T} vgprbound --at 3",
+        2,
+        "--at 3: no instruction of the kernel is there; the ne",
+    ),
+    # globs that the shell expands
+    (f"explain {T} {V} vgprbound", 2, "the shell may have expanded a glob: quote it"),
+    (f"{T} -k make.sh", 2, "make.sh is a file here: quote a glob, as in -k 'm*'"),
+    # products
+    ("limits 'RX 7900 XTX'", 0, "gfx1100 (RDNA3), workgroups of 256"),
+    (f"{T} --target 'RX 7900'", 2, "did you mean RX 7900 XTX, RX 7900 XT or RX 7900 GRE?"),
+    (f"{T} --as w7900", 0, "what if on gfx1100 (RDNA3)"),
+    (f"sweep {T} nothing", 2, "give the .bc of --save-temps or Triton's .llir"),
     (f"pressure {T} vgprbound --at here", 2, "give a line of the assembly, or FILE:LINE"),
 ]
 
@@ -102,6 +115,39 @@ def test_a_line_is_answered(line: str, code: int, answer: str) -> None:
     assert " ".join(answer.split()) in said
     assert ended == code
     assert "Traceback" not in err
+
+
+def host_library(section: bytes = b"") -> bytes:
+    """The start of an x86-64 library of 64 bits, and the name of a section."""
+    identity = b"\x7fELF\x02\x01\x01".ljust(16, b"\0")
+    return identity + b"\3\0" + (62).to_bytes(2, "little") + b"\0" * 44 + section
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "answer"),
+    [
+        ("libtorch_cuda.so", host_library(b".nv_fatbin\0"), "NVIDIA GPU code (CUDA)"),
+        ("k.cubin", host_library()[:18] + (190).to_bytes(2, "little"), "NVIDIA GPU code (CUDA)"),
+        ("k.ptx", b".version 8.0\n.target sm_80\n.entry k() { ret; }\n", "PTX, for NVIDIA GPUs"),
+        ("libhost.so", host_library(), "no AMD GPU code found"),
+    ],
+)
+def test_code_for_nvidia_is_named(name: str, content: bytes, answer: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+    out, err, code = run(name, folder=tmp_path)
+    assert (out, code) == ("", 2)
+    assert err.startswith(f"{name}: ")
+    assert answer in err
+    assert "; give " in err
+
+
+def test_a_cuda_wheel_is_named(tmp_path: Path) -> None:
+    name = "torch-2.9.1+cu128-cp311-cp311-linux_x86_64.whl"
+    with ZipFile(tmp_path / name, "w") as wheel:
+        wheel.writestr("torch/lib/libtorch_cuda.so", host_library(b".nv_fatbin\0"))
+    _, err, code = run(name, folder=tmp_path)
+    told = f"{name}: NVIDIA GPU code (CUDA); give a build for AMD GPUs (ROCm)\n"
+    assert (err, code) == (told, 2)
 
 
 def test_there_are_sixty_lines() -> None:

@@ -8,6 +8,8 @@ from reading on.
 
 from __future__ import annotations
 
+import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
@@ -22,6 +24,20 @@ from kernelinfo.reading.data import Data
 
 _EM_AMDGPU = 224
 _WITHOUT_CODE = "no AMD GPU code found; give what the compiler left for the device"
+_CUDA = "NVIDIA GPU code (CUDA); give a build for AMD GPUs (ROCm)"
+_CUDA_NAME = r"[-+_.]cu(?:da)?\d{2,3}(?!\d)"  # torch-2.9.1+cu128-….whl
+_CUDA_CODE = rb"nv_fatbin|__nv_relfatbin"
+_EM_CUDA = 190
+
+
+def _is_cuda(blob: Blob) -> bool:
+    """True for a file without AMD GPU code that is for NVIDIA GPUs, by its name, its ELF machine or
+    its sections."""
+    start = bytes(blob.data.read(0, 20))
+    is_cubin = start[:4] == b"\x7fELF" and int.from_bytes(start[18:20], "little") == _EM_CUDA
+    is_named = re.search(_CUDA_NAME, os.path.basename(blob.path)) is not None
+    is_host = start[:4] == b"\x7fELF" and blob.data.search(re.compile(_CUDA_CODE)) is not None
+    return is_cubin or is_named or is_host
 
 
 def open_paths(
@@ -78,7 +94,8 @@ def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -
     items = _contents(blob, among, required=required)
     if required:
         format = magic.format_of(bytes(blob.data.read(0, magic.HEAD_BYTES)))
-        yield next(items, problem(blob, magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE)))
+        without = _CUDA if _is_cuda(blob) else magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE)
+        yield next(items, problem(blob, without))
     yield from items
 
 

@@ -53,6 +53,9 @@ def _too_large(blob: Blob) -> str:
     return f"a text in UTF-16 of {size} bytes, {allowed}; --bound memory=N reads it"
 
 
+_PTX = rb"(?m)^\s*\.target\s+sm_\d"
+
+
 def _reason(data: Data) -> str:
     """Message on data without kernels: their kind, and the file to give instead."""
     start = bytes(data.read(0, _LOOKED_AT))
@@ -62,6 +65,8 @@ def _reason(data: Data) -> str:
         return "neither AMD GPU code nor text; give what the compiler left for the device"
     if data.search(re.compile(rb"\.hip_fatbin")) is not None:
         return "host code; give the *-hip-amdgcn-*.s next to it"
+    if re.search(_PTX, start):
+        return "PTX, for NVIDIA GPUs; give a build for AMD GPUs (ROCm)"
     if start.startswith(_RECORD):
         return f"no resource usage in this optimization record; compile with {_FLAG}, too"
     if re.search(_LOG, start):
