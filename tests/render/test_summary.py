@@ -88,7 +88,7 @@ def test_it_stays_within_the_width(width: int) -> None:
     report = analyse([str(FIXTURES / "assembly")], Options())
     shown = "".join(render(report, View(width=width, fold=True, may_shorten=True))).splitlines()
     start = shown.index("")
-    end = next(i for i, line in enumerate(shown) if line.startswith(" kernel"))
+    end = next(i for i, line in enumerate(shown) if " block " in line)
     assert all(len(line) <= width for line in shown[start:end])
 
 
