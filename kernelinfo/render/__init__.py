@@ -41,7 +41,7 @@ BLOCK_FORMATS = ("text", "jsonl", "csv", "markdown")  # those, in which reports 
 CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 """Formats of `check`: a module of `kernelinfo.render.check`, or else the report's module."""
 DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")  # modules of `render.diff`
-PRESSURE_FORMATS = ("text", "json", "csv", "html")  # of `render.pressure`
+PRESSURE_FORMATS = ("text", "json", "jsonl", "csv", "html")  # of `render.pressure`
 SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.sweep`
 TREND_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.trend`
 WATCH_FORMATS = ("text", "jsonl")  # of `render.watch`

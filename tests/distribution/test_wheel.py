@@ -44,6 +44,7 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
         "report-schema.json",
         "row-schema.json",
         "diff/diff-schema.json",
+        "pressure/pressure-row-schema.json",
         "sweep/sweep-schema.json",
         "trend/trend-schema.json",
         "watch/watch-schema.json",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ SCHEMAS = {
 }
 OBJECT = "code_object/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
 TEXT = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+VARIETY = "assembly/variety-clang22-gfx90a.s"
 LINES = {
     "report": ("report", TEXT),
     "diff": ("diff", TEXT, OBJECT),
@@ -57,6 +60,19 @@ def test_every_key_says_what_it_is(name: str) -> None:
     Draft202012Validator.check_schema(SCHEMAS[name])
     for key, about in properties(SCHEMAS[name]):
         assert about.get("description") or "$ref" in about, (name, key)
+
+
+def test_lines_of_pressure_are_its_rows() -> None:
+    schema = SCHEMAS["kernelinfo/pressure-row/1"]
+    out, err, code = run("pressure", VARIETY, "--format", "jsonl")
+    assert (err, code) == ("", 0)
+    lines = [json.loads(line) for line in out.splitlines()]
+    for line in lines:
+        Draft202012Validator(schema).validate(line)
+    rows = [*csv.DictReader(io.StringIO(run("pressure", VARIETY, "--format", "csv")[0]))]
+    assert len(rows) == len(lines) == 26
+    assert [*rows[0]] == [*lines[0]] == schema["required"]
+    assert [row["Vector_Peak"] for row in rows] == [str(line["Vector_Peak"]) for line in lines]
 
 
 def properties(schema: Any) -> list[tuple[str, Any]]:

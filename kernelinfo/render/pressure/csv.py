@@ -23,10 +23,11 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     yield line(COLUMNS)
     for item in items:
         if isinstance(item, Measured):
-            yield line(_cells(item, view))
+            yield line(values(item, view))
 
 
-def _cells(one: Measured, view: View) -> list[object]:
+def values(one: Measured, view: View) -> list[object]:
+    """The values of `COLUMNS` for one kernel; None if the input does not state it."""
     kernel, story = one.result.kernel, one.story
     peak, at = story.peak, story.peak.at
     advice = story.advice[0] if story.advice else None
