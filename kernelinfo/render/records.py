@@ -53,8 +53,19 @@ def _cell(value: object) -> object:
 def render_table(
     heading: Sequence[str], rows: Sequence[Sequence[str]], view: View | None = None
 ) -> Iterator[str]:
-    """Lines of left-aligned columns. The last column is folded on a narrow terminal."""
+    """Lines of left-aligned columns. On a narrow terminal the last is folded, or stands below
+    its row if less than a third of the width is left."""
     rows = (heading, *rows)
+    lines = [f" {line}" for line in aligned([row[:-1] for row in rows])] if view else []
+    last = max(cells(row[-1]) for row in rows)
+    is_wide = view is not None and cells(lines[0]) + 2 + last > view.width
+    if view and view.fold and lines and is_wide and 3 * cells(lines[0]) > 2 * view.width:
+        for position, (row, line) in enumerate(zip(rows, lines, strict=True)):
+            below = [[(f"   {row[-1]}", "")]] if position and row[-1] else []
+            for whole in ([(line.rstrip(), "")], *below):
+                for part in fitted(whole, view, 4):
+                    yield paint(part, False) + "\n"
+        return
     lines = [f" {line}" for line in aligned(rows)]
     before = cells(lines[0]) - max(cells(row[-1]) for row in rows)
     for line in lines:

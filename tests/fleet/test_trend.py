@@ -378,3 +378,12 @@ def test_a_version_in_every_name_costs_nothing(tmp_path: Path) -> None:
     assert [(one["library"], one["status"]) for one in found["kernels"]] == [
         ("liblib0.so", "worse")
     ] * 3
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_text_keeps_to_the_width(width: int, tmp_path: Path) -> None:
+    five(tmp_path)
+    out, _, code = run("trend", str(tmp_path), "--width", str(width))
+    assert code == 0
+    assert [line for line in out.splitlines() if len(line) > width] == []
+    assert "   1 worse" in out, "what happened since the build before stands whole, below its row"
