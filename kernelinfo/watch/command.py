@@ -14,6 +14,8 @@ _KEPT = 1 << 16
 """Bytes of a command's last output that are kept."""
 _GRACE = 1.0
 """Seconds that a command has to end its own children, as ninja does, before it is killed."""
+_PAUSE = 0.01
+"""Seconds between two looks whether the group has ended."""
 
 
 class RunningCommand:
@@ -66,13 +68,28 @@ class RunningCommand:
         """
         if self._process.poll() is None:
             self._signal(signal.SIGTERM)
-            self.wait(_GRACE)
+            end = time.monotonic() + _GRACE
+            while self._has_group() and time.monotonic() < end:
+                time.sleep(_PAUSE)
             self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
             self._process.wait()
         assert self._process.stdout is not None
         self._reader.join(_GRACE)
         if not self._reader.is_alive():
             self._process.stdout.close()
+
+    def _has_group(self) -> bool:
+        """True while a process of the group runs. Its first, a shell, may end before ninja has
+        ended its own children."""
+        if self._process.poll() is None or not hasattr(os, "killpg"):  # Windows has no groups
+            return self._process.returncode is None
+        try:
+            os.killpg(self._process.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # macOS, of a group that has ended
+            return self._process.returncode is None
+        return True
 
     def _signal(self, number: int) -> None:
         """Send a signal to the group."""

@@ -28,6 +28,7 @@ class RunningCompiler:
 
     def __init__(self, paths: Sequence[str], settings: Settings) -> None:
         self.began = time.monotonic()
+        self.began_at = time.time_ns()
         self._open = ExitStack()
         self._processes = self._open.enter_context(Processes(_SECONDS))
         self._pool = self._open.enter_context(ThreadPoolExecutor(1))
@@ -131,7 +132,12 @@ class WatchedSources:
             known = self._dependencies[path] if any(one.error for one in own) else (path,)
             listed = (file for one in own for file in one.dependencies)
             self._dependencies[path] = tuple(dict.fromkeys((*known, *listed)))
-        self._seen = self._stamps() | self._seen
+        # A header that was saved since the compiler began, and that it had not listed, is changed.
+        found = self._stamps().items()
+        self._seen = {
+            path: None if stamp and stamp.modified > running.began_at else stamp
+            for path, stamp in found
+        } | self._seen
         command = self._command
         if failure := _failure(compiled):
             return self._history.failed(failure, command, seconds)

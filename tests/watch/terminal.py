@@ -51,7 +51,18 @@ NINJA = f"""\
 rule hip
   command = {COMMAND}
 build build/k.s: hip k.hip | k.h
+rule slow
+  command = sleep 300
+build never: slow
 """
+
+
+SLOW_COMPILER = """\
+#!/bin/sh
+case "$*" in *-S*) test -e "$(dirname "$0")/fast" || sleep 300 ;; esac
+exec clang++-22 "$@"
+"""
+"""A compiler that takes minutes until a file `fast` is next to it."""
 
 
 def header(live: int) -> str:
@@ -62,7 +73,11 @@ def project(root: Path) -> Path:
     """A project whose kernel keeps as many values as its header says."""
     (root / "k.hip").write_text(SOURCE)
     (root / "k.h").write_text(header(8))
-    (root / "build.ninja").write_text(NINJA)
+    (root / "build.ninja").write_text(NINJA + "default build/k.s\n")
+    (root / "slow.sh").write_text("sleep 300 & sleep 300\nwait\n")
+    compiler = root / "slow-clang++"
+    compiler.write_text(SLOW_COMPILER)
+    compiler.chmod(0o755)
     return root
 
 
@@ -130,8 +145,14 @@ def terminal(name: str, folder: Path) -> Iterator[Terminal]:
         found.close()
 
 
+def sleeping(folder: Path) -> list[str]:
+    """Command lines of the slow programs of builds in a folder."""
+    found = [one for one in commands_in(folder) if " -m kernelinfo" not in one]
+    return [one for one in found if one.startswith("sleep") or "slow-clang" in one]
+
+
 def commands_in(folder: Path) -> list[str]:
-    """Command lines of all processes that run in a folder or mention it."""
+    """Command lines of all processes that run in a folder, mention it, or compile for it."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -139,6 +160,7 @@ def commands_in(folder: Path) -> list[str]:
             where = os.readlink(process / "cwd")
         except OSError:
             continue
-        if where.startswith(str(folder)) or str(folder) in command:
+        is_sleep = command.startswith("sleep 300") and "kernelinfo-" in where
+        if where.startswith(str(folder)) or str(folder) in command or is_sleep:
             found.append(command)
     return found

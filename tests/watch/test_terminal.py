@@ -22,6 +22,7 @@ from .terminal import (
     needs_terminal,
     needs_vim,
     project,
+    sleeping,
     terminal,
 )
 from .watching import NEW, OLD
@@ -133,39 +134,51 @@ def test_an_error_stands_above_the_last_good_look(shown: Terminal, root: Path) -
     assert "error:" not in screen
 
 
+SLOW = "watch k.hip --arch gfx90a --compiler ./slow-clang++"
+RUNNING = [
+    pytest.param("watch build --run 'test -e fast || sh slow.sh; ninja'", 2, id="shell"),
+    pytest.param("watch build --run 'test -e fast || ninja never; ninja'", 1, id="ninja"),
+    pytest.param(
+        f"watch k.hip --arch gfx90a --compiler ./slow-clang++ -- {FLAGS}", 2, id="sources"
+    ),
+]
+"""Builds that take minutes until there is a file `fast`, and the number of their slow programs."""
+
+
 @needs_compiler
-def test_a_save_ends_the_build_before(root: Path) -> None:
+@needs_ninja
+@pytest.mark.parametrize(("command", "programs"), RUNNING)
+def test_a_save_ends_the_build_before(root: Path, command: str, programs: int) -> None:
     """With its whole group: the shell, its children and theirs."""
-    (root / "slow.sh").write_text("sleep 300 & sleep 300\nwait\n")
-    (root / "build").mkdir()
-    shutil.copy(OLD, root / "build" / "k.s")
     with terminal(root.name, root) as shown:
-        shown.type(f"{KERNELINFO} watch build --run 'test -e fast || sh slow.sh'")
-        shown.until("building: ")
-        assert len([one for one in commands_in(root) if one.startswith("sleep")]) == 2
-        (root / "k.h").write_text(header(9))
+        shown.type(f"{KERNELINFO} {command}")
+        shown.until(lambda _: len(sleeping(root)) >= programs)
         (root / "fast").touch()
-        shown.until("look 1 at")
-        assert not [one for one in commands_in(root) if one.startswith("sleep")]
+        (root / "k.hip").write_text(f"{SOURCE}// saved again")
+        shown.until("look 1 at .*: 1 kernel")
+        assert not sleeping(root)
 
 
-def test_ctrl_c_leaves_nothing(root: Path) -> None:
-    (root / "slow.sh").write_text("sleep 300 & sleep 300\nwait\n")
+@needs_compiler
+@needs_ninja
+@pytest.mark.parametrize(("command", "programs"), RUNNING)
+def test_ctrl_c_leaves_nothing(root: Path, command: str, programs: int) -> None:
     with terminal(root.name, root) as shown:
         shown.type("clear; echo before")
         shown.until("^before")
         state, screen = shown.state(), shown.screen()
-        shown.type(f"{KERNELINFO} watch build --run 'sh slow.sh'")
-        shown.until("building: sh slow.sh")
+        shown.type(f"{KERNELINFO} {command}")
+        shown.until(lambda _: len(sleeping(root)) >= programs)
+        shown.until("building: ")
         assert shown.state() != state, "the screen is its own"
         shown.press("C-c")
         after = shown.until(lambda now: now.startswith("before") and now.endswith("$"))
         assert after.startswith(screen)
         assert shown.state() == state
-        shown.type("echo code $?; stty | head -1; trap")
-        assert "code 0" in shown.until("speed")
-        running = commands_in(root)
-        assert not [one for one in running if one.startswith("sleep") or " -m kernelinfo" in one]
+        shown.type("echo code $?")
+        shown.until("code 0")
+        assert not sleeping(root)
+        assert not [one for one in commands_in(root) if " -m kernelinfo" in one]
 
 
 @needs_compiler
