@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from inspect import cleandoc
 from pathlib import Path
 
@@ -42,9 +43,8 @@ def rule_section(rule: Rule | Documented) -> str:
     return f"\n## {rule.number}\n\n`{rule.name}`\n\n{cleandoc(rule.documentation)}"
 
 
-def topic_table() -> str:
-    rows = [f"| `{topic}` | {title} |" for topic, title in manual.topics().items()]
-    return "\n".join(["| topic | page |", "| --- | --- |", *rows])
+def topic_list() -> str:
+    return textwrap.fill(", ".join(f"`{topic}`" for topic in manual.topics()) + ".", 100)
 
 
 def walk() -> str:
@@ -54,7 +54,7 @@ def walk() -> str:
     return f"```text\n{done.stdout}```"
 
 
-TABLES = {"rules": rule_table, "topics": topic_table, "walk": walk}
+TABLES = {"rules": rule_table, "topics": topic_list, "walk": walk}
 
 
 def rewritten(text: str) -> str:
@@ -97,7 +97,7 @@ def test_its_sentences_fit_a_terminal(page: Path) -> None:
 
 
 def test_readme_is_the_first_five_minutes() -> None:
-    assert len(README.read_text("utf-8").splitlines()) < 250
+    assert len(README.read_text("utf-8").splitlines()) <= 230
 
 
 def test_explain_prints_the_manual() -> None:
