@@ -10,6 +10,7 @@ import shlex
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import pairwise
 from typing import get_args
 
 import typer
@@ -20,6 +21,7 @@ from kernelinfo.kernel.columns import HEADINGS
 from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.manual import topics
+from kernelinfo.model.devices import target_named
 from kernelinfo.rules import RULES
 from kernelinfo.rules.severity import Severity
 
@@ -83,14 +85,20 @@ def members(ctx: typer.Context, incomplete: str) -> Offers:
     return _distinct(part for part in parts if part and part.isprintable() and " " not in part)
 
 
-def _paths(ctx: typer.Context) -> list[str]:
-    """Files among the words of the line, also behind the cursor if the shell tells them (bash).
+def _words() -> list[str]:
+    """The words of the line, also behind the cursor if the shell tells them (bash).
 
     typer's scripts put the line into these variables. A line with an open quote has no words.
     """
     words = os.environ.get("COMP_WORDS", "").split("\n")
     with suppress(ValueError):
         words += shlex.split(os.environ.get("_TYPER_COMPLETE_ARGS", ""))
+    return words
+
+
+def _paths(ctx: typer.Context) -> list[str]:
+    """Files among the words of the line."""
+    words = _words()
     given = ctx.params.get("path")
     return [word for word in dict.fromkeys([given or "", *words[1:]]) if os.path.exists(word)]
 
@@ -99,9 +107,10 @@ def _kernels(paths: Iterable[str]) -> Iterator[tuple[str, str, str | None]]:
     """(name, symbol, member) of the kernels of paths, for at most a second."""
     from kernelinfo.cli.naming import names_in  # reads files, for these offers alone
 
-    until = time.monotonic() + _PATIENCE
+    until, words = time.monotonic() + _PATIENCE, _words()
     with suppress(KernelinfoError):
-        for one in names_in(paths):
+        asked = [word for before, word in pairwise(words) if before == "--target"]
+        for one in names_in(paths, [target_named(name).name for name in asked]):
             yield one
             if time.monotonic() > until:
                 return

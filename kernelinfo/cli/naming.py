@@ -74,9 +74,9 @@ def in_order(path: str, kernel: str | None) -> tuple[str, str | None]:
     return (kernel or path, path) if is_swapped else (path, kernel)
 
 
-def names_in(paths: Iterable[str]) -> Iterator[tuple[str, str, str | None]]:
-    """(name, symbol, member) of each kernel of the paths."""
-    for item in analyse(paths, Options()):
+def names_in(paths: Iterable[str], targets: Sequence[str]) -> Iterator[tuple[str, str, str | None]]:
+    """(name, symbol, member) of each kernel of the paths for these targets; for none, of all."""
+    for item in analyse(paths, Options(targets=tuple(targets))):
         if isinstance(item, Result):
             yield item.kernel.name, item.kernel.symbol, item.kernel.code_object.member
 

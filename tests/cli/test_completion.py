@@ -105,6 +105,14 @@ def test_kernels_and_members_in_any_order_of_words(monkeypatch: pytest.MonkeyPat
     assert run(folder=FIXTURES)[0].split() == ["vgprbound"]
 
 
+def test_kernels_of_the_target_that_the_line_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    two = "container/libtwo.so"
+    assert "first_add" in bash(monkeypatch, two, "--target", "gfx90a", "-k", "")
+    assert "first_add" in bash(monkeypatch, "--target", "MI250X", two, "-k", "fi")
+    assert bash(monkeypatch, "--target", "gfx942", two, "-k", "") == []
+    assert bash(monkeypatch, two, "--target", "gfx9000", "-k", "") == []
+
+
 @pytest.mark.parametrize("name", ["broken/truncated.co", "broken/x86.o", "no-such-file", "-"])
 def test_files_without_kernels_offer_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bash(monkeypatch, "explain", name, "") == []
