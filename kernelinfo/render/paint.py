@@ -27,7 +27,8 @@ def without_commands(text: str) -> str:
 
     Their first character becomes an escape. GitHub's runner looks for `::` at the beginning of a
     line and for `##[` anywhere (ActionCommand.cs)."""
-    return _COLONS.sub(r"\\x3a:", without_hashes(text))
+    text = without_hashes(text)
+    return _COLONS.sub(r"\\x3a:", text) if "::" in text else text
 
 
 def without_hashes(text: str) -> str:
@@ -99,7 +100,7 @@ def fitted(line: list[Span], view: View, indent: int) -> Iterator[list[Span]]:
 
 def cells(text: str) -> int:
     """Columns that `text` takes on a terminal."""
-    if text.translate(_NARROW).isascii():
+    if text.isascii() or text.translate(_NARROW).isascii():
         return len(text)
     from rich.cells import cell_len
 
