@@ -74,6 +74,13 @@ def rewritten(text: str) -> str:
     return text
 
 
+def test_a_report_enters_few_modules() -> None:
+    """Who follows a small text from `__main__` to its row reads at most 45 files."""
+    count = re.search(r"(\d+) modules are entered", walk())
+    assert count
+    assert int(count[1]) <= 45
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_outputs_and_tables_are_current(page: Path, regenerate: bool) -> None:
     text = page.read_text("utf-8")

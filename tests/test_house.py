@@ -57,7 +57,7 @@ ROOMS = {
     "jsonschema": ("agents/server.py",),
     "pytest": ("pytest_plugin.py",),
     "typer": ("cli/",),
-    "rich": ("render/paint.py", "cli/bars.py", "cli/progress.py", "cli/screen.py"),
+    "rich": ("render/paint.py", "cli/bars.py", "cli/output.py", "cli/screen.py"),
     "lark": ("reading/grammar_tables.py",),
     "elftools": ("reading/elf.py", "reading/code_object/dwarf.py"),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),

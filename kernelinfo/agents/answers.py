@@ -22,7 +22,7 @@ from kernelinfo.kernel.rows import row
 from kernelinfo.model import occupancy
 from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.model.devices import target_named
-from kernelinfo.model.placement import Launch
+from kernelinfo.model.limits import Launch
 from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.budget import Bounds

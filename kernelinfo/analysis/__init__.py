@@ -16,8 +16,7 @@ from kernelinfo.analysis.inputs import (
     read_found,
     run,
 )
-from kernelinfo.analysis.judge import Judge
-from kernelinfo.analysis.kernels import KernelReader
+from kernelinfo.analysis.kernels import Judge, KernelReader
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
-from kernelinfo.kernel import Repeat
+from kernelinfo.kernel import Repeat, counted
 from kernelinfo.kernel.names import stem
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
@@ -19,7 +19,6 @@ from kernelinfo.reading.containers import open_bytes, open_paths
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import text_of
 from kernelinfo.reading.facts import Module, ReadFilter
-from kernelinfo.rules.remark import counted
 
 _MOST_NAMES = 1 << 16
 """Most names to keep for a suggestion. A library of 88 137 kernels has 11 431."""

@@ -22,12 +22,12 @@ from kernelinfo.kernel.code_object import CodeObject as CodeObject
 from kernelinfo.kernel.condition import condition as condition
 from kernelinfo.kernel.report import Report as Report
 from kernelinfo.model import Allocated as Allocated
+from kernelinfo.model import Headroom as Headroom
 from kernelinfo.model import Occupancy as Occupancy
-from kernelinfo.model.headroom import Headroom as Headroom
-from kernelinfo.model.headroom import Range as Range
-from kernelinfo.model.headroom import Step as Step
+from kernelinfo.model import Range as Range
+from kernelinfo.model import Step as Step
+from kernelinfo.model.limits import Demand as Demand
+from kernelinfo.model.limits import Launch as Launch
 from kernelinfo.model.limits import Limit as Limit
-from kernelinfo.model.placement import Demand as Demand
-from kernelinfo.model.placement import Launch as Launch
 from kernelinfo.reading.blob import Problem as Problem
 from kernelinfo.rules import Selection as Selection

@@ -18,7 +18,7 @@ from kernelinfo.model import devices, occupancy
 from kernelinfo.model.calculator import Arch
 from kernelinfo.model.compilers import hip, llvm
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
-from kernelinfo.model.placement import Demand, Launch
+from kernelinfo.model.limits import Demand, Launch
 from kernelinfo.render import CALC_FORMATS, View, format_module
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers

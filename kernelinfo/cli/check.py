@@ -13,9 +13,9 @@ from kernelinfo.cli.project import configuration
 from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.cli.write_check import write_check, write_first_configuration
 from kernelinfo.config.file import read_file
+from kernelinfo.kernel import Severity
 from kernelinfo.render import CHECK_FORMATS
 from kernelinfo.render.config import render_config
-from kernelinfo.rules.severity import Severity
 
 EXAMPLES = """
   kernelinfo check build/                         # only the rules

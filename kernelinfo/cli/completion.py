@@ -17,13 +17,13 @@ import typer
 
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
+from kernelinfo.kernel import Severity
 from kernelinfo.kernel.columns import HEADINGS
 from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.manual import topics
 from kernelinfo.model.devices import target_named
 from kernelinfo.rules import RULES
-from kernelinfo.rules.severity import Severity
 
 Offers = list[tuple[str, str]]  # (word, description)
 

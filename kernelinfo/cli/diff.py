@@ -11,8 +11,7 @@ import typer
 from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, tell, write
-from kernelinfo.cli.progress import shown
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, shown, tell, write
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options, with_instructions

@@ -14,8 +14,7 @@ from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, every_name, in_order, listed
-from kernelinfo.cli.output import Problems, make_view, write
-from kernelinfo.cli.progress import shown
+from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate

@@ -14,8 +14,8 @@ from kernelinfo.cli import options
 from kernelinfo.cli.output import Problems, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
+from kernelinfo.kernel import counted
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.rules.remark import counted
 
 EXAMPLES = """
   kernelinfo extract libapp.so -o objects

@@ -9,13 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.output import CANNOT_ANSWER, Problems, complain
-from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel import Item, Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.pattern import is_pattern, matches
 from kernelinfo.reading.containers.files import STANDARD_INPUT
-from kernelinfo.render.attribution import attributed
-from kernelinfo.render.names import names_of, printable
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.names import attributed, names_of, printable
 
 _MOST_LISTED = 20
 

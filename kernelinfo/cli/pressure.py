@@ -11,8 +11,7 @@ import typer
 
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, in_order
-from kernelinfo.cli.output import Problems, make_view, write
-from kernelinfo.cli.progress import shown
+from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError

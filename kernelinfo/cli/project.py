@@ -13,7 +13,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.rules import Selection
 
 if TYPE_CHECKING:
-    from kernelinfo.rules.severity import Severity
+    from kernelinfo.kernel import Severity
 
 
 def configuration(

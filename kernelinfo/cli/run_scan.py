@@ -10,18 +10,17 @@ import typer
 
 from kernelinfo.analysis.inputs import once
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, tell, write
-from kernelinfo.cli.progress import scanned
+from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, scanned, tell, write
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import scanning
 from kernelinfo.fleet.acceptance import read_accepted, write_accepted
 from kernelinfo.fleet.dataset import Dataset, check_destination
 from kernelinfo.fleet.scanning import Scanned
 from kernelinfo.fleet.worker import ScanRequest, bounded
+from kernelinfo.kernel import counted
 from kernelinfo.reading.blob import Note
 from kernelinfo.render import jsonl
 from kernelinfo.render.records import render_table
-from kernelinfo.rules.remark import counted
 
 _SHOWN = 20  # most problems printed; the dataset has all
 

@@ -13,8 +13,7 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, write
-from kernelinfo.cli.progress import counting_bar
+from kernelinfo.cli.output import CANNOT_ANSWER, complain, counting_bar, make_view, write
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compile.ir import IR_SUFFIXES

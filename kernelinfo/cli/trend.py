@@ -12,8 +12,8 @@ from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, wri
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.fleet.api import trend
 from kernelinfo.fleet.history import By, Trend
+from kernelinfo.kernel import counted
 from kernelinfo.render import TREND_FORMATS, renderer
-from kernelinfo.rules.remark import counted
 
 EXAMPLES = """
   kernelinfo trend fleet

@@ -11,7 +11,7 @@ import typer
 
 from kernelinfo.errors import OptionError
 from kernelinfo.model.devices import target_named
-from kernelinfo.model.placement import Launch
+from kernelinfo.model.limits import Launch
 from kernelinfo.reading.budget import BY_DEFAULT
 
 if TYPE_CHECKING:

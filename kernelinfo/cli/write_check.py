@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, tell, write
-from kernelinfo.cli.progress import shown
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, shown, tell, write
 from kernelinfo.cli.wanted import with_instructions
 from kernelinfo.cli.write_report import read
 from kernelinfo.config import Configuration, shadowed_by
@@ -21,13 +20,13 @@ from kernelinfo.gate.beginning import first_configuration
 from kernelinfo.gate.location import located
 from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
+from kernelinfo.kernel import counted
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers import files
 from kernelinfo.render import SHOW_INSTRUCTIONS, View
 from kernelinfo.render.check import check_renderer
 from kernelinfo.render.check.pinned import render_update
 from kernelinfo.render.check.text import verdict
-from kernelinfo.rules.remark import counted
 
 
 def write_check(

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import Problems, make_view, write
-from kernelinfo.cli.progress import shown
+from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
 from kernelinfo.reading.containers.files import STANDARD_INPUT

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.hardware.targets import Device, Target, align, believed
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, counted
 from kernelinfo.model import Occupancy
 from kernelinfo.model.devices import Filling, fill
 from kernelinfo.rules import Selection, findings
-from kernelinfo.rules.remark import counted
 
 _TOLERANCE = 1.0  # percent of the wave slots by which a measurement may pass a ceiling
 _SHORTFALL = 0.9  # a measurement below this share of its ceiling wants an explanation

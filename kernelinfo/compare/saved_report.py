@@ -11,8 +11,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Features, SourceLine
-from kernelinfo.reading.stamps import compilers
-from kernelinfo.reading.target_id import target_id
+from kernelinfo.reading.target_id import compilers, target_id
 
 _SCHEMA, _VERSION = "kernelinfo/report", "1"
 _OLDER_SCHEMA = "kernelinfo"

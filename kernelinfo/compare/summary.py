@@ -12,8 +12,8 @@ from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS
 from kernelinfo.model.limits import Resource
-from kernelinfo.reading import stamps
 from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.target_id import compilers as compilers_of
 from kernelinfo.reading.target_id import target_id
 
 
@@ -122,7 +122,7 @@ def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Bu
         if result.kernel.code_object is not of:
             of = result.kernel.code_object
             called, target = name_of(of), target_id(of.target, of.features)
-            compilers.update(stamps.compilers(of.stamps))
+            compilers.update(compilers_of(of.stamps))
         kernels.append(_summary(result, target, called))
     return Build(tuple(kernels), tuple(sorted(compilers)))
 

@@ -19,7 +19,7 @@ from kernelinfo.reading.paths import configurations
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
-    from kernelinfo.rules.severity import Severity
+    from kernelinfo.kernel import Severity
 
 ForKernels = TypeVar("ForKernels", "Budget", "Suppression")
 ToolchainChange = Literal["report", "strict", "accept"]

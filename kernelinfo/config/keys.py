@@ -23,7 +23,7 @@ from kernelinfo.model.devices import target_named
 from kernelinfo.rules import named
 
 if TYPE_CHECKING:
-    from kernelinfo.rules.severity import Severity
+    from kernelinfo.kernel import Severity
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """Mildest first."""

@@ -33,12 +33,12 @@ from kernelinfo.fleet.history import (
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import Mover, Night, compared
 from kernelinfo.fleet.tables import open_builds
+from kernelinfo.kernel import counted
 from kernelinfo.kernel.condition import Where
 from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
-from kernelinfo.rules.remark import counted
 
 _KEYS: dict[By, str] = {
     "library": "Library",

@@ -9,9 +9,8 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.config import Budget
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.gate import ratchet
-from kernelinfo.kernel import Finding
+from kernelinfo.kernel import Finding, Severity
 from kernelinfo.rules import find
-from kernelinfo.rules.severity import Severity
 
 _BUDGET = "KI206"
 _OF_THE_BASELINE = "KI5"

@@ -10,12 +10,11 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration
 from kernelinfo.gate.scope import Scope
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.rules.documented import documented
-from kernelinfo.rules.remark import counted
 
 
 def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:

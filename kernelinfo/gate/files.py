@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.rules.remark import counted
+from kernelinfo.kernel import counted
 
 _MOST_NAMED = 5
 _PIN = "pin the change with --update-baseline"

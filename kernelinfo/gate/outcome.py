@@ -13,7 +13,7 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 
 if TYPE_CHECKING:
-    from kernelinfo.rules.severity import Severity
+    from kernelinfo.kernel import Severity
 
 VANISHED = "KI502"
 """The rule for pinned kernels that are gone. They leave a check without an answer (exit code 2)."""

@@ -17,8 +17,8 @@ from kernelinfo.gate.baseline import compared, pinnable, read_baseline
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.outcome import Judged
 from kernelinfo.gate.scope import Scope
+from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
-from kernelinfo.rules.severity import Severity
 
 
 class Update(NamedTuple):

@@ -11,8 +11,7 @@ from kernelinfo.config import Gate, ToolchainChange
 from kernelinfo.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.kernel.numbers import Number
-from kernelinfo.model.limits import MOST, RESOURCES, Resource
-from kernelinfo.model.placement import placement
+from kernelinfo.model.limits import MOST, RESOURCES, Resource, placement
 from kernelinfo.rules.documented import documented
 
 _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")

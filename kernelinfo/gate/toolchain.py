@@ -8,12 +8,11 @@ from itertools import islice
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.config import ToolchainChange
-from kernelinfo.kernel import Finding
+from kernelinfo.kernel import Finding, counted
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.model.limits import RESOURCES
-from kernelinfo.reading.stamps import makers
+from kernelinfo.reading.target_id import makers
 from kernelinfo.rules.documented import documented
-from kernelinfo.rules.remark import counted
 
 _MOST_NAMED = 5
 """Most kernels to name, those that lost most waves first."""

@@ -1,4 +1,4 @@
-"""The nouns of a report: a kernel, its occupancy, the findings of the rules."""
+"""The nouns of a report: a kernel, its occupancy, the remarks and findings of the rules."""
 
 from __future__ import annotations
 
@@ -16,10 +16,37 @@ from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
 if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.kernel.instruction_counts import InstructionCounts
+    from kernelinfo.model import Step
     from kernelinfo.model.devices import Filling
-    from kernelinfo.model.headroom import Step
     from kernelinfo.model.limits import Resource
     from kernelinfo.reading.arguments import Argument
+
+
+class Remark(NamedTuple):
+    """One sentence about one kernel."""
+
+    message: str
+    hint: str = ""  # what to do; empty if there is nothing to do
+    severity: Severity | None = None  # None: the rule's own
+
+
+def grouped(value: float) -> str:
+    """A number with its thousands apart: `88 137`, `5.5`."""
+    return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
+
+
+def counted(count: int, noun: str) -> str:
+    """The count with its noun in singular or plural: `1 wave`, `88 137 waves`."""
+    return f"{grouped(count)} {noun}{'' if count == 1 else 's'}"
+
+
+def waves_per_simd(value: float) -> str:
+    """The waves per SIMD with their unit: `1 wave/SIMD`, `5.5 waves/SIMD`."""
+    return f"{value:.4g} wave{'' if value == 1 else 's'}/SIMD"
+
+
+Severity = Literal["error", "warning", "note"]
+
 
 _LONGEST = 60
 """Characters of a name in `repr`."""

@@ -11,7 +11,7 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.model.placement import VGPRS_ARE_DYNAMIC, Demand
+from kernelinfo.model.limits import VGPRS_ARE_DYNAMIC, Demand
 from kernelinfo.reading.facts import (
     NOTHING,
     SOURCES,

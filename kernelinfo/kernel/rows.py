@@ -13,7 +13,7 @@ from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.reading import stamps
+from kernelinfo.reading.target_id import compilers as compilers_of
 from kernelinfo.reading.target_id import target_id
 
 Value = str | int | float | tuple[str, ...] | None
@@ -139,7 +139,7 @@ def occupancy_values(occupancy: Occupancy | None) -> ColumnValues:
 def build_values(code_object: CodeObject) -> ColumnValues:
     """Values of the columns `BUILD`."""
     own = (code_object.compiler,) if code_object.compiler else ()
-    compilers = dict.fromkeys((*own, *stamps.compilers(code_object.stamps)))
+    compilers = dict.fromkeys((*own, *compilers_of(code_object.stamps)))
     options = tuple(f"{name}={value}" for name, value in code_object.options)
     return BETWEEN_COMPILERS.join(compilers) or None, options, code_object.kernel_count
 

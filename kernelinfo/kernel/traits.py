@@ -9,7 +9,7 @@ from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.hardware.targets import Target
 from kernelinfo.hardware.targets import known as known_targets
 from kernelinfo.model import Allocated, Occupancy, allocated, occupancy
-from kernelinfo.model.placement import Assumption, Demand, Launch, placement
+from kernelinfo.model.limits import Assumption, Demand, Launch, placement
 from kernelinfo.reading.facts import Fact, Numbers, StatedNumbers, facts_of
 
 LDS_NOT_STATED = (

@@ -10,8 +10,7 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.model import Occupancy
 from kernelinfo.model import occupancy as occupancy_of
 from kernelinfo.model.devices import target_named
-from kernelinfo.model.limits import most_lds, most_sgprs, most_vgprs
-from kernelinfo.model.placement import Demand, Launch, placement
+from kernelinfo.model.limits import Demand, Launch, most_lds, most_sgprs, most_vgprs, placement
 
 
 @dataclass(frozen=True, slots=True)

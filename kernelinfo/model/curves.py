@@ -13,8 +13,7 @@ from typing import Literal, get_args
 
 from kernelinfo.hardware.targets import Target, find
 from kernelinfo.model import occupancy
-from kernelinfo.model.limits import Resource, most_lds_of_a_workgroup
-from kernelinfo.model.placement import Demand, Launch, placement
+from kernelinfo.model.limits import Demand, Launch, Resource, most_lds_of_a_workgroup, placement
 
 CurveVariable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
 VARIABLES: tuple[CurveVariable, ...] = get_args(CurveVariable)

@@ -1,8 +1,9 @@
-"""Processor and features from the many spellings of a target: ids, triples, ISA versions."""
+"""Processor and features from the spellings of a target; the compiler from its version strings."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from kernelinfo.hardware import targets
@@ -94,3 +95,53 @@ def parse_isa_version(text: str) -> TargetId | None:
 def isa_version(major: int, minor: int, stepping: int) -> TargetId | None:
     """Processor of an ISA version: 9, 0, 10 is gfx90a. None for a major version of 100 or more."""
     return parse_target_id(f"gfx{major}{minor:x}{stepping:x}") if major < 100 else None
+
+
+_LINKER = "Linker:"
+_STAMP_VERSION = re.compile(r"version (\d{1,9})\.(\d{1,9})\.(\d{1,9})")
+_RELEASE = re.compile(r"\broc-(\d{1,9})\.(\d{1,9})\.(\d{1,9})")
+# AMD's compiler is an "AMD clang"; the bitcode libraries of its releases lack the vendor.
+_DEVICE_LIBRARY = re.compile(r"clang version .*RadeonOpenCompute/llvm-project roc-")
+
+
+def distinct(stamps: Iterable[str]) -> tuple[str, ...]:
+    """The stamps stripped of blanks, sorted, without repeats or empty ones.
+
+    Linkers repeat and order stamps as they like.
+    """
+    return tuple(sorted({stamp.strip() for stamp in stamps} - {""}))
+
+
+def compilers(stamps: Iterable[str]) -> tuple[str, ...]:
+    """The stamps of compilers: all but the linker's."""
+    return tuple(stamp for stamp in stamps if not stamp.startswith(_LINKER))
+
+
+def makers(stamps: Iterable[str]) -> tuple[str, ...]:
+    """The stamps of compilers that may have made the kernels.
+
+    Leaves out AMD's device libraries, linked bitcode with the stamp of its own compiler.
+    """
+    return tuple(stamp for stamp in compilers(stamps) if not _DEVICE_LIBRARY.match(stamp))
+
+
+def is_of_clang(stamp: str) -> bool:
+    """True for the stamp of a clang, AMD's included."""
+    return "clang version " in stamp
+
+
+def compiler_of(stamps: tuple[str, ...]) -> str | None:
+    """Stamp of the compiler that made the kernels; None without a compiler's stamp.
+
+    The newest one counts: no LLVM reads the bitcode of a newer LLVM.
+    """
+    return max(makers(stamps), key=_age, default=None)
+
+
+def _age(stamp: str) -> tuple[list[int], list[int], str]:
+    """Sort key: newest compiler last; ties by text."""
+    return _numbers(_STAMP_VERSION.search(stamp)), _numbers(_RELEASE.search(stamp)), stamp
+
+
+def _numbers(found: re.Match[str] | None) -> list[int]:
+    return [int(number) for number in found.groups()] if found else []

@@ -10,11 +10,10 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.columns import Column
 from kernelinfo.kernel.rows import Value
 from kernelinfo.render import RECORD_FORMATS, View, csv
-from kernelinfo.render.findings import hidden_kernels
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.names import chosen_name, printable
-from kernelinfo.render.paint import painted, table_lines
-from kernelinfo.render.words import column_cell
+from kernelinfo.render.paint import column_cell, painted, table_lines
+from kernelinfo.render.table import hidden_kernels
 
 
 def render_columns(

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Item, Result, counted, grouped
 from kernelinfo.kernel.columns import find
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import fitted, painted, table_lines
+from kernelinfo.render.paint import fitted, number, painted, size, table_lines
 from kernelinfo.render.records import render_records
-from kernelinfo.render.words import number, size
-from kernelinfo.rules.remark import counted, grouped
 
 CountedBy = Literal["library", "member", "target", "file", "limiter", "waves"]
 BY: tuple[CountedBy, ...] = get_args(CountedBy)

@@ -9,13 +9,11 @@ from typing import Any
 
 from kernelinfo.hardware.targets import Target
 from kernelinfo.model.curves import CurvePoint, CurveVariable, stretches
-from kernelinfo.model.limits import RESOURCES, Resource
-from kernelinfo.model.placement import Demand, Launch
+from kernelinfo.model.limits import RESOURCES, Demand, Launch, Resource
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
-from kernelinfo.render.paint import cells, painted, right
+from kernelinfo.render.paint import amount, cells, number, painted, percent, right, size
 from kernelinfo.render.records import render_table
-from kernelinfo.render.words import amount, number, percent, size
 
 _NAMES: dict[CurveVariable, tuple[str, str]] = {
     "vgpr": ("VGPRs", "vgprs"),

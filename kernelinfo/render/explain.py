@@ -5,19 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.hardware.targets import Device, Target
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Kernel, Result, counted
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.model import Occupancy
 from kernelinfo.model.calculator import vgpr_steps
 from kernelinfo.model.limits import RESOURCES, Limit
 from kernelinfo.reading.facts import SOURCES, Fact
 from kernelinfo.render import View, notes
-from kernelinfo.render.findings import in_words, next_step
 from kernelinfo.render.names import heading, name_of, printable
 from kernelinfo.render.notes import Notes
-from kernelinfo.render.paint import Span, aligned, cells, left, painted, wrap
-from kernelinfo.render.words import bare, block, number, percent, waves_per_simd
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.paint import (
+    Span,
+    aligned,
+    bare,
+    block,
+    cells,
+    left,
+    number,
+    painted,
+    percent,
+    waves_per_simd,
+    wrap,
+)
+from kernelinfo.render.table import in_words, next_step
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8

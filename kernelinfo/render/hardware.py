@@ -9,9 +9,8 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.model.calculator import Rung
 from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
-from kernelinfo.render.paint import Span, fitted, left, painted
+from kernelinfo.render.paint import Span, fitted, left, number, painted, percent, size
 from kernelinfo.render.records import render_table
-from kernelinfo.render.words import number, percent, size
 
 
 def render_targets(found: list[Target], view: View) -> Iterator[str]:

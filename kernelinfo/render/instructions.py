@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelinfo.kernel.instruction_counts import InstructionCounts
-from kernelinfo.render.paint import aligned, cells
-from kernelinfo.render.words import percent
+from kernelinfo.render.paint import aligned, cells, percent
 
 HEADINGS = InstructionCounts._make(
     (

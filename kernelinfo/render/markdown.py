@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel import Item, Result, counted, grouped
 from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
-from kernelinfo.render.findings import counts
 from kernelinfo.render.groups import folded_rows
 from kernelinfo.render.names import names_of, printable
-from kernelinfo.render.table import named
-from kernelinfo.render.words import block, bound, known, limiters, number, percent, size
-from kernelinfo.rules.remark import counted, grouped
+from kernelinfo.render.paint import block, bound, known, limiters, number, percent, size
+from kernelinfo.render.table import finding_counts, named
 
 _HEADING = (
     *("kernel", "target", "waves/SIMD", "occupancy", "limited by"),
@@ -23,7 +21,7 @@ _HEADING = (
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """The report. Kernels with findings come first; others and those beyond `top` are folded."""
     report = Report.of(items)
-    found = counts(finding for result in report.results for finding in result.findings)
+    found = finding_counts(finding for result in report.results for finding in result.findings)
     parts = [", ".join(found.values()) or "no findings", counted(len(report.results), "kernel")]
     if report.problems:
         parts.append(f"{counted(len(report.problems), 'problem')}: not all was read")

@@ -7,12 +7,11 @@ from typing import Any
 
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Resources
+from kernelinfo.kernel import counted
 from kernelinfo.render import View
 from kernelinfo.render.names import folded, name_of, printable
-from kernelinfo.render.paint import cells, fitted, painted
+from kernelinfo.render.paint import cells, fitted, known, limiters, painted, percent, size
 from kernelinfo.render.records import render_table
-from kernelinfo.render.words import known, limiters, percent, size
-from kernelinfo.rules.remark import counted
 
 
 def tie_problem(names: tuple[str, ...]) -> str:

@@ -5,18 +5,16 @@ from __future__ import annotations
 from math import prod
 
 from kernelinfo.hardware.targets import Device, Target
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.curves import best_sizes
 from kernelinfo.model.devices import Filling, Grid
-from kernelinfo.model.limits import Resource, most_vgprs
-from kernelinfo.model.placement import Demand, Launch, placement
+from kernelinfo.model.limits import Demand, Launch, Resource, most_vgprs, placement
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.facts import Code
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import percent
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.paint import percent
 
 Notes = list[tuple[str, str]]  # (label, text) of each line
 

@@ -6,13 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor
 
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import Result, grouped
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import View
-from kernelinfo.render.findings import Label
-from kernelinfo.render.paint import Span, fitted, left, right
-from kernelinfo.render.words import size
-from kernelinfo.rules.remark import grouped
+from kernelinfo.render.paint import Span, fitted, left, right, size
+from kernelinfo.render.table import Label
 
 _LABEL = 10
 _BAR = 5

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel import Item, Kernel, Result, counted, grouped
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
-from kernelinfo.render import View, findings
-from kernelinfo.render.attribution import attributed
+from kernelinfo.render import View
 from kernelinfo.render.groups import folded_rows, grouped_rows
-from kernelinfo.render.names import heading, member_path, names_of, printable
-from kernelinfo.render.paint import Span, cells, fitted, painted, wrap
+from kernelinfo.render.names import attributed, heading, member_path, names_of, printable
+from kernelinfo.render.paint import Span, cells, compiler_name, fitted, painted, wrap
 from kernelinfo.render.summary import summary
-from kernelinfo.render.table import TableRow, table, target_of
-from kernelinfo.render.words import compiler_name
-from kernelinfo.rules.remark import counted, grouped
+from kernelinfo.render.table import (
+    SEVERITY_STYLES,
+    Label,
+    TableRow,
+    finding_counts,
+    hidden_kernels,
+    of_all,
+    of_each,
+    table,
+    target_of,
+    worst_first,
+)
 
 _MANY_CODE_OBJECTS = 4  # more share one table with a target column
 _MANY_KERNELS = 20  # more get a summary first, and are grouped, worst first
@@ -47,13 +55,13 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
     else:
         shown = [*report.results][: view.top or None]
         yield from _by_code_object(report, shown, names, view)
-    yield from findings.hidden_kernels(len(report.results) - len(shown))
+    yield from hidden_kernels(len(report.results) - len(shown))
     if not view.quiet:
         longest = 0 if brief else max(cells(names[result.kernel.symbol]) for result in shown)
         yield from _below(report, shown, label, view, longest)
 
 
-def _above(report: Report, label: findings.Label, view: View) -> Iterator[list[Span]]:
+def _above(report: Report, label: Label, view: View) -> Iterator[list[Span]]:
     """Lines above a table of all kernels: headings, or a summary of many kernels."""
     if len(report.code_objects) == 1:
         yield from _heading(report.code_objects[0], report.results, view, len(report.results))
@@ -65,7 +73,7 @@ def _above(report: Report, label: findings.Label, view: View) -> Iterator[list[S
 
 
 def _below(
-    report: Report, shown: list[Result], label: findings.Label, view: View, longest: int
+    report: Report, shown: list[Result], label: Label, view: View, longest: int
 ) -> Iterator[list[Span]]:
     """Lines of legend, next steps, findings and counts; `longest` is the widest name's columns."""
     yield from _also(report)
@@ -75,9 +83,9 @@ def _below(
         yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
     if len(shown) < len(report.results):
-        lines = [*findings.of_all(shown, report.results, label, view)]
+        lines = [*of_all(shown, report.results, label, view)]
     else:
-        lines = [*findings.of_each(shown, label, view)]
+        lines = [*of_each(shown, label, view)]
     yield from [*lines, []] if lines else []
     yield from _summary(report, view)
 
@@ -174,7 +182,7 @@ def _legend(shown: list[Result]) -> Iterator[str]:
     yield from (f" ≤ {reason}" for reason in reasons)
 
 
-def _label(report: Report, names: Mapping[str, str]) -> findings.Label:
+def _label(report: Report, names: Mapping[str, str]) -> Label:
     """A function for a kernel's label: its short name, with what tells it apart from others."""
     namesakes: dict[str, list[Kernel]] = {}
     for kernel in report.kernels:
@@ -192,14 +200,14 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     """Lines with the counts of findings and kernels, and the commands that explain them."""
     found = [finding for result in report.results for finding in result.findings]
     line: list[Span] = [(" ", "")]
-    for severity, count in findings.counts(found).items():
-        line += [(", " if line[1:] else "", ""), (count, findings.SEVERITY_STYLES[severity])]
+    for severity, count in finding_counts(found).items():
+        line += [(", " if line[1:] else "", ""), (count, SEVERITY_STYLES[severity])]
     problems = f"{counted(len(report.problems), 'problem')}: not all was read"
     kernels = counted(len(report.results), "kernel")
     code_objects = counted(len(report.code_objects), "code object")
     read = f"{kernels} in {code_objects} · {problems if report.problems else 'all read'}"
     line.append((f"{' · ' if line[1:] else ''}{read}", "bold red" if report.problems else ""))
     yield from wrap(line, view.width, 1)
-    rule = f"`kernelinfo explain {min(found, key=findings.worst_first).rule}` or " if found else ""
+    rule = f"`kernelinfo explain {min(found, key=worst_first).rule}` or " if found else ""
     more = f"{rule}`kernelinfo explain occupancy` says more"
     yield from fitted([(f" occupancy is a ceiling, not a speed; {more}", "dim")], view, 1)

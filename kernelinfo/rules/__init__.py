@@ -9,16 +9,15 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Finding, Kernel
+from kernelinfo.kernel import Finding, Kernel, Remark
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves
 from kernelinfo.rules.documented import DOCUMENTED
-from kernelinfo.rules.remark import Remark
 
 if TYPE_CHECKING:
+    from kernelinfo.kernel import Severity
     from kernelinfo.rules.documented import Documented
-    from kernelinfo.rules.severity import Severity
 
 
 class Rule(NamedTuple):

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.hardware.targets import align
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, Remark, counted, waves_per_simd
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.model.limits import RESOURCES, most_vgprs
-from kernelinfo.model.placement import Launch, placement
+from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, placement
 from kernelinfo.reading.facts import Code
-from kernelinfo.rules.remark import Remark, counted, waves_per_simd
 
 
 def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.kernel import Finding
 
 if TYPE_CHECKING:
-    from kernelinfo.rules.severity import Severity
+    from kernelinfo.kernel import Severity
 
 
 class Documented(NamedTuple):

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.hardware.targets import align
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, Remark, waves_per_simd
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import room, waves_by_resource
 from kernelinfo.reading.facts import Fact
-from kernelinfo.rules.remark import Remark, waves_per_simd
 
 
 def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.hardware.targets import REGISTER_BYTES
+from kernelinfo.kernel import Remark, counted
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.facts import Code
-from kernelinfo.rules.remark import Remark, counted
 
 _FEW_VGPRS = 4  # spilled VGPRs; so few rarely cost time, often one value saved across a call
 _MANY_SGPRS = 64  # spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs

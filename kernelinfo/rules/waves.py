@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Kernel, Remark, Result, counted, waves_per_simd
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy, occupancy
-from kernelinfo.model.limits import allocated_vgprs, lds_of, waves_by_resource
-from kernelinfo.model.placement import Launch, placement
-from kernelinfo.rules.remark import Remark, counted, waves_per_simd
+from kernelinfo.model.limits import Launch, allocated_vgprs, lds_of, placement, waves_by_resource
 
 _NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # how far above the step a kernel may be, as a share of the step
 _WORTH = 1.2  # times the current waves; a smaller gain is not reported

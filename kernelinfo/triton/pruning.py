@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from kernelinfo.errors import OptionError
 from kernelinfo.hardware import targets
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, counted, waves_per_simd
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.rules.compilation import asked_waves_not_reached
-from kernelinfo.rules.remark import counted, waves_per_simd
 from kernelinfo.triton.compiled import of, require_triton
 
 _LOG = getLogger("kernelinfo.triton")

@@ -10,7 +10,7 @@ from kernelinfo.compile.ir import Input
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Result
 from kernelinfo.model.calculator import Arch
-from kernelinfo.model.placement import waves_of
+from kernelinfo.model.limits import waves_of
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.condition import Where

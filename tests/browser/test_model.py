@@ -20,9 +20,9 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.model import Occupancy, occupancy
 from kernelinfo.model.calculator import arch
 from kernelinfo.model.curves import CurveVariable, curve
-from kernelinfo.model.placement import Demand, Launch
+from kernelinfo.model.limits import Demand, Launch
 from kernelinfo.model.vectors import vectors
-from kernelinfo.render.findings import next_step
+from kernelinfo.render.table import next_step
 from kernelinfo.rules import BY_DEFAULT, Rule, findings
 
 from ..conftest import FIXTURES

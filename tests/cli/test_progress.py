@@ -8,9 +8,8 @@ import sys
 import pytest
 
 from kernelinfo import Options, analyse
-from kernelinfo.cli import app, progress
-from kernelinfo.cli.output import write
-from kernelinfo.cli.progress import shown
+from kernelinfo.cli import app, output
+from kernelinfo.cli.output import shown, write
 
 from ..conftest import FIXTURES
 
@@ -29,8 +28,8 @@ def test_bytes_and_kernels_after_a_while(
 ) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "_PATIENCE", patience)
-    monkeypatch.setattr(progress, "_EVERY", -1.0)
+    monkeypatch.setattr(output, "_BAR_AFTER", patience)
+    monkeypatch.setattr(output, "_EVERY", -1.0)
     monkeypatch.setenv("TERM", "xterm")
     items = list(analyse([LIBRARY], Options()))
     assert list(shown(items, [LIBRARY])) == items
@@ -41,7 +40,7 @@ def test_bytes_and_kernels_after_a_while(
 def test_nothing_where_standard_error_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     pipe = io.StringIO()
     monkeypatch.setattr(sys, "stderr", pipe)
-    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    monkeypatch.setattr(output, "_BAR_AFTER", -1.0)
     items = list(analyse([LIBRARY], Options()))
     assert list(shown(items, [LIBRARY])) == items
     assert pipe.getvalue() == ""
@@ -52,8 +51,8 @@ def test_rows_go_to_standard_output_while_the_bar_is_shown(
 ) -> None:
     """`kernelinfo large.so --format jsonl --jobs 1 > rows.jsonl`, typed at a terminal."""
     monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
-    monkeypatch.setattr(progress, "_EVERY", -1.0)
+    monkeypatch.setattr(output, "_BAR_AFTER", -1.0)
+    monkeypatch.setattr(output, "_EVERY", -1.0)
     monkeypatch.setenv("TERM", "xterm")
     items = shown(analyse([LIBRARY], Options()), [LIBRARY])
     row = "x" * (1 << 17) + "\n"  # more than is written at once
@@ -78,8 +77,8 @@ def test_each_long_command_shows_what_it_has_read(
     """Typed at a terminal, with the output redirected to a file."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
-    monkeypatch.setattr(progress, "_EVERY", -1.0)
+    monkeypatch.setattr(output, "_BAR_AFTER", -1.0)
+    monkeypatch.setattr(output, "_EVERY", -1.0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys, "argv", ["kernelinfo", *arguments])
     with pytest.raises(SystemExit) as ended:
@@ -93,7 +92,7 @@ def test_results_on_the_terminal_replace_the_bar(monkeypatch: pytest.MonkeyPatch
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(sys, "stdout", Terminal())
-    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    monkeypatch.setattr(output, "_BAR_AFTER", -1.0)
     items = list(analyse([LIBRARY], Options()))
     assert list(shown(items, [LIBRARY], streams=True)) == items
     assert terminal.getvalue() == ""

@@ -15,7 +15,7 @@ from typing import Any
 from kernelinfo import Kernel, Options, Result, analyse
 from kernelinfo.kernel.compiler_number import agrees, why
 from kernelinfo.model.compilers.llvm import Attributes, Printed, printed
-from kernelinfo.model.placement import Demand
+from kernelinfo.model.limits import Demand
 
 from .compilers import Compiler, Setting
 from .shapes import Shape, random_shape

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 
 from kernelinfo.hardware.targets import Target
-from kernelinfo.model.placement import waves_of
+from kernelinfo.model.limits import waves_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kernelinfo.analysis import load
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.report import Report
-from kernelinfo.reading.stamps import compiler_of
+from kernelinfo.reading.target_id import compiler_of
 
 from ..conftest import FIXTURES
 

@@ -27,7 +27,7 @@ from kernelinfo.model.compilers.llvm import (
     printed,
     waves_per_simd,
 )
-from kernelinfo.model.placement import Demand, Launch
+from kernelinfo.model.limits import Demand, Launch
 from kernelinfo.rules import Selection
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 from tests.test_golden import run

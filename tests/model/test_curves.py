@@ -10,7 +10,7 @@ import pytest
 from kernelinfo.hardware import targets
 from kernelinfo.model.calculator import arch
 from kernelinfo.model.curves import CurveVariable, best_sizes, curve, stretches
-from kernelinfo.model.placement import Demand, Launch
+from kernelinfo.model.limits import Demand, Launch
 
 from ..conftest import registers
 

@@ -16,7 +16,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.model import Occupancy, occupancy
 from kernelinfo.model.calculator import arch, vgpr_steps
-from kernelinfo.model.placement import Demand, Launch
+from kernelinfo.model.limits import Demand, Launch
 from kernelinfo.reading.facts import Features, KernelFacts, Numbers
 from tests.conftest import FIXTURES, registers
 

@@ -14,7 +14,7 @@ import kernelinfo
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.compiler_number import compiler_number
 from kernelinfo.kernel.traits import LDS_NOT_STATED
-from kernelinfo.model.placement import VGPRS_ARE_DYNAMIC
+from kernelinfo.model.limits import VGPRS_ARE_DYNAMIC
 from tests.conftest import FIXTURES
 from tests.test_golden import run
 

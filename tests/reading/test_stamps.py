@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernelinfo import load
-from kernelinfo.reading.stamps import compiler_of, compilers, distinct
+from kernelinfo.reading.target_id import compiler_of, compilers, distinct
 
 REPOSITORY = "https://github.com/RadeonOpenCompute/llvm-project"
 ROCM_7 = f"AMD clang version 20.0.0git ({REPOSITORY} roc-7.0.2 25385 e1e1e1)"

@@ -14,8 +14,8 @@ from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Repeat, Result
 from kernelinfo.render import View
-from kernelinfo.render.findings import SEVERITY_STYLES
 from kernelinfo.render.paint import cells, paint
+from kernelinfo.render.table import SEVERITY_STYLES
 from kernelinfo.render.text import render
 
 from ..conftest import FIXTURES

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kernelinfo.render.paint import cells
-from kernelinfo.render.words import size
+from kernelinfo.render.paint import cells, size
 
 from ..conftest import FIXTURES
 from ..test_golden import run

@@ -8,7 +8,7 @@ import pytest
 
 from kernelinfo import arch, load
 from kernelinfo.model import occupancy
-from kernelinfo.model.placement import Launch
+from kernelinfo.model.limits import Launch
 from kernelinfo.rules.failures import unlaunchable_workgroup
 
 from ..conftest import FIXTURES

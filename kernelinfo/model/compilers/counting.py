@@ -15,8 +15,16 @@ from typing import NamedTuple
 from kernelinfo.hardware.llvm_registers import waves_by_sgprs
 from kernelinfo.hardware.targets import Target
 from kernelinfo.model.compilers import llvm
-from kernelinfo.model.limits import Resource, Waves, lds_of, waves_by_resource
-from kernelinfo.model.placement import Demand, Launch, placement, waves_of
+from kernelinfo.model.limits import (
+    Demand,
+    Launch,
+    Resource,
+    Waves,
+    lds_of,
+    placement,
+    waves_by_resource,
+    waves_of,
+)
 
 CauseName = str  # a key of `CAUSES`
 CAUSES: dict[CauseName, str] = {

@@ -8,8 +8,7 @@ CUs in WGP mode) and #10618 (SGPRs of the trap handler).
 from __future__ import annotations
 
 from kernelinfo.hardware.targets import Target, align, believed
-from kernelinfo.model.limits import lds_of
-from kernelinfo.model.placement import Demand, Launch
+from kernelinfo.model.limits import Demand, Launch, lds_of
 
 _LAST_UNFIXED = 2025  # up to this year HIP assumes the VGPR file of gfx9 for targets it lacks
 

@@ -17,7 +17,7 @@ from kernelinfo.hardware.llvm_registers import (
     waves_by_vgprs,
 )
 from kernelinfo.hardware.targets import Domain, Target, Vgprs, align, believed
-from kernelinfo.model.placement import Demand, waves_of
+from kernelinfo.model.limits import Demand, waves_of
 
 FIRST, MAIN = 13, 24  # the oldest and the newest version whose formulas are known
 DYNAMIC_BLOCKS = (16, 32)

@@ -2,22 +2,323 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from kernelinfo.errors import TooManyKernelsError
-from kernelinfo.reading.assembly.kernel_text import WholeText
-from kernelinfo.reading.assembly.module_text import ModuleText
+from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
+from kernelinfo.reading.assembly import shader_registers as registers
+from kernelinfo.reading.assembly.directives import PlacedBlock
+from kernelinfo.reading.assembly.expressions import Definitions
+from kernelinfo.reading.assembly.instructions import function_text, read_code, with_proven
+from kernelinfo.reading.assembly.kernel_text import (
+    Evaluation,
+    KernelText,
+    KernelTexts,
+    WholeText,
+    check_metadata,
+    doubt,
+    without_shaders,
+)
+from kernelinfo.reading.assembly.linking_text import LinkingText
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     BEGIN,
     BUNDLE,
+    INFO,
+    SourceFiles,
     is_directive,
     marks,
     outside_macros,
 )
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
-from kernelinfo.reading.data import Lines, Text, decode, line_at
+from kernelinfo.reading.data import Lines, Text, before, decode, line_at, line_end
 from kernelinfo.reading.facts import Features, Module, ReadWarnings
+from kernelinfo.reading.metadata import code_object_version, unknown_version
+from kernelinfo.reading.target_id import TargetId, distinct, parse_isa_version, parse_target_id
+
+if TYPE_CHECKING:
+    from kernelinfo.reading.assembly.linking_text import LinkingText
+
+
+_METADATA, _METADATA_V2 = "amdgpu_metadata", "amd_amdgpu_hsa_metadata"
+_BLOCKS = {_METADATA, _METADATA_V2, "amdgpu_pal_metadata"}
+# Sources of a module's target, the best first.
+_TARGET_SOURCES = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
+
+_STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
+
+
+class ModuleText:
+    """State of one module while its text is read."""
+
+    def __init__(self, whole: WholeText, start: int, bundle_id: str) -> None:
+        self._text, self._lines, self._warnings, self._budget = whole
+        self._start = start
+        self._bundle_id = bundle_id
+        self._targets: dict[str, TargetId] = {}
+        self._version: int | None = None
+        self._stamps: list[str] = []
+        self._definitions = Definitions()
+        self._kernels = KernelTexts(self._budget)
+        self._files = SourceFiles()
+        # Metadata is read at its end. Until then: its directive, and the offset of its text.
+        self._metadata: tuple[str, int] | None = None
+        self._is_hsa = self._has_metadata = False
+        self._linking: LinkingText | None = None
+        # Registers of the next function; registers of all functions, and their line.
+        self._config: PlacedBlock | None = None
+        self._pipelines: tuple[registers.Pipelines, int] | None = None
+        # Marks before this offset are already read.
+        self._read = start
+        # A name is sought behind the last info block, the last begun function, and the last kernel
+        # with a descriptor.
+        self._informed = start
+        self._begin = -1
+        self._described = "", start
+
+    @property
+    def begun(self) -> bool:
+        """True if the module has a kernel, a target or metadata, so that a new target ends it."""
+        return bool(self._kernels or self._targets or self._metadata)
+
+    def take(self, offset: int, kind: str) -> None:
+        """Read the statement that `marks` found at `offset`. Raises `TooManyKernelsError`."""
+        if offset < self._read:
+            return
+        if kind == BEGIN:
+            self._begin = offset
+            return
+        if kind == "file":
+            self._files.take(self._text, offset)
+            return
+        ends = kind.startswith("end_")
+        if self._metadata and (ends or kind in _BLOCKS) and is_directive(self._text, offset):
+            self._close_metadata(offset, ended=ends)
+        if self._metadata:
+            return  # other marks inside metadata are its text
+        if kind == INFO:
+            self._take_info(offset)
+        elif kind == scan.UNEXPANDED:
+            begins = decode(line_at(self._text, offset)[:60].strip())
+            message = f"kernels made by `{begins}` are not read: only the assembler expands it; "
+            self.warn(message + "give the object assembled from this text", offset)
+        elif kind == ASSIGNMENT:
+            self._definitions.add_assignment(self._text, offset, self._lines)
+        elif kind in ("set", "equ"):
+            self._read = self._definitions.add_sets(self._text, offset, self._lines, self._budget)
+        elif is_directive(self._text, offset):
+            self._take_directive(offset, kind)
+
+    def _take_directive(self, offset: int, kind: str) -> None:
+        line = line_at(self._text, offset)
+        operand = line[len(kind) + 1 :].strip()
+        string = _STRING.match(operand) if b'"' in operand else None
+        match kind:
+            case "amdhsa_kernel":
+                self._take_descriptor(offset, scan.described_kernel(operand))
+            case "amd_kernel_code_t":
+                self._take_code_t(offset)
+            case "amdgcn_target" | "amd_amdgpu_isa":
+                named = decode(string[1] if string else operand)
+                self._is_hsa |= "amdhsa" in named
+                if target := parse_target_id(named):
+                    self._targets[kind] = target
+                else:
+                    self.warn(f".{kind} names no processor: {named!r}", offset)
+            case "hsa_code_object_isa":
+                if target := parse_isa_version(decode(operand)):
+                    self._targets[kind] = target
+            case "amdhsa_code_object_version" | "hsa_code_object_version":
+                number = re.match(rb"\d{1,4}", operand)
+                self._version = int(number[0]) if number else None
+            case "ident":
+                if string:
+                    self._stamps.append(decode(string[1]))
+            case "amdgpu_info" | "amdgpu_lds":
+                self._linking = self._linking or LinkingText(self._budget)
+                if wrong := self._linking.take(self._text, offset, kind, operand):
+                    self.warn(wrong, offset)
+            case "AMDGPU.config":
+                block = registers.read_config(self._text, offset)
+                self._config = PlacedBlock(block, self._lines.number(offset))
+            case "amd_amdgpu_pal_metadata":
+                self._pipelines = registers.of_pairs(decode(operand)), self._lines.number(offset)
+            case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
+                self._metadata = kind, line_end(self._text, offset) + 1
+
+    def _label(self, kernel: KernelText, offset: int | None) -> None:
+        """Set the kernel's label to `offset`, unless that is None."""
+        if offset is not None:
+            kernel.label, kernel.line = offset, self._lines.number(offset)
+
+    def _take_info(self, offset: int) -> None:
+        prefix = before(self._text, offset)
+        block = info_block.read_block(self._text, offset - len(prefix)) if prefix else None
+        if block is None:
+            return
+        floor, self._informed, self._read = self._informed, block.end, block.end
+        config, self._config = self._config, None
+        if block.kind != "Kernel":
+            return
+        line = self._lines.number(offset)
+        symbol, label = self._function(floor, offset) or (f"kernel at line {line}", None)
+        kernel = self._kernels[symbol]
+        if kernel.info:
+            self.warn(f"kernel {symbol!r}: kernel info stands here again, not read", offset)
+            return
+        if kernel.line is None:
+            self._label(kernel, label)
+        kernel.info = PlacedBlock(block.block, line)
+        kernel.config = config
+        kernel.code_bytes = block.code_bytes
+        for within, comment in block.unread:
+            message = f"kernel {symbol!r}: not a kernel info field: {decode(comment[:60])!r}"
+            self._warnings.add(message, line + within)
+
+    def _function(self, floor: int, offset: int) -> tuple[str, int | None] | None:
+        """Name and label offset of the function with its info block at `offset`; None if unknown.
+
+        The label offset is None if it is known already or not found.
+        """
+        if self._begin >= floor:
+            # The comment holds the name without quotes or escapes.
+            name = decode(line_at(self._text, self._begin + len(BEGIN)).rstrip())
+            if (known := self._kernels.get(name)) and known.line is not None:
+                return name, None
+            return name, scan.label_offset(self._text, name, self._begin, offset)
+        name, described = self._described
+        if name and described > floor:
+            return name, None
+        return scan.last_label(self._text, floor, offset)
+
+    def _take_descriptor(self, offset: int, symbol: str) -> None:
+        block, ended = directives.read_block(self._text, offset, "amdhsa_kernel")
+        floor = max(self._described[1], self._informed)
+        self._described = symbol, offset
+        kernel = self._kernels[symbol]
+        if kernel.directives:
+            self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", offset)
+            return
+        self._label(kernel, scan.label_offset(self._text, symbol, floor, offset))
+        kernel.directives = PlacedBlock(block, self._lines.number(offset))
+        if not ended:
+            self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", offset)
+
+    def _take_code_t(self, offset: int) -> None:
+        # The structure stands first in the code, directly behind the kernel's label.
+        floor, line = max(self._informed, offset - 4096), self._lines.number(offset)
+        label = scan.last_label(self._text, floor, offset)
+        symbol, begin = label or (f"kernel at line {line}", None)
+        block, _ = directives.read_block(self._text, offset, "amd_kernel_code_t")
+        kernel = self._kernels[symbol]
+        kernel.code_t = PlacedBlock(block, line)
+        self._label(kernel, begin)
+
+    def _close_metadata(self, offset: int, *, ended: bool) -> None:
+        """Read the open metadata block, which ends at `offset`; `ended` is False if it is cut."""
+        assert self._metadata
+        (kind, start), self._metadata = self._metadata, None
+        self._has_metadata = True
+        yaml, complete = metadata_yaml.document(decode(self._text[start:offset]))
+        if not (ended or complete):
+            self.warn("the metadata has no end", start)
+        line = self._lines.number(start)
+        try:
+            if kind == "amdgpu_pal_metadata":
+                root, _ = metadata_yaml.root_of(yaml)
+                self._pipelines = registers.of_metadata(root), line
+                return
+            is_v2 = kind == _METADATA_V2
+            found = metadata_yaml.parse(yaml, self._budget.most + 1, is_v2=is_v2)
+        except ValueError as error:
+            self.warn(f"the metadata cannot be read: {error}", start)
+            return
+        if target := parse_target_id(found.target or ""):
+            self._targets["metadata"] = target
+        if warning := unknown_version(found.version):
+            self.warn(warning, start)
+        self._version = self._version or (2 if is_v2 else code_object_version(found.version))
+        for symbol, numbers, complaints, within in found.kernels:
+            for complaint in complaints:
+                self._warnings.add(f"kernel {symbol!r}: {complaint}", line + within)
+            if not symbol:
+                self._warnings.add("metadata of a kernel without a name", line + within)
+                continue
+            kernel = self._kernels[symbol]
+            if kernel.metadata[1]:
+                again = f"kernel {symbol!r}: stands again in the metadata; the last counts"
+                self._warnings.add(again, line + within)
+            kernel.metadata = numbers, line + within
+        self._budget.check_list(len(found.kernels))
+
+    def _find_code(self, end: int) -> None:
+        """Set each kernel's instructions and source line; a kernel ends at the next one's label."""
+        for kernel, label in self._kernels.far_labels(self._text, self._start, end):
+            self._label(kernel, label)
+        starts = {k.label: k for k in self._kernels.values() if k.label is not None}
+        self._files.read_declarations(self._text, self._start, end)
+        for offset, after in pairwise([*sorted(starts), end]):
+            kernel, function = starts[offset], partial(function_text, self._text, offset, after)
+            kernel.end = after
+            kernel.read_code = partial(read_code, function)
+            kernel.source = self._files.position(function)
+
+    def warn(self, message: str, offset: int) -> None:
+        """Add a warning at a byte offset of the text."""
+        self._warnings.add(message, self._lines.number(offset))
+
+    def finish(self, end: int, arch: str | None) -> Iterator[Module]:
+        """The module up to the byte offset `end`; none if it has no kernel, no warning, no target.
+
+        `arch` is the target of a module that names none.
+        """
+        if self._metadata:
+            self._close_metadata(end, ended=False)
+        warnings = self._warnings.take()
+        if self._is_hsa and self._begin >= 0 and not warnings:  # else by hand, or known damaged
+            line = self._lines.number(end)
+            check_metadata(self._kernels.values(), self._has_metadata, line, self._warnings)
+        if not (self._kernels or warnings or self._targets):
+            return
+        stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)
+        target_id = next(stated, parse_target_id(self._bundle_id))
+        asked = parse_target_id(arch or "")
+        if target_id and asked and asked.processor != target_id.processor:
+            self._warnings.add(f"--arch {arch} is not read: the text is for {target_id.processor}")
+        target_id = target_id or asked
+        features = target_id.features(self._version) if target_id else Features()
+        target = target_id.hardware if target_id else None
+        # An unknown version is taken for a new one: the code may run with XNACK.
+        xnack = features.xnack not in ("off", "unsupported")
+        evaluation = Evaluation(self._definitions, target, self._warnings, xnack=xnack)
+        self._find_code(end)
+        found = without_shaders(self._kernels.values(), self._warnings)
+        if self._pipelines:
+            pipelines, line = self._pipelines
+            for kernel in found:
+                kernel.metadata = pipelines.numbers(kernel.symbol, target), line
+        kernels = [evaluation.kernel(kernel) for kernel in found]
+        notes: tuple[str, ...] = ()
+        if self._linking:
+            kernels, notes = self._linking.with_callees(kernels, target, xnack=xnack)
+        kernels = [with_proven(k, self._text, self._kernels[k.symbol], target) for k in kernels]
+        yield Module(
+            kind="assembly",
+            target=target_id.processor if target_id else None,
+            features=features,
+            code_object_version=self._version,
+            stamps=distinct(self._stamps),
+            kernels=tuple(kernels),
+            warnings=warnings + self._warnings.take(),
+            notes=notes,
+            doubts=doubt(self._stamps, self._is_hsa and not self._has_metadata and self._begin < 0),
+            offset=self._start,
+        )
+
 
 _DIRECTIVE = 3
 """Statements counted for one directive, by the time that it takes to read."""

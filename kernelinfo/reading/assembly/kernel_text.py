@@ -31,7 +31,7 @@ from kernelinfo.reading.facts import (
     SourceLine,
 )
 from kernelinfo.reading.metadata import SYMBOLS, UINT32, symbol_numbers
-from kernelinfo.reading.stamps import is_of_clang
+from kernelinfo.reading.target_id import is_of_clang
 
 _ReadBlock = Callable[..., PlacedNumbers]
 _Placed = tuple[Numbers, Place]

@@ -33,7 +33,7 @@ from kernelinfo.reading.facts import (
     StatedNumbers,
 )
 from kernelinfo.reading.metadata import symbol_numbers
-from kernelinfo.reading.stamps import distinct
+from kernelinfo.reading.target_id import distinct
 
 _COMMENT_BYTES = 1 << 16
 

@@ -8,14 +8,13 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
-from kernelinfo.kernel import Finding, Result
+from kernelinfo.kernel import Finding, Result, counted
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import path_in_repository
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.findings import counts, in_words
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.table import finding_counts, in_words
 
 
 class FindingLocation(NamedTuple):
@@ -119,7 +118,7 @@ def headline(outcome: Outcome) -> str:
     answer = "failed" if outcome.failed else "passed"
     if not outcome.answered:
         answer = "cannot answer" if not outcome.failed else "failed, and cannot answer for all"
-    severities = [*counts(outcome.findings).values()]
+    severities = [*finding_counts(outcome.findings).values()]
     if outcome.problems:
         severities.insert(0, counted(len(outcome.problems), "problem"))
     excused = sum(len(judged.suppressed) for judged in outcome.judged)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.gate.outcome import Outcome
+from kernelinfo.kernel import Severity
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import (
     FindingLocation,
@@ -13,10 +14,9 @@ from kernelinfo.render.check.claims import (
     location_in,
     problem_text,
 )
-from kernelinfo.render.findings import worst_first
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import paint
-from kernelinfo.rules.severity import Severity
+from kernelinfo.render.table import worst_first
 
 _MOST = 10
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}

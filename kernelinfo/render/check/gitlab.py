@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernelinfo.gate.outcome import Outcome
+from kernelinfo.kernel import Severity
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import FindingLocation, claims, location_in, problem_text
 from kernelinfo.render.check.fingerprint import fingerprint, of_claim
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import printable
-from kernelinfo.rules.severity import Severity
 
 _SEVERITIES: dict[Severity, str] = {"note": "info", "warning": "minor", "error": "major"}
 

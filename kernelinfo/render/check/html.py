@@ -11,8 +11,8 @@ from kernelinfo.kernel import Item
 from kernelinfo.render import View, html
 from kernelinfo.render.check.claims import Claim, claims, headline
 from kernelinfo.render.diff.rows import roll_up, rows
-from kernelinfo.render.findings import worst_first
 from kernelinfo.render.names import printable
+from kernelinfo.render.table import worst_first
 
 _SHOWN = 50  # claims of a list; the table has all
 _SINCE_THE_BASELINE = ("KI501", "KI502", "KI503", "KI504")

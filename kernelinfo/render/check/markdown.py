@@ -7,14 +7,13 @@ from itertools import groupby
 
 from kernelinfo.compare import Comparison
 from kernelinfo.gate.outcome import Outcome
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import Result, counted
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline, problem_text
 from kernelinfo.render.diff.markdown import HEADING, cells_of
 from kernelinfo.render.diff.rows import AFFECTED, roll_up, rows
 from kernelinfo.render.markdown import code, folded, kernel_table, plain
-from kernelinfo.render.words import number
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.paint import number
 
 _FAILING = ("kernel", "target", "waves/SIMD", "finding", "at")
 _EXCUSED = ("kernel", "target", "finding", "reason")

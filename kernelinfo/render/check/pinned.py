@@ -10,11 +10,11 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config.file import FilePath
 from kernelinfo.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
+from kernelinfo.kernel import counted
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.rules import find
-from kernelinfo.rules.remark import counted
 
 _LISTED = tuple(measure for measure in MEASURES if measure not in INSTRUCTION_NUMBERS[1:])
 """Numbers of a new kernel; of its instructions only how many there are."""

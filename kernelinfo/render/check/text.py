@@ -11,9 +11,9 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline
-from kernelinfo.render.findings import SEVERITY_STYLES, worst_first
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, fitted, painted
+from kernelinfo.render.table import SEVERITY_STYLES, worst_first
 
 _T = TypeVar("_T")
 _TOOLCHAIN = "KI507"

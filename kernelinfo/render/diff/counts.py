@@ -7,16 +7,15 @@ from collections.abc import Iterable, Iterator
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
+from kernelinfo.kernel import counted
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, waves_lost
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import painted, table_lines
+from kernelinfo.render.paint import number, painted, table_lines
 from kernelinfo.render.records import render_records
-from kernelinfo.render.words import number
-from kernelinfo.rules.remark import counted
 
 
 def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View) -> Iterator[str]:

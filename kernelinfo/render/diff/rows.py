@@ -9,11 +9,11 @@ from typing import Literal, NamedTuple
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import bound, compiler_name, waves_per_simd
-from kernelinfo.rules.remark import counted, grouped
+from kernelinfo.render.paint import bound, compiler_name, waves_per_simd
 
 Status = Effect | Literal["renamed", "gone", "new"]
 

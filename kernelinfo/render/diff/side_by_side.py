@@ -8,12 +8,12 @@ from typing import Any
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair, bounded
 from kernelinfo.errors import OptionError
+from kernelinfo.kernel import counted
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import fitted, painted
 from kernelinfo.render.records import render_records, render_table
-from kernelinfo.rules.remark import counted
 
 Pairs = dict[str, dict[str, Pair]]  # name → target → pair
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from kernelinfo.compare import Comparison
+from kernelinfo.kernel import counted
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.totals import totals
-from kernelinfo.render.findings import hidden_kernels
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import Span, cells, fitted, left, painted
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.table import hidden_kernels
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9

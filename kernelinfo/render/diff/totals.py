@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
+from kernelinfo.kernel import grouped
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
-from kernelinfo.rules.remark import grouped
 
 _SUMMED = (
     ("VGPRs", ("vgprs",)),

@@ -22,7 +22,7 @@ from kernelinfo.render.json import as_json
 from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import member_path, name_of, names_of, printable
 from kernelinfo.render.notes import code_parts, expected
-from kernelinfo.render.words import compiler_name
+from kernelinfo.render.paint import compiler_name
 from kernelinfo.rules import BY_DEFAULT
 
 if TYPE_CHECKING:

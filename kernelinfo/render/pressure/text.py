@@ -12,10 +12,9 @@ from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues, Story
 from kernelinfo.render import View, instructions
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import fitted, left, painted, table_lines, wrap
+from kernelinfo.render.paint import fitted, left, painted, table_lines, waves_per_simd, wrap
 from kernelinfo.render.pressure import words
 from kernelinfo.render.pressure.source import render_source
-from kernelinfo.render.words import waves_per_simd
 
 _LABEL = 9
 _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}

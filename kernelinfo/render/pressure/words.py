@@ -5,12 +5,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 
+from kernelinfo.kernel import counted
 from kernelinfo.pressure.lds import LdsUse, LdsVariable
 from kernelinfo.pressure.nouns import CodeLocation, LiveValues, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import size
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.paint import size
 
 NO_LINE = "no source line"
 """Name of the row of instructions without a source line."""

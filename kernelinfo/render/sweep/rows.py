@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from kernelinfo.kernel import Result
 from kernelinfo.render.names import printable
+from kernelinfo.render.paint import bound, known, limiters, number, size
 from kernelinfo.render.sweep.words import labels
-from kernelinfo.render.words import bound, known, limiters, number, size
 from kernelinfo.variants.nouns import AS_COMPILED, SweptKernel, Variant, cost_of
 
 HEADING = (

@@ -6,11 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Kernel, Result, counted
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import compiler_name, number, size, waves_per_simd
-from kernelinfo.rules.remark import counted
+from kernelinfo.render.paint import compiler_name, number, size, waves_per_simd
 from kernelinfo.variants.nouns import (
     AS_COMPILED,
     Asked,

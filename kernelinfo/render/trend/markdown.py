@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.fleet.history import Trend
+from kernelinfo.kernel import grouped
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.markdown import HEADING, cells_of
@@ -22,7 +23,6 @@ from kernelinfo.render.trend.rows import (
     step_in_words,
     told_builds,
 )
-from kernelinfo.rules.remark import grouped
 
 _BUILDS = ("build", "kernels", "waves/SIMD summed", "spilling", "scratch", "code", "moved")
 _MOST_PLACES = 20

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 from kernelinfo.fleet.history import History, Trend
 from kernelinfo.fleet.steps import NightStep, Recompiled
+from kernelinfo.kernel import counted, grouped
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.names import printable
-from kernelinfo.render.words import compiler_name, number
-from kernelinfo.rules.remark import counted, grouped
+from kernelinfo.render.paint import compiler_name, number
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Measures of sparklines; a kernel's sparkline shows the first one that moved."""

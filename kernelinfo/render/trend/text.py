@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.fleet.history import BuildTotals, Trend
+from kernelinfo.kernel import counted, grouped
 from kernelinfo.render import View
 from kernelinfo.render.diff.text import STYLES, row_name
-from kernelinfo.render.findings import hidden_kernels
 from kernelinfo.render.names import folded, printable
 from kernelinfo.render.paint import Span, aligned, cells, fitted, painted
 from kernelinfo.render.records import render_table
+from kernelinfo.render.table import hidden_kernels
 from kernelinfo.render.trend.rows import (
     GROUPS,
     PLACES,
@@ -25,7 +26,6 @@ from kernelinfo.render.trend.rows import (
     step_in_words,
     told_builds,
 )
-from kernelinfo.rules.remark import counted, grouped
 
 _HEADING = (
     *("build", "kernels", "waves/SIMD", "spilling", "scratch", "VGPRs", "code"),

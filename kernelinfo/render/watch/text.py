@@ -7,19 +7,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from kernelinfo.compare.changes import Pair
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, counted, grouped
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.pressure.nouns import Peak
 from kernelinfo.render import View
-from kernelinfo.render.attribution import attributed
 from kernelinfo.render.diff.rows import ChangedKernel
 from kernelinfo.render.diff.text import STYLES
-from kernelinfo.render.findings import hidden_kernels, in_words, next_step
-from kernelinfo.render.names import member_path, names_of, printable
-from kernelinfo.render.paint import Span, fitted, painted
-from kernelinfo.render.table import TableRow, table, target_of
-from kernelinfo.render.words import compiler_name, waves_per_simd
-from kernelinfo.rules.remark import counted, grouped
+from kernelinfo.render.names import attributed, member_path, names_of, printable
+from kernelinfo.render.paint import Span, compiler_name, fitted, painted, waves_per_simd
+from kernelinfo.render.table import TableRow, hidden_kernels, in_words, next_step, table, target_of
 from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
 
 _INDENT = 8

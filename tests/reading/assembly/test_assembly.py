@@ -23,7 +23,7 @@ from kernelinfo.reading.facts import (
     Source,
     facts_of,
 )
-from kernelinfo.reading.stamps import compiler_of
+from kernelinfo.reading.target_id import compiler_of
 from tests.conftest import with_code
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"

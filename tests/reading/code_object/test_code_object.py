@@ -15,7 +15,7 @@ from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.reading.code_object import read
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import Fact, Features, Module, facts_of
-from kernelinfo.reading.stamps import compiler_of
+from kernelinfo.reading.target_id import compiler_of
 from tests.compiling import assembly, needs_clang
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "code_object"
