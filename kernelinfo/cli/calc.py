@@ -28,11 +28,10 @@ from kernelinfo.render.records import render_document
 
 EXAMPLES = """
   kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70
-  kernelinfo calc --arch gfx942 --vgpr 96 --lds 40k --block 512
   kernelinfo calc --arch gfx942 --lds 20k --vary vgpr      # the curve
   kernelinfo calc --arch gfx1100 --vgpr 96 --best          # the sizes to launch
   kernelinfo calc --device MI300X --vgpr 122 --grid 3000   # a whole product
-  kernelinfo calc MI300X --vgpr 122 -o what-if.html            # the page with sliders
+  kernelinfo calc MI300X --vgpr 122 -o what-if.html        # a page with sliders
 """
 
 

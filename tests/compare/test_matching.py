@@ -167,7 +167,7 @@ def test_a_tie_is_a_problem_that_names_the_files(files: Path) -> None:
     assert out.splitlines()[1].split()[:2] == ["l", "predicted"]
     assert "none of the files" not in out
     out, _, code = run("compare-profile", "run.csv", "a.s", "b.s", "--format", "json", folder=files)
-    first, second = json.loads(out)
+    first, second = json.loads(out)["launches"]
     assert (code, first["target"], first["percent_predicted"]) == (2, None, None)
     assert first["remarks"][0].startswith("a.s and b.s fit its launches equally")
     assert (second["target"], second["remarks"]) == ("gfx90a", [])
