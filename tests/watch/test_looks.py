@@ -338,9 +338,27 @@ def test_vs_code_reads_its_lines(build: Path) -> None:
     assert told.groups() == ("k.hip", "8", "3", "error", "unknown type name 'flat'")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed")
-def test_neovim_reads_the_recipe(tmp_path: Path) -> None:
+def test_neovim_shows_the_peaks(tmp_path: Path) -> None:
+    """The manual's recipe, loaded by Neovim: one diagnostic a kernel, at the line of its peak."""
     (tmp_path / "watch.lua").write_text(recipe("neovim-watch"))
-    load = ["nvim", "--headless", "-u", "NONE", "-l", "watch.lua"]
-    done = subprocess.run(load, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.stderr, done.returncode) == ("", 0)
+    shutil.copy(FIXTURES / "lines" / "attention-clang22-gfx942.s", tmp_path / "k.s")
+    (tmp_path / "ask.lua").write_text(
+        "vim.wait(20000, function() return #vim.diagnostic.get() == 2 end)\n"
+        "for _, one in ipairs(vim.diagnostic.get()) do io.stdout:write(one.message .. '\\n') end\n"
+    )
+    steps = ["luafile watch.lua", "KernelinfoWatch k.s --once", "luafile ask.lua", "qa!"]
+    commands = [word for step in steps for word in ("-c", step)]
+    done = subprocess.run(
+        ["nvim", "--headless", "-u", "NONE", *commands],
+        cwd=tmp_path,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert "attention: 173 vector registers live, 2 waves/SIMD\n" in done.stdout
+    assert done.stdout.count("\n") == 2
