@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from kernelinfo.cli.output import complain
 from kernelinfo.cli.signals import end_on_signals
-from kernelinfo.compile.nouns import Compiled, Settings
+from kernelinfo.compile.nouns import Compiled, CompiledTwice, Settings
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.sources import compile_sources
+from kernelinfo.compile.sources import compile_sources, compile_twice
 
 SECONDS = 600
 """Time limit of one compilation. Kernels of many templates take minutes."""
@@ -26,8 +26,22 @@ def compile_now(
     with Processes(SECONDS) as processes:
         compiled = compile_sources(sources, settings, processes)
     for one in compiled:
-        if one.command and not quiet:
-            complain(f"compiled by: {shlex.join(one.command)}")
-        for line in one.messages.splitlines():
-            complain(line)
+        _tell(() if quiet else (one.command,), one.messages)
     return compiled
+
+
+def compile_twice_now(sources: Sequence[str], settings: Settings) -> tuple[CompiledTwice, ...]:
+    """The sources as assembly and bitcode, told and ended as by `compile_now`."""
+    end_on_signals()
+    with Processes(SECONDS) as processes:
+        found = compile_twice(sources, settings, processes)
+    for one in found:
+        _tell((one.compiled.command, one.command), one.compiled.messages)
+    return found
+
+
+def _tell(commands: Iterable[Sequence[str]], messages: str) -> None:
+    for command in filter(None, commands):
+        complain(f"compiled by: {shlex.join(command)}")
+    for line in messages.splitlines():
+        complain(line)

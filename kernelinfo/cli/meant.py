@@ -15,7 +15,7 @@ _WITH_FORMATS = (
     *("calc", "limits", "arch", "compare-profile"),
 )
 """Commands that have `--format` and `-o FILE`."""
-_WITH_SOURCES = ("report", "explain", "pressure", "diff", "watch")
+_WITH_SOURCES = ("report", "explain", "pressure", "diff", "sweep", "watch")
 """Commands that compile sources, with compiler flags behind `--`."""
 _OF_SUFFIX = {
     ".html": ("html",),

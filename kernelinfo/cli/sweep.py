@@ -1,11 +1,11 @@
-"""`kernelinfo sweep FILE... [KERNEL]`."""
+"""`kernelinfo sweep FILE... [KERNEL] [-- FLAGS]`."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Annotated
 
@@ -13,16 +13,21 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
+from kernelinfo.cli.compiling import compile_twice_now
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, counting_bar, make_view, write
 from kernelinfo.cli.signals import end_on_signals
+from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
 from kernelinfo.cli.wanted import wanted_options
-from kernelinfo.compile.ir import IR_SUFFIXES
+from kernelinfo.compile.intermediate import ir_flags
+from kernelinfo.compile.ir import IR_SUFFIXES, Input, read_input
+from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
+from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
-from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_file
+from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_input
 
 EXAMPLES = """
   kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
@@ -45,8 +50,8 @@ def command(
     *,
     files: list[str] = typer.Argument(
         metavar="FILE... [KERNEL]",
-        help="LLVM IR: .bc, .ll, or Triton's .llir. Then a kernel's name, with or without "
-        "parameters, or a glob; by default all kernels.",
+        help="LLVM IR (.bc, .ll, Triton's .llir), or sources. Then a kernel's name, with or "
+        "without parameters, or a glob; by default all kernels.",
     ),
     waves: str | None = typer.Option(
         None,
@@ -69,15 +74,24 @@ def command(
         None, metavar="OPTION", help="Pass an LLVM option to every variant. Repeatable."
     ),
     compiler: str | None = typer.Option(
-        None, metavar="PATH", help="Set a clang, or llvmlite; by default ROCm's or one on PATH."
+        None,
+        metavar="PATH",
+        help="Set a clang, or llvmlite; by default ROCm's or one on PATH. For sources, as report.",
     ),
+    compile_commands: options.CompileCommands = None,
+    flags: options.Flags = None,
     timeout: float = typer.Option(
         60, metavar="SECONDS", min=0.1, help="Limit the time of each variant."
     ),
     jobs: int | None = typer.Option(
         None, metavar="N", min=1, help="Run N compilers at once; by default one for each core."
     ),
-    arch: options.Arch = None,
+    arch: Annotated[
+        list[str] | None,
+        options.target_option(
+            "--arch", "Compile sources for this target; or the target of inputs that name none."
+        ),
+    ] = None,
     where: options.Where = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
@@ -90,27 +104,32 @@ def command(
 ) -> None:
     """Ask the compiler for other occupancies.
 
-    FILE is the LLVM IR that a build left. The compiler compiles it with other
-    `amdgpu_waves_per_eu`, launch bounds or scheduling strategies. Each result is a row: registers,
-    spills, scratch, reloads in loops, code size, waves/SIMD. Nothing is written to disk.
+    FILE is the LLVM IR that a build left, or a source with --arch GFX, and compiler flags behind
+    `--`. The compiler compiles it with other `amdgpu_waves_per_eu`, launch bounds or scheduling
+    strategies. Each result is a row: registers, spills, scratch, reloads in loops, code size,
+    waves/SIMD. Nothing is left on disk.
     """
     wanted = wanted_options(
-        arch=arch,
         where=where,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
         no_trap_handler=no_trap_handler,
     )
     view = make_view(names=names, color=color, width=width, output=output)
-    if wanted.arch is not None:
-        find(wanted.arch)
+    settings = settings_of(arch, compiler, compile_commands, flags)
+    _check(settings.targets)
     strategies = strategy.split(",") if strategy else ()
     sizes = _numbers("--waves", waves), _numbers("--launch-bounds", launch_bounds)
-    request = make_request(*sizes, strategies, level, mllvm or ())
     files, kernel = _with_kernel(files)
-    found, problems = _sweeps(
-        files, request._replace(kernel=kernel), wanted, compiler, timeout, jobs
-    )
+    request = make_request(*sizes, strategies, level, mllvm or ())._replace(kernel=kernel)
+    problems: list[str] = []
+    if sources := _sources(files, settings):
+        request, settings = _same_options(request, settings)
+        inputs, compiler = _compiled(sources, settings, problems), None
+    else:
+        wanted = without_sources(files, wanted, settings._replace(compiler=None))
+        inputs = _read(files, problems)
+    found = _sweeps(inputs, problems, request, wanted, compiler, timeout, jobs)
     if found:
         write(renderer(f"sweep.{format}")(found, view), output, color=view.color)
     for one in found:
@@ -123,39 +142,92 @@ def command(
         sys.exit(CANNOT_ANSWER)
 
 
+def _check(targets: Sequence[str]) -> None:
+    """Raises `KernelinfoError` if there are several targets, or one is not known."""
+    if len(targets) > 1:
+        several = " and ".join(targets)
+        raise OptionError(f"--arch {several}: a sweep is of one target; give one of them")
+    for target in targets:
+        find(target)
+
+
 def _with_kernel(words: list[str]) -> tuple[list[str], str | None]:
-    """The files, and the kernel if the last word is not the name of an IR file."""
-    if len(words) > 1 and not words[-1].endswith(IR_SUFFIXES):
+    """The files, and the kernel if the last word is not the name of an IR file or a source."""
+    if len(words) > 1 and not words[-1].endswith((*IR_SUFFIXES, *SOURCE_SUFFIXES)):
         return words[:-1], words[-1]
     return words, None
 
 
+def _sources(files: Sequence[str], settings: Settings) -> list[str] | None:
+    """The sources to compile; None if a file is IR, or no source."""
+    if any(file.endswith(IR_SUFFIXES) for file in files):
+        return None
+    return sources_to_compile(files, settings)
+
+
+def _same_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
+    """The request and the settings, each with the level and the LLVM options of both."""
+    level = (f"-O{request.level}",) if request.level else ()
+    llvm = (word for option in request.options for word in ("-mllvm", option))
+    flags = (*settings.flags, *level, *llvm)
+    said = ir_flags(flags)
+    level_of = {"fast": "3", "g": "1"}
+    request = request._replace(level=level_of.get(said.level, said.level), options=said.llvm)
+    return request, settings._replace(flags=flags)
+
+
+def _compiled(sources: Sequence[str], settings: Settings, problems: list[str]) -> Iterator[Input]:
+    """The IR of the sources. Errors go to `problems`."""
+    for one in compile_twice_now(sources, settings):
+        if one.compiled.error:
+            problems.append(one.compiled.error)
+        else:
+            yield Input(one.compiled.path, one.bitcode, one.compiled)
+
+
+def _clang_of(one: Input) -> str | None:
+    """The clang that made the IR of a source; None for hipcc, whose clang is looked for."""
+    command = one.compiled.command if one.compiled else ()
+    return command[0] if command and "clang" in os.path.basename(command[0]) else None
+
+
+def _read(files: Iterable[str], problems: list[str]) -> Iterator[Input]:
+    """The IR files. Errors go to `problems`."""
+    for file in files:
+        try:
+            yield read_input(file)
+        except ReadError as error:
+            problems.append(str(error))
+
+
 def _sweeps(
-    files: Sequence[str],
+    inputs: Iterable[Input],
+    problems: list[str],
     request: Request,
     wanted: Options,
     compiler: str | None,
     timeout: float,
     jobs: int | None,
-) -> tuple[list[Sweep], list[str]]:
-    """The sweeps, and a message for each file that failed. No compiler outlives the call.
+) -> list[Sweep]:
+    """The sweeps. No compiler outlives the call. A message for each failure goes to `problems`.
 
     It is no problem if only some of the files lack the wanted kernel.
     """
     end_on_signals()
     found: list[Sweep] = []
-    problems, without = [], []
+    without: list[str] = []
     with (
         counting_bar("variants") as progress,
         ThreadPoolExecutor((jobs or os.cpu_count() or 1) + 1) as pool,
         Processes(timeout) as processes,
     ):
-        for file in files:
-            work = (file, request, wanted, compiler, processes, pool, progress)
+        for one in inputs:
+            work = (one, request, wanted, compiler or _clang_of(one), processes, pool, progress)
             try:
-                found.append(pool.submit(sweep_file, *work).result())
+                found.append(pool.submit(sweep_input, *work).result())
             except NoSuchKernelError as error:
                 without.append(str(error))
             except (ReadError, CompilerError) as error:
                 problems.append(str(error))
-    return found, problems + ([] if found else without)
+    problems += [] if found else without
+    return found

@@ -11,6 +11,9 @@ from kernelinfo.errors import CompilerError
 from kernelinfo.reading.paths import SourceLanguage
 
 _OLDEST = 13
+ASSEMBLY = ("-S",)
+BITCODE = ("-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
+"""Options for the IR before optimisation, as `--save-temps` leaves it."""
 _SILENT = "-Wno-unused-command-line-argument"  # hipcc adds libraries for the linker
 
 
@@ -52,12 +55,19 @@ def _candidates(language: SourceLanguage) -> Iterator[str]:
 
 
 def device_command(
-    compiler: str, language: SourceLanguage, target: str, flags: Sequence[str]
+    compiler: str,
+    language: SourceLanguage,
+    target: str,
+    flags: Sequence[str],
+    form: Sequence[str] = ASSEMBLY,
 ) -> tuple[str, ...]:
-    """The command, without input and output, that compiles a source to assembly for one target."""
+    """The command, without input and output, that compiles a source for one target.
+
+    `form` is `ASSEMBLY` or `BITCODE`.
+    """
     if language == "hip":
         device = ("-x", "hip", "--cuda-device-only", f"--offload-arch={target}")
     else:
         device = ("-x", "cl", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}")
     level = () if any(flag.startswith("-O") for flag in flags) else ("-O3",)
-    return (compiler, *device, "-S", *level, "-gline-tables-only", _SILENT, *flags)
+    return (compiler, *device, *form, *level, "-gline-tables-only", _SILENT, *flags)

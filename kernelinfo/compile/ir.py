@@ -12,6 +12,7 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kernelinfo.compile.nouns import Compiled
 from kernelinfo.errors import ReadError
 
 _MOST_BYTES = 1 << 30
@@ -35,10 +36,11 @@ IR_SUFFIXES = tuple(_ASSEMBLY_OF)
 
 
 class Input(NamedTuple):
-    """An IR file in memory."""
+    """An IR file in memory, or the IR of a source."""
 
     path: str
     data: bytes
+    compiled: Compiled | None = None  # the source as assembly, from the same compiler and flags
 
     def __repr__(self) -> str:
         return f"Input({self.path!r}, {len(self.data)} bytes)"

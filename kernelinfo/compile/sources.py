@@ -1,25 +1,29 @@
-"""Sources compiled for the device: HIP, OpenCL and LLVM IR become assembly in memory."""
+"""Sources compiled for the device: HIP, OpenCL and LLVM IR become assembly in memory.
+
+For variants of its kernels, a source also becomes bitcode.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from kernelinfo.compile.commands import entry_of
 from kernelinfo.compile.complaints import reason
-from kernelinfo.compile.drivers import device_command, find_driver
+from kernelinfo.compile.drivers import BITCODE, device_command, find_driver
 from kernelinfo.compile.intermediate import compile_ir
-from kernelinfo.compile.nouns import Compiled, Settings
+from kernelinfo.compile.nouns import Compiled, CompiledTwice, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage
 
-_ASSEMBLY, _DEPENDENCIES = "kernels.s", "kernels.d"
-_MOST_ASSEMBLY = 1 << 30
+_ASSEMBLY, _BITCODE, _DEPENDENCIES = "kernels.s", "kernels.bc", "kernels.d"
+_MOST_OUTPUT = 1 << 30
 _KERNEL = b".amdhsa_kernel "
+_Made = TypeVar("_Made")
 
 
 class Job(NamedTuple):
@@ -41,9 +45,26 @@ def compile_sources(
     no target is given.
     """
     jobs = [job for path in paths for job in _jobs(path, settings)]
+    return _made(jobs, _compiled, processes)
+
+
+def compile_twice(
+    paths: Iterable[str], settings: Settings, processes: Processes
+) -> tuple[CompiledTwice, ...]:
+    """Each source as assembly and as bitcode. Raises as `compile_sources`.
+
+    A source with several targets is an `OptionError`, too.
+    """
+    return _made([_only_job(path, settings) for path in paths], _compiled_twice, processes)
+
+
+def _made(
+    jobs: Iterable[Job], make: Callable[[Processes, Job], _Made], processes: Processes
+) -> tuple[_Made, ...]:
+    """The results of all jobs, in order."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         try:
-            return tuple(pool.map(partial(_compiled, processes), jobs))
+            return tuple(pool.map(partial(make, processes), jobs))
         except BaseException:  # Ctrl-C, too: the pool would wait for the compilers
             processes.end()
             raise
@@ -64,6 +85,14 @@ def _jobs(path: str, settings: Settings) -> Iterator[Job]:
         yield Job(path, language, target, compiler, flags)
 
 
+def _only_job(path: str, settings: Settings) -> Job:
+    job, *others = _jobs(path, settings)
+    if others:
+        targets = ", ".join(one.target for one in (job, *others))
+        raise OptionError(f"{path}: several targets ({targets}); give one by --arch")
+    return job
+
+
 def _compiled(processes: Processes, job: Job) -> Compiled:
     try:
         if job.language == "ir":
@@ -78,6 +107,31 @@ def _compiled(processes: Processes, job: Job) -> Compiled:
         failed = f"{job.path}: {error}"
     path = os.path.abspath(job.path)
     return Compiled(job.path, job.target, (), "", dependencies=(path,), error=failed)
+
+
+def _compiled_twice(processes: Processes, job: Job) -> CompiledTwice:
+    compiled = _compiled(processes, job)
+    if compiled.error:
+        return CompiledTwice(compiled)
+    try:
+        with processes.folder() as folder:
+            return _with_bitcode(processes, job, folder, compiled)
+    except CompilerError as error:
+        if processes.has_ended:
+            raise
+        return CompiledTwice(compiled._replace(error=f"{job.path}: {error}"))
+
+
+def _with_bitcode(processes: Processes, job: Job, folder: str, compiled: Compiled) -> CompiledTwice:
+    path, output = os.path.abspath(job.path), os.path.join(folder, _BITCODE)
+    command = device_command(job.compiler, job.language, job.target, job.flags, BITCODE)
+    end = processes.run_on_source([*command, path, "-o", output], folder)
+    bitcode = b"" if end.code else _read(output)
+    if bitcode:
+        return CompiledTwice(compiled, (*command, path), bitcode)
+    messages = end.complaints.decode("utf-8", "replace")
+    error = f"{job.path}: {reason(messages, job.target, job.flags)}"
+    return CompiledTwice(compiled._replace(messages=messages, error=error))
 
 
 def _of_ir(processes: Processes, job: Job) -> Compiled:
@@ -117,12 +171,12 @@ def _listing(path: str) -> tuple[str, ...]:
 def _read(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            assembly = file.read(_MOST_ASSEMBLY + 1)
+            written = file.read(_MOST_OUTPUT + 1)
     except OSError:
         return b""
-    if len(assembly) > _MOST_ASSEMBLY:
-        raise CompilerError(f"the assembly has more than {_MOST_ASSEMBLY} bytes")
-    return assembly
+    if len(written) > _MOST_OUTPUT:
+        raise CompilerError(f"the compiler wrote more than {_MOST_OUTPUT} bytes")
+    return written
 
 
 def _dependencies(listed: str, folder: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
 from kernelinfo.compile.compilers import find_compiler
-from kernelinfo.compile.ir import read_input
+from kernelinfo.compile.ir import Input, read_input
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
@@ -60,7 +60,7 @@ class Baseline(NamedTuple):
     level_from: Origin
     driver: str
     outcome: CompilerRun
-    differences: Mapping[str, str]  # symbol → difference from the assembly next to the input
+    differences: Mapping[str, str]  # symbol → difference from the build's own assembly
 
 
 def sweep(
@@ -87,11 +87,11 @@ def sweep(
     """
 
     request = make_request(waves, launch_bounds, strategies, level, mllvm)
-    request = request._replace(kernel=kernel)
+    request, file = request._replace(kernel=kernel), read_input(os.fspath(source))
     workers = (jobs or os.cpu_count() or 1) + 1  # one waits for the others
     with ThreadPoolExecutor(workers) as pool, Processes(timeout) as processes:
-        work = (os.fspath(source), request, options or Options(), compiler, processes, pool)
-        return pool.submit(sweep_file, *work, lambda done, number: None).result()
+        work = (file, request, options or Options(), compiler, processes, pool)
+        return pool.submit(sweep_input, *work, lambda done, number: None).result()
 
 
 def make_request(
@@ -114,8 +114,8 @@ def make_request(
     return Request(*sizes, tuple(wishes), level, tuple(mllvm))
 
 
-def sweep_file(
-    path: str,
+def sweep_input(
+    file: Input,
     request: Request,
     options: Options,
     compiler: str | None,
@@ -123,11 +123,11 @@ def sweep_file(
     pool: Executor,
     progress: Callable[[int, int], None],
 ) -> Sweep:
-    """The sweep of one file, run in a worker of `pool`, which also runs the compilers.
+    """The sweep of one input, run in a worker of `pool`, which also runs the compilers.
 
     An interrupt then reaches the waiting main thread and leaves `processes` intact.
     """
-    file, where = read_input(path), options.where
+    where = options.where
     module = open_module(
         file,
         find_compiler(compiler, file.producer, processes),
@@ -210,7 +210,7 @@ class Compilation(NamedTuple):
         variants = [_variant(asked, outcome, symbol) for asked, outcome in made]
         if self.request.takes_default_waves:
             variants = [variants[0], *(v for v in variants[1:] if is_worth_a_row(v, variants[0]))]
-        notes = tuple(_notes(symbol, self.base, self.required, self.request))
+        notes = tuple(_notes(symbol, self))
         found = SweptKernel(symbol, demangle(symbol), tuple(variants), notes)
         confirmed = []
         for variant in of_its_row(found):
@@ -248,19 +248,31 @@ def _wanted(module: IrModule, request: Request) -> tuple[str, ...]:
 
 
 def _reference(module: IrModule) -> tuple[Mapping[str, Result], tuple[str, ...]]:
-    """Symbol → kernel of the assembly next to the input, and notes if it cannot be read."""
-    path = module.file.assembly
-    if not os.path.isfile(path):
+    """Symbol → kernel of the build's own assembly, and notes if it cannot be read.
+
+    The assembly of a source is in memory, that of an IR file next to it.
+    """
+    file, reading = module.file, module.reading
+    path = file.assembly
+    if file.compiled is not None:
+        path, reading = file.path, reading._replace(compiled=(file.compiled,))
+    elif not os.path.isfile(path):
         return {}, ()
     try:
-        return by_symbol(analyse([path], module.reading)), ()
+        return by_symbol(analyse([path], reading)), ()
     except ReadError as error:
-        return {}, (f"not compared with the assembly next to it: {error}",)
+        return {}, (f"not compared with {_assembly(file)}: {error}",)
+
+
+def _assembly(file: Input) -> str:
+    """The build's own assembly in words."""
+    return "the assembly next to it" if file.compiled is None else "the source's own assembly"
 
 
 def _baseline(module: IrModule, request: Request, reference: Mapping[str, Result]) -> Baseline:
     """The first way to compile the module that reproduces `reference`, else -O3."""
-    origin: Origin = "option" if request.level else "reproduced"
+    is_asked = request.level is not None and module.file.compiled is None
+    origin: Origin = "option" if is_asked else "reproduced"
     unlike = []
     levels = LEVELS if reference and not module.file.is_optimised else LEVELS[:1]
     drivers = list(module.drivers) if reference else list(module.drivers)[:1]
@@ -271,7 +283,7 @@ def _baseline(module: IrModule, request: Request, reference: Mapping[str, Result
         if reference and not differences and outcome.error is None:
             return Baseline(level, origin, driver, outcome, {})
         unlike.append(Baseline(level, origin, driver, outcome, differences))
-    return unlike[0] if request.level else unlike[0]._replace(level_from="assumed")
+    return unlike[0]._replace(level_from="option" if request.level else "assumed")
 
 
 def _outcome(
@@ -284,7 +296,7 @@ def _outcome(
 
 
 def _differences(reference: Mapping[str, Result], outcome: CompilerRun) -> dict[str, str]:
-    """Symbol → difference from the assembly next to the input, in words."""
+    """Symbol → difference from the build's own assembly, in words."""
     found = {}
     for symbol in reference.keys() & outcome.results.keys():
         old, new = build([reference[symbol], outcome.results[symbol]], lambda of: "").kernels
@@ -325,10 +337,9 @@ def _variant(asked: Asked, outcome: CompilerRun, symbol: str) -> Variant:
     return Variant(asked, None, outcome.error or "the compiler left this kernel out")
 
 
-def _notes(
-    symbol: str, base: Baseline, required: Mapping[str, int], request: Request
-) -> Iterator[str]:
-    if symbol in base.differences:
-        yield f"as compiled differs from the assembly next to it: {base.differences[symbol]}"
-    if symbol in required and request.launch_bounds:
+def _notes(symbol: str, of: Compilation) -> Iterator[str]:
+    differences, required = of.base.differences, of.required
+    if symbol in differences:
+        yield f"as compiled differs from {_assembly(of.module.file)}: {differences[symbol]}"
+    if symbol in required and of.request.launch_bounds:
         yield f"launch bounds left alone: the source requires workgroups of {required[symbol]}"

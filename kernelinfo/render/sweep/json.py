@@ -22,6 +22,7 @@ def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
 def _input(sweep: Sweep) -> dict[str, Any]:
     return {
         "input": sweep.file.path,
+        "command": sweep.file.compiled and sweep.file.compiled.command,
         "target": sweep.target_id,
         "made_by": sweep.file.producer,
         "compiler": {"path": sweep.compiler.path, "version": sweep.compiler.version},

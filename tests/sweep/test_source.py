@@ -1,0 +1,190 @@
+"""`kernelinfo sweep` of sources, against the bitcode that the same compiler writes by hand."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from ..compile.test_equal import HEADER, SOURCES, needs
+from ..compiling import needs_clang
+from ..conftest import FIXTURES
+from ..test_golden import run
+from .test_sweep import numbers, schema
+
+KERNEL = "__attribute__((global)) void k(int *a) { a[1] = SIZE; }\n"
+CLOSED = ("-nogpuinc", "-nogpulib")
+BITCODE = ("-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
+OCCUPANCY = FIXTURES / "src" / "occupancy.hip"
+MANY = SOURCES / "many_registers.hip"
+
+
+def swept(*words: str, folder: Path | None = None) -> tuple[dict[str, Any], list[str]]:
+    """The one input of the JSON document, valid by its schema, and the lines on standard error."""
+    dashes = words.index("--") if "--" in words else len(words)
+    line = ("sweep", *words[:dashes], "--format", "json", *words[dashes:])
+    out, err, code = run(*line, folder=folder or FIXTURES)
+    assert code == 0, err
+    document = json.loads(out)
+    jsonschema.validate(document, schema("sweep/sweep-schema.json"))
+    (one,) = document["inputs"]
+    return one, err.splitlines()
+
+
+def rows(one: dict[str, Any]) -> list[tuple[object, ...]]:
+    """Symbol, request and numbers of each variant."""
+    return [
+        (kernel["symbol"], *variant["asked"].values(), numbers(variant["kernel"]))
+        for kernel in one["kernels"]
+        for variant in kernel["variants"]
+    ]
+
+
+def written(compiler: str, target: str, flags: Sequence[str], source: Path, folder: Path) -> str:
+    """Path of the bitcode that the compiler writes of the source before optimisation."""
+    path = folder / "by-hand.bc"
+    device = ("-x", "hip", "--cuda-device-only", "-O3", f"--offload-arch={target}")
+    environment = {"HIP_PLATFORM": "amd", "PATH": "/usr/bin:/bin"}
+    command = [compiler, *device, *BITCODE, "-w", *flags, str(source), "-o", str(path)]
+    subprocess.run(command, check=True, env=environment, cwd=folder)
+    return str(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("compiler", "target", "source", "flags"),
+    [
+        pytest.param(*("hipcc", "gfx90a", OCCUPANCY, ()), id="hipcc", marks=needs("hipcc", HEADER)),
+        *(
+            pytest.param(
+                *(f"clang++-{version}", target, MANY, (*CLOSED, "-DFREESTANDING")),
+                id=str(version),
+                marks=needs(f"clang++-{version}"),
+            )
+            for version, target in ((15, "gfx906"), (19, "gfx1100"), (22, "gfx942"))
+        ),
+    ],
+)
+def test_a_source_equals_the_bitcode_of_its_compiler(
+    compiler: str, target: str, source: Path, flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    waves = ("--waves", "4,8", "--arch", target)
+    one, told = swept(str(source), *waves, "--compiler", compiler, "--", "-w", *flags)
+    by_hand, _ = swept(written(compiler, target, flags, source, tmp_path), *waves)
+    assert rows(one) == rows(by_hand)
+    assert [kernel["lines"] for kernel in one["kernels"]] == [
+        kernel["lines"] for kernel in by_hand["kernels"]
+    ]
+    assert (one["target"], one["made_by"]) == (target, by_hand["made_by"])
+    assert (one["level"], one["level_from"]) == ("-O3", "reproduced")
+    assert not any(kernel["notes"] for kernel in one["kernels"])
+    assert [line.startswith("compiled by: ") for line in told] == [True, True]
+    assert told[0] == f"compiled by: {' '.join(one['command'])}"
+    assert " ".join(BITCODE) in told[1]
+
+
+@pytest.mark.slow
+@needs_clang
+def test_the_first_row_is_the_report_of_the_source() -> None:
+    end = ("--arch", "gfx90a", "--compiler", "clang++-22", "--", *CLOSED, "-DFREESTANDING")
+    for level in ("-O0", "-O1", "-O2", "-Os"):
+        one, _ = swept(str(MANY), "--waves", "8", *end, level)
+        out, _, _ = run("report", str(MANY), "--format", "json", *end, level)
+        (kernel,) = json.loads(out)["kernels"]
+        assert rows(one)[0][-1] == numbers(kernel), level
+        assert (one["level"], one["level_from"]) == (level, "reproduced")
+
+
+@pytest.mark.slow
+@needs_clang
+def test_a_level_and_llvm_options_reach_the_source_too() -> None:
+    option = "-amdgpu-sched-strategy=max-ilp"
+    words = (str(MANY), "--arch", "gfx90a", "--compiler", "clang++-22", "--waves", "8")
+    end = ("--", *CLOSED, "-DFREESTANDING")
+    before, told = swept(*words, "-O", "1", "--mllvm", option, *end)
+    behind, _ = swept(*words, *end, "-O1", "-mllvm", option)
+    assert rows(before) == rows(behind)
+    assert before["level_from"] == behind["level_from"] == "reproduced"
+    assert all(line.endswith(f"-O1 -mllvm {option} {MANY}") for line in told)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    entry = {"directory": ".", "file": "k.hip", "command": "hipcc -DSIZE=7 -c k.hip"}
+    targets = "--offload-arch=gfx90a,gfx942"
+    for name, text in (
+        ("k.hip", KERNEL),
+        ("host.hip", "int main() { return 0; }\n"),
+        ("headers.hip", "#include <hip/hip_runtime.h>\n" + KERNEL),
+        ("wrong.hip", "void wrong() { oops(); }\n"),
+        ("ir.ll", 'target triple = "amdgcn-amd-amdhsa"\n'),
+        ("commands.json", json.dumps([entry])),
+        ("several.json", json.dumps([entry | {"command": f"hipcc {targets} -c k.hip"}])),
+    ):
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+@pytest.mark.slow
+@needs_clang
+def test_compile_commands_and_a_file_next_to_the_source(folder: Path) -> None:
+    """`k.s` is of another build: only the source's own assembly is compared."""
+    (folder / "k.s").write_text("no assembly")
+    before = sorted(folder.iterdir())
+    words = ("--arch", "gfx90a", "--compiler", "clang++-22")
+    commands = ("--compile-commands", "commands.json")
+    one, told = swept("k.hip", "k", *words, *commands, "--", *CLOSED, folder=folder)
+    assert (one["input"], one["notes"], one["level_from"]) == ("k.hip", [], "reproduced")
+    assert all(" -DSIZE=7 " in line for line in told)
+    out, _, _ = run("sweep", "k.hip", *words, *commands, "--", *CLOSED, folder=folder)
+    assert "-O3 (reproduces the assembly of k.hip)" in out
+    assert sorted(folder.iterdir()) == before
+
+
+@pytest.mark.slow
+@needs_clang
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("host.hip", "host.hip: no kernel for the device in it; give a source with a __global__"),
+        ("headers.hip", "headers.hip: HIP's headers are missing; install them, or add -- -nogpu"),
+        ("wrong.hip", "wrong.hip: is not compiled for gfx90a; see the compiler's messages"),
+    ],
+)
+def test_a_source_that_fails_does_not_stop_the_others(folder: Path, source: str, line: str) -> None:
+    words = ("--arch", "gfx90a", "--waves", "8", "--compiler", "clang++-22")
+    flags = ("--", *CLOSED, "-nostdinc", "-DSIZE=1")
+    out, err, code = run("sweep", source, "k.hip", *words, *flags, folder=folder)
+    assert code == 2
+    assert "k(int*)" in out
+    assert any(one.startswith(line) for one in err.splitlines()), err
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (("k.hip",), "k.hip: is a source; add --arch gfx942 or --compile-commands FILE to"),
+        (("k.hip", "k", "--", "-DX"), "k.hip: is a source; add --arch gfx942"),
+        (("k.hip", "--arch", "gfx90a", "--arch", "gfx942"), "--arch gfx90a and gfx942: a sweep is"),
+        (("k.hip", "--compile-commands", "several.json"), "k.hip: several targets (gfx90a, gfx942"),
+        (("k.hip", "--arch", "gfx90a", "--compiler", "./no"), "./no: no such program; give"),
+        (("k.hip", "--arch", "gfx0"), "unknown target 'gfx0'"),
+        (("k.hip", "ir.ll", "--arch", "gfx90a"), "k.hip: is a source among other inputs; give"),
+        (("ir.ll", "--compile-commands", "commands.json"), "--compile-commands: is for sources"),
+        (("ir.ll", "--", "-O2"), "--: is for sources, and no PATH is one alone; leave it out"),
+        (("none.hip", "--arch", "gfx90a"), "none.hip: No such file or directory"),
+    ],
+)
+def test_a_wrong_line_is_one_line(
+    folder: Path, words: tuple[str, ...], line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HIPCC", "/bin/true")  # a compiler is found, and not run
+    out, err, code = run("sweep", *words, folder=folder)
+    assert (out, code) == ("", 2)
+    assert err.removeprefix("kernelinfo: ").startswith(line)
+    assert err.count("\n") == 1
