@@ -15,7 +15,7 @@ from kernelinfo import __version__
 from kernelinfo.render.check.sarif import REPOSITORY
 
 _FILES = f"{REPOSITORY}/blob/v{__version__}/"
-_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_COMMENT = re.compile(r"<!--[^<>]*-->\n?")
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }

@@ -272,7 +272,7 @@ def _too_large(blob: Blob) -> str:
     return f"a text in UTF-16 of {size} bytes, {allowed}; --bound memory=N reads it"
 
 
-_PTX = rb"(?m)^\s*\.target\s+sm_\d"
+_PTX = rb"(?m)^[ \t]*\.target[ \t]+sm_\d"
 
 
 def _reason(data: Data) -> str:
