@@ -86,7 +86,8 @@ class Terminal:
 
     def __init__(self, name: str, folder: Path) -> None:
         self._name = name
-        environment = os.environ | {"PYTHONPATH": str(FIXTURES.parent)}
+        inherited = {key: os.environ[key] for key in os.environ.keys() - {"COLUMNS", "LINES"}}
+        environment = inherited | {"PYTHONPATH": str(FIXTURES.parent)}
         shell = "env 'PS1=$ ' bash --norc --noprofile"
         command = ["new-session", "-d", "-x", "120", "-y", "40", "-c", str(folder), shell]
         self._tmux("-f", "/dev/null", *command, environment=environment)

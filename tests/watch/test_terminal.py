@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -38,8 +39,11 @@ MODES = [
 
 
 @pytest.fixture
-def root(tmp_path: Path) -> Path:
-    return project(tmp_path)
+def root() -> Iterator[Path]:
+    """A project with a short path: a long one folds a compiler's message, and rows leave the
+    screen."""
+    with TemporaryDirectory(prefix="watch-") as folder:
+        yield project(Path(folder))
 
 
 @pytest.fixture(params=MODES)
