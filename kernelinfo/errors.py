@@ -66,10 +66,10 @@ def did_you_mean(wanted: str, known: Iterable[str], most: int = 1) -> str:
 
     Empty if no known name is close. Names over 200 characters are not compared: nobody types them.
     """
+    from difflib import get_close_matches  # 3 million instructions, for mistakes alone
+
     if len(wanted) > _LONGEST_NAME:
         return ""
-    from difflib import get_close_matches
-
     by_folded = {name.casefold(): name for name in known if len(name) <= _LONGEST_NAME}
     near = get_close_matches(wanted.casefold(), by_folded, n=most)
     return or_list([by_folded[name] for name in near])

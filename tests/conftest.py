@@ -24,8 +24,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "by-hand")
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
     os.environ.pop(name, None)
 
-# A background job of a shell ignores Ctrl-C, and so would each program that a test interrupts.
+# A background job of a shell ignores Ctrl-C, one of `nohup` a hang-up. So would each program that a
+# test interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
@@ -33,6 +36,10 @@ HOSTILE = CORPUS.parent / "hostile"
 
 needs_corpus = pytest.mark.skipif(
     not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
+)
+
+needs_checkout = pytest.mark.skipif(
+    targets.ARE_CHECKED, reason="an installed package has its tables as a build made them"
 )
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from kernelinfo import manual
+from kernelinfo.hardware import targets
 from kernelinfo.rules import Rule, every_rule
 from kernelinfo.rules.documented import Documented
 
@@ -26,6 +27,7 @@ README = ROOT / "README.md"
 CONTRIBUTING = ROOT / ".github" / "CONTRIBUTING.md"
 PAGES = [README, CONTRIBUTING, *sorted((ROOT / "kernelinfo" / "manual").glob("*.md"))]
 WALKED = "fixtures/assembly/occupancy-clang22-gfx90a.s"
+NOT_IN_SDIST = ("tests/fuzz/corpus",)
 CONSOLE = re.compile(r"```console\n\$ kernelinfo ([^\n]*)\n(.*?)```", re.DOTALL)
 
 
@@ -49,6 +51,8 @@ def topic_list() -> str:
 
 def walk() -> str:
     """The modules that a report enters, by a fresh process: nothing is imported or cached yet."""
+    if targets.ARE_CHECKED or not any(ROOT.glob("grammars/*.tables")):
+        pytest.skip("the walk is that of a checkout after `pip install -e .`")
     command = [sys.executable, "-m", "tests.walk", WALKED]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return f"```text\n{done.stdout}```"
@@ -93,7 +97,7 @@ def test_outputs_and_tables_are_current(page: Path, regenerate: bool) -> None:
 def test_every_path_it_names_exists(page: Path) -> None:
     path = r"[`(]((?:kernelinfo|grammars|fixtures|tests|\.github|\.ci)/[^`)\s]*)[`)]"
     for named in re.findall(path, page.read_text("utf-8")):
-        assert any(ROOT.glob(re.sub(r":\d+$", "", named))), named
+        assert any(ROOT.glob(re.sub(r":\d+$", "", named))) or named in NOT_IN_SDIST, named
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

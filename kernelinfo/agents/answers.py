@@ -16,12 +16,12 @@ from kernelinfo.compare import compare
 from kernelinfo.compare.builds import read_build
 from kernelinfo.errors import KernelinfoError, OptionError, ReadError
 from kernelinfo.hardware import targets
+from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.kernel.condition import condition
 from kernelinfo.kernel.rows import row
 from kernelinfo.model import occupancy
 from kernelinfo.model.calculator import arch as find_arch
-from kernelinfo.model.devices import target_named
 from kernelinfo.model.limits import Launch
 from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.reading.blob import Note, Problem
@@ -32,11 +32,11 @@ from kernelinfo.render import View, renderer
 from kernelinfo.render.diff.json import document as diff_document
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.explanations import explanations
-from kernelinfo.render.groups import severity
 from kernelinfo.render.hardware import render_constants, render_limits, render_targets
 from kernelinfo.render.json import as_json, kernel_document, occupancy_document
 from kernelinfo.render.pressure.json import kernel_document as pressure_document
 from kernelinfo.render.rules import render_rules, rule_document
+from kernelinfo.render.table import severity
 from kernelinfo.rules import every_rule
 from kernelinfo.rules import find as find_rule
 

@@ -104,7 +104,7 @@ class Analysis:
         if not options.all_copies and among and not (len(among) == 1 and os.path.isfile(among[0])):
             self._copies = Copies(among, options)
         self._judge = Judge(options)
-        self._names_kernels = bool(options.asked)
+        self._asked = len({*options.asked})
         is_filtered = bool(options.kernels or options.exclude or options.targets or options.chooses)
         asked: ReadFilter | None = None  # all of them: code objects are compared whole
         if is_filtered and self._copies is None and not options.unique:
@@ -153,7 +153,7 @@ class Analysis:
         if not self._options.asks_for(kernel.name, kernel.symbol):
             counts.pass_over(kernel.name)
             return None
-        if self._names_kernels:
+        if len(counts.met) < self._asked:  # until each option has matched a kernel
             target, member = kernel.code_object.target, kernel.code_object.member
             counts.met |= self._options.met(kernel.name, kernel.symbol, target, member)
         result = self._judge.judge(kernel)

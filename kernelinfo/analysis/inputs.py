@@ -10,7 +10,6 @@ from typing import Literal, TypeVar
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Repeat, counted
-from kernelinfo.kernel.names import stem
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
@@ -69,8 +68,7 @@ class PathCounts:
         self.passed_over = 0
         """Number of kernels whose name is not chosen."""
         self.unchosen: set[str] = set()
-        """Names of kernels that are not chosen, without namespaces and parameters; at most 65 536.
-        """
+        """Names of kernels that are not chosen; at most 65 536."""
         self.met: set[tuple[str, str]] = set()
         """Options that chose a kernel, as pairs: `("-k", "gemm*")`."""
         self.problems: Counter[str] = Counter()
@@ -115,7 +113,7 @@ class PathCounts:
         """Count a kernel whose name is not chosen."""
         self.passed_over += 1
         if len(self.unchosen) < _MOST_NAMES:
-            self.unchosen.add(stem(name))
+            self.unchosen.add(name)
 
     @property
     def left_out(self) -> int:
@@ -190,8 +188,8 @@ def conclusions(
         yield from _left_out(counts, options)
     if any_found:
         met = set().union(*(one.met for one in counts))
-        stems = set().union(*(one.unchosen for one in counts))
-        for message in unmatched(options, met, stems, sought):
+        unchosen = set().union(*(one.unchosen for one in counts))
+        for message in unmatched(options, met, unchosen, sought):
             yield (Problem if options.is_gate else Note)(place(one.path for one in counts), message)
 
 
@@ -229,15 +227,15 @@ def _is_left_by_compiler(problem: Problem) -> bool:
 def unmatched(
     options: Options,
     met: Collection[tuple[str, str]],
-    stems: Collection[str] = (),
+    unchosen: Collection[str] = (),
     sought: Sought = "kernel",
 ) -> Iterator[str]:
     """`-k nope matches no kernel` for each `-k`, `--target` and `--member` that is not in `met`.
 
-    `stems` are names of kernels that were not chosen; the message suggests the nearest.
+    `unchosen` are names of kernels; the message suggests the nearest.
     """
     for option, value in options.unmatched(met):
-        near = nearest_kernels(value, stems) if option == "-k" else ""
+        near = nearest_kernels(value, unchosen) if option == "-k" else ""
         yield f"{option} {value} matches no {sought}" + (f"; {near}" if near else "")
 
 

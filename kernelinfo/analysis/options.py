@@ -97,11 +97,12 @@ class Options(NamedTuple):
         self, name: str, symbol: str, target: str | None, member: str | None = None
     ) -> set[tuple[str, str]]:
         """The options of `asked` that match a chosen kernel."""
-        if not self.asked:
-            return set()
-        named = {("-k", one) for one in matching(self.kernels, name, symbol)}
-        within = {("--member", one) for one in self.met_members(member)}
-        return named | within | {("--target", one) for one in self.targets if one == target}
+        found = {("--target", one) for one in self.targets if one == target}
+        if self.kernels:
+            found |= {("-k", one) for one in matching(self.kernels, name, symbol)}
+        if self.members:
+            found |= {("--member", one) for one in self.met_members(member)}
+        return found
 
     def unmatched(self, met: Collection[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """The options of `asked` that are not in `met`, so that no chosen kernel matches them."""

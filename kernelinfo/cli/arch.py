@@ -9,7 +9,7 @@ from kernelinfo.cli.output import make_view, write
 from kernelinfo.hardware import targets
 from kernelinfo.render.hardware import render_constants, render_targets
 from kernelinfo.render.json import as_json
-from kernelinfo.render.records import render_records
+from kernelinfo.render.records import render_document
 
 EXAMPLES = """
   kernelinfo arch                                 # all targets
@@ -17,6 +17,8 @@ EXAMPLES = """
   kernelinfo arch MI300X
   kernelinfo arch gfx1100 --format json
 """
+
+SCHEMA = "kernelinfo/arch/1"
 
 
 def command(
@@ -28,17 +30,20 @@ def command(
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",
+    width: options.Width = None,
 ) -> None:
     """Show the hardware constants of a target, with sources.
 
     Without a target, one line for each known target.
     """
-    view = make_view(color=color, output=output)
+    view = make_view(color=color, width=width, output=output)
     gfx = options.one_target(gfx, arch)
     names = targets.known() if gfx is None else (gfx,)
     found = [targets.find(name) for name in names]
     if format != "text":
-        write(render_records([*map(as_json, found)], format), output)
+        records = [*map(as_json, found)]
+        document = {"schema": SCHEMA, "targets": records}
+        write(render_document(document, records, format), output)
     elif gfx is None:
         write(render_targets(found, view), output, color=view.color)
     else:

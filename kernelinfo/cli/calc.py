@@ -13,6 +13,7 @@ from kernelinfo.cli.completion import Offers, listed
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.values import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
+from kernelinfo.hardware import products
 from kernelinfo.hardware.targets import Target
 from kernelinfo.model import devices, occupancy
 from kernelinfo.model.calculator import Arch
@@ -98,7 +99,7 @@ def command(
     A number that is not given is 0, such as LDS and scratch. Workgroups have 256 workitems.
     """
     view = make_view(color=color, width=width, output=output)
-    target, product = devices.choose(options.one_target(gfx, arch), device)
+    target, product = products.choose(options.one_target(gfx, arch), device)
     if grid is not None and product is None:
         raise OptionError(f"--grid {grid} needs a product; name one by --device")
     demand = Arch(target).demand(

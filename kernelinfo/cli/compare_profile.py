@@ -8,13 +8,13 @@ import typer
 
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
-from kernelinfo.cli.output import Problems, make_view, write
+from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.profile import read
 from kernelinfo.errors import ReadError
+from kernelinfo.hardware import products
 from kernelinfo.kernel import Result
-from kernelinfo.model import devices
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import measurements
 from kernelinfo.render.records import render_document
@@ -71,14 +71,13 @@ def command(
         deep=deep,
     )
     view = make_view(names=names, color=color, width=width, output=output)
-    product = devices.find(device) if device is not None else None
+    product = products.find(device) if device is not None else None
     if run.suffix not in _RUNS and paths[0].endswith(_RUNS):  # swapped
         run, paths = Path(paths[0]), [str(run), *paths[1:]]
     dispatches = read(run, wanted.bounds)
     problems = Problems()
-    found = [
-        item.kernel for item in problems.watch(analyse(paths, wanted)) if isinstance(item, Result)
-    ]
+    items = shown(problems.watch(analyse(paths, wanted)), paths)
+    found = [item.kernel for item in items if isinstance(item, Result)]
     measured = measure(dispatches, found, product, wanted.trap_handler)
     tied = dict.fromkeys(one.tied for one in measured if one.tied and one.kernel is None)
     ties = [measurements.tie_problem(names) for names in tied]

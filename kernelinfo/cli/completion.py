@@ -15,14 +15,15 @@ from typing import get_args
 
 import typer
 
+from kernelinfo.cli.naming import names_in
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
+from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.columns import HEADINGS
 from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.manual import topics
-from kernelinfo.model.devices import target_named
 from kernelinfo.rules import RULES
 
 Offers = list[tuple[str, str]]  # (word, description)
@@ -105,8 +106,6 @@ def _paths(ctx: typer.Context) -> list[str]:
 
 def _kernels(paths: Iterable[str]) -> Iterator[tuple[str, str, str | None]]:
     """(name, symbol, member) of the kernels of paths, for at most a second."""
-    from kernelinfo.cli.naming import names_in  # reads files, for these offers alone
-
     until, words = time.monotonic() + _PATIENCE, _words()
     with suppress(KernelinfoError):
         asked = [word for before, word in pairwise(words) if before == "--target"]

@@ -11,7 +11,16 @@ import typer
 from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, shown, tell, write
+from kernelinfo.cli.output import (
+    CANNOT_ANSWER,
+    CLAIM,
+    complain,
+    make_view,
+    shown,
+    tell,
+    waiting,
+    write,
+)
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options, with_instructions
@@ -79,7 +88,7 @@ def command(
     deep: options.Deep = False,
     format: Annotated[str, options.format_option(DIFF_FORMATS)] = "text",
     output: options.Output = None,
-    names: options.Names = "full",
+    names: options.FittingNames = None,
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,
@@ -148,7 +157,8 @@ def _compare(
         else read_build(path, wanted, partial(shown, paths=[path]))
         for path in (old, new)
     )
-    found = compare(before, after, across_targets=across_targets, loose=loose)
+    with waiting("comparing"):
+        found = compare(before, after, across_targets=across_targets, loose=loose)
     return found._replace(problems=(*problems, *more), names=(old, new))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from inspect import cleandoc
 
@@ -22,12 +23,15 @@ from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.compile.ir import input_of
 from kernelinfo.errors import OptionError, did_you_mean
+from kernelinfo.hardware import products
 from kernelinfo.kernel import Item, Kernel, Result
-from kernelinfo.model import devices
 from kernelinfo.pressure.measure import Look, measure_again
+from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import View, format_module, renderer
 from kernelinfo.render.explanations import explanations
+from kernelinfo.render.paint import harmless
 from kernelinfo.render.pressure.html import dataset
+from kernelinfo.render.records import render_table
 
 EXAMPLES = """
   kernelinfo explain kernels.s vgprbound
@@ -98,15 +102,14 @@ def command(
         _write_manual(output)
         return
     if path is None:
-        topics = manual.topics()
-        width = max(map(len, topics))
-        write((f" {topic:{width}}  {title}\n" for topic, title in topics.items()), output)
+        first, *others = manual.topics().items()
+        write(render_table(first, others, view), output)
         return
     if kernel is None and (page := _page_or_rule(path)):
-        write([page], output)
+        _show(page, view, output)
         return
     if kernel is not None and (both := [*map(_rule, (path, kernel))])[0] and both[1]:
-        write(["\n".join(both)], output)
+        _show("\n".join(both), view, output)
         return
     path, kernel = in_order(path, kernel)
     settings = settings_of(arch, compiler, compile_commands, flags)
@@ -117,7 +120,7 @@ def command(
     if device is not None:
         if asked[1:]:
             raise OptionError("--device names one target; give one --as, or none")
-        run_target, product = devices.choose(asked[0], device)
+        run_target, product = products.choose(asked[0], device)
         asked = [run_target.name]
     if (grid is not None and product is None) or (product is not None and format != "text"):
         raise OptionError(
@@ -138,7 +141,7 @@ def command(
     streams = output is None and format == "text"
     items = shown(problems.watch(found), [path], streams=streams)
     if kernel is None:
-        known, items = every_name(path, wanted, items)
+        known, items = every_name(path, wanted, items, problems)
         if where is None and len({one.name for one in known}) > 1:
             write(listed(known, path), output)
             problems.exit()
@@ -153,6 +156,19 @@ def command(
     else:
         write(renderer(format)(items, view), output, color=view.color)
     problems.exit()
+
+
+def _show(page: str, view: View, output: str | None) -> None:
+    """Show a page, drawn and with a pager on a terminal. A pipe or file gets its Markdown."""
+    if not (view.fold or view.color):
+        write([page], output)
+        return
+    terminal = format_module("manual_text")
+    text = terminal.drawn(page, view)
+    if output is None and sys.stdout.isatty():
+        terminal.show(harmless(text, color=view.color))
+    else:
+        write([text], output, color=view.color)
 
 
 def _write_manual(folder: str | None) -> None:
@@ -184,7 +200,8 @@ def _page_or_rule(name: str) -> str:
         return "".join(manual.page(name))
     if rule := _rule(name):
         return rule
-    if os.path.exists(name) or not name.replace("-", "_").isidentifier():
+    may_be_file = name == STANDARD_INPUT or os.path.exists(name)
+    if may_be_file or not name.replace("-", "_").isidentifier():
         return ""
     every = rules.every_rule()
     known = (*manual.topics(), *(one.name for one in every), *(one.number for one in every))

@@ -11,7 +11,7 @@ import typer
 from kernelinfo.analysis.extraction import Extract, extract
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli import options
-from kernelinfo.cli.output import Problems, write
+from kernelinfo.cli.output import Problems, ReadSoFar, shown, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted
@@ -54,9 +54,16 @@ def command(
         deep=deep,
     )
     problems = Problems()
-    found = extract(paths, wanted)
+    found = shown(extract(paths, wanted), paths, _so_far, streams=True)
     write(problems.reported(_written(found, output, force)), None)
     problems.exit()
+
+
+def _so_far(item: Extract | Problem | Note) -> ReadSoFar | None:
+    if not isinstance(item, Extract):
+        return None
+    blob = item.blob
+    return ReadSoFar(blob.path, (blob.offset or 0) + len(blob.data), item.kernels)
 
 
 def _written(

@@ -46,13 +46,14 @@ def command(
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",
+    width: options.Width = None,
 ) -> None:
     """Show the most registers and LDS for each occupancy.
 
     The table has the VGPRs, SGPRs and LDS that a kernel may use at each number of waves per SIMD.
     The staircase shows waves against VGPRs.
     """
-    view = make_view(color=color, output=output)
+    view = make_view(color=color, width=width, output=output)
     if (name := options.one_target(gfx, arch)) is None:
         raise OptionError("no target is named; give one, such as gfx942 or MI300X")
     target = find_arch(name)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import partial
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import CANNOT_ANSWER, Problems, complain
+from kernelinfo.cli.output import CANNOT_ANSWER, Problems, ReadSoFar, complain, shown
 from kernelinfo.kernel import Item, Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.pattern import is_pattern, matches
@@ -21,31 +22,41 @@ _MOST_LISTED = 20
 def choosing(path: str, name: str | None, options: Options, problems: Problems) -> Options:
     """The options with the choice of the kernels that `name` means; None means all.
 
-    Names are read first, so that only chosen kernels are decoded. A whole name or symbol comes
-    before the other spellings of `pattern.matching`. A name other than a glob or a regular
-    expression means one kernel; if several have it, they are listed with what tells them apart, and
-    the command exits with 2.
+    Names are read first, so that only chosen kernels are decoded, unless a glob or a regular
+    expression can be decided for each name alone. A whole name or symbol comes before the other
+    spellings of `pattern.matching`. A name other than a glob or a regular expression means one
+    kernel, or one of each target if the user names several targets; if more have it, they are
+    listed with what tells them apart, and the command exits with 2.
     """
     if name is None:
         return options
-    if path == STANDARD_INPUT:  # is read once
-        return options._replace(named=name, chooses=lambda *of: matches(name, *of))
-    known = [one for one in names(path, options) if isinstance(one, KernelName)]
+    # Standard input is read once. A whole name with `*`, `?` or `[` has parameters.
+    if path == STANDARD_INPUT or (is_pattern(name) and "(" not in name):
+        return options._replace(named=name, chooses=partial(matches, name))
+    every = shown(names(path, options), (), _names_so_far)
+    known = [one for one in every if isinstance(one, KernelName)]
     found = [one for one in known if name in one] or [one for one in known if matches(name, *one)]
     symbols = {one.symbol for one in found}
-    options = options._replace(named=name, chooses=lambda _, symbol: symbol in symbols)
+    options = options._replace(named=name, chooses=partial(_is_among, symbols))
     if found[1:] and not is_pattern(name):
-        items = problems.watch(analyse([path], options))
-        _check_is_one(name, [item.kernel for item in items if isinstance(item, Result)], path)
+        items = shown(problems.watch(analyse([path], options)), [path])
+        kernels = [item.kernel for item in items if isinstance(item, Result)]
+        names_targets = bool(options.targets[1:] or options.compiled[1:])
+        _check_is_one(name, kernels, path, of_each_target=names_targets)
     return options
 
 
-def _check_is_one(name: str, kernels: Iterable[Kernel], path: str) -> None:
-    """Check that there is one kernel. Otherwise list them and exit with 2."""
+def _is_among(symbols: Collection[str], name: str, symbol: str) -> bool:
+    return symbol in symbols
+
+
+def _check_is_one(name: str, kernels: Iterable[Kernel], path: str, *, of_each_target: bool) -> None:
+    """Check that there is one kernel, or one of each target. Otherwise list them, exit with 2."""
     distinct = [*{(kernel.code_object, kernel.symbol): kernel for kernel in kernels}.values()]
-    if not distinct[1:]:
+    targets = {kernel.code_object.target for kernel in distinct}
+    if len(distinct) <= (len(targets) if of_each_target else 1):
         return
-    mend = "give more of the name, --target or --member, or a glob for all"
+    mend = "give more of the name, --target, --member or --where, or a glob for all"
     complain(f"{path}: {counted(len(distinct), 'kernel')} are named {name!r}; {mend}:")
     told = attributed(distinct, names_of(distinct, "short"))
     for one in told[:_MOST_LISTED]:
@@ -56,14 +67,23 @@ def _check_is_one(name: str, kernels: Iterable[Kernel], path: str) -> None:
 
 
 def every_name(
-    path: str, options: Options, items: Iterator[Item]
+    path: str, options: Options, items: Iterator[Item], problems: Problems
 ) -> tuple[list[KernelName], Iterator[Item]]:
-    """The names of all kernels, and the items. Only of standard input the items are read."""
-    if path != STANDARD_INPUT:
-        return [one for one in names(path, options) if isinstance(one, KernelName)], items
-    every = [*items]
-    kernels = [item.kernel for item in every if isinstance(item, Result)]
-    return [KernelName(one.name, one.symbol) for one in kernels], iter(every)
+    """The names of all kernels, and the items. Only standard input takes the names from the items.
+
+    All of the path is read, so that `problems` has its damage.
+    """
+    if path == STANDARD_INPUT:  # is read once
+        every = [*items]
+        read, items = iter(every), iter(every)
+    else:
+        read = shown(problems.watch(analyse([path], options)), [path])
+    kernels = (item.kernel for item in read if isinstance(item, Result))
+    return [*dict.fromkeys(KernelName(one.name, one.symbol) for one in kernels)], items
+
+
+def _names_so_far(item: object) -> ReadSoFar | None:
+    return ReadSoFar("", 0, 1) if isinstance(item, KernelName) else None
 
 
 def in_order(path: str, kernel: str | None) -> tuple[str, str | None]:

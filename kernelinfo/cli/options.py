@@ -10,6 +10,7 @@ import typer
 
 from kernelinfo.cli import completion, values
 from kernelinfo.errors import OptionError
+from kernelinfo.kernel.condition import condition
 from kernelinfo.render import FORMATS, RECORD_FORMATS
 from kernelinfo.render.name_style import NameStyle
 
@@ -180,7 +181,7 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="CONDITION",
-        parser=values.parse_condition,
+        parser=condition,
         autocompletion=completion.columns,
         help="Keep kernels for which it holds: 'waves < 4 and lds > 32k', 'target = gfx90a'.",
     ),
@@ -247,6 +248,14 @@ Output = Annotated[
     typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, not to standard output."),
 ]
 Names = Annotated[NameStyle, typer.Option(help="Choose the form of kernel names.")]
+FittingNames = Annotated[
+    NameStyle | None,
+    typer.Option(
+        "--names",
+        help="Choose the form of kernel names; by default full, or short on a terminal where "
+        "whole ones do not fit.",
+    ),
+]
 Color = Annotated[
     str,
     typer.Option(

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.errors import OptionError
@@ -19,8 +19,6 @@ from kernelinfo.render.names import printable
 from kernelinfo.render.paint import harmless, without_commands, without_hashes
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from kernelinfo.render.name_style import NameStyle
 
 
@@ -176,57 +174,61 @@ def complain(line: str) -> None:
 
 
 _T = TypeVar("_T")
-_BAR_AFTER = 1.0  # seconds before the bar appears
 _EVERY = 0.1  # seconds between updates
 
 
-def _itself(item: object) -> Result | None:
-    return item if isinstance(item, Result) else None
+class ReadSoFar(NamedTuple):
+    """The progress that an item of a run stands for."""
+
+    path: str
+    end: int
+    """Bytes of the path that are read; 0 if unknown."""
+    kernels: int
+
+
+def so_far(item: object) -> ReadSoFar | None:
+    """The progress of a run whose items are results, or rows of kernels as text."""
+    if isinstance(item, Result):
+        place = item.kernel.code_object
+        return ReadSoFar(place.path, (place.offset or 0) + place.size, 1)
+    return ReadSoFar("", 0, item.count("\n")) if isinstance(item, str) else None
 
 
 def shown(
     items: Iterable[_T],
     paths: Sequence[str],
-    result_of: Callable[[_T], Result | None] = _itself,
+    so_far: Callable[[_T], ReadSoFar | None] = so_far,
     *,
     streams: bool = False,
 ) -> Iterator[_T]:
-    """The items unchanged. After a second a bar shows the bytes and kernels read so far.
+    """The items unchanged. After 0.4 s a bar shows the bytes and kernels read so far, and the time,
+    which goes on while no item comes. Without `paths` it shows no bytes.
 
     `streams` says that results are written as they come: on a terminal they replace the bar.
     """
     if not sys.stderr.isatty() or (streams and sys.stdout.isatty()):
         return iter(items)
-    return _shown(items, paths, result_of)
+    return _shown(items, paths, so_far)
 
 
 def _shown(
-    items: Iterable[_T], paths: Sequence[str], result_of: Callable[[_T], Result | None]
+    items: Iterable[_T], paths: Sequence[str], so_far: Callable[[_T], ReadSoFar | None]
 ) -> Iterator[_T]:
-    began = updated = time.monotonic()
     kernels = 0
-    done: dict[str, int] = {}
-    bar: Progress | None = None
-    try:
+    ends: dict[str, int] = {}
+    updated = 0.0
+    are_files = all(map(os.path.isfile, paths))
+    total = sum(map(os.path.getsize, paths)) if are_files else None
+    bars = _bars()
+    with bars.drawn(bars.of_bytes(total) if paths else bars.of_time("")) as update:
         for item in items:
-            if result := result_of(item):
-                kernels += 1
-                place = result.kernel.code_object
-                end = (place.offset or 0) + place.size
-                done[place.path] = max(end, done.get(place.path, 0))
-            now = time.monotonic()
-            if now - began > _BAR_AFTER and now - updated > _EVERY:
+            if done := so_far(item):
+                kernels += done.kernels
+                ends[done.path] = max(done.end, ends.get(done.path, 0))
+            if (now := time.monotonic()) - updated > _EVERY:
                 updated = now
-                if bar is None:
-                    are_files = all(map(os.path.isfile, paths))
-                    bar = _bar(sum(map(os.path.getsize, paths)) if are_files else None)
-                    bar.start()
-                task = bar.task_ids[0]
-                bar.update(task, completed=sum(done.values()), kernels=counted(kernels, "kernel"))
+                update(completed=sum(ends.values()) or None, kernels=counted(kernels, "kernel"))
             yield item
-    finally:
-        if bar is not None:
-            bar.stop()
 
 
 def _bars() -> ModuleType:
@@ -236,10 +238,15 @@ def _bars() -> ModuleType:
     return bars
 
 
-def _bar(total: int | None) -> Progress:
-    """A bar of bytes and kernels; `total` is in bytes, None if unknown."""
-    bar: Progress = _bars().of_bytes(total)
-    return bar
+@contextmanager
+def waiting(what: str) -> Iterator[None]:
+    """Show after 0.4 s what the program does, and for how long."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    bars = _bars()
+    with bars.drawn(bars.of_time(what)):
+        yield
 
 
 @contextmanager
@@ -259,7 +266,6 @@ def scanned(total: int) -> Iterator[Callable[[int, int], None]]:
     if not sys.stderr.isatty():
         yield lambda done, kernels: None
         return
-    with _bar(total) as bar:
-        yield lambda done, kernels: bar.update(
-            bar.task_ids[0], advance=done, kernels=counted(kernels, "kernel")
-        )
+    bars = _bars()
+    with bars.drawn(bars.of_bytes(total)) as update:
+        yield lambda done, kernels: update(advance=done, kernels=counted(kernels, "kernel"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from typing import Annotated, Literal
 
@@ -11,7 +12,7 @@ import typer
 
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.naming import choosing, in_order
-from kernelinfo.cli.output import Problems, make_view, shown, write
+from kernelinfo.cli.output import Problems, make_view, shown, so_far, write
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
@@ -73,7 +74,7 @@ def command(
     jobs: options.Jobs = 0,
     format: Annotated[str, options.format_option(PRESSURE_FORMATS)] = "text",
     output: options.Output = None,
-    names: options.Names = "full",
+    names: options.FittingNames = None,
     color: options.Color = "auto",
     width: options.Width = None,
     top: int = typer.Option(
@@ -122,7 +123,7 @@ def command(
     items = shown(
         _told(measure(path, wanted, look, jobs), problems),
         [path],
-        lambda item: item.result if isinstance(item, Measured) else None,
+        lambda item: so_far(item.result) if isinstance(item, Measured) else None,
         streams=output is None and (format in _STREAMED or view.whole),
     )
     before = [*_to_the_first_kernel(items)]
@@ -157,14 +158,13 @@ def _instruction(at: str) -> Callable[[LiveFunction], int | None]:
     named = re.fullmatch(r"(?:(.+):)?(\d{1,9})", at)
     if named is None:
         raise OptionError(f"--at {at}: give a line of the assembly, or FILE:LINE of the source")
-    file, line = named[1], int(named[2])
+    return partial(_instruction_of, at, named[1], int(named[2]))
 
-    def find(function: LiveFunction) -> int | None:
-        found = function.at_source(file, line) if file else function.at_line(line)
-        if found is None:
-            near = None if file else function.line_near(line)
-            mend = "see --top 0" if near is None else f"the nearest is on line {near}"
-            raise OptionError(f"--at {at}: no instruction of the kernel is there; {mend}")
-        return found
 
-    return find
+def _instruction_of(at: str, file: str | None, line: int, function: LiveFunction) -> int | None:
+    found = function.at_source(file, line) if file else function.at_line(line)
+    if found is None:
+        near = None if file else function.line_near(line)
+        mend = "see --top 0" if near is None else f"the nearest is on line {near}"
+        raise OptionError(f"--at {at}: no instruction of the kernel is there; {mend}")
+    return found

@@ -23,7 +23,6 @@ from kernelinfo.model.limits import RESOURCES, Resource
 from kernelinfo.render import ROW_FORMATS, View, format_module
 from kernelinfo.render.columns import render_columns
 from kernelinfo.render.counts import CountedBy, render_counts
-from kernelinfo.render.name_style import NameStyle
 
 EXAMPLES = """
   kernelinfo kernels.s
@@ -85,10 +84,7 @@ def command(
     config: options.Config = None,
     format: options.Format = "text",
     output: options.Output = None,
-    names: NameStyle | None = typer.Option(
-        None,
-        help="Choose the form of names; by default full, or short for many on a terminal.",
-    ),
+    names: options.FittingNames = None,
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,

@@ -19,7 +19,8 @@ def command(
     *,
     format: Annotated[str, options.format_option(("text", "json"))] = "text",
     output: options.Output = None,
+    width: options.Width = None,
 ) -> None:
     """List every rule with its severity."""
-    view = make_view(output=output)
+    view = make_view(width=width, output=output)
     write(render_rules(format, view), output, color=view.color)

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.compiling import compile_twice_now
@@ -18,7 +19,6 @@ from kernelinfo.cli.output import CANNOT_ANSWER, complain, counting_bar, make_vi
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
 from kernelinfo.cli.wanted import wanted_options
-from kernelinfo.compile.intermediate import ir_flags
 from kernelinfo.compile.ir import IR_SUFFIXES, Input, read_input
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
@@ -27,11 +27,13 @@ from kernelinfo.hardware.targets import find
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
+from kernelinfo.variants.sources import clang_of, input_of, with_equal_options
 from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_input
 
 EXAMPLES = """
   kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
   kernelinfo sweep kernels.bc vgprbound --waves 4,5,8
+  kernelinfo sweep kernels.bc -k 'vgpr*' --exclude 'lds*' --waves 5
   kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
   kernelinfo sweep kernels.bc --format html -o sweep.html
 """
@@ -92,6 +94,8 @@ def command(
             "--arch", "Compile sources for this target; or the target of inputs that name none."
         ),
     ] = None,
+    kernels: options.Kernels = None,
+    exclude: options.Exclude = None,
     where: options.Where = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
@@ -110,6 +114,8 @@ def command(
     waves/SIMD. Nothing is left on disk.
     """
     wanted = wanted_options(
+        kernels=kernels,
+        exclude=exclude,
         where=where,
         workgroup_size=workgroup_size,
         dynamic_lds=dynamic_lds,
@@ -124,7 +130,7 @@ def command(
     request = make_request(*sizes, strategies, level, mllvm or ())._replace(kernel=kernel)
     problems: list[str] = []
     if sources := _sources(files, settings):
-        request, settings = _same_options(request, settings)
+        request, settings = with_equal_options(request, settings)
         inputs, compiler = _compiled(sources, settings, problems), None
     else:
         wanted = without_sources(files, wanted, settings._replace(compiler=None))
@@ -132,6 +138,8 @@ def command(
     found = _sweeps(inputs, problems, request, wanted, compiler, timeout, jobs)
     if found:
         write(renderer(f"sweep.{format}")(found, view), output, color=view.color)
+    for message in _unmatched(found, wanted):
+        complain(f"{place(files)}: {message}")
     for one in found:
         if one.has_failed:
             error = one.kernels[0].variants[-1].error
@@ -140,6 +148,13 @@ def command(
         complain(problem)
     if problems:
         sys.exit(CANNOT_ANSWER)
+
+
+def _unmatched(found: Sequence[Sweep], wanted: Options) -> Iterator[str]:
+    """`-k nope matches no kernel` for each pattern without a kernel, if others have one."""
+    kernels = [kernel for one in found for kernel in one.kernels]
+    met = set[tuple[str, str]]().union(*(wanted.met(one.name, one.symbol, None) for one in kernels))
+    return unmatched(wanted, met) if found else iter(())
 
 
 def _check(targets: Sequence[str]) -> None:
@@ -165,30 +180,13 @@ def _sources(files: Sequence[str], settings: Settings) -> list[str] | None:
     return sources_to_compile(files, settings)
 
 
-def _same_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
-    """The request and the settings, each with the level and the LLVM options of both."""
-    level = (f"-O{request.level}",) if request.level else ()
-    llvm = (word for option in request.options for word in ("-mllvm", option))
-    flags = (*settings.flags, *level, *llvm)
-    said = ir_flags(flags)
-    level_of = {"fast": "3", "g": "1"}
-    request = request._replace(level=level_of.get(said.level, said.level), options=said.llvm)
-    return request, settings._replace(flags=flags)
-
-
 def _compiled(sources: Sequence[str], settings: Settings, problems: list[str]) -> Iterator[Input]:
     """The IR of the sources. Errors go to `problems`."""
     for one in compile_twice_now(sources, settings):
         if one.compiled.error:
             problems.append(one.compiled.error)
         else:
-            yield Input(one.compiled.path, one.bitcode, one.compiled)
-
-
-def _clang_of(one: Input) -> str | None:
-    """The clang that made the IR of a source; None for hipcc, whose clang is looked for."""
-    command = one.compiled.command if one.compiled else ()
-    return command[0] if command and "clang" in os.path.basename(command[0]) else None
+            yield input_of(one)
 
 
 def _read(files: Iterable[str], problems: list[str]) -> Iterator[Input]:
@@ -219,10 +217,10 @@ def _sweeps(
     with (
         counting_bar("variants") as progress,
         ThreadPoolExecutor((jobs or os.cpu_count() or 1) + 1) as pool,
-        Processes(timeout) as processes,
+        Processes(timeout, option="--timeout") as processes,
     ):
         for one in inputs:
-            work = (one, request, wanted, compiler or _clang_of(one), processes, pool, progress)
+            work = (one, request, wanted, compiler or clang_of(one), processes, pool, progress)
             try:
                 found.append(pool.submit(sweep_input, *work).result())
             except NoSuchKernelError as error:

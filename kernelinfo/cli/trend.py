@@ -8,7 +8,7 @@ import typer
 
 from kernelinfo.cli import options
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, write
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, waiting, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.fleet.api import trend
 from kernelinfo.fleet.history import By, Trend
@@ -49,7 +49,7 @@ def command(
     exclude: options.Exclude = None,
     format: Annotated[str, options.format_option(TREND_FORMATS)] = "text",
     output: options.Output = None,
-    names: options.Names = "full",
+    names: options.FittingNames = None,
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,
@@ -64,15 +64,16 @@ def command(
         target=target, member=member, where=where, kernels=kernels, exclude=exclude
     )
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
-    found = trend(
-        dataset,
-        builds=builds.split(",") if builds else (),
-        since=since,
-        options=wanted,
-        moved=moved,
-        by=by,
-        may_be_first=fail_on is not None,
-    )
+    with waiting("comparing builds"):
+        found = trend(
+            dataset,
+            builds=builds.split(",") if builds else (),
+            since=since,
+            options=wanted,
+            moved=moved,
+            by=by,
+            may_be_first=fail_on is not None,
+        )
     for line in found.unmatched:
         complain(f"{found.dataset}: {line} of these builds")
     write(renderer(f"trend.{format}")(found, view), output, color=view.color)

@@ -5,17 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
 import typer
 
 from kernelinfo.errors import OptionError
-from kernelinfo.model.devices import target_named
+from kernelinfo.hardware.products import target_named
 from kernelinfo.model.limits import Launch
 from kernelinfo.reading.budget import BY_DEFAULT
-
-if TYPE_CHECKING:
-    from kernelinfo.kernel.condition import Where
 
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
@@ -82,10 +78,3 @@ def parse_labels(lists: Sequence[str]) -> tuple[tuple[str, str], ...]:
             raise OptionError(f"--label {one}: give NAME=VALUE, such as commit=1a2b3c")
         labels[name.strip()] = value.strip()
     return tuple(labels.items())
-
-
-def parse_condition(text: str) -> Where:
-    """The condition of --where. Raises `OptionError` with a caret below a mistake."""
-    from kernelinfo.kernel.condition import condition  # loads its grammar, for --where alone
-
-    return condition(text)

@@ -108,7 +108,7 @@ def command(
     watch = _watch_of(paths, run, settings, wanted)
     end_on_signals()
     try:
-        code = _watch(watch, view, format, once=once)
+        code = _watch(watch, view, format, once=once, folds=width is not None)
     except SystemExit as end:
         if end.code != _INTERRUPTED:
             raise
@@ -132,13 +132,16 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Opt
     return WatchedSources(sources, settings, wanted)
 
 
-def _watch(watch: Watch, view: View, format: str, *, once: bool) -> int:
-    """Show each look until a signal comes, or one. Returns 2 if the last one failed."""
+def _watch(watch: Watch, view: View, format: str, *, once: bool, folds: bool) -> int:
+    """Show each look until a signal comes, or one. Returns 2 if the last one failed.
+
+    Looks that are appended have whole lines, which editors read, unless `folds` is set.
+    """
     is_drawn = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     with closing(events(watch)) as found:
         if is_drawn and format == "text" and not once:
             _draw(found, watch, view)
-        view = view._replace(fold=view.fold and is_drawn)
+        view = view._replace(fold=view.fold and (is_drawn or folds))
         return _append(found, watch, view, format, once=once)
 
 

@@ -8,7 +8,16 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, Problems, complain, shown, tell, write
+from kernelinfo.cli.output import (
+    CANNOT_ANSWER,
+    CLAIM,
+    Problems,
+    complain,
+    shown,
+    tell,
+    waiting,
+    write,
+)
 from kernelinfo.cli.wanted import with_instructions
 from kernelinfo.cli.write_report import read
 from kernelinfo.config import Configuration, shadowed_by
@@ -72,9 +81,10 @@ def write_check(
     if update_baseline:
         _update(report, project, scope, min_kernels, view, output, accepts=not strict)
         return
-    outcome = check(report, project, scope=scope, at_least=min_kernels, accepts=not strict)
-    if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
-        outcome = located(outcome, options)
+    with waiting("checking"):
+        outcome = check(report, project, scope=scope, at_least=min_kernels, accepts=not strict)
+        if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
+            outcome = located(outcome, options)
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
     if own.file and (other := shadowed_by(own.file)):
@@ -106,7 +116,7 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
     if os.path.lexists(OWN):
         raise OptionError(f"{OWN}: exists already; remove it, or edit it")
     problems = Problems()
-    report = Report.of(problems.watch(analyse(paths, options)))
+    report = Report.of(shown(problems.watch(analyse(paths, options)), paths))
     if not report.results:
         problems.exit()
         raise OptionError(f"{', '.join(paths)}: no kernel; build first")
@@ -148,7 +158,7 @@ def _update(
 ) -> None:
     if project.baseline is None:
         raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
-    with updating(project.baseline):
+    with updating(project.baseline), waiting("writing the baseline"):
         update = pin(report, project.baseline, project, scope, at_least, accepts=accepts)
         write_baseline(project.baseline, update.pinned)
     write(render_update(update, project.baseline, view), output, color=view.color)

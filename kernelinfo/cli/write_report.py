@@ -48,14 +48,15 @@ def write_report(
         message = f"--as {','.join(run_as)}: --format {format} has no blocks; give one target"
         raise OptionError(message)
     check_readable_again(paths, run_as)
+    streams = bool(rows) and output is None and not (arrange or answer)
 
     def block(options: Options) -> Iterator[str]:
         """The report, without the heading of CSV rows."""
         if rows and not (verbose or arrange or answer):
             writer = partial(rows, view=view)
             if pieces := read_by_several(paths, options, jobs, writer):
-                return problems.reported(pieces)
-        found = shown(problems.watch(read(paths, options, jobs)), paths)
+                return problems.reported(shown(pieces, (), streams=streams))
+        found = shown(problems.watch(read(paths, options, jobs)), paths, streams=streams)
         if arrange:
             found = iter(arrange(found))
         if answer:

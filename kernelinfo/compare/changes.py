@@ -183,10 +183,10 @@ def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
 
 
 def bounded(value: float | None, kernel: KernelSummary) -> str:
-    """The value as text: `4`, `≤4` for an upper bound, `?` for an unknown one."""
+    """The value as text: `4`, `≤4` for an upper bound other than 0, `?` for an unknown one."""
     if value is None:
         return "?"
-    return f"{'≤' if kernel.exact is False else ''}{value:.4g}"
+    return f"{'≤' if kernel.exact is False and value else ''}{value:.4g}"
 
 
 _RESOURCES = ("VGPR", "SGPR", "LDS")

@@ -11,10 +11,10 @@ from kernelinfo.compare.measurement import Distance, Measurement, bare, compared
 from kernelinfo.compare.profile import UNNAMED, Agent, Dispatch, Resources, together
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.hardware import targets
+from kernelinfo.hardware.products import runs_on
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import stem
-from kernelinfo.model.devices import runs_on
 from kernelinfo.reading.target_id import target_id
 
 Product = tuple[Target, Device]

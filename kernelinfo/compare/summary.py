@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable
+from operator import itemgetter
 from sys import intern
 from typing import Any, NamedTuple
 
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS
 from kernelinfo.model.limits import Resource
 from kernelinfo.reading.facts import SourceLine
@@ -77,16 +79,27 @@ class KernelSummary(NamedTuple):
     store_bytes: int | None = None
     accepted: tuple[tuple[str, str], ...] = ()
     """(rule, severity) of findings that a baseline accepts; not compared."""
+    options: tuple[tuple[str, str], ...] = ()
+    """Triton's constants and compile options; shown, not compared."""
 
     @property
     def content(self) -> tuple[object, ...]:
         """The compared values, in the order of `COMPARED`."""
-        return self[:_SOURCE] + self[_SOURCE + 1 : -1]
+        content: tuple[object, ...] = _CONTENT(self)
+        return content
 
     @property
     def processor(self) -> str:
         """The target without features."""
         return self.target.partition(":")[0]
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """(path, member) in the build; the path is empty if the build is one file."""
+        path, separator, member = self.code_object.partition(" › ")
+        if not separator and member_file(path) != path:  # the entry of a bundle
+            return "", path
+        return path, member
 
     @property
     def unit(self) -> str:
@@ -95,8 +108,9 @@ class KernelSummary(NamedTuple):
 
 
 _COUNTED = tuple(number.field for number in INSTRUCTION_NUMBERS)
-_SOURCE = KernelSummary._fields.index("source")
-COMPARED = tuple(name for name in KernelSummary._fields if name not in ("source", "accepted"))
+_SHOWN = ("source", "accepted", "options")
+COMPARED = tuple(name for name in KernelSummary._fields if name not in _SHOWN)
+_CONTENT = itemgetter(*map(KernelSummary._fields.index, COMPARED))
 
 
 class Build(NamedTuple):
@@ -140,6 +154,7 @@ def _summary(result: Result, target: str, called: str) -> KernelSummary:
         limiters=occupancy.limiters if occupancy else (),
         source=kernel.source,
         exact=occupancy.exact if occupancy else None,
+        options=kernel.code_object.options,
         **numbers,
     )
 

@@ -1,4 +1,4 @@
-"""Compile commands: the flags of a source in the list that CMake and Bear write.
+"""The flags of a source in `compile_commands.json`, which CMake and others write.
 
 Only flags that lead to headers and macros, and the language, are taken: a file of a build must not
 choose what is executed. Format: clang's documentation, "JSON Compilation Database Format".

@@ -1,4 +1,4 @@
-"""Compilers that a sweep can use: the user's clang, or the LLVM in llvmlite."""
+"""Compilers of LLVM IR: the user's clang, or the LLVM in llvmlite."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from kernelinfo.compile.ir import TRIPLES
-from kernelinfo.compile.processes import Processes, on_path
+from kernelinfo.compile.processes import Processes, find_program, on_path
 from kernelinfo.errors import CompilerError
 
 NEWEST = 60  # searched on PATH: clang-13 to clang-60
@@ -86,8 +86,8 @@ Compiler = Clang | Llvmlite
 def find_compiler(given: str | None, producer: str | None, processes: Processes) -> Compiler:
     """The given compiler, else ROCm's clang, a clang of the IR's version or newer, or llvmlite.
 
-    `given` is a path, or a name to search on PATH. A program in the current folder runs only if
-    `given` is its path. Raises `CompilerError` if no compiler is found or `given` is not a clang.
+    `given` is a path, or a name to search on PATH. Raises `CompilerError` if no compiler is found
+    or `given` is not a clang.
     """
     if given is not None and given != "llvmlite":
         return _clang(given, processes)
@@ -102,9 +102,8 @@ def find_compiler(given: str | None, producer: str | None, processes: Processes)
 
 
 def _clang(path: str, processes: Processes) -> Clang:
-    has_folder = os.path.basename(path) != path
-    found = os.path.abspath(os.path.expanduser(path)) if has_folder else on_path(path)
-    if found is None or not os.access(found, os.X_OK):
+    found = find_program(path)
+    if found is None:
         raise CompilerError(f"{path}: no such program; give --compiler the path of a clang")
     text = processes.run([found, "--version"]).decode("utf-8", "replace")
     stated = re.search(r"^.*clang version .*$", text, re.M)

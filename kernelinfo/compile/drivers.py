@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.compile.compilers import NEWEST, ROCM
-from kernelinfo.compile.processes import on_path
+from kernelinfo.compile.processes import find_program
 from kernelinfo.errors import CompilerError
 from kernelinfo.reading.paths import SourceLanguage
 
@@ -26,20 +26,12 @@ def find_driver(language: SourceLanguage, given: str | None) -> str:
     if given is None and language == "hip":
         given = os.environ.get("HIPCC") or None
     for name in [given] if given else _candidates(language):
-        if found := _program(name):
+        if found := find_program(name):
             return found
     if given:
         raise CompilerError(f"{given}: no such program; give --compiler the path of a compiler")
     looked = "hipcc, amdclang++ or clang++" if language == "hip" else "clang"
     raise CompilerError(f"no {looked} found to compile the source; give one by --compiler")
-
-
-def _program(name: str) -> str | None:
-    """Absolute path of a program, given by path or by a name on PATH; None without one."""
-    if os.path.basename(name) == name:
-        return on_path(name)
-    path = os.path.abspath(os.path.expanduser(name))
-    return path if os.path.isfile(path) and os.access(path, os.X_OK) else None
 
 
 def _candidates(language: SourceLanguage) -> Iterator[str]:

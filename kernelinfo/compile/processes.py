@@ -56,6 +56,17 @@ def on_path(name: str) -> str | None:
     return found if found and os.path.isabs(found) else None
 
 
+def find_program(name: str) -> str | None:
+    """Absolute path of a program, given by its path or by a name on PATH; None without one.
+
+    A program in the current folder is found by its path only.
+    """
+    if os.path.basename(name) == name:
+        return on_path(name)
+    path = os.path.abspath(os.path.expanduser(name))
+    return path if os.path.isfile(path) and os.access(path, os.X_OK) else None
+
+
 def _absolute(path: str) -> str:
     """The absolute entries of a search path."""
     return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep)))
@@ -73,8 +84,10 @@ def _environment(names: Sequence[str], folder: str) -> dict[str, str]:
 class Processes:
     """Runs compilers. Leaving the `with` block kills all that still run."""
 
-    def __init__(self, timeout: float) -> None:
-        self._timeout = timeout  # seconds for each process
+    def __init__(self, timeout: float, *, option: str = "") -> None:
+        """`timeout` is in seconds, for each process; `option` sets it on the command line."""
+        self._timeout = timeout
+        self._option = option
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = Lock()
         self._closed = False
@@ -150,7 +163,8 @@ class Processes:
                 process.wait()
                 end = EndOfProcess(output, complaints.result(), process.returncode)
         if time.monotonic() - began >= self._timeout:
-            raise CompilerError(f"no answer within {self._timeout:g} s; see --timeout")
+            mend = f"see {self._option}" if self._option else "give a source with fewer kernels"
+            raise CompilerError(f"no answer within {self._timeout:g} s; {mend}")
         if self._closed:
             raise CompilerError(_INTERRUPTED)
         return end

@@ -18,8 +18,8 @@ from kernelinfo.config.measures import (
     parse_allowance,
     parse_bound,
 )
+from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.model.devices import target_named
 from kernelinfo.rules import named
 
 if TYPE_CHECKING:

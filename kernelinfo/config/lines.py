@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator
 from typing import Any
@@ -33,20 +34,29 @@ def lines_of(text: str) -> dict[KeyPath, int]:
     return found
 
 
+_TOKENS = (
+    r'"""(?:\\.|[^\\"]|"(?!""))*+"{0,5}'
+    r"|'{3}(?:[^']|'(?!''))*+'{0,5}"
+    r'|"(?:\\.|[^"\\\n])*+"?'
+    r"|'[^'\n]*+'?|#[^\n]*+|[\[\]{}\n]"
+)
+"""Strings, comments, brackets and ends of lines in valid TOML."""
+
+
 def _statements(text: str) -> Iterator[tuple[int, int, str]]:
-    """(first line, number of lines, text) of each header and each key with its value: the smallest
-    pieces that are valid TOML."""
-    first, pending = 0, ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if not pending and (not line.strip() or line.lstrip().startswith("#")):
-            continue
-        first, pending = first or number, f"{pending}{line}\n"
-        try:
-            tomllib.loads(pending)
-        except tomllib.TOMLDecodeError:
-            continue
-        yield first, number - first + 1, pending
-        first, pending = 0, ""
+    """(first line, number of lines, text) of each header and each key with its value.
+
+    A statement ends with the line in which its last bracket and string are closed.
+    """
+    start, first, line, depth = 0, 1, 1, 0
+    for token in re.finditer(_TOKENS, f"{text}\n", re.DOTALL):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        line += token[0].count("\n")
+        if token[0] == "\n" and depth == 0:
+            statement = text[start : token.end()]
+            if statement.strip() and not statement.lstrip().startswith("#"):
+                yield first, line - first, statement
+            start, first = token.end(), line
 
 
 def _header(stated: dict[str, Any], lengths: dict[KeyPath, int]) -> KeyPath:

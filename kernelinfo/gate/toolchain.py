@@ -16,6 +16,7 @@ from kernelinfo.rules.documented import documented
 
 _MOST_NAMED = 5
 """Most kernels to name, those that lost most waves first."""
+_SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 _TOOLCHAIN = documented("KI507")
 _NEXT = "`kernelinfo check --update-baseline` pins the new compiler"
 _JUDGED: dict[ToolchainChange, str] = {
@@ -68,6 +69,7 @@ def _whole(pairs: Sequence[Pair]) -> str:
     by = Counter(RESOURCES[limiter] for pair in lost for limiter in pair.new.limiters)
     others = {id(pair) for pair in lost}
     spilling = [pair for pair in pairs if pair.regressed and id(pair) not in others]
+    spilling.sort(key=_gained, reverse=True)
     moved = sum(1 for pair in pairs if pair.moves)
     parts = [f"{moved} of {counted(len(pairs), 'kernel')} moved"]
     if before and before != after:
@@ -77,9 +79,16 @@ def _whole(pairs: Sequence[Pair]) -> str:
         parts.append(f"{counted(len(lost), 'kernel')} lost waves ({causes})")
     if spilling:
         parts.append(f"{counted(len(spilling), 'kernel')} with more spills or scratch")
-    worst = dict.fromkeys(f"{pair.new.name}: {pair.why}" for pair in (*lost, *spilling))
+    worst = dict.fromkeys(
+        f"{pair.new.name} ({pair.new.target}): {pair.why}" for pair in (*lost, *spilling)
+    )
     named = "; ".join(islice(worst, _MOST_NAMED))
     return ", ".join(parts) + (f"; worst: {named}" if named else "")
+
+
+def _gained(pair: Pair) -> float:
+    """Spilled registers and bytes of scratch that the kernel has more."""
+    return sum((move.new or 0) - (move.old or 0) for move in pair.moves if move.measure in _SPILLED)
 
 
 def _share_and_name(one: tuple[tuple[float, float], Pair]) -> tuple[float, str]:

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.hardware.products import target_named
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
@@ -231,8 +232,6 @@ class Kernel(NamedTuple):
         See `Traits.on`. Raises `UnknownTargetError` or `OptionError` for an unknown name.
         """
         if isinstance(target, str):
-            from kernelinfo.model.devices import target_named  # no report asks for it
-
             target = target_named(target)
         return self._replace(traits=self.traits.on(target))
 

@@ -70,13 +70,16 @@ def settled(
 
 def _chosen(stated: tuple[StatedNumbers, ...]) -> tuple[Numbers, bool]:
     """Each number from the first source that states it, and true if no other source differs."""
-    chosen, agree = (stated[0][1] if stated else NOTHING), True
+    chosen, agree = list(stated[0][1] if stated else NOTHING), True
     for _, numbers in stated[1:]:
-        pairs = [*zip(chosen, numbers, strict=True)]
-        best = [other if one is None else one for one, other in pairs]
-        agree = agree and best == [one if other is None else other for one, other in pairs]
-        chosen = Numbers._make(best)
-    return chosen, agree
+        for index, value in enumerate(numbers):
+            if value is None:
+                continue
+            if chosen[index] is None:
+                chosen[index] = value
+            elif chosen[index] != value:
+                agree = False
+    return Numbers._make(chosen), agree
 
 
 _RANK: dict[str, float] = {source: rank for rank, source in enumerate(SOURCES)}

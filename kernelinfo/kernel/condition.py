@@ -9,10 +9,10 @@ from operator import ge, gt, le, lt
 from typing import NamedTuple
 
 from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.columns import Column, SavedRow, find, row_column, suggestion
 from kernelinfo.kernel.pattern import in_member, matches
-from kernelinfo.model.devices import target_named
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 
 _ORDERS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}

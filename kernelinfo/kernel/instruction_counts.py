@@ -45,6 +45,4 @@ NONE = InstructionCounts._make([0] * len(InstructionCounts._fields))
 def total(parts: Iterable[InstructionCounts]) -> InstructionCounts:
     """The sum of the parts. Bytes are None if one part does not know them."""
     columns = zip(NONE, *parts, strict=True)
-    return InstructionCounts._make(
-        None if None in column else sum(filter(None, column)) for column in columns
-    )
+    return InstructionCounts._make([None if None in column else sum(column) for column in columns])

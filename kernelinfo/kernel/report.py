@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, overload
 
 from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
-from kernelinfo.kernel.names import stem
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.pattern import matches, nearest_kernels
 from kernelinfo.kernel.rows import row
@@ -114,7 +113,7 @@ class Report(Sequence[Kernel]):
         if len(one := whole or found) == 1:
             return one[0]
         if not found:
-            hint = nearest_kernels(name, {stem(kernel.name) for kernel in self})
+            hint = nearest_kernels(name, (kernel.name for kernel in self))
             mend = hint or "`report.kernels` lists them"
             raise UnknownKernelError(f"no kernel is named {name!r} ({len(self)} in all); {mend}")
         names = [kernel.name for kernel in found[:_MOST_LISTED]]

@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+_FOLDER = Path(__file__).parent
 
 
 def topics() -> dict[str, str]:
     """The title of each page by its topic, sorted by topic."""
-    pages = (page for page in _folder().iterdir() if page.name.endswith(".md"))
-    titles = {
-        page.name.removesuffix(".md"): page.read_text("utf-8").partition("\n")[0].lstrip("# ")
-        for page in pages
+    return {
+        page.stem: page.read_text("utf-8").partition("\n")[0].lstrip("# ")
+        for page in sorted(_FOLDER.glob("*.md"))
     }
-    return dict(sorted(titles.items()))
 
 
 def page(topic: str) -> str:
     """The Markdown text of one page. Raises `KeyError` for a topic without a page."""
     if topic not in topics():
         raise KeyError(topic)
-    return _folder().joinpath(f"{topic}.md").read_text("utf-8")
-
-
-def _folder() -> Traversable:
-    from importlib.resources import files  # 10 million instructions, for pages alone
-
-    return files(__name__)
+    return (_FOLDER / f"{topic}.md").read_text("utf-8")

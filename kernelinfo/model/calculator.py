@@ -6,11 +6,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError
+from kernelinfo.hardware.products import target_named
 from kernelinfo.hardware.targets import Target
 from kernelinfo.model import Occupancy
 from kernelinfo.model import occupancy as occupancy_of
-from kernelinfo.model.devices import target_named
-from kernelinfo.model.limits import Demand, Launch, most_lds, most_sgprs, most_vgprs, placement
+from kernelinfo.model.limits import (
+    Demand,
+    Launch,
+    most_lds,
+    most_sgprs,
+    most_vgprs,
+    placement,
+    vgprs_and_offset,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,16 +89,20 @@ class Arch:
         least = min(vgprs, agprs, sgprs, lds_bytes, scratch_bytes_per_lane)
         if least < 0:
             raise LaunchError(f"{least}: no count of registers or bytes is negative")
-        demand = Demand(
-            wave_size=self._wave_size(wave_size),
-            vgprs=None,
+        lanes = self._wave_size(wave_size)
+        total, offset = vgprs_and_offset(self.target, vgprs, agprs)
+        return Demand(
+            wave_size=lanes,
+            vgprs=total,
             sgprs=sgprs,
             lds_bytes=lds_bytes,
             scratch_bytes_per_lane=scratch_bytes_per_lane,
+            accum_offset=offset,
             wgp_mode=self._wgp_mode(wgp_mode),
-            dynamic_vgpr_block=self._dynamic_block(dynamic_vgpr_block, wave_size),
+            dynamic_vgpr_block=self._dynamic_block(dynamic_vgpr_block, lanes),
+            arch_vgprs=vgprs,
+            agprs=agprs,
         )
-        return demand.with_registers(self.target, vgprs, agprs)
 
     def limits(
         self,
@@ -127,17 +139,19 @@ class Arch:
         return tuple(rungs.values())
 
     def _wave_size(self, wave_size: int | None) -> int:
-        sizes = [file.wave_size for file in self.target.vgprs]
         if wave_size is None:
             return self.target.waves.default_size
+        sizes = [file.wave_size for file in self.target.vgprs]
         if wave_size not in sizes:
             known = " and ".join(map(str, sizes))
             raise LaunchError(f"{self.target.name} has no waves of {wave_size} lanes, only {known}")
         return wave_size
 
-    def _dynamic_block(self, block: int, wave_size: int | None) -> int:
-        file = self.target.vgpr_file(self._wave_size(wave_size))
-        if block and block not in file.dynamic_blocks:
+    def _dynamic_block(self, block: int, wave_size: int) -> int:
+        if not block:
+            return 0
+        file = self.target.vgpr_file(wave_size)
+        if block not in file.dynamic_blocks:
             known = " and ".join(map(str, file.dynamic_blocks))
             only = f"only of {known}" if known else "none at all"
             where = f"{self.target.name} in wave{file.wave_size}"

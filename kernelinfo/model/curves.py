@@ -84,9 +84,10 @@ def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[CurvePoi
     """Points of the workgroup sizes, in whole waves, with the highest occupancy.
 
     Only sizes within the launch's range count. Empty if none can start."""
-    points = curve(target, demand, launch, ["workgroup-size"])
+    sizes = values(target, demand, launch, "workgroup-size")
     if (least := launch.smallest_size) is not None:
-        points = tuple(p for p in points if least <= p.at[0] <= launch.workgroup_size)
+        sizes = tuple(size for size in sizes if least <= size <= launch.workgroup_size)
+    points = [_point(target, demand, launch, ["workgroup-size"], (size,)) for size in sizes]
     most = max((point.percent for point in points), default=0)
     return tuple(point for point in points if point.percent == most > 0)
 

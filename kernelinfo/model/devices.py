@@ -1,16 +1,12 @@
-"""Products: workgroups that fill a whole device, and the rounds that a grid takes on it."""
+"""Workgroups that fill a whole device, and the rounds that a grid takes on it."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
-from kernelinfo.errors import LaunchError, OptionError, did_you_mean, or_list
-from kernelinfo.hardware import targets
-from kernelinfo.hardware.targets import Device, Target
+from kernelinfo.errors import LaunchError
+from kernelinfo.hardware.targets import Device
 from kernelinfo.model import Occupancy
-
-_MOST_NAMED = 3  # products in a suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,69 +32,6 @@ class Filling:
     wave_slots: int
     percent: float  # waves in % of the wave slots
     grid: Grid | None = None
-
-
-def find(name: str) -> tuple[Target, Device]:
-    """(target, product) by the name of a product, or of a gfx target with one product.
-
-    Case, blanks and words such as Radeon do not count: `7900 xtx` is the RX 7900 XTX. `MI250` means
-    one of its dies, as in the runtime. Raises `OptionError` if no product or several match."""
-    products = {
-        device.name: (target, device)
-        for target in map(targets.find, targets.known())
-        for device in target.devices
-    }
-    wanted = name.strip().casefold()
-    for spelled in (str.casefold, _plain):
-        for known, found in products.items():
-            if spelled(wanted) in (spelled(known), spelled(known.removesuffix(" GCD"))):
-                return found
-    if wanted in targets.known():
-        of_target = targets.find(wanted).devices
-        if len(of_target) == 1:
-            return targets.find(wanted), of_target[0]
-        several = ", ".join(device.name for device in of_target) or "no known product"
-        raise OptionError(f"{name} is {several}; name one product")
-    if re.fullmatch(r"(sm|compute)_\d\w*", wanted):
-        message = "is an NVIDIA target; name an AMD one, such as gfx942 or MI300X"
-        raise OptionError(f"{name} {message}")
-    begun = [one for one in products if _plain(wanted) and _plain(one).startswith(_plain(wanted))]
-    hint = or_list(begun[:_MOST_NAMED]) if begun else did_you_mean(wanted, products)
-    hint = hint or "`kernelinfo arch` lists targets and products"
-    raise OptionError(f"unknown device {name!r}; {hint}")
-
-
-def _plain(name: str) -> str:
-    """The name for a comparison: without case, blanks and the words that brands add."""
-    words = re.sub(r"\b(amd|instinct|radeon|rx|ai|pro|graphics)(?=[\s\d]|$)", " ", name.casefold())
-    return re.sub(r"[\s_-]", "", words)
-
-
-def target_named(name: str) -> Target:
-    """The target by its own name or a product's name. Raises `KernelinfoError`."""
-    if name in targets.known() or name.startswith("gfx"):
-        return targets.find(name)
-    return find(name)[0]
-
-
-def choose(arch: str | None, device: str | None) -> tuple[Target, Device | None]:
-    """(target, product) for the given names; the product is None without `device`.
-
-    With a generic `arch` and a `device` the target is the device's. Raises `OptionError` if the
-    names contradict each other or both are None."""
-    if device is None:
-        if arch is None:
-            raise OptionError("no target is named; give --arch or --device")
-        return targets.find(arch), None
-    target, product = find(device)
-    if arch is not None and not runs_on(targets.find(arch), target):
-        raise OptionError(f"{product.name} is {target.name}, not {arch}; leave --arch out")
-    return target, product
-
-
-def runs_on(compiled: Target, target: Target) -> bool:
-    """True if code for `compiled` runs on `target` unchanged."""
-    return target.name in (compiled.name, *compiled.members)
 
 
 def fill(device: Device, occupancy: Occupancy, grid: int | None = None) -> Filling:

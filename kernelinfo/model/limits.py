@@ -58,17 +58,19 @@ class Demand(NamedTuple):
     def with_registers(self, target: Target, arch_vgprs: int, agprs: int) -> Demand:
         """The demand with these registers per lane on `target`. Raises `LaunchError` for AGPRs on a
         target without them."""
-        if agprs and target.agprs.file == "none":
-            raise LaunchError(f"{target.name} has no AGPRs, not {agprs}")
-        offset = None
-        if target.agprs.file == "unified":
-            offset = align(max(1, arch_vgprs), target.agprs.offset_granule)
-        return self._replace(
-            vgprs=total_vgprs(target, arch_vgprs, agprs),
-            accum_offset=offset,
-            arch_vgprs=arch_vgprs,
-            agprs=agprs,
-        )
+        vgprs, offset = vgprs_and_offset(target, arch_vgprs, agprs)
+        return self._replace(vgprs=vgprs, accum_offset=offset, arch_vgprs=arch_vgprs, agprs=agprs)
+
+
+def vgprs_and_offset(target: Target, arch_vgprs: int, agprs: int) -> tuple[int, int | None]:
+    """VGPRs per lane, AGPRs included, and the first AGPR if the file is unified. Raises
+    `LaunchError` for AGPRs on a target without them."""
+    if agprs and target.agprs.file == "none":
+        raise LaunchError(f"{target.name} has no AGPRs, not {agprs}")
+    offset = None
+    if target.agprs.file == "unified":
+        offset = align(max(1, arch_vgprs), target.agprs.offset_granule)
+    return total_vgprs(target, arch_vgprs, agprs), offset
 
 
 class Launch(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import get_args
 
@@ -21,28 +20,29 @@ def class_of(one: Instruction) -> InstructionClass:
 
 def counted(instructions: Iterable[Instruction]) -> InstructionCounts:
     """Counts of the instructions; comments are left out."""
-    classes: dict[InstructionClass, int] = dict.fromkeys(_CLASSES, 0)
-    loads, stores = defaultdict[str, int](int), defaultdict[str, int](int)
-    """Mnemonic → number."""
+    found: dict[tuple[InstructionClass, str], int] = {}
+    """Class and mnemonic → number."""
     for one in instructions:
-        if not one.is_code:
-            continue
-        found = class_of(one)
-        classes[found] += 1
-        if found == "load":
-            loads[one.effect.mnemonic] += 1
-        elif found == "store":
-            stores[one.effect.mnemonic] += 1
+        if one.text:
+            kind = class_of(one), one.effect.mnemonic
+            found[kind] = found.get(kind, 0) + 1
+    classes = dict.fromkeys(_CLASSES, 0)
+    for (instruction_class, _), number in found.items():
+        classes[instruction_class] += number
     numbers = classes.values()
-    return InstructionCounts._make((sum(numbers), *numbers, _bytes(loads), _bytes(stores)))
+    moved = _bytes(found, "load"), _bytes(found, "store")
+    return InstructionCounts._make((sum(numbers), *numbers, *moved))
 
 
-def _bytes(moved: Mapping[str, int]) -> int | None:
+def _bytes(
+    found: Mapping[tuple[InstructionClass, str], int], instruction_class: InstructionClass
+) -> int | None:
     """Bytes that one lane moves; None if a mnemonic does not say."""
     total = 0
-    for mnemonic, number in moved.items():
-        size = bytes_of(mnemonic)
-        if size is None:
-            return None
-        total += size * number
+    for (other_class, mnemonic), number in found.items():
+        if other_class == instruction_class:
+            size = bytes_of(mnemonic)
+            if size is None:
+                return None
+            total += size * number
     return total

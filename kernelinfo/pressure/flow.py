@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, compress
 from typing import NamedTuple
 
+from kernelinfo.pressure.graph import BlockLists
 from kernelinfo.pressure.instructions import InstructionEffect
 from kernelinfo.pressure.listing import ENDS, Instruction, Listing, number
 
@@ -16,20 +18,27 @@ _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc")
 _LONG = re.compile(r"\(?([\w.$@]+)-\.?L?post_(?:getpc|addpc)\d*", re.IGNORECASE)
 _EXEC = ("exec", "exec_lo", "exec_hi")
+_NONE = -1
 _BACK = 8  # most instructions between address and jump of a long branch; LLVM writes fewer
 
 
-class BasicBlock(NamedTuple):
-    """A basic block: instructions that run one after the other."""
+class Flow(NamedTuple):
+    """Basic blocks: instructions that run one after the other."""
 
-    first: int
-    end: int  # after its last instruction
-    successors: tuple[int, ...]  # blocks that may follow for at least one lane
-    branches: tuple[int, ...]
-    """Successors of the wave as a whole, without the paths of inactive lanes."""
+    firsts: array[int]
+    """Index of each block's first instruction; at the end, number of instructions."""
+    block_of: array[int]  # the block of each instruction
+    ways: BlockLists  # blocks that may follow each block for at least one lane
+    branches: BlockLists
+    """Blocks that may follow each block for the wave as a whole: `ways` without the paths of
+    inactive lanes."""
+
+    def instructions(self, block: int) -> range:
+        """Indices of the instructions of a block."""
+        return range(self.firsts[block], self.firsts[block + 1])
 
 
-def read_flow(listing: Listing) -> tuple[tuple[BasicBlock, ...], tuple[str, ...]]:
+def read_flow(listing: Listing) -> tuple[Flow, tuple[str, ...]]:
     """Blocks in the order of the text, and reasons why edges may be missing.
 
     The first block is the entry.
@@ -37,64 +46,89 @@ def read_flow(listing: Listing) -> tuple[tuple[BasicBlock, ...], tuple[str, ...]
     code = listing.instructions
     reasons: dict[str, None] = {}
     addresses = {one.address: index for index, one in enumerate(code) if one.address}
-    jumps = {
-        index: _targets(listing, addresses, index, reasons)
-        for index in _beginning_with((*_BRANCHES, *_INDIRECT), code)
-    }
-    skips = {off: (on,) for off, on in skip_edges(code)}
-    ends = _beginning_with(ENDS, code)
-    firsts = _firsts(len(code), [jumps, skips], ends)
-    block_at = {first: block for block, first in enumerate(firsts)}
-    never_continue = {*ends, len(code) - 1}
-    blocks: list[BasicBlock] = []
-    for first, end in pairwise([*firsts, len(code)]):
-        branches = [block_at[to] for to in jumps.get(end - 1, ())]
-        if end - 1 not in never_continue:
-            branches.append(len(blocks) + 1)
-        successors = inner = tuple(branches[:1] if len(branches) < 2 else sorted({*branches}))
-        if end - 1 in skips:
-            successors = tuple(sorted({*branches, *(block_at[to] for to in skips[end - 1])}))
-        blocks.append(BasicBlock(first, end, successors, inner))
-    return tuple(blocks), tuple(reasons)
+    mnemonics = [one.effect.mnemonic for one in code]
+    ends = array("i", _beginning_with(ENDS, mnemonics))
+    jumps = array("i", [_NONE]) * len(code)
+    """Index that each instruction may jump to."""
+    is_first = bytearray(len(code) + 1)
+    is_first[0] = 1
+    for index in _beginning_with((*_BRANCHES, *_INDIRECT), mnemonics):
+        jumps[index] = to = _target(listing, addresses, index, reasons)
+        is_first[index + 1] = 1
+        if to != _NONE:
+            is_first[to] = 1
+    skips = dict(skip_edges(code))
+    for index in (*ends, *skips):
+        is_first[index + 1] = 1
+    for to in skips.values():
+        is_first[to] = 1
+    del mnemonics, is_first[len(code) :]
+    firsts = array("i", compress(range(len(code)), is_first))
+    firsts.append(len(code))
+    block_of = array("i", accumulate(is_first, initial=_NONE))[1:]
+    continues = bytearray(b"\1") * (len(code) - 1) + b"\0"
+    for index in ends:
+        continues[index] = 0
+    branches = _edges(firsts, block_of, continues, jumps, {})
+    ways = _edges(firsts, block_of, continues, jumps, skips) if skips else branches
+    return Flow(firsts, block_of, ways, branches), tuple(reasons)
 
 
-def _beginning_with(begins: tuple[str, ...], code: Sequence[Instruction]) -> list[int]:
+def _beginning_with(begins: tuple[str, ...], mnemonics: Sequence[str]) -> list[int]:
     """Indices of the instructions whose mnemonic begins with one of `begins`."""
-    mnemonics = {one.effect.mnemonic for one in code}
-    fitting = {mnemonic for mnemonic in mnemonics if mnemonic.startswith(begins)}
-    return [index for index, one in enumerate(code) if one.effect.mnemonic in fitting]
+    fitting = {mnemonic for mnemonic in {*mnemonics} if mnemonic.startswith(begins)}
+    return [index for index, mnemonic in enumerate(mnemonics) if mnemonic in fitting]
 
 
-def _firsts(
-    count: int, edges: Iterable[Mapping[int, Sequence[int]]], ends: Iterable[int]
-) -> list[int]:
-    """Indices at which blocks begin: each target, and after each branch and each end."""
-    found = {0, *(index + 1 for index in ends)}
-    for ways in edges:
-        found.update(index + 1 for index in ways)
-        found.update(chain.from_iterable(ways.values()))
-    return sorted(first for first in found if first < count)
+def _edges(
+    firsts: Sequence[int],
+    block_of: Sequence[int],
+    continues: Sequence[int],
+    jumps: Sequence[int],
+    skips: Mapping[int, int],
+) -> BlockLists:
+    """The blocks that may follow each block, in ascending order.
+
+    `continues` is 1 for instructions that may continue with the next one. `jumps` and `skips` hold
+    the index that an instruction may lead to otherwise.
+    """
+    starts, ways = array("i", [0]), array("i")
+    for following in range(1, len(firsts)):
+        last = firsts[following] - 1
+        to = jumps[last]
+        found = [] if to == _NONE else [block_of[to]]
+        if continues[last] and following not in found:
+            found.append(following)
+        if last in skips and block_of[skips[last]] not in found:
+            found.append(block_of[skips[last]])
+        if len(found) > 1:
+            found.sort()
+        ways.extend(found)
+        starts.append(len(ways))
+    return BlockLists(starts, ways)
 
 
-def _targets(
+def _target(
     listing: Listing, addresses: Mapping[int, int], index: int, reasons: dict[str, None]
-) -> tuple[int, ...]:
-    """Indices that a branch may lead to. Adds a reason if they are not known."""
+) -> int:
+    """The index that a branch may jump to; −1 for none. Adds a reason if it is not known."""
     branch = listing.instructions[index].effect
     if branch.mnemonic.startswith(_INDIRECT):
         label = _long_branch(listing.instructions, index)
         if not label and "s[30:31]" not in branch.operands:
             reasons["indirect branch"] = None
         if not label:
-            return ()
+            return _NONE
     else:
-        label = branch.operands[-1]
+        label = (
+            branch.operands[-1] if branch.operands else listing.instructions[index].text.split()[1]
+        )
     to = listing.labels.get(label)
     if to is None and (dwords := number(label)) is not None:
         to = _by_offset(listing.instructions, addresses, index, dwords)
     if to is None:
         reasons["branch to an unknown label"] = None
-    return () if to is None else (to,)
+    return _NONE if to is None else to
 
 
 def _long_branch(code: Sequence[Instruction], index: int) -> str | None:
@@ -122,52 +156,6 @@ def _by_offset(
     if dwords > 0x7FFF:
         dwords -= 0x10000
     return addresses.get(following + 4 * dwords)
-
-
-def predecessors(blocks: Sequence[Sequence[int]]) -> list[list[int]]:
-    """The predecessors of each block, by the successors of each."""
-    found: list[list[int]] = [[] for _ in blocks]
-    for block, ways in enumerate(blocks):
-        for way in ways:
-            found[way].append(block)
-    return found
-
-
-def postorder(ways: Sequence[Sequence[int]]) -> list[int]:
-    """The reachable blocks in postorder."""
-    found: list[int] = []
-    seen = {0}
-    pending: list[tuple[int, Iterator[int]]] = [(0, iter(ways[0]))] if ways else []
-    while pending:
-        block, rest = pending[-1]
-        for way in rest:
-            if way not in seen:
-                seen.add(way)
-                pending.append((way, iter(ways[way])))
-                break
-        else:
-            found.append(block)
-            pending.pop()
-    return found
-
-
-def components(order: Sequence[int], before: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Strongly connected blocks as groups. A group precedes the groups that it leads to.
-
-    `order` is the postorder of the reachable blocks (Kosaraju's algorithm).
-    """
-    left = set(order)
-    for first in reversed(order):
-        if first not in left:
-            continue
-        left.remove(first)
-        found = [first]
-        for block in found:
-            for other in before[block]:
-                if other in left:
-                    left.remove(other)
-                    found.append(other)
-        yield found
 
 
 def skip_edges(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:

@@ -6,25 +6,24 @@ A register is live if it may have been written and may still be read.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from heapq import heapify, heappop, heappush
 from itertools import accumulate
 from typing import NamedTuple
 
-from kernelinfo.pressure.flow import components, postorder, predecessors, read_flow
+from kernelinfo.pressure.flow import read_flow
+from kernelinfo.pressure.graph import Graph
 from kernelinfo.pressure.high_vgprs import with_high_vgprs
 from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Instruction, Listing
+from kernelinfo.pressure.liveness import BlockEffects, may_be_written, needed_from
 from kernelinfo.pressure.loops import Loop, Loops
 from kernelinfo.pressure.nouns import CodeLocation, Region
 from kernelinfo.pressure.registers import NO_REGISTERS, Counts, count, union
 
-TANGLED = "tangled loops"
+TANGLED = "tangled branches"
 """Reason for inexact results: values were followed for `MOST_VISITS` and not to their end."""
 _MOST_NAMED = 5  # unknown instructions
-MOST_VISITS = 16  # of each block, on average; compiled code needs 2
 
 
 def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:
@@ -51,130 +50,77 @@ class LiveFunction:
         listing = with_high_vgprs(listing)
         self.listing = listing
         self.instructions = listing.instructions
-        self.blocks, reasons = read_flow(listing)
+        self.flow, reasons = read_flow(listing)
+        self.graph = Graph(self.flow.ways)
         self.code = array("I", (i for i, one in enumerate(self.instructions) if one.is_code))
         """Indices of instructions with code."""
         self.number = array("I", accumulate((s.is_code for s in self.instructions), initial=0))
         """Number of instructions with code before each index; at the end, of all."""
-        self.successors = [block.successors for block in self.blocks]
-        self.before = predecessors(self.successors)
-        """Predecessors of each block."""
-        self.order = postorder(self.successors)
-        """Reachable blocks in postorder."""
-        groups = list(components(self.order, self.before))
-        effects = [self._effects(block) for block in range(len(self.blocks))]
-        self._written = self._may_be_written(groups, [one[2] for one in effects], entry)
+        effects = self._effects()
+        self._written = may_be_written(self.graph, effects.defines, entry)
         """Registers that may have been written before each block."""
-        self.needed = [0] * len(self.blocks)
+        self.needed, is_settled = needed_from(self.graph, effects)
         """Registers that each block or a later one may read before writing them."""
-        tangled = () if self._settle_needed(groups, effects) else (TANGLED,)
+        tangled = () if is_settled else (TANGLED,)
         self.reasons = _in_short((*listing.reasons, *reasons, *tangled))
         """Reasons why the live registers are a lower bound; empty if they are exact."""
 
-    def _effects(self, block: int) -> tuple[int, int, int]:
-        """Registers that a block reads first, writes, and writes with a defined value."""
-        reads = ends = begins = 0
-        for one in reversed(self.instructions_of(block)):
-            effect = one.effect
-            if effect.writes:
-                ends |= effect.writes
-                begins |= _writes(one)
-                reads &= ~effect.writes
-            reads |= effect.reads
-        return reads, ends, begins
+    def _effects(self) -> BlockEffects:
+        """Registers that each block reads first, writes, and writes with a defined value."""
+        found = BlockEffects([], [], [])
+        for block in range(self.size):
+            reads = writes = defines = 0
+            for one in reversed(self.instructions_of(block)):
+                effect = one.effect
+                if effect.writes:
+                    writes = writes | effect.writes if writes else effect.writes
+                    defined = _writes(one)
+                    defines = defines | defined if defines else defined
+                    reads &= ~effect.writes
+                reads = reads | effect.reads if reads else effect.reads
+            found.reads.append(reads)
+            found.writes.append(writes)
+            found.defines.append(defines)
+        return found
 
-    def _may_be_written(
-        self, groups: Sequence[Sequence[int]], own: Sequence[int], entry: int
-    ) -> list[int]:
-        """Registers that may have been written before each block.
-
-        Nothing undoes a write, so all blocks of a group have the same registers.
-        """
-        begin, end = [0] * len(self.blocks), [0] * len(self.blocks)
-        for group in groups:
-            earlier = 0 if group[0] else entry
-            for block in group:
-                for other in self.before[block]:
-                    earlier |= end[other]
-            if len(group) > 1 or group[0] in self.successors[group[0]]:
-                for block in group:
-                    earlier |= own[block]
-            for block in group:
-                begin[block], end[block] = earlier, earlier | own[block]
-        return begin
-
-    def _settle_needed(
-        self, groups: Sequence[Sequence[int]], effects: Sequence[tuple[int, int, int]]
-    ) -> bool:
-        """Compute `needed`; False if it took too long and registers are missing."""
-        rank, member = [-1] * len(self.blocks), [-1] * len(self.blocks)
-        for position, block in enumerate(self.order):
-            rank[block] = position
-        left = MOST_VISITS * len(self.order) + 1000
-        for number, group in enumerate(groups):
-            for block in group:
-                member[block] = number
-        for number in reversed(range(len(groups))):
-            sweep, later = sorted(rank[block] for block in groups[number]), list[int]()
-            waiting = set(sweep)
-            while (sweep or later) and left:
-                if not sweep:
-                    sweep, later = later, sweep
-                    heapify(sweep)
-                left -= 1
-                position = heappop(sweep)
-                waiting.remove(position)
-                block = self.order[position]
-                needed = 0
-                for way in self.successors[block]:
-                    needed |= self.needed[way]
-                reads, ends, _ = effects[block]
-                needed = reads | needed & ~ends
-                if needed == self.needed[block]:
-                    continue
-                self.needed[block] = needed
-                for other in self.before[block]:
-                    at = rank[other]
-                    if member[other] == number and at not in waiting:
-                        waiting.add(at)
-                        heappush(sweep if at > position else later, at)
-        return left > 0
-
-    @cached_property
-    def reached(self) -> frozenset[int]:
-        """The reachable blocks."""
-        return frozenset(self.order)
+    @property
+    def size(self) -> int:
+        """Number of blocks."""
+        return len(self.flow.firsts) - 1
 
     def live_in(self, block: int) -> int:
         """Registers live at the begin of a block; none if it is unreachable."""
-        return self.needed[block] & self._written[block] if block in self.reached else 0
+        return self.needed[block] & self._written[block] if self.graph.is_reached(block) else 0
 
-    def live(self, block: int) -> Iterator[tuple[int, Live]]:
-        """Index and live registers of a reachable block's instructions, last one first."""
-        first, instructions = self.blocks[block].first, self.instructions_of(block)
+    def live(self, block: int) -> Iterator[tuple[int, int, int]]:
+        """Index of each instruction of a reachable block, last one first, and registers live before
+        and after it."""
+        instructions, indices = self.instructions_of(block), self.flow.instructions(block)
         written = self._written[block]
         grown: list[tuple[int, int]] = []  # (index, set before it) where the set grows
-        for index, one in enumerate(instructions, first):
+        for index, one in zip(indices, instructions, strict=True):
             if one.effect.writes and (more := _writes(one) & ~written):
                 grown.append((index, written))
                 written |= more
         needed = 0
-        for way in self.successors[block]:
-            needed |= self.needed[way]
-        for index in reversed(range(first, first + len(instructions))):
-            effect = instructions[index - first].effect
+        for way in self.graph.after.of(block):
+            needed = needed | self.needed[way] if needed else self.needed[way]
+        for index, one in zip(reversed(indices), reversed(instructions), strict=True):
+            effect = one.effect
             after = needed & written | effect.writes
             if grown and grown[-1][0] == index:
                 written = grown.pop()[1]
             needed = needed & ~effect.writes | effect.reads
-            yield index, Live(needed & written, after)
+            yield index, needed & written, after
 
     def live_at(self, indices: Collection[int]) -> list[Live]:
         """Registers live around each of some instructions."""
         found = dict.fromkeys(indices, Live(0, 0))
         for block in dict.fromkeys(map(self.block_of, indices)):
-            if block in self.reached:
-                found.update((index, live) for index, live in self.live(block) if index in found)
+            if self.graph.is_reached(block):
+                found.update(
+                    (index, Live(*live)) for index, *live in self.live(block) if index in found
+                )
         return [found[index] for index in indices]
 
     @cached_property
@@ -187,42 +133,36 @@ class LiveFunction:
         found = [last] * len(self.instructions)
         known = {last: last}
         lasting = 0  # the set whose counts are `last`: branches and waits leave it unchanged
-        for block in self.order:
-            for index, live in self.live(block):
-                if live.before != live.after:
-                    counts = Counts(*map(max, count(live.after), count(live.before)))
+        for block in filter(self.graph.is_reached, range(self.size)):
+            for index, before, after in self.live(block):
+                if before != after:
+                    counts = Counts(*map(max, count(after), count(before)))
                     found[index] = known.setdefault(counts, counts)
                     continue
-                if live.after != lasting:
-                    lasting, last = live.after, count(live.after)
+                if after != lasting:
+                    lasting, last = after, count(after)
                     last = known.setdefault(last, last)
                 found[index] = last
         return found
 
     def instructions_of(self, block: int) -> tuple[Instruction, ...]:
         """The instructions of a block."""
-        return self.instructions[self.blocks[block].first : self.blocks[block].end]
+        return self.instructions[self.flow.firsts[block] : self.flow.firsts[block + 1]]
 
     def code_of(self, block: int) -> Sequence[int]:
-        """Indices of the instructions of a block."""
-        first, end = self.blocks[block].first, self.blocks[block].end
-        return self.code[self.number[first] : self.number[end]]
+        """Indices of the instructions of a block that have code."""
+        indices = self.flow.instructions(block)
+        return self.code[self.number[indices.start] : self.number[indices.stop]]
 
     def block_of(self, index: int) -> int:
         """The block of an instruction."""
-        return bisect_right(self._firsts, index) - 1
-
-    @cached_property
-    def _firsts(self) -> list[int]:
-        return [block.first for block in self.blocks]
+        return self.flow.block_of[index]
 
     @cached_property
     def loops(self) -> Loops:
         """Loops of the wave as a whole. Paths of inactive lanes make no loops."""
-        ways = [block.branches for block in self.blocks]
-        if ways == self.successors:
-            return Loops(ways, self.before, self.order)
-        return Loops(ways, predecessors(ways), postorder(ways))
+        is_same = self.flow.branches is self.flow.ways
+        return Loops(self.graph if is_same else Graph(self.flow.branches))
 
     def loop_around(self, index: int) -> Loop | None:
         """The innermost loop around an instruction; None outside loops."""
@@ -233,13 +173,26 @@ class LiveFunction:
         effects = [one.effect for block in blocks for one in self.instructions_of(block)]
         return union(effect.reads for effect in effects), union(e.writes for e in effects)
 
+    def label(self, block: int) -> str | None:
+        """The first label of a block; None without labels."""
+        return self._first_labels[block]
+
+    @cached_property
+    def _first_labels(self) -> list[str | None]:
+        found: list[str | None] = [None] * self.size
+        for label, index in self.listing.labels.items():
+            block = self.flow.block_of[index]
+            if found[block] is None and self.flow.firsts[block] == index:
+                found[block] = label
+        return found
+
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
         """Labels of each block."""
         labels: dict[int, list[str]] = defaultdict(list)
         for label, index in self.listing.labels.items():
             labels[index].append(label)
-        return [tuple(labels[block.first]) for block in self.blocks]
+        return [tuple(labels[first]) for first in self.flow.firsts[:-1]]
 
     def location(self, index: int, loop: Loop | None = None) -> CodeLocation:
         """Location relative to a loop. A comment has that of the next instruction."""
@@ -256,7 +209,7 @@ class LiveFunction:
             return "elsewhere"
         if self.loops.holds(loop, self.block_of(index)):
             return "in the loop"
-        first = self.blocks[loop.begin].first
+        first = self.flow.firsts[loop.begin]
         return "before the loop" if index < first else "after the loop"
 
     def at_line(self, line: int) -> int | None:
@@ -278,7 +231,8 @@ class LiveFunction:
             (sum(self.counts[index][:2]), -index)
             for index in self.code
             if (source := self.instructions[index].source) and source.line == line
-            if f"/{source.file}".endswith(f"/{file}") and self.block_of(index) in self.reached
+            if f"/{source.file}".endswith(f"/{file}")
+            and self.graph.is_reached(self.block_of(index))
         ]
         return -max(found)[1] if found else None
 

@@ -10,7 +10,6 @@ from kernelinfo.pressure.code_file import MachineCode
 from kernelinfo.reading.code_object.descriptor import SIZE_V2
 from kernelinfo.reading.code_object.symbols import (
     STT_AMDGPU_HSA_KERNEL,
-    STT_OBJECT,
     Symbol,
     kernel_symbols,
     symbols_without_type,
@@ -35,9 +34,8 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
     names = list(names)
     labels = symbols_without_type(elf)
     wanted = set(names)
-    symbols = {name: one for name, one in labels if name in wanted}
-    symbols |= kernel_symbols(elf, []).defined
-    functions = {name: one for name, one in symbols.items() if one.type != STT_OBJECT}
+    functions = {name: one for name, one in labels if name in wanted}
+    functions |= kernel_symbols(elf, []).code
     inside = sorted({(one.section, one.value): name for name, one in labels}.items())
     begins = sorted({(one.section, one.value) for one in functions.values()})
     sized = {(one.section, one.value) for one in functions.values() if one.size}
@@ -76,10 +74,10 @@ def _next_function(begins: Sequence[tuple[int, int]], symbol: Symbol) -> int | N
 def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
     """Bytes of a section between two addresses, or to its end; None if the file lacks them.
 
-    Files without sections are read by segments.
+    Segments have them where the file has no sections, or the symbol names another: objcopy leaves
+    the numbers of sections in `.dynsym` as they were.
     """
-    sections = elf.sections[section : section + 1]
-    for part in sections or elf.loaded:
+    for part in (*elf.sections[section : section + 1], *elf.loaded):
         if isinstance(part, Section) and part.type == SHT_NOBITS:
             return None
         limit = part.address + part.size

@@ -57,17 +57,17 @@ def with_high_vgprs(listing: Listing) -> Listing:
 
 def _modes(listing: Listing) -> dict[int, int]:
     """Index of each reachable instruction → the mode before it, or `_UNKNOWN`."""
-    blocks, _ = read_flow(listing)
+    flow, _ = read_flow(listing)
     begins = {0: 0}
-    pending = [0] if blocks else []
+    pending = [0] if flow.block_of else []
     found: dict[int, int] = {}
     while pending:
         number = pending.pop()
-        block, mode = blocks[number], begins[number]
-        for index in range(block.first, block.end):
+        mode = begins[number]
+        for index in flow.instructions(number):
             found[index] = mode
             mode = _after(listing.instructions[index], mode)
-        for way in block.branches:
+        for way in flow.branches.of(number):
             joined = mode if begins.get(way, mode) == mode else _UNKNOWN
             if begins.get(way) != joined:
                 begins[way] = joined
@@ -100,7 +100,7 @@ def _after(one: Instruction, mode: int) -> int:
 
 def _selected(one: Instruction, mode: int) -> Instruction:
     """The instruction with the effect that it has in a mode."""
-    if not one.effect.operands or "v" not in one.text:
+    if "v" not in one.text:
         return one
     halves = [_with_upper_bits(half, mode) for half in _COMMENT.sub("", one.text).split("::")]
     if None in halves:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from sys import intern
 from typing import Literal, NamedTuple
 
 from kernelinfo.pressure import rules
@@ -30,7 +31,7 @@ _EXEC_CHANGES: tuple[tuple[ExecChange, bool, re.Pattern[str]], ...] = (
 )
 """Change of the active lanes; True if it needs exec as the result; mnemonics."""
 _EXEC = ("exec", "exec_lo")
-_TO_LABEL = re.compile(r"(s_(?:branch|cbranch_(?:scc[01]|vccn?z|execn?z)))\s+([\w.$@]+)")
+_TO_LABEL = re.compile(r"(s_(?:branch|cbranch_(?:scc[01]|vccn?z|execn?z)))\s+[\w.$@]+")
 """A branch. Its label is no register, whatever its name."""
 
 
@@ -39,11 +40,23 @@ class InstructionEffect(NamedTuple):
 
     mnemonic: str  # without the encoding
     operands: tuple[str, ...]
+    """Only scalar instructions, which control the flow, keep theirs. Branches whose only operand is
+    a label share an effect without it."""
     writes: int  # register set, as `reads`
     reads: int
     instruction_class: InstructionClass
     exec_change: ExecChange | None
     inexact: str | None  # reason if the text does not name all its registers
+
+
+_BRANCHES = {
+    mnemonic: InstructionEffect(mnemonic, (), 0, 0, "branch", None, None)
+    for mnemonic in (
+        "s_branch",
+        *("s_cbranch_scc0", "s_cbranch_scc1", "s_cbranch_vccz", "s_cbranch_vccnz"),
+        *("s_cbranch_execz", "s_cbranch_execnz"),
+    )
+}
 
 
 @lru_cache(maxsize=1 << 14)
@@ -54,7 +67,7 @@ def effect(text: str) -> InstructionEffect:
     instruction (`::`) read before either of them writes.
     """
     if branch := _TO_LABEL.fullmatch(text):
-        return InstructionEffect(branch[1], (branch[2],), 0, 0, "branch", None, None)
+        return _BRANCHES[branch[1]]
     first, *others = map(_single, text.split("::"))
     for other in others:
         whole = first.mnemonic and other.mnemonic
@@ -76,12 +89,12 @@ def _single(text: str) -> InstructionEffect:
     writes = reads = 0
     for position, operand in enumerate(registers):
         if position in positions.written:
-            writes |= operand
+            writes = writes | operand if writes else operand
         if position not in positions.written or position in positions.kept:
-            reads |= operand
+            reads = reads | operand if reads else operand
     return InstructionEffect(
-        taken.mnemonic,
-        taken.operands,
+        intern(taken.mnemonic),
+        taken.operands if taken.mnemonic.startswith("s_") else (),
         writes,
         reads,
         class_of(taken, encoding),

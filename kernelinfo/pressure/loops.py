@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple, TypeVar
+
+from kernelinfo.pressure.graph import BlockLists, Graph
 
 _T = TypeVar("_T")
 _NONE = -1
@@ -21,25 +25,26 @@ class Loop(NamedTuple):
 
 
 class Loops:
-    """The forest of loops, and the innermost loop around each block."""
+    """The forest of loops. A loop precedes the loops inside it."""
 
-    def __init__(
-        self, ways: Sequence[Sequence[int]], before: Sequence[Sequence[int]], order: Sequence[int]
-    ) -> None:
+    def __init__(self, graph: Graph) -> None:
         """Find the loops.
 
-        `ways` holds the successors of each block, `before` its predecessors, `order` the reachable
-        blocks in postorder. LLVM LoopInfoImpl.h, `LoopInfoBase::analyze`: inner headers first; each
-        loop is flooded backwards from its back edges, and passes each loop inside it in one step.
+        LLVM LoopInfoImpl.h, `LoopInfoBase::analyze`: inner headers first; each loop is flooded
+        backwards from its back edges, and passes each loop inside it in one step.
         """
-        enter, leave = dominance(ways, before)
-        innermost = [_NONE] * len(ways)
-        headers: list[int] = []
-        parents: list[int] = []
-        outermost: list[int] = []  # union-find: a loop around each loop
-        for header in order:
+        starts, ways = graph.before
+        enter, leave = dominance(graph)
+        innermost = array("i", [_NONE]) * len(enter)
+        headers, parents = array("i"), array("i")
+        outermost = array("i")  # union-find: a loop around each loop
+        for header in graph.order:
             first, end = enter[header], leave[header]
-            pending = [block for block in before[header] if first <= enter[block] < end]
+            pending = [
+                block
+                for block in ways[starts[header] : starts[header + 1]]
+                if first <= enter[block] < end or block == header
+            ]
             if not pending:
                 continue
             loop = len(headers)
@@ -49,7 +54,7 @@ class Loops:
             innermost[header] = loop
             while pending:
                 block = pending.pop()
-                if enter[block] == _NONE:
+                if not graph.is_reached(block):
                     continue
                 if innermost[block] == _NONE:
                     innermost[block] = loop
@@ -59,35 +64,89 @@ class Loops:
                         continue
                     parents[inner] = outermost[inner] = loop
                     block = headers[inner]
-                pending += before[block]
-        self.forest = _forest(headers, parents, innermost)
-        """All loops. A loop precedes the loops inside it."""
-        positions = {loop.header: loop.position for loop in self.forest}
-        self._innermost = [
-            _NONE if loop == _NONE else positions[headers[loop]] for loop in innermost
-        ]
+                pending += ways[starts[block] : starts[block + 1]]
+        self._set_forest(headers, parents, innermost)
+
+    def _set_forest(
+        self, headers: Sequence[int], parents: Sequence[int], innermost: Sequence[int]
+    ) -> None:
+        """Note the loops by position. A loop's number is lower than that of the loop around it."""
+        size = len(headers)
+        positions, lasts = _positions(parents)
+        self._headers, self._parents = array("i", headers), array("i", parents)
+        for loop, position in enumerate(positions):
+            self._headers[position] = headers[loop]
+            if parents[loop] != _NONE:
+                self._parents[position] = positions[parents[loop]]
+            else:
+                self._parents[position] = _NONE
+        self._lasts, self._depths = lasts, array("i", [1]) * size
+        for position, parent in enumerate(self._parents):
+            if parent != _NONE:
+                self._depths[position] = self._depths[parent] + 1
+        self._innermost = array("i", innermost)
+        """Position of the innermost loop around each block; −1 outside loops."""
+        self._begins = array("i", self._headers)
+        sizes = array("i", [0]) * (size + 1)
+        for block, loop in enumerate(innermost):
+            if loop != _NONE:
+                position = self._innermost[block] = positions[loop]
+                sizes[position + 1] += 1
+                self._begins[position] = min(self._begins[position], block)
+        for position in reversed(range(size)):
+            parent = self._parents[position]
+            if parent != _NONE:
+                self._begins[parent] = min(self._begins[parent], self._begins[position])
+        inside = (block for block, loop in enumerate(innermost) if loop != _NONE)
+        blocks = array("i", sorted(inside, key=self._innermost.__getitem__))
+        self.blocks = BlockLists(array("i", accumulate(sizes)), blocks)
+        """Blocks of each loop that are in no loop inside it."""
+
+    def __len__(self) -> int:
+        return len(self._headers)
+
+    def __getitem__(self, position: int) -> Loop:
+        parent = self._parents[position]
+        return Loop(
+            self._headers[position],
+            self._depths[position],
+            self._begins[position],
+            None if parent == _NONE else parent,
+            position,
+            self._lasts[position],
+        )
+
+    def __iter__(self) -> Iterator[Loop]:
+        return map(self.__getitem__, range(len(self)))
 
     def around(self, block: int) -> Loop | None:
         """The innermost loop around a block; None outside loops."""
         position = self._innermost[block]
-        return None if position == _NONE else self.forest[position]
+        return None if position == _NONE else self[position]
 
     def holds(self, loop: Loop, block: int) -> bool:
         """True if a block is in a loop or in one inside it."""
         return loop.position <= self._innermost[block] <= loop.last
 
-    def gathered(self, values: dict[int, _T], add: Callable[[_T, _T], _T]) -> dict[int, _T]:
-        """Position of each loop → its value combined with those of the loops inside it."""
-        found = dict(values)
-        for loop in reversed(self.forest):
-            if loop.parent is not None and loop.position in found:
-                inner = found[loop.position]
-                outer = found.get(loop.parent)
-                found[loop.parent] = inner if outer is None else add(outer, inner)
-        return found
+    def gathered(
+        self, own: Callable[[int], _T], add: Callable[[_T, _T], _T]
+    ) -> Iterator[tuple[int, _T]]:
+        """Position of each loop, and its `own` value combined with those of the loops inside it.
+
+        The last loop comes first. Values that wait belong to loops around it.
+        """
+        waiting: dict[int, _T] = {}
+        for position in reversed(range(len(self))):
+            value = own(position)
+            if position in waiting:
+                value = add(value, waiting.pop(position))
+            yield position, value
+            parent = self._parents[position]
+            if parent != _NONE:
+                waiting[parent] = add(waiting[parent], value) if parent in waiting else value
 
 
-def _root(outermost: list[int], loop: int) -> int:
+def _root(outermost: array[int], loop: int) -> int:
     """The outermost loop found so far around a loop. Halves the path."""
     while outermost[loop] != loop:
         outermost[loop] = outermost[outermost[loop]]
@@ -95,131 +154,137 @@ def _root(outermost: list[int], loop: int) -> int:
     return loop
 
 
-def _forest(
-    headers: Sequence[int], parents: Sequence[int], innermost: Sequence[int]
-) -> tuple[Loop, ...]:
-    """The loops in forest order. A loop's number is lower than that of the loop around it."""
-    begins = list(headers)
-    for block, loop in enumerate(innermost):
-        if loop != _NONE:
-            begins[loop] = min(begins[loop], block)
-    sizes = [1] * len(headers)
+def _positions(parents: Sequence[int]) -> tuple[array[int], array[int]]:
+    """Position of each loop in the forest; then, by position, that of the last loop inside it."""
+    sizes = array("i", [1]) * len(parents)
     for loop, parent in enumerate(parents):
         if parent != _NONE:
             sizes[parent] += sizes[loop]
-            begins[parent] = min(begins[parent], begins[loop])
-    found: dict[int, Loop] = {}
-    positions = [0] * len(headers)
-    free = [0] * len(headers)  # position of the next loop inside each
+    positions, lasts = array("i", sizes), array("i", sizes)
+    free = array("i", sizes)  # position of the next loop inside each
     next_outermost = 0
-    for loop in reversed(range(len(headers))):
-        parent, depth, around = parents[loop], 1, None
-        if parent == _NONE:
-            at, next_outermost = next_outermost, next_outermost + sizes[loop]
+    for loop in reversed(range(len(parents))):
+        if parents[loop] == _NONE:
+            position = next_outermost
+            next_outermost += sizes[loop]
         else:
-            at, around = free[parent], positions[parent]
-            depth = found[around].depth + 1
-            free[parent] += sizes[loop]
-        positions[loop], free[loop] = at, at + 1
-        found[at] = Loop(headers[loop], depth, begins[loop], around, at, at + sizes[loop] - 1)
-    return tuple(found[position] for position in range(len(found)))
+            position = free[parents[loop]]
+            free[parents[loop]] += sizes[loop]
+        positions[loop], free[loop] = position, position + 1
+        lasts[position] = position + sizes[loop] - 1
+    return positions, lasts
 
 
-def dominance(
-    ways: Sequence[Sequence[int]], before: Sequence[Sequence[int]]
-) -> tuple[list[int], list[int]]:
-    """Begin and end of each block in the dominator tree; −1 for unreachable blocks.
+def dominance(graph: Graph) -> tuple[array[int], array[int]]:
+    """Begin and end of each block in a tree of dominators; −1 for blocks in no cycle of several.
 
-    Block a dominates block b if `begin[a] <= begin[b] < end[a]`.
+    Block a dominates block b of its cycle if `begin[a] <= begin[b] < end[a]`. No path that leaves
+    a group of strongly connected blocks returns. So a tree of each group, from the blocks at which
+    paths enter it, tells the dominators in it.
     """
-    number, blocks, parents = _depth_first(ways)
-    tree = _immediate_dominators(number, blocks, parents, before)
-    sizes = [1] * len(blocks)
-    for block in range(len(blocks) - 1, 0, -1):
-        sizes[tree[block]] += sizes[block]
-    begin, end = [_NONE] * len(ways), [_NONE] * len(ways)
-    free = [0] * len(blocks)  # begin of the next block under each
-    for block, size in enumerate(sizes):
-        at = free[tree[block]]
-        free[tree[block]] += size
-        free[block] = at + 1
-        begin[blocks[block]], end[blocks[block]] = at, at + size
+    numbered = _depth_first(graph)
+    tree = _immediate_dominators(graph, numbered)
+    blocks = numbered.blocks
+    sizes = array("i", [1]) * len(blocks)
+    for number in range(len(blocks) - 1, 0, -1):
+        sizes[tree[number]] += sizes[number]
+    begin = array("i", [_NONE]) * len(numbered.numbers)
+    end = array("i", begin)
+    free = array("i", [1]) * len(blocks)  # begin of the next block under each
+    for number in range(1, len(blocks)):
+        at = free[tree[number]]
+        free[tree[number]] += sizes[number]
+        free[number] = at + 1
+        begin[blocks[number]], end[blocks[number]] = at, at + sizes[number]
     return begin, end
 
 
-def _immediate_dominators(
-    number: Sequence[int],
-    blocks: Sequence[int],
-    parents: Sequence[int],
-    before: Sequence[Sequence[int]],
-) -> list[int]:
-    """The number of the immediate dominator of each numbered block; 0 for the first.
+class _Numbered(NamedTuple):
+    """Depth-first numbers of the blocks in cycles of several. Number 0 is a root above them."""
+
+    numbers: array[int]  # of each block; −1 for other blocks
+    blocks: array[int]  # by number; −1 for the root
+    parents: array[int]  # number of the parent, by number
+
+
+def _depth_first(graph: Graph) -> _Numbered:
+    """Each group begins with a block to which the root leads: the first that any path reaches."""
+    (starts, ways), (begins, members), group_of = graph.after, graph.groups, graph.group_of
+    numbers = array("i", [_NONE]) * len(group_of)
+    above = array("i", numbers)  # number of the parent, by block
+    blocks, parents = array("i", [_NONE]), array("i", [0])
+    for group in range(len(begins) - 1):
+        if begins[group + 1] - begins[group] == 1:
+            continue
+        pending = [members[begins[group]]]
+        above[pending[0]] = 0
+        while pending:
+            block = pending.pop()
+            if numbers[block] != _NONE:
+                continue
+            own = numbers[block] = len(blocks)
+            blocks.append(block)
+            parents.append(above[block])
+            for way in ways[starts[block] : starts[block + 1]]:
+                if numbers[way] == _NONE and group_of[way] == group:
+                    above[way] = own
+                    pending.append(way)
+    return _Numbered(numbers, blocks, parents)
+
+
+def _immediate_dominators(graph: Graph, numbered: _Numbered) -> array[int]:
+    """The number of the immediate dominator of each numbered block; 0 for the root.
 
     Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph", with path
-    compression: O(m log n).
+    compression: O(m log n). The root leads to each block that a path from another group reaches.
     """
-    semi = list(range(len(blocks)))
-    best, found = list(semi), [0] * len(blocks)
-    ancestors = [_NONE] * len(blocks)
-    waiting: dict[int, list[int]] = {}
-    """Semidominator → blocks below its children that have it."""
-    for block in range(len(blocks) - 1, 0, -1):
-        least = block
-        for other in before[blocks[block]]:
-            nearest = number[other]
-            if nearest > block:
-                nearest = _least(ancestors, best, semi, nearest)
-            if nearest != _NONE and semi[nearest] < least:
-                least = semi[nearest]
-        semi[block] = least
-        parent = ancestors[block] = parents[block]
-        if least == parent:
-            found[block] = parent
-        else:
-            waiting.setdefault(least, []).append(block)
-        for other in waiting.pop(parent, ()):
+    (starts, ways), group_of = graph.before, graph.group_of
+    numbers, blocks, parents = numbered
+    semi = array("i", range(len(blocks)))
+    best, found = array("i", semi), array("i", parents)
+    ancestors = array("i", [_NONE]) * len(blocks)
+    waiting, behind = array("i", ancestors), array("i", ancestors)
+    """Semidominator → first block below its children that has it, and the next such block."""
+    for number in range(len(blocks) - 1, 0, -1):
+        block = blocks[number]
+        group, parent = group_of[block], parents[number]
+        least = parent
+        for other in ways[starts[block] : starts[block + 1]]:
+            if group_of[other] != group:
+                least = 0 if graph.is_reached(other) else least
+                continue
+            nearest = numbers[other]
+            if nearest > number:
+                nearest = semi[_least(ancestors, best, semi, nearest)]
+            least = min(least, nearest)
+        semi[number], ancestors[number] = least, parent
+        if least != parent:
+            waiting[least], behind[number] = number, waiting[least]
+        other = waiting[parent]
+        waiting[parent] = _NONE
+        while other != _NONE:
             nearest = _least(ancestors, best, semi, other)
-            found[other] = nearest if semi[nearest] < semi[other] else parent
-    for block in range(1, len(blocks)):
-        if found[block] != semi[block]:
-            found[block] = found[found[block]]
+            found[other] = nearest if semi[nearest] < parent else parent
+            other = behind[other]
+    for number in range(1, len(blocks)):
+        if found[number] != semi[number]:
+            found[number] = found[found[number]]
     return found
 
 
-def _depth_first(ways: Sequence[Sequence[int]]) -> tuple[list[int], list[int], list[int]]:
-    """Depth-first number of each block, blocks by number, and number of each one's parent.
-
-    The number of an unreachable block is −1.
-    """
-    number = [_NONE] * len(ways)
-    blocks: list[int] = []
-    parents: list[int] = []
-    pending = [(0, _NONE)] if ways else []
-    while pending:
-        block, parent = pending.pop()
-        if number[block] == _NONE:
-            own = number[block] = len(blocks)
-            blocks.append(block)
-            parents.append(parent)
-            for way in ways[block]:
-                if number[way] == _NONE:
-                    pending.append((way, own))
-    return number, blocks, parents
-
-
-def _least(ancestors: list[int], best: list[int], semi: Sequence[int], block: int) -> int:
+def _least(ancestors: array[int], best: array[int], semi: array[int], number: int) -> int:
     """The block with the least semidominator on the path to the root of a linked tree.
 
     Compresses the path. The paper's EVAL.
     """
-    above = ancestors[block]
+    above = ancestors[number]
     if above == _NONE or ancestors[above] == _NONE:
-        return best[block]  # the usual case: the path has one step
+        return best[number]  # the usual case: the path has one step
     way = []
     while ancestors[above] != _NONE:
-        way.append(block)
-        block, above = above, ancestors[above]
-    root, nearest = above, best[block]
+        way.append(number)
+        number, above = above, ancestors[above]
+    root, nearest = above, best[number]
     for below in reversed(way):
         if semi[nearest] < semi[best[below]]:
             best[below] = nearest

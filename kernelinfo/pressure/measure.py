@@ -44,10 +44,15 @@ NOT_ALLOCATED = "registers above those that the descriptor allocates"
 MeasureItem = Measured | Problem | Note  # what a measurement yields
 
 
-class Look(NamedTuple):
-    """Options of a measurement."""
+def at_peak(function: LiveFunction) -> int | None:
+    """None: the values at the peak are wanted."""
+    return None
 
-    at: Callable[[LiveFunction], int | None] = lambda function: None
+
+class Look(NamedTuple):
+    """Options of a measurement, which other processes may get."""
+
+    at: Callable[[LiveFunction], int | None] = at_peak
     """Index of the instruction whose live values are wanted; None for the peak."""
     curve: bool = False
     code: bool = False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from kernelinfo.kernel.instruction_counts import total
 from kernelinfo.model.calculator import VgprStep
@@ -38,6 +38,7 @@ from kernelinfo.pressure.registers import (
 from kernelinfo.pressure.values import live_values
 from kernelinfo.reading.facts import SourceLine
 
+_T = TypeVar("_T")
 MOST_POINTS = 2000  # of a curve; screens have fewer columns
 
 
@@ -87,7 +88,8 @@ class Storyteller(NamedTuple):
     def _pressure(self, indices: Sequence[int]) -> Pressure:
         counts = {self.function.counts[index] for index in indices} or {NO_REGISTERS}
         most = max(one.vector(self.files) for one in counts)
-        return Pressure(most, *map(max, zip(*counts, strict=True)))
+        highest = map(max, zip(*counts, strict=True)) if len(counts) > 1 else (*counts,)[0]
+        return Pressure(most, *highest)
 
     def _peak(self) -> Peak:
         function = self.function
@@ -96,7 +98,7 @@ class Storyteller(NamedTuple):
         highest = [index for index in function.code if function.counts[index] in most]
         first = highest[0]
         loop = function.loop_around(first)
-        label = _label(function, loop) if loop else None
+        label = function.label(loop.header) if loop else None
         text = function.instructions[first].text
         return Peak(pressure, function.location(first, loop), text, label, len(highest))
 
@@ -114,63 +116,50 @@ class Storyteller(NamedTuple):
             by_line[self.function.instructions[index].source].append(index)
         if by_line.keys() == {None}:
             return []
-        found = [LinePressure(line, self._mix(indices)) for line, indices in by_line.items()]
+        once = _Once()
+        found = [LinePressure(line, once(self._mix(indices))) for line, indices in by_line.items()]
         return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.counts.instructions))
 
-    def _loops(self) -> Iterator[LoopPressure]:
+    def _loops(self) -> list[LoopPressure]:
         """Pressure of every loop, in the order of the text."""
-        function, loops = self.function, self.function.loops
-        blocks: dict[int, list[int]] = defaultdict(list)
-        """Position of a loop → blocks directly in it."""
-        for number in function.order:
-            if loop := loops.around(number):
-                blocks[loop.position].append(number)
-        touched = loops.gathered(
-            {position: function.touched_in(own) for position, own in blocks.items()},
-            lambda one, other: (one[0] | other[0], one[1] | other[1]),
-        )
-        known: dict[InstructionMix, InstructionMix] = {}  # many small loops are equal
-        code = {at: self._code(own, known) for at, own in blocks.items()}
-        del blocks, known
-        code = loops.gathered(code, _together)
-        for loop in sorted(loops.forest, key=lambda loop: loop.header):
-            yield self._loop(loop, *touched[loop.position], *code[loop.position])
+        loops, once = self.function.loops, _Once()
+        parts = loops.gathered(self._part, _together)
+        found = [self._loop(loops[position], part, once) for position, part in parts]
+        return sorted(found, key=lambda loop: loop.at.number)
 
-    def _code(self, blocks: Iterable[int], known: dict[InstructionMix, InstructionMix]) -> _Mix:
-        """Counts and peak of some blocks, once if known, and the number of their last
-        instruction."""
-        indices = [index for number in blocks for index in self.function.code_of(number)]
-        mix = self._mix(indices)
-        return known.setdefault(mix, mix), self.function.number[max(indices, default=0)]
+    def _part(self, position: int) -> _LoopPart:
+        """The part of a loop that is in no loop inside it."""
+        blocks = self.function.loops.blocks.of(position)
+        indices = [index for block in blocks for index in self.function.code_of(block)]
+        last = self.function.number[max(indices, default=0)]
+        return _LoopPart(*self.function.touched_in(blocks), self._mix(indices), last)
 
-    def _loop(
-        self, loop: Loop, reads: int, writes: int, code: InstructionMix, last: int
-    ) -> LoopPressure:
+    def _loop(self, loop: Loop, part: _LoopPart, once: _Once) -> LoopPressure:
         function = self.function
-        live_in = function.live_in(loop.header)
-        constant, through = live_in & reads & ~writes, live_in & ~reads & ~writes
+        live_in, touched = function.live_in(loop.header), part.reads | part.writes
+        constant, through = live_in & part.reads & ~part.writes, live_in & ~touched
         return LoopPressure(
-            label=_label(function, loop),
+            label=function.label(loop.header),
             depth=loop.depth,
-            at=function.location(function.blocks[loop.header].first, loop),
-            live_in=count(live_in),
-            constant=count(constant),
-            constant_registers=ranges(constant),
-            through=count(through),
-            through_registers=ranges(through),
-            code=code,
-            last=last,
+            at=function.location(function.flow.firsts[loop.header], loop),
+            live_in=once(count(live_in)),
+            constant=once(count(constant)),
+            constant_registers=once(ranges(constant)),
+            through=once(count(through)),
+            through_registers=once(ranges(through)),
+            code=once(part.code),
+            last=part.last,
         )
 
     def _blocks(self) -> Iterator[BlockPressure]:
         function = self.function
-        for number, block in enumerate(function.blocks):
+        for block, labels in enumerate(function.labels):
             yield BlockPressure(
-                function.labels[number],
-                function.location(block.first),
-                len(function.code_of(number)),
-                block.successors,
-                ranges(function.live_in(number)),
+                labels,
+                function.location(function.flow.firsts[block]),
+                len(function.code_of(block)),
+                tuple(function.graph.after.of(block)),
+                ranges(function.live_in(block)),
             )
 
     def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:
@@ -188,23 +177,36 @@ class Storyteller(NamedTuple):
             yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))
 
 
-_Mix = tuple[InstructionMix, int]
+class _Once:
+    """Keeps one object for equal values. Thousands of small loops and lines are alike."""
+
+    def __init__(self) -> None:
+        self._known: dict[type, dict[Any, Any]] = defaultdict(dict)
+
+    def __call__(self, value: _T) -> _T:
+        found: _T = self._known[type(value)].setdefault(value, value)
+        return found
 
 
-def _together(one: _Mix, other: _Mix) -> _Mix:
-    """Counts, peak and last instruction of two parts combined."""
-    (mine, last), (theirs, other_last) = one, other
+class _LoopPart(NamedTuple):
+    """A part of a loop."""
+
+    reads: int  # register set, as `writes`
+    writes: int
+    code: InstructionMix
+    last: int  # `CodeLocation.number` of its last instruction in the text
+
+
+def _together(one: _LoopPart, other: _LoopPart) -> _LoopPart:
+    peak = Pressure(*map(max, one.code.peak, other.code.peak))
     code = InstructionMix(
-        total((mine.counts, theirs.counts)),
-        Pressure(*map(max, mine.peak, theirs.peak)),
-        mine.spill_stores + theirs.spill_stores,
-        mine.spill_reloads + theirs.spill_reloads,
+        total((one.code.counts, other.code.counts)),
+        one.code.peak if peak == one.code.peak else peak,
+        one.code.spill_stores + other.code.spill_stores,
+        one.code.spill_reloads + other.code.spill_reloads,
     )
-    return code, max(last, other_last)
-
-
-def _label(function: LiveFunction, loop: Loop) -> str | None:
-    return next(iter(function.labels[loop.header]), None)
+    reads, writes = one.reads | other.reads, one.writes | other.writes
+    return _LoopPart(reads, writes, code, max(one.last, other.last))
 
 
 class PressurePoint(NamedTuple):
@@ -274,8 +276,8 @@ def _live_backwards(function: LiveFunction, indices: Sequence[int]) -> Iterator[
     """Registers live around each of some instructions, last one first; none if unreachable."""
     for block, group in groupby(reversed(indices), function.block_of):
         wanted = set(group)
-        if block in function.reached:
-            for index, live in function.live(block):
+        if function.graph.is_reached(block):
+            for index, *live in function.live(block):
                 if index in wanted:
                     yield whole(union(live))
         else:

@@ -7,11 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
 from typing import Literal, NamedTuple
 
-from kernelinfo.pressure.function import MOST_VISITS, LiveFunction
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import CodeLocation, LiveValues
 from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
+_MOST_STEPS = 200_000  # for one instruction's values; compiled code needs 2 an instruction
+_BLOCK_STEPS = 4
 _SIMILAR = 0.9  # within a group, shortest time untouched / longest
 
 _InLoop = Literal["through", "constant", "changed"] | None
@@ -41,7 +43,7 @@ def live_values(function: LiveFunction, at: int) -> tuple[tuple[LiveValues, ...]
     registers = whole(max(*function.live_at([at]), key=lambda live: sum(count(live)[:2])))
     search = _Search(function, at, registers, loop)
     variables = _variables(function, at)
-    inside = [n for n in function.order if loop and function.loops.holds(loop, n)]
+    inside = [n for n in function.graph.order if loop and function.loops.holds(loop, n)]
     reads, writes = function.touched_in(inside)
     values = [
         _LiveRegister(r, *search.of(r), variables.get(r), _in_loop(r, loop, reads, writes))
@@ -62,21 +64,22 @@ class _Search:
         self._loop = loop
         self._start = start
         self._block = function.block_of(start)
-        self.left = MOST_VISITS * (len(function.instructions) + 1000)
-        """Instructions that may still be visited; 0 if the search was cut short."""
+        self.left = _MOST_STEPS + len(function.instructions)
+        """Steps that may still be taken: one for an instruction, `_BLOCK_STEPS` for a block. 0 if
+        the search was cut short."""
         self._touched: dict[int, int] = {}
         """Block → registers that it reads or writes."""
         self._reads: dict[int, tuple[int, int]] = {}
         self._touches: dict[int, int] = {}
         """Register → instructions since its last access; −1 if the instruction itself writes it."""
         self._writes: dict[int, tuple[int, int]] = {}
-        block = function.blocks[self._block]
-        self._follow(registers, range(start, block.end), self._read_in, function.successors, 1)
+        indices = function.flow.instructions(self._block)
+        self._follow(registers, indices[start - indices.start :], self._read_in, 1)
         own = whole(function.instructions[start].effect.writes) & registers
         for register in each(own):
             self._touches[register], self._writes[register] = -1, (-1, start)
-        indices = range(start - 1, block.first - 1, -1)
-        self._follow(registers & ~own, indices, self._written_in, function.before, -1)
+        indices = indices[: start - indices.start][::-1]
+        self._follow(registers & ~own, indices, self._written_in, -1)
 
     def of(self, register: int) -> tuple[CodeLocation | None, bool, int, CodeLocation | None]:
         """Next read, True if it is in the next iteration, time untouched, last write of a
@@ -97,7 +100,6 @@ class _Search:
         sought: int,
         indices: range,
         look: Callable[[range, int, int], tuple[int, int]],
-        ways: Sequence[Sequence[int]],
         direction: Literal[1, -1],
     ) -> None:
         """Visit `indices`, then the blocks in which the registers are live, nearest first.
@@ -105,26 +107,34 @@ class _Search:
         `look(indices, distance, sought)` notes accesses. It returns the registers that are still
         sought and the distance at the end of the indices.
         """
+        graph = self._function.graph
+        ways = graph.after if direction == 1 else graph.before
         number, (sought, distance) = self._block, look(indices, 0, sought)
         seen: dict[int, int] = {}
-        pending: list[tuple[int, int, int]] = []
+        pending: list[tuple[int, int]] = []
+        coming: dict[tuple[int, int], int] = {}
+        """Distance and block that are pending → registers sought there."""
         while self.left:
-            for way in ways[number]:
+            for way in ways.of(number):
                 live = self._function.live_in(way if direction == 1 else number)
                 new = sought & whole(live) & ~seen.get(way, 0)
-                if new and way in self._function.reached:
+                if new and graph.is_reached(way):
                     seen[way] = seen.get(way, 0) | new
-                    heappush(pending, (distance, way, new))
+                    visit = distance, way
+                    if visit not in coming:
+                        heappush(pending, visit)
+                    coming[visit] = coming.get(visit, 0) | new
             if not pending:
                 return
-            distance, number, sought = heappop(pending)
-            first, end, *_ = self._function.blocks[number]
+            visit = distance, number = heappop(pending)
+            sought = coming.pop(visit)
+            indices = self._function.flow.instructions(number)
+            self.left = max(self.left - _BLOCK_STEPS, 0)
             if sought & self._of_block(number):
-                self.left = max(self.left - (end - first), 0)
-                sought, distance = look(range(first, end)[::direction], distance, sought)
+                self.left = max(self.left - len(indices), 0)
+                sought, distance = look(indices[::direction], distance, sought)
             else:
-                self.left -= 1
-                distance += end - first
+                distance += len(indices)
 
     def _of_block(self, block: int) -> int:
         if block not in self._touched:
@@ -183,7 +193,7 @@ def _variables(function: LiveFunction, at: int) -> dict[int, str]:
     Copies of an inlined function share their names, so one name may hold several registers. A name
     lasts until its register is overwritten. The compiler repeats the names at the begin of a block.
     """
-    first = function.blocks[function.block_of(at)].first
+    first = function.flow.firsts[function.block_of(at)]
     stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for index, name, registers in function.listing.variables:
         if first <= index <= at:

@@ -98,6 +98,9 @@ class Place(NamedTuple):
     within: Mapping[str, int]
     """Bytes or lines from `begin`, by the name of a number; shared by equal statements."""
 
+    def __hash__(self) -> int:
+        return hash((self.source, self.begin))  # a mapping has no hash
+
 
 BEGIN: Mapping[str, int] = dict.fromkeys(Numbers._fields, 0)
 """`Place.within` for a source without places of single numbers."""

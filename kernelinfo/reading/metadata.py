@@ -7,6 +7,7 @@ by `.set`, an object in its symbol table until it is stripped (AMDGPUMCResourceI
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from reprlib import repr as shortened
@@ -128,8 +129,8 @@ def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[
 
 def kernel_symbol(symbol: object, name: object) -> str:
     """Symbol of the kernel's function: `.symbol` without `.kd`, else `.name`; "" if neither is
-    text."""
-    return _text(symbol).removesuffix(".kd") or _text(name)
+    text. Equal symbols are one object: a library has each for many targets."""
+    return sys.intern(_text(symbol).removesuffix(".kd") or _text(name))
 
 
 def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:

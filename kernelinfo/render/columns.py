@@ -13,7 +13,7 @@ from kernelinfo.render import RECORD_FORMATS, View, csv
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.names import chosen_name, printable
 from kernelinfo.render.paint import column_cell, painted, table_lines
-from kernelinfo.render.table import hidden_kernels
+from kernelinfo.render.table import hidden_kernels, shown_first
 
 
 def render_columns(
@@ -23,31 +23,26 @@ def render_columns(
     if format not in RECORD_FORMATS:
         raise OptionError(f"--columns: --format {format} has no columns to choose; leave it out")
     names = [column.name for column in columns]
-    rows = (
-        [_value(column, item, view) for column in columns]
-        for item in items
-        if isinstance(item, Result)
-    )
+    results = (item for item in items if isinstance(item, Result))
+    if format in ("text", "markdown"):
+        yield from _table(columns, [*results], format, view)
+        return
+    rows = ([_value(column, one, view) for column in columns] for one in results)
     if format == "csv":
         yield csv.line(names)
         yield from map(csv.line, rows)
     elif format == "jsonl":
         for row in rows:
             yield json.dumps(dict(zip(names, row, strict=True)), separators=(",", ":")) + "\n"
-    elif format == "json":
-        yield json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1) + "\n"
     else:
-        yield from _table(columns, [*rows], format, view)
+        yield json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1) + "\n"
 
 
 def _table(
-    columns: Sequence[Column], rows: Sequence[Sequence[Value]], format: str, view: View
+    columns: Sequence[Column], results: Sequence[Result], format: str, view: View
 ) -> Iterator[str]:
-    shown = rows[: view.top or None]
-    cells = [
-        [column_cell(column, value) for column, value in zip(columns, row, strict=True)]
-        for row in shown
-    ]
+    shown = shown_first(results, view)
+    cells = [[column_cell(of, _value(of, one, view)) for of in columns] for one in shown]
     names = [column.name for column in columns]
     if format == "markdown":
         yield from table(names, [[plain(text) for text in row] for row in cells])
@@ -55,7 +50,7 @@ def _table(
     kinds = "".join("n" if column.kind == "number" else "t" for column in columns)
     lines = [names, *([printable(text) for text in row] for row in cells)]
     yield from (f"{line}\n" for line in table_lines(lines, kinds, view))
-    yield from painted(hidden_kernels(len(rows) - len(shown)), view)
+    yield from painted(hidden_kernels(len(results) - len(shown)), view)
 
 
 def _value(column: Column, result: Result, view: View) -> Value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.errors import OptionError
@@ -10,7 +10,7 @@ from kernelinfo.kernel import Item, Result, counted, grouped
 from kernelinfo.kernel.columns import find
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import fitted, number, painted, size, table_lines
+from kernelinfo.render.paint import fitted, number, painted, sizes, table_lines
 from kernelinfo.render.records import render_records
 
 CountedBy = Literal["library", "member", "target", "file", "limiter", "waves"]
@@ -33,16 +33,15 @@ class KernelSums(NamedTuple):
         """The sums of both."""
         return KernelSums._make(map(sum, zip(self, other, strict=True)))
 
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """The sums as text, in the order of `HEADINGS`."""
-        return (
-            grouped(self.kernels),
-            grouped(self.spilling),
-            size(self.scratch_bytes_per_lane),
-            number(self.waves_lost),
-            size(self.code_bytes),
-        )
+
+def sums_in_words(found: Sequence[KernelSums]) -> list[tuple[str, ...]]:
+    """The cells of each of the sums, in the order of `HEADINGS`; a column has one unit."""
+    scratch = sizes([one.scratch_bytes_per_lane for one in found])
+    code = sizes([one.code_bytes for one in found])
+    return [
+        (grouped(one.kernels), grouped(one.spilling), scratch[at], number(one.waves_lost), code[at])
+        for at, one in enumerate(found)
+    ]
 
 
 def counts_by(items: Iterable[Item], by: CountedBy) -> dict[str, KernelSums]:
@@ -94,9 +93,11 @@ def _text(found: Mapping[str, KernelSums], by: CountedBy, view: View) -> Iterato
     total = KernelSums()
     for counts in found.values():
         total = total.plus(counts)
-    rows = [(by, *HEADINGS), *((printable(name), *counts.cells) for name, counts in shown)]
+    sums = [(printable(name), counts) for name, counts in shown]
     if by != "limiter" and len(found) > 1:
-        rows.append(("all", *total.cells))
+        sums.append(("all", total))
+    cells = sums_in_words([counts for _, counts in sums])
+    rows = [(by, *HEADINGS), *((name, *row) for (name, _), row in zip(sums, cells, strict=True))]
     yield from (f"{line}\n" for line in table_lines(rows, "tnnnnn", view))
     if more := len(found) - len(shown):
         yield from painted([[(f" … {counted(more, 'more row')}; --top 0 shows all", "dim")]], view)

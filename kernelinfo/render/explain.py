@@ -11,6 +11,7 @@ from kernelinfo.model import Occupancy
 from kernelinfo.model.calculator import vgpr_steps
 from kernelinfo.model.limits import RESOURCES, Limit
 from kernelinfo.reading.facts import SOURCES, Fact
+from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View, notes
 from kernelinfo.render.names import heading, name_of, printable
 from kernelinfo.render.notes import Notes
@@ -27,7 +28,7 @@ from kernelinfo.render.paint import (
     waves_per_simd,
     wrap,
 )
-from kernelinfo.render.table import in_words, next_step
+from kernelinfo.render.table import SEVERITY_STYLES, in_words, next_step
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
@@ -47,8 +48,9 @@ def render_kernel(
     kernel, occupancy = result.kernel, result.occupancy
     path, line = kernel.source or (kernel.code_object.path, kernel.line)
     where = printable(path if line is None else f"{path}:{line}")
-    own, target = kernel.code_object.target or "unknown target", kernel.target
-    on = own if target is None or target.name == own else f"{own}, what if on {target.name}"
+    of, target = kernel.code_object, kernel.target
+    on = target_id(of.target, of.features) if of.target else "unknown target"
+    on += "" if target is None or target.name == of.target else f", what if on {target.name}"
     lines: list[list[Span]] = []
     if occupancy is not None and target is not None:
         lines += _working(target, occupancy, result)
@@ -61,7 +63,10 @@ def render_kernel(
         lines += _listed("expect", notes.expected(result, device), "; ", view.width)
         lines += _noted(further)
     lines += _listed("args", notes.argument_parts(kernel.arguments or ()), ", ", view.width)
-    findings = [_labelled(f.rule, f"{f.severity}: {in_words(f)}") for f in result.findings]
+    findings = [
+        [*_labelled(f.rule, f"{f.severity}: ", SEVERITY_STYLES[f.severity]), (in_words(f), "")]
+        for f in result.findings
+    ]
     yield from painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
     yield "\n"
     yield from painted(_hanging(lines, view.width), view)
@@ -93,7 +98,7 @@ def _working(
     kernel = of.kernel if of else None
     rows = [_COLUMNS, *(_row(limit, occupancy, kernel) for limit in (*others, slots))]
     for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
-        style = "bold" if row == _COLUMNS or "◄" in text else ""
+        style = "bold" if row == _COLUMNS else "magenta" if "◄" in text else ""
         yield [(f" {text}  ", style), (row[-1], style)]
     yield _labelled("result", _result(occupancy, of.compiler_number if of else None), "bold")
     if text := next_step(occupancy, of.next if of else occupancy.next):

@@ -11,6 +11,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.render import View
 from kernelinfo.render.explain import render_kernel
+from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.notes import Notes
 from kernelinfo.render.pressure.text import loops_table
 from kernelinfo.render.pressure.words import in_short, shared
@@ -32,11 +33,21 @@ def explanations(
     for index, (result, one) in enumerate(measured):
         yield "\n" if index else ""
         further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
-        notes = _of_code(result, one)
+        notes = [*_origin(result, is_alone), *_of_code(result, one)]
         yield from render_kernel(result, view, device, grid, notes, further)
         if one:
             yield "\n"
             yield from loops_table(one.story, view)
+
+
+def _origin(result: Result, is_alone: bool) -> Notes:
+    """Triton's options, and the file or member if other kernels are explained, too."""
+    code_object = result.kernel.code_object
+    options = " ".join(f"{name}={value}" for name, value in code_object.options)
+    where = "" if is_alone else member_path(code_object.path, code_object.member)
+    return [
+        (label, text) for label, text in (("in", where), ("options", printable(options))) if text
+    ]
 
 
 def _with_code(

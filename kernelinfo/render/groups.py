@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.kernel import Result
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.table import TableRow, cells_of, target_of
+from kernelinfo.render.table import TableRow, cells_of, severity, target_of
 
 Group = list[Result]  # one kernel on all its targets
 
@@ -42,11 +42,12 @@ def folded_rows(results: Iterable[Result]) -> list[TableRow]:
     return [TableRow(tuple(found), target_of(found[0].kernel)) for found in equal.values()]
 
 
-def severity(result: Result) -> tuple[float, int]:
-    """Sort key, worst first: unknown occupancy, then few waves, then many findings."""
-    if result.occupancy is None:
-        return -1, 0
-    return result.occupancy.percent, -len(result.findings)
+def first_rows(rows: list[TableRow], view: View) -> list[TableRow]:
+    """The rows, or the first `view.top` of them: the worst, unless the user sorts them."""
+    if not view.top or len(rows) <= view.top:
+        return rows
+    found = rows if view.is_sorted else sorted(rows, key=lambda row: severity(row.result))
+    return found[: view.top]
 
 
 def _rows(group: Group, width: int) -> Iterator[TableRow]:

@@ -48,12 +48,13 @@ def render_constants(target: Target, view: View) -> Iterator[str]:
 def _topic(name: str, topic: Any, view: View) -> Iterator[list[Span]]:
     yield from ([], [(f" {name}", "bold")])
     rows = [row for row in topic._asdict().items() if row[0] != "believed"]
+    indent = min(30, view.width * 3 // 8)
     for belief in getattr(topic, "believed", ()):
         until = f" before {belief.before}" if belief.before else ""
         value = f"{belief.field} is {belief.value} ({belief.source})"
         rows.append((f"in {belief.by}{until}", value))
     for field, value in rows:
-        yield from fitted([(f"   {left(field, 26)} {value}", "")], view, 30)
+        yield from fitted([(f"   {left(field, 26)} {value}", "")], view, indent)
 
 
 def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[str]:

@@ -26,5 +26,4 @@ render = rows
 
 
 def _spell(names: ColumnNames, values: ColumnValues) -> str:
-    pairs = zip(names, values, strict=True)
-    return ",".join([f'"{name}":{_encode(value)}' for name, value in pairs])
+    return _encode(dict(zip(names, values, strict=True)))[1:-1]

@@ -15,15 +15,30 @@ from kernelinfo import __version__
 from kernelinfo.render.check.sarif import REPOSITORY
 
 _FILES = f"{REPOSITORY}/blob/v{__version__}/"
+_CURRENT = ' aria-current="page"'
+_WHOLE = 28
+"""Most characters of inline code that stays on one line."""
 _COMMENT = re.compile(r"<!--[^<>]*-->\n?")
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
-nav a { margin-right: .8rem; white-space: nowrap; }
+h1 { font-size: 26px; line-height: 1.25; } h2 { font-size: 20px; } h3 { font-size: 17px; }
+a { color: #0b62a8; }
+nav { border-bottom: 1px solid #8886; padding-bottom: .5rem; font-size: 14px; }
+nav a { display: inline-block; margin-right: .8rem; text-decoration: none; }
+nav a:hover { text-decoration: underline; }
+nav [aria-current] { color: inherit; font-weight: 600; }
 pre { overflow-x: auto; padding: .6rem; border: 1px solid #8886; border-radius: 4px; }
 code { font: 14px/1.4 ui-monospace, monospace; }
+.whole { white-space: nowrap; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
 th, td { border: 1px solid #8886; padding: .2rem .5rem; text-align: left; vertical-align: top; }
+@media (max-width: 640px) {
+  h1 { font-size: 22px; }
+  table { font-size: 13px; line-height: 1.4; } th, td { padding: .2rem .3rem; }
+  pre code, table code { font-size: 12.5px; }
+}
+@media (prefers-color-scheme: dark) { a { color: #6cb6f0; } }
 @media print { nav { display: none; } pre { white-space: pre-wrap; } }
 """
 
@@ -34,9 +49,9 @@ def pages() -> Iterator[tuple[str, str]]:
     topics = manual.topics()
     rows = (f'<li><a href="{one}.html">{escape(title)}</a></li>' for one, title in topics.items())
     listed = f"<h1>kernelinfo {__version__}</h1>\n<ul>\n" + "\n".join(rows) + "\n</ul>"
-    yield "index.html", _page("The manual of kernelinfo", listed, topics)
+    yield "index.html", _page("index", "The manual of kernelinfo", listed, topics)
     for topic, title in topics.items():
-        yield f"{topic}.html", _page(title, _body("".join(manual.page(topic))), topics)
+        yield f"{topic}.html", _page(topic, title, _body("".join(manual.page(topic))), topics)
 
 
 def _body(text: str) -> str:
@@ -49,6 +64,7 @@ def _body(text: str) -> str:
     for token in tokens:
         for link in token.children or ():
             _lead_to_the_repository(link)
+            _keep_whole(link)
     html: str = markdown.renderer.render(tokens, markdown.options, {})
     return html
 
@@ -60,12 +76,20 @@ def _lead_to_the_repository(token: Token) -> None:
         token.attrSet("href", _FILES + target)
 
 
+def _keep_whole(token: Token) -> None:
+    """Make inline code one unbroken word, such as `--names short`, if a phone has room for it."""
+    if token.type == "code_inline" and len(token.content) <= _WHOLE:
+        token.attrSet("class", "whole")
+
+
 def _anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
 
 
-def _page(title: str, body: str, topics: dict[str, str]) -> str:
-    links = "\n".join(f'<a href="{name}.html">{name}</a>' for name in ("index", *topics))
+def _page(name: str, title: str, body: str, topics: dict[str, str]) -> str:
+    links = "\n".join(
+        f'<a href="{one}.html"{_CURRENT * (one == name)}>{one}</a>' for one in ("index", *topics)
+    )
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>

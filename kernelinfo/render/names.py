@@ -63,7 +63,8 @@ def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
 def folded(name: str, width: int, indent: int) -> list[str]:
     """Lines of a name, at most `width` columns if possible; all but the first are indented.
 
-    A line ends behind its last comma, else its last opening bracket, else its last `::`."""
+    A line ends before the last text that tells the name apart (` · `), else behind its last comma,
+    else its last opening bracket, else its last `::`, else between words."""
     lines, line = [], ""
     for part in re.findall(_PARTS, name):
         if line.strip() and cells(line + part.rstrip()) > width:
@@ -75,8 +76,8 @@ def folded(name: str, width: int, indent: int) -> list[str]:
     return [*lines, line]
 
 
-_PARTS = r"(?s).+?(?:, |::|[<(]|\Z)"
-_MARKS = ((", ",), ("<", "("), ("::",))  # ends of a line, the best first
+_PARTS = r"(?s).+?(?: · |, |::|[<( ]|\Z)"
+_MARKS = ((" · ",), (", ",), ("<", "("), ("::",), (" ",))  # ends of a line, the best first
 
 
 def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
@@ -159,8 +160,14 @@ def attributed_rows(
     Triton, and the symbol: `gemm · gfx90a:xnack+ · libfoo.so`. Without `targets` the target is not
     added, as in tables that have a column for it.
     """
-    groups = defaultdict[str, list[int]](list)
-    texts = [names[row[0].symbol] for row in rows]
+    return told_apart(rows, [names[row[0].symbol] for row in rows], targets=targets)
+
+
+def told_apart(
+    rows: Sequence[Sequence[Attributed]], called: Sequence[str], *, targets: bool = True
+) -> list[str]:
+    """The text of each row of kernels, with more where several have it; see `attributed_rows`."""
+    texts, groups = [*called], defaultdict[str, list[int]](list)
     for index, text in enumerate(texts):
         groups[text].append(index)
     for group in groups.values():
@@ -212,12 +219,12 @@ def _origin(kernel: Attributed) -> KernelOrigin:
     if not isinstance(kernel, Kernel):
         path, _, member = kernel.code_object.partition(_SEPARATOR)
         processor, target, offset = kernel.processor, kernel.target, ""
-        options: tuple[str, ...] = ()
+        options = kernel.options
     else:
         origin = kernel.code_object
         path, member = origin.path, origin.member or ""
         processor, target = origin.target or "?", target_id(origin.target, origin.features)
-        options = tuple(f"{name}={value}" for name, value in origin.options)
+        options = origin.options
         offset = f"at 0x{origin.offset:x}" if origin.offset else ""
     file = member_file(member)
     return KernelOrigin(
@@ -227,7 +234,7 @@ def _origin(kernel: Attributed) -> KernelOrigin:
         path=path,
         member=file.rpartition("/")[2],
         whole_member=file,
-        options=options,
+        options=tuple(f"{name}={value}" for name, value in options),
         symbol=kernel.symbol,
         entry=f"{member} {offset}".strip(),
     )

@@ -96,9 +96,11 @@ def cluster_notes(traits: Traits, target: Target) -> Notes:
 def _best(target: Target, demand: Demand, launch: Launch) -> Notes:
     """The workgroup sizes up to the bound with the most waves, largest first."""
     most = launch.workgroup_size if demand.most_workgroup is None else demand.most_workgroup
+    if demand.least_workgroup == most:
+        return []
     sizes = launch._replace(workgroup_size=most, smallest_size=demand.least_workgroup)
     points = best_sizes(target, demand, sizes)
-    if not points or demand.least_workgroup == most:
+    if not points:
         return []
     best = [str(point.at[0]) for point in reversed(points)]
     more = f" and {len(best) - _MOST_SIZES} more" if len(best) > _MOST_SIZES else ""

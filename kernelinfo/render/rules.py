@@ -8,10 +8,11 @@ from typing import Any
 
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
-from kernelinfo.render.json_text import encoded
-from kernelinfo.render.records import render_table
+from kernelinfo.render.records import render_document, render_table
 from kernelinfo.rules import Rule, every_rule
 from kernelinfo.rules.documented import Documented
+
+SCHEMA = "kernelinfo/rules/1"
 
 
 def render_rules(format: str, view: View) -> Iterator[str]:
@@ -19,7 +20,8 @@ def render_rules(format: str, view: View) -> Iterator[str]:
     if format == "text":
         rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
         return render_table(rows[0], rows[1:], view)
-    return encoded([*map(rule_document, every_rule())])
+    rules = [*map(rule_document, every_rule())]
+    return render_document({"schema": SCHEMA, "rules": rules}, rules, format)
 
 
 def rule_document(rule: Rule | Documented) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.model import Occupancy, Step
@@ -81,17 +81,25 @@ def named(
 
 
 def table(
-    rows: Sequence[TableRow], names: Mapping[str, str], view: View, *, with_target: bool
+    rows: Sequence[TableRow],
+    names: Mapping[str, str],
+    short: Mapping[str, str],
+    view: View,
+    *,
+    with_target: bool,
 ) -> Iterator[list[Span]]:
-    """Lines of the heading and the rows.
+    """Lines of the heading and the rows. `names` and `short` map symbols to names.
 
     A terminal shows the name first, once for all rows of a kernel, or above the row if it does not
-    fit. A narrow terminal omits columns that are 0 for every kernel, and then the bars. A pipe or
-    file gets the whole name last, so that all other columns are aligned."""
+    fit. Names are short where whole ones do not fit and the user chose none. A narrow terminal
+    omits columns that are 0 for every kernel, and then the bars. A pipe or file gets the whole name
+    last, so that all other columns are aligned."""
     results = [row.result for row in rows]
     called = [*named(rows, names, with_target=with_target)]
     columns = _columns(rows, with_target, view)
     if view.fold:
+        if view.may_shorten and not _fits(called, columns, view.width):
+            called = [*named(rows, short, with_target=with_target)]
         yield from _names_first(called, columns, results, view)
         return
     heading, *lines = _lines(columns)
@@ -111,14 +119,15 @@ def _names_first(
     title = _NAME
     if room == cells(_NAME) and cells(heading) + room + 2 > view.width:  # all names stand above
         title, room = "", 0
-    yield [(f" {left(title, room)} {heading}".rstrip(), "bold")]
+    start = cells(f" {left(title, room)} {heading}") - limited_by
+    start = start if 3 * start < 2 * view.width else 6  # else one limiter would fit in a line
+    yield from fitted([(f" {left(title, room)} {heading}".rstrip(), "bold")], view, start)
     previous = ""
     for name, line, result in zip(called, lines, results, strict=True):
         name, previous = "" if _TARGET in columns and name == previous else name, name
         if name and cells(name) > room:
             yield from ([(" " + part, "")] for part in folded(name, view.width - 1, 2))
             name = ""
-        start = cells(f" {left(name, room)} {heading}") - limited_by
         yield from fitted(_painted(f" {left(name, room)} {line}", result, view), view, start)
 
 
@@ -155,6 +164,12 @@ def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
     fitting = sum(name <= _room(fewer, width) for name in names)
     gained = fitting - sum(name <= _room(columns, width) for name in names)
     return fewer if gained and 2 * fitting > len(names) else columns
+
+
+def _fits(names: Iterable[str], columns: CellColumns, width: int) -> bool:
+    """True if all names fit beside the columns; some columns may be left out."""
+    taken = [*map(cells, names)]
+    return max(taken) <= _room(_fitted(columns, taken, width), width)
 
 
 def _room(columns: CellColumns, width: int) -> int:
@@ -215,6 +230,21 @@ def target_of(kernel: Kernel) -> str:
     return own if target is None or target.name == own else f"{own} as {target.name}"
 
 
+def shown_first(results: Sequence[Result], view: View) -> list[Result]:
+    """The results, or the first `view.top` of them: the worst, unless the user sorts them."""
+    if not view.top or len(results) <= view.top:
+        return [*results]
+    found = results if view.is_sorted else sorted(results, key=severity)
+    return [*found[: view.top]]
+
+
+def severity(result: Result) -> tuple[float, int]:
+    """Sort key, worst first: unknown occupancy, then few waves, then many findings."""
+    if result.occupancy is None:
+        return -1, 0
+    return result.occupancy.percent, -len(result.findings)
+
+
 SEVERITY_STYLES: dict[Severity, str] = {"error": "bold red", "warning": "bold magenta", "note": ""}
 """Worst severity first. The colours are legible on dark and light terminals."""
 
@@ -223,6 +253,7 @@ _LABEL = 28  # columns; a longer name gets its own line
 
 Label = Callable[[Result], str]  # the text in front of a kernel's lines
 Head = tuple[Span, ...]  # rule and severity
+SaidLine = tuple[Head, str]  # the text behind the head
 
 _NEXT: Head = (("next  ", "bold"),)
 
@@ -239,20 +270,44 @@ def worst_first(finding: Finding) -> tuple[int, str]:
 
 
 def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
-    """Lines with the next step and all findings of each kernel."""
-    said: dict[tuple[str, tuple[tuple[Head, str], ...]], list[Result]] = {}
+    """Lines with the next step and the findings of each kernel, then the findings that several
+    kernels share, each once with their names."""
+    said: dict[tuple[str, tuple[SaidLine, ...]], list[Result]] = {}
     for result in results:
         said.setdefault((result.kernel.symbol, tuple(_said(result))), []).append(result)
     blocks = [(_labels(of, label), lines) for (_, lines), of in said.items()]
-    short = [cells(name) for name, lines in blocks if lines and cells(name) <= _LABEL]
-    width = max(short, default=0)
+    owners: dict[SaidLine, list[str]] = {}
+    for name, lines in blocks:
+        for line in lines:
+            owners.setdefault(line, []).append(name)
+    shared = {line: names for line, names in owners.items() if names[1:] and line[0] != _NEXT}
+    own = [(name, [line for line in lines if line not in shared]) for name, lines in blocks]
+    yield from _of_kernels(own, view)
+    for (head, text), names in sorted(shared.items(), key=_worst_line_first):
+        yield from _line((" ", ""), head, f"{text}: {', '.join(names)}", view)
+
+
+def _worst_line_first(said: tuple[SaidLine, list[str]]) -> tuple[int, str]:
+    """Sort key: worst severity first, then rule."""
+    (((rule, _), (severity, _)), _), _ = said
+    return [*SEVERITY_STYLES].index(cast("Severity", severity.rstrip())), rule
+
+
+def _of_kernels(
+    blocks: Sequence[tuple[str, Sequence[SaidLine]]], view: View
+) -> Iterator[list[Span]]:
+    """Lines of kernels, each behind its label, or below a label that is long."""
+    most = min(_LABEL, view.width // 3) if view.fold else _LABEL
+    width = max((cells(name) for name, lines in blocks if lines and cells(name) <= most), default=0)
     for name, lines in blocks:
         if lines and cells(name) > width:
             heading = folded(name, view.width - 1, 2) if view.fold else [name]
             yield from ([(f" {line}", "")] for line in heading)
             name = ""
+        stands_above = view.fold and lines and not name
         for head, text in lines:
-            yield from _line((f" {left(name, width)}  ", ""), head, text, view)
+            label = f" {left(name, 2 if stands_above else width)}  "
+            yield from _line((label, ""), head, text, view)
             name = ""
 
 
@@ -314,7 +369,7 @@ def _bound(step: Step, used: int) -> str:
     return f"{least} ({uses}{change(step.resource, step.change)})"
 
 
-def _said(result: Result) -> Iterator[tuple[Head, str]]:
+def _said(result: Result) -> Iterator[SaidLine]:
     if text := next_step(result.occupancy, result.next):
         yield _NEXT, text
     yield from ((_head(finding), in_words(finding)) for finding in result.findings)
@@ -331,5 +386,5 @@ def in_words(finding: Finding) -> str:
 
 
 def _line(before: Span, head: Head, text: str, view: View) -> Iterator[list[Span]]:
-    indent = sum(cells(part) for part, _ in (before, *head))
+    indent = min(sum(cells(part) for part, _ in (before, *head)), view.width * 3 // 8)
     return fitted([before, *head, (text, "")], view, indent)

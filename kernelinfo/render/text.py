@@ -9,7 +9,7 @@ from kernelinfo.kernel import Item, Kernel, Result, counted, grouped
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
-from kernelinfo.render.groups import folded_rows, grouped_rows
+from kernelinfo.render.groups import first_rows, folded_rows, grouped_rows
 from kernelinfo.render.names import attributed, heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, compiler_name, fitted, painted, wrap
 from kernelinfo.render.summary import summary
@@ -21,6 +21,7 @@ from kernelinfo.render.table import (
     hidden_kernels,
     of_all,
     of_each,
+    shown_first,
     table,
     target_of,
     worst_first,
@@ -48,13 +49,13 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
         rows, shown = _rows(report, is_long, view)
         yield from _above(report, label, view)
         several = len({target_of(kernel) for kernel in report.kernels}) > 1
-        yield from table(rows, names, view, with_target=several)
+        yield from table(rows, names, short, view, with_target=several)
         if count := sum(len(row.results) - 1 for row in rows if row.is_folded):
             text = f" × N = N kernels with equal numbers share a row; {grouped(count)} folded"
-            yield [(text, "dim")]
+            yield from fitted([(text, "dim")], view, 1)
     else:
-        shown = [*report.results][: view.top or None]
-        yield from _by_code_object(report, shown, names, view)
+        shown = shown_first(report.results, view)
+        yield from _by_code_object(report, shown, names, short, view)
     yield from hidden_kernels(len(report.results) - len(shown))
     if not view.quiet:
         longest = 0 if brief else max(cells(names[result.kernel.symbol]) for result in shown)
@@ -66,7 +67,7 @@ def _above(report: Report, label: Label, view: View) -> Iterator[list[Span]]:
     if len(report.code_objects) == 1:
         yield from _heading(report.code_objects[0], report.results, view, len(report.results))
     else:
-        yield _overview(report)
+        yield from _overview(report, view)
     yield []
     if len(report.results) > _MANY_KERNELS and not view.quiet:
         yield from summary(report.results, label, view)
@@ -76,9 +77,11 @@ def _below(
     report: Report, shown: list[Result], label: Label, view: View, longest: int
 ) -> Iterator[list[Span]]:
     """Lines of legend, next steps, findings and counts; `longest` is the widest name's columns."""
-    yield from _also(report)
+    for line in _also(report):
+        yield from fitted(line, view, 1)
     if view.fold and view.names == "full" and longest > 2 * view.width:
-        yield [(" --names short cuts return types, namespaces and parameters", "dim")]
+        text = " --names short cuts return types, namespaces and parameters"
+        yield from fitted([(text, "dim")], view, 1)
     for text in _legend(shown):
         yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
@@ -95,35 +98,45 @@ def _rows(report: Report, is_long: bool, view: View) -> tuple[list[TableRow], li
     worst_first = is_long and not view.is_sorted
     if view.group or worst_first:
         return grouped_rows(report.results, view, worst_first=worst_first)
-    rows = folded_rows(report.results)[: view.top or None]
+    rows = first_rows(folded_rows(report.results), view)
     return rows, [result for row in rows for result in row.results]
 
 
 def _by_code_object(
-    report: Report, shown: list[Result], names: Mapping[str, str], view: View
+    report: Report,
+    shown: list[Result],
+    names: Mapping[str, str],
+    short: Mapping[str, str],
+    view: View,
 ) -> Iterator[list[Span]]:
     """Lines of one table per code object, each under its heading."""
     results: dict[CodeObject, list[Result]] = {}
     for result in shown:
         results.setdefault(result.kernel.code_object, []).append(result)
     kernels = Counter(kernel.code_object for kernel in report.kernels)
+    shared = set.intersection(*(set(one.options) for one in report.code_objects))
     for code_object, own in results.items():
-        yield from _heading(code_object, own, view, kernels[code_object])
+        options = [f"{name}={of}" for name, of in code_object.options if (name, of) not in shared]
+        yield from _heading(code_object, own, view, kernels[code_object], " ".join(options))
         yield []
-        yield from table(
-            [TableRow((result,), "") for result in own], names, view, with_target=False
-        )
+        rows = [TableRow((result,), "") for result in own]
+        yield from table(rows, names, short, view, with_target=False)
         yield []
 
 
 def _heading(
-    code_object: CodeObject, results: Sequence[Result], view: View, kernels: int
+    code_object: CodeObject,
+    results: Sequence[Result],
+    view: View,
+    kernels: int,
+    options: str = "",
 ) -> Iterator[list[Span]]:
-    """Heading of a code object: path, target, compiler and number of kernels."""
+    """Heading of a code object: path, target, Triton's options, compiler and number of kernels."""
     sizes = {f"wave{r.kernel.traits.demand.wave_size}" for r in results if r.kernel.traits.demand}
     about = [
         code_object.target or "unknown target",
         " and ".join(sorted(sizes)),
+        printable(options),
         compiler_name(code_object.compiler or ""),
         counted(kernels, "kernel"),
     ]
@@ -149,7 +162,7 @@ def _also(report: Report) -> Iterator[list[Span]]:
         yield [(f" … and {counted(rest, 'more code object')} counted once", "dim")]
 
 
-def _overview(report: Report) -> list[Span]:
+def _overview(report: Report, view: View) -> Iterator[list[Span]]:
     paths = {code_object.path for code_object in report.code_objects}
     targets = {target_of(kernel) for kernel in report.kernels}
     about = (
@@ -158,7 +171,7 @@ def _overview(report: Report) -> list[Span]:
         counted(len(report.results), "kernel"),
     )
     what = printable(paths.pop()) if len(paths) == 1 else counted(len(paths), "file")
-    return [(what, "bold"), ("   " + " · ".join(about), "")]
+    return heading(what, " · ".join(about), view)
 
 
 _SIZES = {

@@ -15,13 +15,17 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
 from kernelinfo.compile.compilers import find_compiler
+from kernelinfo.compile.flags import absolute_flags
 from kernelinfo.compile.ir import Input, read_input
+from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
+from kernelinfo.hardware.products import target_named
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.names import demangle, stem
-from kernelinfo.kernel.pattern import matches, nearest_kernels
+from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.pattern import matches, matching, nearest_kernels
+from kernelinfo.reading.paths import is_source
 from kernelinfo.variants.lines import lines, of_its_row
 from kernelinfo.variants.module import CompilerRun, IrModule, by_symbol, open_module
 from kernelinfo.variants.nouns import (
@@ -41,6 +45,7 @@ from kernelinfo.variants.nouns import (
     measures,
     steps,
 )
+from kernelinfo.variants.sources import clang_of, compiled_source
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.condition import Where
@@ -73,25 +78,45 @@ def sweep(
     level: str | None = None,
     mllvm: Iterable[str] = (),
     compiler: str | None = None,
+    arch: str | None = None,
+    flags: Iterable[str] = (),
+    compile_commands: str | os.PathLike[str] | None = None,
     timeout: float = 60,
     jobs: int | None = None,
     options: Options | None = None,
 ) -> Sweep:
-    """The kernels of an IR file, compiled for other occupancies.
+    """The kernels of an IR file or of a source, compiled for other occupancies.
 
-    `source` is the path of a `.bc`, `.ll` or `.llir`. `kernel` is a name as `pattern.matching`
-    takes it. Without `waves`, `launch_bounds` (workitems) and `strategies`,
-    all waves/SIMD at which the target has a VGPR step are tried. `level` is `3` of -O3, `timeout`
-    in seconds per variant. Raises `ReadError`, `CompilerError` or `OptionError`. A variant that
+    `source` is the path of a `.bc`, `.ll` or `.llir`, or of a source, which is compiled for `arch`,
+    a gfx target or a product, with `flags` and those in `compile_commands`. `kernel` is a name as
+    `pattern.matching` takes it. Without `waves`, `launch_bounds` (workitems) and `strategies`, all
+    waves/SIMD at which the target has a VGPR step are tried. `level` is `3` of -O3, `timeout` in
+    seconds per compilation. Raises `ReadError`, `CompilerError` or `OptionError`. A variant that
     fails has an `error`.
     """
-
-    request = make_request(waves, launch_bounds, strategies, level, mllvm)
-    request, file = request._replace(kernel=kernel), read_input(os.fspath(source))
+    path, request = os.fspath(source), make_request(waves, launch_bounds, strategies, level, mllvm)
+    request = request._replace(kernel=kernel)
+    targets = (target_named(arch).name,) if arch else ()
+    commands = os.fspath(compile_commands) if compile_commands else None
+    settings = Settings(targets, absolute_flags(flags, os.getcwd()), compiler, commands)
+    reading = options or Options()
+    reading = reading._replace(arch=targets[0]) if targets else reading
     workers = (jobs or os.cpu_count() or 1) + 1  # one waits for the others
-    with ThreadPoolExecutor(workers) as pool, Processes(timeout) as processes:
-        work = (file, request, options or Options(), compiler, processes, pool)
+    with ThreadPoolExecutor(workers) as pool, Processes(timeout, option="--timeout") as processes:
+        if is_source(path) and not path.endswith(ir.IR_SUFFIXES):
+            file, request = compiled_source(path, request, settings, processes)
+            compiler = clang_of(file)
+        else:
+            file = _ir_of(path, settings)
+        work = (file, request, reading, compiler, processes, pool)
         return pool.submit(sweep_input, *work, lambda done, number: None).result()
+
+
+def _ir_of(path: str, settings: Settings) -> Input:
+    """The IR file at `path`. Raises `OptionError` for settings that are for sources."""
+    if settings.flags or settings.compile_commands:
+        raise OptionError(f"{path}: is no source; leave out flags and compile_commands")
+    return read_input(path)
 
 
 def make_request(
@@ -127,14 +152,13 @@ def sweep_input(
 
     An interrupt then reaches the waiting main thread and leaves `processes` intact.
     """
-    where = options.where
-    module = open_module(
-        file,
-        find_compiler(compiler, file.producer, processes),
-        processes,
-        options._replace(where=None),
+    request = request._replace(
+        patterns=options.kernels, exclude=options.exclude, where=options.where
     )
-    return sweep_module(module, request._replace(where=where), pool, progress)
+    reading = options._replace(kernels=(), exclude=(), where=None)
+    compiler_of = find_compiler(compiler, file.producer, processes)
+    module = open_module(file, compiler_of, processes, reading)
+    return sweep_module(module, request, pool, progress)
 
 
 def sweep_module(
@@ -237,14 +261,31 @@ class Compilation(NamedTuple):
 
 
 def _wanted(module: IrModule, request: Request) -> tuple[str, ...]:
+    """The symbols of the kernels that the request names. Raises `NoSuchKernelError` for none."""
     names = {one.symbol: demangle(one.symbol) for one in ir.definitions(module.text)}
-    kernel = request.kernel
-    found = tuple(s for s, name in names.items() if kernel is None or matches(kernel, name, s))
+    kernel, patterns = request.kernel, request.patterns
+    found = {s: name for s, name in names.items() if kernel is None or kernel in (name, s)}
     if kernel is not None and not found:
-        near = nearest_kernels(kernel, {stem(name) for name in names.values()})
-        what = f"no kernel is named {kernel!r} ({len(names)} in the file)"
-        raise NoSuchKernelError(f"{module.file.path}: {what}" + (f"; {near}" if near else ""))
-    return found
+        found = {s: name for s, name in names.items() if matches(kernel, name, s)}
+    if patterns:
+        found = {s: name for s, name in found.items() if matching(patterns, name, s)}
+    found = {s: name for s, name in found.items() if not matching(request.exclude, name, s)}
+    if not found:
+        raise NoSuchKernelError(f"{module.file.path}: {_missing(request, names)}")
+    return tuple(found)
+
+
+def _missing(request: Request, names: Mapping[str, str]) -> str:
+    """Message that none of the names is chosen, with those nearest to a word that has none."""
+    kernel, patterns = request.kernel, request.patterns
+    options = [f"-k {one}" for one in patterns] + [f"--exclude {one}" for one in request.exclude]
+    asked = [*filter(None, [kernel]), *patterns]
+    what = f"matches {' '.join([*filter(None, [kernel]), *options])}"
+    if kernel is not None and not options:
+        what = f"is named {kernel!r}"
+    without = (one for one in asked if not any(matches(one, n, s) for s, n in names.items()))
+    near = next(filter(None, (nearest_kernels(one, names.values()) for one in without)), "")
+    return f"no kernel {what} ({len(names)} in the file)" + (f"; {near}" if near else "")
 
 
 def _reference(module: IrModule) -> tuple[Mapping[str, Result], tuple[str, ...]]:

@@ -14,6 +14,7 @@ from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources
 from kernelinfo.kernel import Result
 from kernelinfo.reading.blob import Problem
+from kernelinfo.watch.building import Building
 from kernelinfo.watch.files import Stamp, rested, stamp_of
 from kernelinfo.watch.history import LookHistory
 from kernelinfo.watch.nouns import Began, Event, FileReading, WatchLook
@@ -53,7 +54,7 @@ class RunningCompiler:
         self._open.close()
 
 
-class WatchedSources:
+class WatchedSources(Building[RunningCompiler]):
     """Sources, each compiled when it or one of its headers is saved.
 
     A save while the compiler runs ends it, and it starts again.
@@ -72,7 +73,6 @@ class WatchedSources:
         """Stamps of all sources and headers when the compiler was started."""
         self._due: tuple[str, ...] = self._paths
         """Sources that are being compiled, or that failed."""
-        self._running: RunningCompiler | None = None
         self._runs = 0
 
     def step(self) -> Event | None:
@@ -82,20 +82,8 @@ class WatchedSources:
         self.seconds = time.thread_time() - began
         if changed or not self._runs:
             return self._start(changed)
-        return self._look() if self._running and self._running.wait(0) else None
-
-    def wait(self, seconds: float) -> None:
-        """Wait, but no longer than until the compiler ends."""
-        if self._running:
-            self._running.wait(seconds)
-        else:
-            time.sleep(seconds)
-
-    def end(self) -> None:
-        """End the compiler that still runs."""
-        if self._running:
-            self._running.end()
-            self._running = None
+        ended = self._ended()
+        return self._look(*ended) if ended else None
 
     def _stamps(self) -> dict[str, Stamp | None]:
         paths = dict.fromkeys(path for files in self._dependencies.values() for path in files)
@@ -120,12 +108,9 @@ class WatchedSources:
         targets = ", ".join(self._settings.targets)
         return f"{' '.join(self._due)}" + (f" for {targets}" if targets else "")
 
-    def _look(self) -> WatchLook:
+    def _look(self, running: RunningCompiler, seconds: float) -> WatchLook:
         """The look after the compiler ended; if one source failed, with all messages."""
-        assert self._running is not None
-        running, self._running = self._running, None
         compiled = running.compiled()
-        seconds = time.monotonic() - running.began
         for path in self._due:
             own = [one for one in compiled if one.path == path]
             # After a failure the list may lack headers.
@@ -148,7 +133,7 @@ class WatchedSources:
         return self._history.look(self._readings, (), command, seconds)
 
     def _read(self, path: str) -> FileReading:
-        # Of several sources, another may have the chosen kernels.
+        # The chosen kernels may be in another source.
         items = [*analyse([path], self.options, required=not self._paths[1:])]
         return FileReading(
             None,

@@ -7,6 +7,7 @@ from collections.abc import Generator, Sequence
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Problem
+from kernelinfo.watch.building import Building
 from kernelinfo.watch.command import RunningCommand
 from kernelinfo.watch.history import LookHistory
 from kernelinfo.watch.nouns import Began, Event, Watch, WatchLook
@@ -75,7 +76,7 @@ class WatchedOutputs:
         return [Problem(path, message) for path in self._reader.outputs.missing()]
 
 
-class WatchedCommand:
+class WatchedCommand(Building[RunningCommand]):
     """A command that runs when a source changes, and the outputs that it builds.
 
     A source that is saved while the command runs ends it and its group, and it runs again. Files
@@ -88,7 +89,6 @@ class WatchedCommand:
         self._command = command
         self._outputs = WatchedOutputs(paths, options)
         self._sources = Sources(paths)
-        self._running: RunningCommand | None = None
         self._overtaken = 0
         """Runs in a row that a save overtook."""
 
@@ -105,7 +105,8 @@ class WatchedCommand:
         if has_changed and self._overtaken < _MOST_OVERTAKEN:
             self._overtaken += 1
             return self._start()
-        return self._look() if self._running.wait(0) else None
+        ended = self._ended()
+        return self._look(*ended) if ended else None
 
     def _start(self) -> Began:
         """Start the command once the sources rest; end the one that still runs."""
@@ -114,22 +115,9 @@ class WatchedCommand:
         self._running = RunningCommand(self._command)
         return Began(self._command)
 
-    def _look(self) -> WatchLook:
-        assert self._running is not None
-        running, self._running, self._overtaken = self._running, None, 0
-        seconds = time.monotonic() - running.began
+    def _look(self, running: RunningCommand, seconds: float) -> WatchLook:
+        self._overtaken = 0
         self._sources.absorb()
         failure = running.failure()
         running.end()
         return self._outputs.after(self._command, seconds, failure)
-
-    def wait(self, seconds: float) -> None:
-        if self._running:
-            self._running.wait(seconds)
-        else:
-            time.sleep(seconds)
-
-    def end(self) -> None:
-        if self._running:
-            self._running.end()
-            self._running = None

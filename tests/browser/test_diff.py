@@ -18,6 +18,7 @@ from ..render.test_html import HOSTILE
 from ..test_golden import run
 from .chromium import Opened
 from .test_fleet import cells
+from .wheels import wheel
 
 OLD = "assembly/variety-clang22-gfx1030-cumode.s"
 NEW = "assembly/variety-clang19-gfx1030-wave64.s"
@@ -42,6 +43,10 @@ def document() -> dict[str, Any]:
     return parsed
 
 
+def waves(side: dict[str, Any]) -> str:
+    return f"{'≤ ' * (not side['exact'])}{side['waves_per_simd']:g}"
+
+
 def test_the_table_says_what_json_says(page: Page) -> None:
     kernels = document()["kernels"]
     assert cells(page, "status") == [kernel["status"] for kernel in kernels]
@@ -55,7 +60,7 @@ def test_it_names_the_builds(page: Page) -> None:
 
 def test_slopes_are_the_kernels_that_gained_or_lost(page: Page, opened: Opened) -> None:
     moved = {
-        f"{kernel['old']['waves_per_simd']:g}:{kernel['new']['waves_per_simd']:g}"
+        f"{waves(kernel['old'])}:{waves(kernel['new'])}"
         for kernel in document()["kernels"]
         if kernel["old"]["waves_per_simd"] != kernel["new"]["waves_per_simd"]
     }
@@ -65,9 +70,11 @@ def test_slopes_are_the_kernels_that_gained_or_lost(page: Page, opened: Opened) 
 
 
 def test_a_slope_chooses_its_kernels(page: Page) -> None:
-    page.locator("[data-slope='16:10'] circle").last.click()
+    page.locator("[data-slope='≤ 16:≤ 10'] circle").last.click()
     expect(page.locator("table.kernels tbody tr")).to_have_count(1)
     expect(page.locator("table.kernels tbody")).to_contain_text("recursive")
+    expect(page.locator("[data-slope] title")).to_have_text("recursive: ≤ 16 → ≤ 10")
+    assert cells(page, "waves_per_simd") == ["≤ 16 → ≤ 10"]
     page.click(".clear")
     page.select_option("#filter-status", "better")
     assert set(cells(page, "status")) == {"better"}
@@ -97,6 +104,31 @@ def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
     expect(page.locator("table.kernels tbody tr")).to_have_count(len(HOSTILE))
     assert page.locator("main script, main img").count() == 0
     assert "</script><script>alert(1)</script>" in page.inner_text("main")
+
+
+def test_sizes_have_one_unit(opened: Opened, tmp_path: Path) -> None:
+    written = tmp_path / "diff.html"
+    sides = (f"code_object/spills-clang{version}-gfx90a.co" for version in (19, 22))
+    run("diff", *sides, "-o", str(written))
+    page = opened.open(written)
+    assert cells(page, "scratch_bytes_per_lane")[:3] == ["112 → 108 B", "160 → 140 B", "108 → 0 B"]
+    assert "Totals from 4 (67 %) moved kernels: VGPRs +26" in page.inner_text("header")
+    move = "([before, after]) => bytesMove(before, after)"
+    assert page.evaluate(move, [16384, 16896]) == "16 → 16.5 KiB"
+    assert page.evaluate(move, [0, 2048]) == "0 → 2 KiB"
+    assert page.evaluate(move, [2048, 2176]) == "2048 → 2176 B"
+
+
+def test_each_row_names_its_library(opened: Opened, tmp_path: Path) -> None:
+    """Also rows of kernels that only one of the wheels has."""
+    written = tmp_path / "diff.html"
+    run("diff", str(wheel(tmp_path, "1.0")), str(wheel(tmp_path, "2.0")), "-o", str(written))
+    page = opened.open(written)
+    builds = [Path(name).name for name in page.locator(".builds dd").all_inner_texts()]
+    assert [name.split("+")[0] for name in builds] == ["tensor_kernels-1.0", "tensor_kernels-2.0"]
+    page.select_option("#filter-status", "gone")
+    assert set(cells(page, "library")) == {"libvariety.so"}
+    assert set(cells(page, "target")) == {"gfx906"}
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -246,6 +246,29 @@ def test_equal_rows_are_one_with_their_number(opened: Opened, tmp_path: Path) ->
     expect(page.get_by_text("the same numbers in 2 more code objects")).to_be_visible()
 
 
+def test_equal_spilling_kernels_are_one_row(opened: Opened, tmp_path: Path) -> None:
+    one = next(r for r in fleet(200) if isinstance(r, Result) and r.kernel.spills.vgprs)
+    page = opened.open(written(iter([one, one, one]), tmp_path))
+    rows = page.locator(".spillers tbody tr")
+    expect(rows).to_have_count(1)
+    expect(rows.locator("th")).to_contain_text(" × 3")
+
+
+def test_targets_stand_in_the_order_of_the_text(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly"))
+    named = page.locator(".target-name b").all_text_contents()
+    processors = list(dict.fromkeys(name.partition(":")[0] for name in named))
+    out, _, _ = run("assembly", "--width", "400", folder=FIXTURES)
+    (heading,) = (line for line in out.splitlines() if line.startswith(" waves/SIMD  gfx"))
+    assert processors == heading.split()[1:]
+
+
+def test_numbers_are_grouped_before_the_point(opened: Opened, reported: Reported) -> None:
+    page = opened.open(reported("assembly/variety-clang22-gfx90a.s"))
+    grouped = [page.evaluate(f"grouped({number})") for number in (999, 88137, 3573.5, 1234.5678)]
+    assert grouped == ["999", "88\u202f137", "3\u202f573.5", "1\u202f234.5678"]
+
+
 def test_a_mark_of_one_kernel_opens_it(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("assembly/variety-clang22-gfx90a.s"))
     page.locator(".scatter .mark", has_text="odd_block:").first.dispatch_event("click")

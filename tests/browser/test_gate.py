@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from ..conftest import FIXTURES
 from ..test_golden import run
 from .chromium import Opened
+from .wheels import wheel
 
 OLD, NEW = "variety-clang22-gfx1030-cumode.s", "variety-clang19-gfx1030-wave64.s"
 CONFIGURATION = """paths = ["k.s"]
@@ -45,6 +46,15 @@ def test_failed_comes_first_then_what_is_new(page: Page, opened: Opened) -> None
     assert lists == ["Since pinned.json (7)", "Suppressed (2)", "Accepted by the baseline (3)"]
     expect(page.locator(".gate li").first).to_contain_text("KI501 lds_40k (gfx1030): lost 1 wave")
     opened.screenshot("check")
+
+
+def test_a_claim_names_its_library(opened: Opened, tmp_path: Path) -> None:
+    written = tmp_path / "check.html"
+    _, _, code = run("check", str(wheel(tmp_path, "2.0")), "-o", str(written), folder=tmp_path)
+    assert code == 1
+    page = opened.open(written)
+    claims = page.locator(".gate li", has_text="sgprbound")
+    expect(claims.first).to_contain_text("sgprbound (gfx90a · liboccupancy.so.1): ")
 
 
 def test_a_claim_opens_its_kernel(page: Page) -> None:

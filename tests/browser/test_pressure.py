@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -42,9 +43,32 @@ def test_it_opens_on_the_peak(curve: Page, opened: Opened) -> None:
 
 
 def test_steps_of_the_occupancy_lie_across(curve: Page) -> None:
-    steps = curve.locator(".waves-step text").all_text_contents()
-    assert "≤ 96: 5 waves/SIMD" in steps
-    assert "≤ 128: 4 waves/SIMD" in steps
+    steps = dict(
+        zip(
+            curve.locator(".waves-step text").all_text_contents(),
+            curve.locator(".waves-step title").all_text_contents(),
+            strict=True,
+        )
+    )
+    assert steps["≤ 96: 5"] == "≤ 96 registers: 5 waves/SIMD"
+    assert steps["≤ 128: 4"] == "≤ 128 registers: 4 waves/SIMD"
+
+
+def test_close_steps_have_labels_apart_and_beside_the_curve(curve: Page) -> None:
+    labels = curve.locator(".waves-step text").evaluate_all(
+        "all => all.map((it) => it.getBoundingClientRect()).map(({ left, top }) => [left, top])"
+    )
+    area = curve.locator(".registers.vgprs").bounding_box()
+    assert area
+    assert all(left > area["x"] + area["width"] for left, _ in labels)
+    tops = sorted(top for _, top in labels)
+    assert min(below - above for above, below in pairwise(tops)) > 11
+
+
+def test_print_has_all_live_values(curve: Page) -> None:
+    curve.emulate_media(media="print")
+    table = curve.locator(".live .scroll")
+    assert table.evaluate("it => it.scrollHeight <= it.clientHeight + 1")
 
 
 def test_the_loop_is_shaded_and_named(curve: Page) -> None:
@@ -99,6 +123,7 @@ def test_several_kernels_have_a_table_that_opens_them(opened: Opened, tmp_path: 
     page = tmp_path / "several.html"
     run("pressure", SAMPLE, "--format", "html", "-o", str(page), folder=FIXTURES)
     shown = opened.open(page)
+    expect(shown.locator("h1")).to_have_text(SAMPLE)
     peaks = [int(text) for text in cells(shown, "peak")]
     assert peaks == sorted(peaks, reverse=True)
     assert shown.locator(".pressure").count() == 0

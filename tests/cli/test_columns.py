@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import pytest
 
 import kernelinfo
 
+from ..browser.wheels import wheel
 from ..conftest import FIXTURES
 from ..test_golden import run
 
+TEXT = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
 MANY = "assembly/variety-clang22-gfx90a.s"
 TWO = "container/libtwo.so"
 
@@ -185,6 +188,22 @@ def test_counts_of_two_builds() -> None:
     assert "35.5 → 36.5" in run("diff", old, new, "--by", "target")[0]
 
 
+def test_a_comparison_of_two_wheels_counts_by_library_and_member(tmp_path: Path) -> None:
+    """Not by the entries of bundles, which name targets."""
+    old, new = (str(wheel(tmp_path, version)) for version in ("1.0", "2.0"))
+
+    def names(by: str) -> list[str]:
+        out, _, _ = run("diff", old, new, "--by", by)
+        return [line.split()[0] for line in out.splitlines()[1:]]
+
+    assert names("library") == ["tensor_kernels"]
+    assert "tensor_kernels/lib/libspills.so" in names("member")
+    assert names("file") == [Path(old).name, Path(new).name]
+    out, _, _ = run("diff", old, new)
+    assert " better  hint_reached(double*) · gfx90a · libspills.so " in out
+    assert "hipv4-" not in out
+
+
 @pytest.mark.parametrize("options", [["--by", "target"], ["--columns", "kernel"]])
 def test_a_page_has_neither(options: list[str]) -> None:
     _, err, code = run(MANY, *options, "--format", "html")
@@ -192,15 +211,22 @@ def test_a_page_has_neither(options: list[str]) -> None:
     assert "--format html has no" in err
 
 
-def test_a_report_without_a_condition_loads_no_grammar_of_them() -> None:
-    code = (
-        "import sys; sys.argv = ['kernelinfo', 'report', sys.argv[1], '--format', 'csv'];"
-        "from kernelinfo.__main__ import main\n"
-        "try: main()\n"
-        "finally: assert 'kernelinfo.kernel.condition' not in sys.modules"
-    )
-    import subprocess
-    import sys
+@pytest.mark.parametrize("sort", [(), ("--sort", "scratch")])
+def test_top_takes_the_worst_or_the_first_by_sort(sort: tuple[str, ...]) -> None:
+    worst = "sgprbound" if sort else "ldsbound"
+    table = run(TEXT, "--top", "1", "-q", *sort)[0]
+    names = [line.rpartition("  ")[2] for line in table.splitlines() if "% " in line]
+    assert names == [f"{worst}(int, double*)"]
+    chosen = run(TEXT, "--top", "1", "--columns", "kernel,waves", *sort)[0].splitlines()
+    assert chosen[1].startswith(f" {worst}(")
+    assert chosen[2] == " … 3 more kernels; --top 0 shows all"
 
-    command = [sys.executable, "-c", code, str(FIXTURES / MANY)]
-    assert subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+@pytest.mark.parametrize("words", [(MANY, "--by", "waves"), ("diff", MANY, TEXT, "--by", "target")])
+def test_a_column_of_sums_has_one_unit(words: tuple[str, ...]) -> None:
+    lines = [line for line in run(*words)[0].splitlines() if re.search(r"\d (Ki)?B\b", line)]
+    table = [re.split(r"  +", line.strip()) for line in lines]
+    assert table
+    for column in (3, 5):
+        units = re.findall(r"\d (Ki?B|B)", " ".join(row[column] for row in table))
+        assert len({*units}) == 1, table

@@ -99,6 +99,22 @@ LINES = [
     # globs that the shell expands
     (f"explain {T} {V} vgprbound", 2, "the shell may have expanded a glob: quote it"),
     (f"{T} -k make.sh", 2, "make.sh is a file here: quote a glob, as in -k 'm*'"),
+    # damage, several targets, narrow screens
+    ("explain broken/truncated.co", 2, "bytes: not read"),
+    (
+        f"explain {TWO} first_add --target gfx90a --target gfx1030",
+        0,
+        "first_add(int*, int)   gfx90a",
+    ),
+    (f"{T} --member nope --member no", 2, "no kernel matches --member nope --member no"),
+    (f"{T} --width 20", 2, "20 is not in the range x>=40"),
+    (f"{T} --names long", 2, "'long' is not one of"),
+    (f"{T} --top 1 --columns kernel", 0, "ldsbound(int, double*) … 3 more kernels"),
+    (f"{T} --by library --format html", 2, "has no counts; give text, json or csv"),
+    (f"{T} --as gfx9999", 2, "unknown target 'gfx9999'"),
+    ("sweep broken/bitcode.o", 2, "neither LLVM bitcode nor textual IR"),
+    (f"pressure {T} nothing", 2, "no kernel is named 'nothing'"),
+    (f"extract {TWO}", 2, "Missing option '-o'"),
     # products
     ("limits 'RX 7900 XTX'", 0, "gfx1100 (RDNA3), workgroups of 256"),
     (f"{T} --target 'RX 7900'", 2, "did you mean RX 7900 XTX, RX 7900 XT or RX 7900 GRE?"),

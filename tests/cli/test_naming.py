@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 from kernelinfo.errors import did_you_mean
 
+from ..conftest import FIXTURES
 from ..test_golden import run
 
 TEXT = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
@@ -18,6 +21,32 @@ def test_the_names_of_a_file_are_listed() -> None:
     assert (err, code) == ("", 0)
     assert out.splitlines()[0] == f"{TEXT}: 4 kernels; name one after the path"
     assert out.split()[-4:] == ["empty", "ldsbound", "sgprbound", "vgprbound"]
+
+
+@pytest.mark.parametrize("place", ["file", "standard input"])
+def test_the_names_of_a_damaged_file_are_listed_with_its_damage(
+    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = (FIXTURES / "code_object/variety-clang22-gfx90a.co").read_bytes()
+    damaged = whole[:-400]
+    (tmp_path / "cut.co").write_bytes(damaged)
+    name = "cut.co" if place == "file" else "-"
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(damaged)))
+    out, err, code = run("explain", name, folder=tmp_path)
+    assert out.startswith(f"{name}: 26 kernels; name one after the path\n")
+    assert f"18 headers of 64 bytes at 40912, in a file of {len(damaged)} bytes: not read" in err
+    assert code == 2
+
+
+@pytest.mark.parametrize("command", ["explain", "pressure"])
+def test_a_name_means_a_kernel_of_each_target_that_is_named(command: str) -> None:
+    """The library holds the kernel for two targets; one name is not enough to choose."""
+    words = (command, "container/libtwo.so", "first_add")
+    assert run(*words)[2] == 2
+    out, err, code = run(*words, "--target", "gfx90a", "--target", "gfx1030")
+    assert (err, code) == ("", 0)
+    headings = [line for line in out.splitlines() if line.startswith("first_add(int*, int)   gfx")]
+    assert [line.split()[2] for line in headings] == ["gfx1030", "gfx90a"]
 
 
 def test_the_only_kernel_needs_no_name(tmp_path: Path) -> None:

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
+import subprocess
 import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from kernelinfo import Options, analyse
-from kernelinfo.cli import app, output
+from kernelinfo.cli import bars, output
 from kernelinfo.cli.output import shown, write
+from kernelinfo.kernel import Item
 
 from ..conftest import FIXTURES
 
@@ -22,77 +30,190 @@ class Terminal(io.StringIO):
         return True
 
 
-@pytest.mark.parametrize(("patience", "is_shown"), [(-1.0, True), (60.0, False)])
-def test_bytes_and_kernels_after_a_while(
-    patience: float, is_shown: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Standard error as a terminal, on which a bar comes soon."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(output, "_BAR_AFTER", patience)
-    monkeypatch.setattr(output, "_EVERY", -1.0)
+    monkeypatch.setattr(bars, "_AFTER", 0.001)
+    monkeypatch.setattr(output, "_EVERY", 0)
     monkeypatch.setenv("TERM", "xterm")
-    items = list(analyse([LIBRARY], Options()))
-    assert list(shown(items, [LIBRARY])) == items
+    return terminal
+
+
+@pytest.fixture
+def items() -> list[Item]:
+    return list(analyse([LIBRARY], Options()))
+
+
+def after_a_while(items: list[Item]) -> Iterator[Item]:
+    """The items, and then nothing for a while."""
+    yield from items
+    time.sleep(0.2)
+
+
+@pytest.mark.parametrize(("patience", "is_shown"), [(0.001, True), (60.0, False)])
+def test_bytes_and_kernels_after_a_while(
+    patience: float,
+    is_shown: bool,
+    items: list[Item],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    terminal = at_terminal(monkeypatch)
+    monkeypatch.setattr(bars, "_AFTER", patience)
+    assert list(shown(after_a_while(items), [LIBRARY])) == items
     assert ("8 kernels" in terminal.getvalue()) == is_shown
     assert ("kB" in terminal.getvalue()) == is_shown
 
 
-def test_nothing_where_standard_error_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_comes_and_moves_while_no_item_does(
+    items: list[Item], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One code object may take a minute."""
+    terminal = at_terminal(monkeypatch)
+
+    def slow() -> Iterator[Item]:
+        time.sleep(0.3)
+        drawn = terminal.getvalue().count("0:00:00")
+        time.sleep(1.2)
+        assert 0 < drawn < terminal.getvalue().count("0:00:00")
+        yield from items
+
+    assert list(shown(slow(), [LIBRARY])) == items
+    assert "0:00:01" in terminal.getvalue()
+
+
+def test_nothing_of_a_bar_outlives_it(items: list[Item], monkeypatch: pytest.MonkeyPatch) -> None:
+    at_terminal(monkeypatch)
+    before = {*threading.enumerate()}
+    reading = shown(after_a_while(items), [LIBRARY])
+    next(reading)
+    new = {*threading.enumerate()} - before
+    assert new
+    reading.close()  # type: ignore[attr-defined]
+    for thread in new:
+        thread.join(10)
+    assert {*threading.enumerate()} == before
+
+
+def test_nothing_where_standard_error_is_no_terminal(
+    items: list[Item], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_terminal(monkeypatch)
     pipe = io.StringIO()
     monkeypatch.setattr(sys, "stderr", pipe)
-    monkeypatch.setattr(output, "_BAR_AFTER", -1.0)
-    items = list(analyse([LIBRARY], Options()))
-    assert list(shown(items, [LIBRARY])) == items
+    assert list(shown(after_a_while(items), [LIBRARY])) == items
     assert pipe.getvalue() == ""
 
 
 def test_rows_go_to_standard_output_while_the_bar_is_shown(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    items: list[Item], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`kernelinfo large.so --format jsonl --jobs 1 > rows.jsonl`, typed at a terminal."""
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    monkeypatch.setattr(output, "_BAR_AFTER", -1.0)
-    monkeypatch.setattr(output, "_EVERY", -1.0)
-    monkeypatch.setenv("TERM", "xterm")
-    items = shown(analyse([LIBRARY], Options()), [LIBRARY])
+    at_terminal(monkeypatch)
     row = "x" * (1 << 17) + "\n"  # more than is written at once
-    write((row for _ in items), None)
+    write((row for _ in shown(after_a_while(items), [LIBRARY])), None)
     assert capsys.readouterr().out == 8 * row
 
 
+def test_results_on_the_terminal_replace_the_bar(
+    items: list[Item], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = at_terminal(monkeypatch)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert list(shown(after_a_while(items), [LIBRARY], streams=True)) == items
+    assert terminal.getvalue() == ""
+
+
+SOON = """
+import threading
+from kernelinfo.__main__ import main
+from kernelinfo.cli import bars, output
+
+class AtOnce(threading.Timer):
+    def start(self):
+        self.function()
+
+    def join(self):
+        pass
+
+threading.Timer, output._EVERY = AtOnce, 0
+main()
+"""
+
+
+def typed(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, output and what a terminal got as standard error, of a command whose bar comes at
+    once."""
+    ours, theirs = pty.openpty()
+    with (folder / "output").open("w+b") as to:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SOON, *arguments],
+            cwd=folder,
+            env={**os.environ, "TERM": "xterm"},
+            stdin=theirs,
+            stdout=to,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        seen = b""
+        while piece := _read(ours):
+            seen += piece
+        os.close(ours)
+        code = process.wait()
+        to.seek(0)
+        return code, to.read().decode(), seen.decode()
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:  # the other side is closed
+        return b""
+
+
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "told"),
     [
-        ("pressure", SOURCE, "--format", "csv"),
-        ("pressure", SOURCE),
-        ("explain", SOURCE, "*", "--format", "json"),
-        ("explain", SOURCE, "*"),
-        ("diff", LIBRARY, LIBRARY, "--format", "json"),
+        (("report", LIBRARY), " kernels"),
+        (("report", LIBRARY, "--format", "csv", "--jobs", "2"), " kernels"),
+        (("report", LIBRARY, "--format", "json"), " kernels"),
+        (("report", LIBRARY, "--format", "html"), " kernels"),
+        (("pressure", SOURCE, "--format", "csv"), " kernels"),
+        (("pressure", SOURCE), " kernels"),
+        (("pressure", SOURCE, "v*", "--format", "csv", "--jobs", "2"), " kernel"),
+        (("pressure", SOURCE, "vgprbound", "--at", "511", "--jobs", "2"), " kernel"),
+        (("explain", SOURCE), " kernels"),
+        (("explain", SOURCE, "*", "--format", "json"), " kernels"),
+        (("explain", SOURCE, "*"), " kernels"),
+        (("diff", LIBRARY, LIBRARY, "--format", "json"), " kernels"),
+        (("diff", LIBRARY, LIBRARY), "comparing"),
+        (("check", LIBRARY, "--exit-zero"), "checking"),
+        (("check", LIBRARY, "--baseline", "b.json", "--update-baseline"), "writing the baseline"),
+        (("extract", LIBRARY, "-o", "objects"), " kernels"),
     ],
-    ids=" ".join,
+    ids=lambda words: None if isinstance(words, str) else " ".join(words[:1] + words[2:]),
 )
-def test_each_long_command_shows_what_it_has_read(
-    arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_each_long_command_shows_what_it_does(
+    arguments: tuple[str, ...], told: str, tmp_path: Path
 ) -> None:
     """Typed at a terminal, with the output redirected to a file."""
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(output, "_BAR_AFTER", -1.0)
-    monkeypatch.setattr(output, "_EVERY", -1.0)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(sys, "argv", ["kernelinfo", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        app()
-    assert ended.value.code in (0, None)
-    assert " kernels" in terminal.getvalue()
-    assert capsys.readouterr().out
+    code, written, seen = typed(tmp_path, *arguments)
+    assert (code, bool(written)) == (0, True), seen
+    assert told in seen
+    assert "Traceback" not in seen
+    assert "\x1b" not in written
 
 
-def test_results_on_the_terminal_replace_the_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    monkeypatch.setattr(output, "_BAR_AFTER", -1.0)
-    items = list(analyse([LIBRARY], Options()))
-    assert list(shown(items, [LIBRARY], streams=True)) == items
-    assert terminal.getvalue() == ""
+def test_a_scan_shows_kernels_and_a_trend_that_it_compares(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb", reason="the extra fleet is not installed")
+    for build in ("1", "2"):
+        code, _, seen = typed(tmp_path, "scan", LIBRARY, "--to", "made", "--build", build)
+        assert (code, " kernels" in seen) == (0, True), seen
+    code, written, seen = typed(tmp_path, "trend", "made")
+    assert (code, "comparing builds" in seen) == (0, True), seen
+    assert written
+
+
+def test_an_error_ends_the_bar_with_its_own_exit_code(tmp_path: Path) -> None:
+    code, _, seen = typed(tmp_path, "report", LIBRARY, "--format", "html", "-o", "none/page.html")
+    assert (code, "give another file" in seen) == (2, True), seen

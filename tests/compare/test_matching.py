@@ -11,7 +11,7 @@ from kernelinfo import Kernel, load
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Agent, Dispatch, Measures, Resources, Shape
-from kernelinfo.model import devices
+from kernelinfo.hardware import products
 from tests.test_golden import run
 
 HEADER = '.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n'
@@ -194,7 +194,7 @@ def test_a_run_of_which_nothing_can_be_predicted_is_one_line(files: Path) -> Non
 )
 def test_why_a_target_is_taken(agent: Agent, device: str | None, target: str, why: str) -> None:
     found = [*kernels("gfx90a", k=(24, 0, 0)), *kernels("gfx942", k=(64, 0, 0))]
-    product = devices.find(device) if device else None
+    product = products.find(device) if device else None
     (one,) = measure([launch("k", 24, 0, agent=agent)], found, product)
     assert target_of(one) == target
     assert one.why_target.startswith(why)

@@ -15,7 +15,7 @@ from kernelinfo import load
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.measurement import Measurement, differences
 from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape, read
-from kernelinfo.model import devices
+from kernelinfo.hardware import products
 from tests.conftest import FIXTURES
 from tests.test_golden import run
 
@@ -34,7 +34,7 @@ def one(
     **measures: Any,
 ) -> Measurement:
     dispatch = Dispatch(Shape(name, size, workgroups, resources), 1, Measures(**measures))
-    product = devices.find(device) if device else None
+    product = products.find(device) if device else None
     (found,) = measure([dispatch], KERNELS, product)
     return found
 

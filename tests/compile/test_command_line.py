@@ -70,6 +70,15 @@ def test_each_command_that_shows_kernels_compiles(folder: Path) -> None:
 
 
 @needs_clang
+def test_a_kernel_of_a_source_is_explained_for_each_target(folder: Path) -> None:
+    targets = ("--arch", "gfx90a", "--arch", "gfx1100")
+    out, err, code = run("explain", "k.hip", "k", *targets, *CLOSED, folder=folder)
+    assert code == 0, err
+    headings = [line.split()[1] for line in out.splitlines() if line.startswith("k(int*)   gfx")]
+    assert headings == ["gfx90a", "gfx1100"]
+
+
+@needs_clang
 def test_flags_behind_the_dashes(folder: Path) -> None:
     flags = (*CLOSED, "-O1", "-DSIZE=7")
     _, err, code = run("wide.hip", "--arch", "gfx90a", *flags, folder=folder)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ..compiling import bitcode, needs_clang
+from ..compiling import needs_clang
 from ..conftest import FIXTURES
 from ..test_golden import run
 
@@ -69,9 +71,12 @@ def rows(*words: str) -> dict[tuple[str, str], dict[str, Any]]:
     return found
 
 
-def written(command: list[str], paths: list[str], folder: Path) -> list[str]:
-    """Paths of the assembly that the command writes of each source."""
-    outputs = [str(folder / f"{Path(path).stem}.s") for path in paths]
+def written(
+    command: Sequence[str], paths: Sequence[str], folder: Path, suffix: str = ".s"
+) -> list[str]:
+    """Paths of the assembly, or of another output, that the command writes of each source."""
+    folder.mkdir(exist_ok=True)
+    outputs = [str(folder / f"{Path(path).stem}{suffix}") for path in paths]
     for path, output in zip(paths, outputs, strict=True):
         platform = {"HIP_PLATFORM": "amd", "PATH": "/usr/bin:/bin"}
         subprocess.run([*command, path, "-o", output], check=True, env=platform, cwd=folder)
@@ -102,36 +107,124 @@ def test_opencl_equals_its_assembly(tmp_path: Path) -> None:
     command = ["clang-22", *device, "-S", "-O3", "-gline-tables-only"]
     assert rows(*written(command, OPENCL, tmp_path)) == found
     assert {stem for stem, _ in found} == {"reduce", "stencil"}
+    for path in OPENCL:
+        assembly = str(tmp_path / f"{Path(path).stem}.s")
+        compiled = ("--arch", "gfx942", "--compiler", "clang-22", "--", "-nogpulib", "-w")
+        same_in_every_command(path, assembly, *compiled)
 
 
-@needs_clang
-def test_bitcode_equals_the_source_that_it_is_made_of(tmp_path: Path) -> None:
-    paths = []
-    for path in WITHOUT_HEADERS[:6]:
-        text = Path(path).read_text("utf-8").replace('#include "closed.h"', "")
-        words = (SOURCES / "closed.h").read_text("utf-8")
-        stem = Path(path).stem
-        paths.append(bitcode(f"#define FREESTANDING\n{words}\n{text}", tmp_path / f"{stem}.bc"))
-    target = ("--arch", "gfx90a", "--compiler", "clang-22")
-    found = rows(*paths, *target)
-    truth = rows(
-        *WITHOUT_HEADERS[:6], "--arch", "gfx90a", "--compiler", "clang++-22", "--", *CLOSED
-    )
-    assert found.keys() == truth.keys()
-    for key, row in found.items():
-        assert [row[name] for name in REGISTERS] == [truth[key][name] for name in REGISTERS], key
+def document(*words: str) -> Any:
+    """JSON of a command, without what tells a source from its assembly."""
+    dashes = words.index("--") if "--" in words else len(words)
+    out, err, code = run(*words[:dashes], "--format", "json", *words[dashes:])
+    assert code == 0, err
+    found = json.loads(out)
+    for one in found.get("inputs", ()):
+        del one["path"], one["member"], one["size"], one["command"]
+    return found
+
+
+def without_optimisation(paths: Sequence[str], folder: Path) -> list[str]:
+    """Paths of the same sources, of which a compiler makes other code."""
+    shutil.copytree(SOURCES, folder)
+    changed = []
+    for path in paths:
+        copy = folder / Path(path).name
+        copy.write_text("#pragma clang optimize off\n" + Path(path).read_text("utf-8"))
+        changed.append(str(copy))
+    return changed
+
+
+def same_in_every_command(source: str, assembly: str, *compiled: str) -> None:
+    for name in ("explain", "pressure"):
+        found = document(name, source, "*", *compiled)
+        assert found == document(name, assembly, "*"), (name, source)
 
 
 @pytest.mark.parametrize(
-    "compiler",
-    [
-        pytest.param("clang-22", marks=needs("llc-22")),
-        pytest.param(
-            "llvmlite",
-            marks=pytest.mark.skipif(find_spec("llvmlite") is None, reason="llvmlite is missing"),
-        ),
-    ],
+    ("compiler", "target", "paths", "flags"),
+    [one for one in BUILDS if one.id in ("hipcc", "19", "22-closed")],
 )
+def test_every_command_says_what_it_says_of_the_assembly(
+    compiler: str, target: str, paths: list[str], flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    device = ["-x", "hip", "--cuda-device-only", "-S", "-O3", "-gline-tables-only", "-w"]
+    command = [compiler, *device, f"--offload-arch={target}", *flags]
+    changed = without_optimisation(paths, tmp_path / "changed")
+    old = written(command, paths, tmp_path / "old")
+    new = written(command, changed, tmp_path / "new")
+    moved = 0
+    for source, assembly, *others in zip(paths, old, changed, new, strict=True):
+        compiled = ("--arch", target, "--compiler", compiler, "--", "-w", *flags)
+        same_in_every_command(source, assembly, *compiled)
+        found = document("diff", source, others[0], *compiled)
+        assert found == document("diff", assembly, others[1]), source
+        moved += found["summary"]["affected"]
+    assert moved >= 8
+
+
+DEVICE_IR = ("-O3", "-w", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
+IR_TARGET = "gfx942"
+
+
+@pytest.fixture(scope="module")
+def of_sources(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[str], list[str]]:
+    """Paths of IR before optimisation, as text and as bitcode, and of the assembly by hand."""
+    folder = tmp_path_factory.mktemp("ir")
+    hip = ("clang++-22", "-x", "hip", "--cuda-device-only", f"--offload-arch={IR_TARGET}", *CLOSED)
+    opencl = ("clang-22", "-x", "cl", "--target=amdgcn-amd-amdhsa", f"-mcpu={IR_TARGET}")
+    ir: list[str] = []
+    assembly: list[str] = []
+    for command, paths in ((hip, WITHOUT_HEADERS), ((*opencl, "-nogpulib"), OPENCL)):
+        ir += written([*command, *DEVICE_IR, "-c"], paths, folder, ".bc")
+        ir += written([*command, *DEVICE_IR, "-S"], paths, folder, ".ll")
+        assembly += written([*command, "-O3", "-w", "-S"], paths, folder)
+    return ir, assembly
+
+
+COMPILERS_OF_IR = [
+    pytest.param("clang-22", marks=needs("llc-22")),
+    pytest.param(
+        "llvmlite",
+        marks=pytest.mark.skipif(find_spec("llvmlite") is None, reason="llvmlite is missing"),
+    ),
+]
+
+
+@needs_clang
+@pytest.mark.parametrize("compiler", COMPILERS_OF_IR)
+@pytest.mark.parametrize("suffix", [".bc", ".ll"])
+def test_ir_of_a_source_equals_the_assembly_of_the_source(
+    compiler: str, suffix: str, of_sources: tuple[list[str], list[str]]
+) -> None:
+    ir, assembly = of_sources
+    paths = [path for path in ir if path.endswith(suffix)]
+    found = rows(*paths, "--arch", IR_TARGET, "--compiler", compiler)
+    truth = rows(*assembly)
+    assert len(paths) == len(assembly) >= 16
+    assert found.keys() == truth.keys()
+    for key, row in found.items():
+        assert [row[name] for name in REGISTERS] == [truth[key][name] for name in REGISTERS], key
+    if suffix == ".ll":  # the commands read it as they read bitcode
+        return
+    compiled = ("--arch", IR_TARGET, "--compiler", compiler)
+    for path, by_hand in zip(paths, assembly, strict=True):
+        for name in ("explain", "pressure"):
+            shown = without_lines(document(name, path, "*", *compiled))
+            assert shown == without_lines(document(name, by_hand, "*")), (name, path)
+    for old, new in pairwise(range(len(paths))):
+        found_diff = document("diff", paths[old], paths[new], *compiled)
+        assert found_diff == document("diff", assembly[old], assembly[new])
+
+
+def without_lines(value: Any) -> Any:
+    """JSON without line numbers: IR comes on standard input, and its assembly names no file."""
+    if isinstance(value, dict):
+        return {key: without_lines(one) for key, one in value.items() if key != "line"}
+    return [without_lines(one) for one in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("compiler", COMPILERS_OF_IR)
 def test_textual_ir_equals_its_assembly(compiler: str, tmp_path: Path) -> None:
     for path in LLVM:
         text = Path(path).read_text("utf-8")
@@ -141,4 +234,4 @@ def test_textual_ir_equals_its_assembly(compiler: str, tmp_path: Path) -> None:
         truth = rows(*written([*command, "-nogpulib", "-O3", "-S", "-w"], [path], tmp_path))
         assert found.keys() == truth.keys()
         for key, row in found.items():
-            assert row["VGPR_Used"] == truth[key]["VGPR_Used"]
+            assert [row[name] for name in REGISTERS] == [truth[key][name] for name in REGISTERS]

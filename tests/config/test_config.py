@@ -94,7 +94,7 @@ def test_a_wrong_option_is_one_line(tmp_path: Path, options: tuple[str, ...], me
 
 def test_every_rule_is_listed_in_one_line() -> None:
     out, _, code = run("rules")
-    rows = json.loads(run("rules", "--format", "json")[0])
+    rows = json.loads(run("rules", "--format", "json")[0])["rules"]
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == [row["rule"] for row in rows]
     assert {"KI101", "KI106", "KI302"} <= {row["rule"] for row in rows}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import tomllib
 
 import pytest
@@ -59,6 +60,22 @@ def test_inside_a_value_of_several_lines_there_is_none() -> None:
     lines = lines_of('budget = [\n  { kernel = "a" },\n  { kernel = "b" },\n]\n')
     assert lines == {("budget",): 1}
     assert lines_of('budget = [{ kernel = "a" }]\n')["budget", 0, "kernel"] == 1
+
+
+def test_a_long_value_takes_a_time_in_proportion_to_its_length() -> None:
+    began = time.process_time()
+    paths = '  "build/kernel.s", # one of many ]\n' * 20_000
+    assert lines_of(f"paths = [\n{paths}]\nfail-on = 'error'\n")["fail-on",] == 20_003
+    assert time.process_time() - began < 10
+
+
+@pytest.mark.parametrize(
+    "value",
+    ['""""q""""', '"""""q""\n"""', "''''q]'''", r'"a\"]"', '"""\\""""""', "[ # ]\n1]", "'\\'"],
+)
+def test_the_line_behind_any_string_is_right(value: str) -> None:
+    text = f'a = {value} # "\nb = 1\n'
+    assert lines_of(text)["b",] == text.count("\n")
 
 
 def test_tables_inside_tables_of_arrays() -> None:

@@ -39,6 +39,7 @@ def names(requirements: list[str]) -> set[str]:
     ("lock", "needed"),
     [
         ("requirements.txt", set(required("test", "lint"))),
+        ("extras.txt", set(required("compile", "fleet", "cluster", "mcp"))),
         ("runtime.txt", set(required())),
         ("build.txt", names(BUILD)),
         ("tools.txt", {"pip-audit", "uv", "zizmor"}),
@@ -52,9 +53,11 @@ def test_what_ci_installs_is_locked_by_hash(lock: str, needed: set[str]) -> None
 
 
 def test_the_locks_agree() -> None:
-    """The tests use the versions that the action installs."""
-    tried = pinned("requirements.txt")
+    """The tests use the versions that the action installs, and one version of what extras share."""
+    tried, extras = pinned("requirements.txt"), pinned("extras.txt")
     assert {name: tried[name] for name in pinned("runtime.txt")} == pinned("runtime.txt")
+    shared = tried.keys() & extras.keys()
+    assert {name: tried[name] for name in shared} == {name: extras[name] for name in shared}
 
 
 @pytest.mark.slow

@@ -174,7 +174,7 @@ def test_an_older_baseline_accepts_nothing_and_a_note_says_so(tmp_path: Path) ->
     assert run("check", folder=tmp_path)[1:] == ("", 0)
 
 
-UNKNOWN_TO_VERSION_1 = ("source", "accepted")
+UNKNOWN_TO_VERSION_1 = ("source", "accepted", "options")
 
 
 def test_what_was_not_read_whole_is_not_accepted(tmp_path: Path) -> None:

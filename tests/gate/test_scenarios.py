@@ -624,8 +624,9 @@ SCENARIOS = [
         1,
         "b.json: note KI507 toolchain: built by clang version 22.1.8, the baseline by clang "
         "version 19.1.7: 2 of 3 kernels moved, waves/SIMD −16.7 %, 1 kernel lost waves (1 by "
-        "VGPR), 1 kernel with more spills or scratch; worst: saxpy: VGPR: 64 → 80 used, 64 → 80 "
-        "allocated, 8 → 4 waves/SIMD; scale: spills: 0 → 3 VGPRs; its kernels' waves",
+        "VGPR), 1 kernel with more spills or scratch; worst: saxpy (gfx90a): VGPR: 64 → 80 used, "
+        "64 → 80 allocated, 8 → 4 waves/SIMD; scale (gfx90a): spills: 0 → 3 VGPRs; its kernels' "
+        "waves",
         before={"a.s": assembly(K(SAXPY), K(SCALE), K("same"))},
         build={"a.s": assembly(K(SAXPY, vgprs=80), K(SCALE, spills=3), K("same"), stamps=(NEW,))},
     ),
@@ -801,6 +802,22 @@ def test_github_gets_ten_annotations_and_the_worst_first(tmp_path: Path) -> None
     assert lines[21].startswith(
         "kernelinfo: failed, and cannot answer for all: 1 problem, 20 errors"
     )
+
+
+def test_github_s_first_annotation_is_of_the_kernel_that_lost_most(tmp_path: Path) -> None:
+    before, after = (64, 64, 64), (72, 200, 72)
+    prepared(
+        Scenario(
+            *("", 1, ""),
+            before={"a.s": assembly(*(K(f"k{n}", vgprs=of) for n, of in enumerate(before)))},
+            build={"a.s": assembly(*(K(f"k{n}", vgprs=of) for n, of in enumerate(after)))},
+        ),
+        tmp_path,
+    )
+    out, _, code = run("check", "--format", "github", folder=tmp_path)
+    assert code == 1
+    told = [line.rpartition("regression::")[2] for line in out.splitlines()[:3]]
+    assert [line.split()[0] for line in told] == ["k1", "k0", "k2"]
 
 
 def test_init_writes_a_configuration_that_pins_and_judges(tmp_path: Path) -> None:

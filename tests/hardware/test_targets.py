@@ -14,6 +14,7 @@ import pytest
 from kernelinfo.errors import TargetsError, UnknownTargetError
 from kernelinfo.hardware import targets
 from kernelinfo.reading.target_id import parse_target_id
+from tests.conftest import needs_checkout
 
 TOML = Path(targets.__file__).with_name("targets.toml")
 FACTS = Path(__file__).parents[3] / "shared" / "hardware" / "targets.csv"
@@ -52,6 +53,7 @@ def test_an_unknown_target_names_a_near_one() -> None:
         targets.find("gfx90A")
 
 
+@needs_checkout
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [

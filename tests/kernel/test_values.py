@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from inspect import isclass
 from typing import Any
 
-from kernelinfo import CodeObject, Demand, Finding, Limit, Occupancy, Step, Target, load
+import kernelinfo
+from kernelinfo import CodeObject, Demand, Finding, Limit, Occupancy, Report, Step, Target, load
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.reading.facts import Numbers
 
@@ -29,6 +31,7 @@ def nouns() -> Iterator[Any]:
             yield from (occupancy, occupancy.launch, occupancy.placement, occupancy.allocated)
             yield from (*occupancy.limits, *occupancy.next, occupancy.headroom)
             yield from (result.kernel.code_object, *result.findings, *traits.facts)
+            yield from (result, result.kernel, *result.kernel.places)
 
 
 def test_equal_values_hash_equally() -> None:
@@ -40,6 +43,25 @@ def test_equal_values_hash_equally() -> None:
         assert hash(equal) == hash(value)
         kinds.add(type(value))
     assert {Traits, Numbers, Target, Demand, Occupancy, Limit, Step, CodeObject, Finding} <= kinds
+
+
+def test_public_nouns_hash_what_they_compare() -> None:
+    """As tuples or frozen dataclasses do. Those with a hash of their own are tried."""
+    public = {name: getattr(kernelinfo, name) for name in dir(kernelinfo)}
+    tried = {type(value) for value in nouns()} | {Report}
+    for name, kind in public.items():
+        if not isclass(kind) or issubclass(kind, Exception) or kind in tried:
+            continue
+        made = getattr(kind, "__dataclass_params__", None)
+        if made is not None:
+            assert made.frozen, name
+            assert made.eq, name
+        else:
+            assert kind.__eq__ is tuple.__eq__, name
+            assert kind.__hash__ is tuple.__hash__, name
+    first, again = load(PATHS[0]), load(PATHS[0])
+    assert first is not again
+    assert (first, hash(first)) == (again, hash(again))
 
 
 def test_two_readings_state_equal_numbers() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -10,12 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, needs_checkout
 
 ROOT = FIXTURES.parent
 TEXT = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
 WAVE32 = FIXTURES / "assembly" / "variety-clang22-gfx1201.s"
 MANUAL = ROOT / "kernelinfo" / "manual" / "extending.md"
+pytestmark = needs_checkout
 EXAMPLE = re.compile(r"```(?:toml|python)\n# ([\w/.]+)(?:, in (\w+))?\n(.*?)```", re.DOTALL)
 
 
@@ -112,7 +115,7 @@ OPTIONS = [
 
 
 OF_SOURCES = {"--compiler", "--compile-commands", "--source", "--source-root"}
-"""Options for source files or their text, of which the box has none."""
+"""Options for source files or their text, of which the box has none: the next two tests."""
 
 
 def test_every_option_of_report_is_tried(tree: Path) -> None:
@@ -126,6 +129,51 @@ def test_every_option_of_report_is_tried(tree: Path) -> None:
     tried = {word for options in OPTIONS for word in options if word.startswith("-")}
     untried = {"--help", "--spilling", *OF_SOURCES}
     assert {same.get(name, name) for name in named} - untried == tried
+
+
+COMPILER = """\
+#!/bin/sh
+echo "$@" > "$0.words"
+while [ $# -gt 1 ]; do
+  if [ "$1" = -o ]; then cp "$0.s" "$2"; fi
+  shift
+done
+"""
+"""A compiler that knows the new target: it writes the assembly that lies beside it."""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
+def test_a_source_for_the_new_target_is_compiled(tree: Path, tmp_path: Path) -> None:
+    compiler, source = tmp_path / "clang++", tmp_path / "k.hip"
+    compiler.write_text(COMPILER)
+    compiler.chmod(0o755)
+    (tmp_path / "clang++.s").write_bytes(WAVE32.read_bytes().replace(b"gfx1201", b"gfx1399"))
+    source.write_text("__attribute__((global)) void k() {}\n")
+    commands = tmp_path / "commands.json"
+    entry = {"directory": str(tmp_path), "file": "k.hip", "command": "hipcc -DWIDE=1 -c k.hip"}
+    commands.write_text(json.dumps([entry]))
+    words = ("--arch", "gfx1399", "--compiler", str(compiler))
+    for more, defined in (((), False), (("--compile-commands", str(commands)), True)):
+        done = run(tree, "report", str(source), *words, *more)
+        assert done.returncode == 0, done.stderr
+        assert "gfx1399" in done.stdout
+        assert "vgpr_heavy" in done.stdout
+        assert "KI990" in done.stdout
+        asked = (tmp_path / "clang++.words").read_text().split()
+        assert "--offload-arch=gfx1399" in asked
+        assert ("-DWIDE=1" in asked) == defined
+
+
+def test_the_source_text_of_the_new_target_is_shown(tree: Path, tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "src", tmp_path / "elsewhere" / "src")
+    lines = (FIXTURES / "assembly" / "tiny-lines-clang22-gfx90a.s").read_bytes()
+    (tmp_path / "lines.s").write_bytes(lines.replace(b"gfx90a", b"gfx1399"))
+    page = tmp_path / "page.html"
+    root = ("--source-root", str(tmp_path / "elsewhere"))
+    for more, is_shown in (((), False), (("--source",), False), (("--source", *root), True)):
+        done = run(tree, "report", str(tmp_path / "lines.s"), *more, "-o", str(page))
+        assert done.returncode == 0, done.stderr
+        assert ("out[THREAD] += much" in page.read_text("utf-8")) == is_shown, more
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,8 @@ def judge(report: kernelinfo.Report) -> bool:
 def look(path: str) -> None:
     story: kernelinfo.Story = kernelinfo.live_registers(path, "gemm")
     swept: kernelinfo.Sweep = kernelinfo.sweep(path, "gemm")
-    print(story.peak.pressure.vector, swept.kernels)
+    tried = kernelinfo.sweep("k.hip", arch="MI300X", flags=["-O2"], compile_commands=Path("c.json"))
+    print(story.peak.pressure.vector, swept.kernels, tried.level)
     for item in kernelinfo.analyse([path], kernelinfo.Options()):
         print(item)
 

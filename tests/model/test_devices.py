@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kernelinfo.errors import LaunchError, OptionError
-from kernelinfo.hardware import targets
+from kernelinfo.hardware import products, targets
 from kernelinfo.hardware.targets import Device
 from kernelinfo.model import devices
 from kernelinfo.model.calculator import arch
@@ -44,7 +44,7 @@ NOT_OF_LLVM = (
     ],
 )
 def test_a_product_is_found_in_any_case(name: str, target: str, product: str) -> None:
-    found, device = devices.find(name)
+    found, device = products.find(name)
     assert (found.name, device.name) == (target, product)
 
 
@@ -62,16 +62,16 @@ def test_a_product_is_found_in_any_case(name: str, target: str, product: str) ->
 )
 def test_an_unknown_device_is_told_with_what_is_near(name: str, message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        devices.find(name)
+        products.find(name)
 
 
 def test_arch_and_device_have_to_fit() -> None:
-    assert devices.choose("gfx942", "MI300X")[0].name == "gfx942"
-    assert devices.choose("gfx9-4-generic", "MI355X")[0].name == "gfx950"
+    assert products.choose("gfx942", "MI300X")[0].name == "gfx942"
+    assert products.choose("gfx9-4-generic", "MI355X")[0].name == "gfx950"
     with pytest.raises(OptionError, match="MI300X is gfx942, not gfx90a"):
-        devices.choose("gfx90a", "MI300X")
+        products.choose("gfx90a", "MI300X")
     with pytest.raises(OptionError, match="--arch or --device"):
-        devices.choose(None, None)
+        products.choose(None, None)
 
 
 @pytest.mark.skipif(not FACTS.exists(), reason="the shared hardware table is not here")
@@ -98,7 +98,7 @@ def test_the_products_of_a_target_are_those_that_its_line_names() -> None:
 
 
 def test_products_of_workgroup_processors_have_both_counts() -> None:
-    found, device = devices.find("RX 7900 XTX")
+    found, device = products.find("RX 7900 XTX")
     assert (device.domains("CU"), device.domains("WGP")) == (96, 48)
     occupancy = arch(found.name).occupancy(vgprs=64, workgroup_size=256)
     filled = devices.fill(device, occupancy)
@@ -115,7 +115,7 @@ def test_dies_and_scratch_apertures_agree() -> None:
 
 
 def filling(name: str, grid: int | None = None, **asks: Any) -> devices.Filling:
-    target, device = devices.find(name)
+    target, device = products.find(name)
     found = arch(target.name).occupancy(**{"workgroup_size": 256} | asks)
     return devices.fill(device, found, grid)
 

@@ -79,6 +79,31 @@ def _many_kernels(count: int, order: Callable[[list[str]], list[str]]) -> str:
     return f"{texts.HEAD}\t.text\n{files}{code}{described}{texts.metadata(names)}"
 
 
+def _blocks_with_lines(count: int) -> str:
+    """Blocks that loop, each from a source line of its own."""
+    body = "".join(
+        f".LBB0_{n}:\n\t.loc 1 {n + 1} 1\n{ADD}\ts_cbranch_scc1 .LBB0_{n}\n" for n in range(count)
+    )
+    return texts.module(f'\t.file 1 "d" "k.hip"\n{body}')
+
+
+def _forwards(seed: int, count: int) -> Callable[[int], Iterator[int]]:
+    chance = random.Random(seed)
+    return lambda number: iter([chance.randint(min(number + 1, count - 1), count - 1)])
+
+
+_MANY = 300_000
+LARGEST: dict[str, Callable[[], str]] = {
+    "a million instructions": lambda: texts.module(ADD * 1_000_000),
+    "a ladder": lambda: blocks(_MANY, lambda n: iter([max(n - 1, 0)])),
+    "self loops": lambda: blocks(_MANY, lambda n: iter([n])),
+    "one common exit": lambda: blocks(_MANY, lambda n: iter([_MANY - 1])),
+    "random jumps forwards": lambda: blocks(_MANY, _forwards(5, _MANY)),
+    "random jumps": lambda: blocks(_MANY, _random_ways(6, _MANY)),
+    "source lines": lambda: _blocks_with_lines(_MANY),
+}
+"""Name → generator of a text with 1,000,000 instructions or 300,000 blocks."""
+
 LARGE: dict[str, Callable[[], str]] = {
     "nested loops": lambda: _nest(20_000),
     "self loops": lambda: blocks(_BLOCKS, lambda n: iter([n])),

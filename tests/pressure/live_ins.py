@@ -60,7 +60,7 @@ def compare(text: str, dump: str) -> Counter[str]:
             if labels and (match := re.fullmatch(r"\.LBB\d+_(\d+)", labels[0])):
                 numbers[int(match[1])] = block
         for number, block in numbers.items():
-            if number not in theirs[name] or block not in function.reached:
+            if number not in theirs[name] or not function.graph.is_reached(block):
                 continue
             tally["blocks"] += 1
             own, other = function.live_in(block), theirs[name][number]
@@ -80,7 +80,7 @@ def loops_agree(text: str, name: str, function: LiveFunction) -> bool:
     start = text.index(f"\n{name}:")
     body = text[start : text.find(".Lfunc_end", start)]
     stated = set(_headers(body))
-    found = {(*function.labels[loop.header][:1], loop.depth) for loop in function.loops.forest}
+    found = {(*function.labels[loop.header][:1], loop.depth) for loop in function.loops}
     return stated == found
 
 

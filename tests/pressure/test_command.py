@@ -40,6 +40,17 @@ def test_all_kernels_of_a_file(name: str, regenerate: bool) -> None:
     compare(f"pressure/{name}.txt", out, regenerate)
 
 
+@disassembler.needed
+def test_namesakes_bear_their_target() -> None:
+    rows = run("pressure", "container/libtwo.so")[0].splitlines()[1:9]
+    names = [row.partition("0x")[2].split(maxsplit=1)[1] for row in rows]
+    assert names[:2] == ["first_claim(int*) · gfx1030", "first_claim(int*) · gfx90a"]
+    assert len({*names}) == 8
+    of_one = run("pressure", "container/libtwo.so", "--target", "gfx90a", "--top", "3")[0]
+    assert "first_claim(int*)\n" in of_one
+    assert of_one.endswith("\n 1 more kernel; --top 0 shows all\n")
+
+
 def test_the_highest_peak_stands_first() -> None:
     out, _, _ = run("pressure", SAMPLE)
     peaks = [line.split()[0] for line in out.splitlines()[1:5]]

@@ -13,7 +13,7 @@ import pytest
 from ..conftest import HOSTILE
 from ..fuzz.promise import is_harmless
 from ..test_golden import run
-from .hostile_texts import LARGE, SMALL
+from .hostile_texts import LARGE, LARGEST, SMALL
 
 SCRIPT = HOSTILE / "second" / "pressure_gen.py"
 _MEGABYTES = 512
@@ -73,6 +73,17 @@ def test_large_graphs_and_texts(name: str, tmp_path: Path) -> None:
     path = tmp_path / "k.s"
     path.write_text(LARGE[name]())
     check(path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGEST)
+def test_the_largest_graphs_fit_into_512_mib(name: str, tmp_path: Path) -> None:
+    """Flat arrays hold the blocks; an object for each would take twice as much."""
+    path = tmp_path / "k.s"
+    path.write_text(LARGEST[name]())
+    out, err, code = measured("pressure", path, "k")
+    assert (code, err) == (0, "")
+    assert "instructions" in out
 
 
 @pytest.mark.parametrize(

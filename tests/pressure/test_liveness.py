@@ -49,9 +49,9 @@ def test_an_else_branch_wakes_its_lanes_and_sends_the_others_to_sleep() -> None:
 """
     function = function_of(text, entry=named("v0 s[0:15]"))
     edges = {
-        (function.blocks[number].end - 1, function.blocks[way].first)
-        for number in range(len(function.blocks))
-        for way in set(function.blocks[number].successors) - set(function.blocks[number].branches)
+        (function.flow.firsts[block + 1] - 1, function.flow.firsts[way])
+        for block in range(function.size)
+        for way in {*function.flow.ways.of(block)} - {*function.flow.branches.of(block)}
     }
     assert edges == {(1, 4), (4, 6)}
 
@@ -60,7 +60,7 @@ def test_a_branch_on_exec_is_the_path_itself() -> None:
     text = SKIPPED.replace("vcc\n    v_mov", "vcc\n    s_cbranch_execz .L1\n    v_mov")
     text = text.replace("    s_or_b64", ".L1:\n    s_or_b64")
     function = function_of(text)
-    assert all(block.successors == block.branches for block in function.blocks)
+    assert function.flow.ways == function.flow.branches
     assert _vectors(function.live_at([2])[0].before) == "v0 v5"
 
 
@@ -103,7 +103,7 @@ def test_a_loop_keeps_what_its_next_turn_reads() -> None:
 """
     assert before(text) == ["v0", "v[0:1]", "v[0:1]", "v1", ""]
     function = function_of(text)
-    assert [(function.labels[loop.header], loop.depth) for loop in function.loops.forest] == [
+    assert [(function.labels[loop.header], loop.depth) for loop in function.loops] == [
         ((".LBB0_1",), 1)
     ]
 

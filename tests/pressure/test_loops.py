@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from array import array
+from itertools import accumulate, chain
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelinfo.pressure.flow import components, postorder, predecessors
+from kernelinfo.pressure.graph import BlockLists, Graph
 from kernelinfo.pressure.loops import Loops
 
-Graph = list[tuple[int, ...]]
+Ways = list[tuple[int, ...]]
 
 
 @st.composite
-def graphs(draw: st.DrawFn) -> Graph:
+def graphs(draw: st.DrawFn) -> Ways:
     """Graphs with at most three ways per block, mostly to the next block."""
     size = draw(st.integers(1, 12))
     block = st.integers(0, size - 1)
@@ -23,7 +26,7 @@ def graphs(draw: st.DrawFn) -> Graph:
     return [tuple(sorted(one)) for one in ways]
 
 
-def reached(ways: Graph, start: int, without: int = -1) -> set[int]:
+def reached(ways: Ways, start: int, without: int = -1) -> set[int]:
     """Blocks reachable from `start` without passing `without`; `start` included."""
     found, pending = set[int](), [start]
     while pending:
@@ -34,7 +37,7 @@ def reached(ways: Graph, start: int, without: int = -1) -> set[int]:
     return found
 
 
-def natural_loops(ways: Graph) -> dict[int, set[int]]:
+def natural_loops(ways: Ways) -> dict[int, set[int]]:
     """Header → blocks of its loop (Aho, Sethi and Ullman, "Compilers", 10.4)."""
     live = reached(ways, 0)
     found: dict[int, set[int]] = {}
@@ -42,21 +45,22 @@ def natural_loops(ways: Graph) -> dict[int, set[int]]:
         dominated = live - reached(ways, 0, without=header)
         latches = {block for block in dominated if header in ways[block]}
         if latches:
-            backwards: Graph = [tuple(b for b in live if to in ways[b]) for to in range(len(ways))]
+            backwards: Ways = [tuple(b for b in live if to in ways[b]) for to in range(len(ways))]
             around = (reached(backwards, latch, without=header) for latch in latches)
             found[header] = set().union({header}, *around)
     return found
 
 
-def loops_of(ways: Graph) -> Loops:
-    return Loops(ways, predecessors(ways), postorder(ways))
+def graph_of(ways: Ways) -> Graph:
+    starts = array("i", accumulate(map(len, ways), initial=0))
+    return Graph(BlockLists(starts, array("i", chain.from_iterable(ways))))
 
 
 @given(graphs())
-def test_loops_are_the_natural_ones(ways: Graph) -> None:
-    loops, bodies = loops_of(ways), natural_loops(ways)
-    assert {loop.header for loop in loops.forest} == set(bodies)
-    for loop in loops.forest:
+def test_loops_are_the_natural_ones(ways: Ways) -> None:
+    loops, bodies = Loops(graph_of(ways)), natural_loops(ways)
+    assert {loop.header for loop in loops} == set(bodies)
+    for loop in loops:
         body = bodies[loop.header]
         assert {b for b in range(len(ways)) if loops.holds(loop, b)} == body
         assert loop.depth == sum(loop.header in other for other in bodies.values())
@@ -67,22 +71,29 @@ def test_loops_are_the_natural_ones(ways: Graph) -> None:
 
 
 @given(graphs())
-def test_what_is_gathered_is_of_the_whole_loop(ways: Graph) -> None:
-    loops = loops_of(ways)
-    own: dict[int, set[int]] = {}
-    for block in range(len(ways)):
-        if loop := loops.around(block):
-            own.setdefault(loop.position, set()).add(block)
-    gathered = loops.gathered(own, set.union)
-    assert {loops.forest[at].header: body for at, body in gathered.items()} == natural_loops(ways)
+def test_what_is_gathered_is_of_the_whole_loop(ways: Ways) -> None:
+    loops = Loops(graph_of(ways))
+    gathered = loops.gathered(lambda loop: set(loops.blocks.of(loop)), lambda a, b: a | b)
+    assert {loops[at].header: body for at, body in gathered} == natural_loops(ways)
 
 
 @given(graphs())
-def test_components_lead_to_each_other_and_only_forwards(ways: Graph) -> None:
-    groups = list(components(postorder(ways), predecessors(ways)))
+def test_edges_lead_forth_and_back(ways: Ways) -> None:
+    graph = graph_of(ways)
+    for block, own in enumerate(ways):
+        assert tuple(graph.after.of(block)) == own
+        assert [*graph.before.of(block)] == [b for b in range(len(ways)) if block in ways[b]]
+
+
+@given(graphs())
+def test_groups_lead_to_each_other_and_only_forwards(ways: Ways) -> None:
+    graph = graph_of(ways)
+    groups = [[*graph.groups.of(number)] for number in range(len(graph.groups.starts) - 1)]
     assert sorted(block for group in groups for block in group) == sorted(reached(ways, 0))
+    assert {b for b in range(len(ways)) if graph.is_reached(b)} == reached(ways, 0)
     later: set[int] = set()
-    for group in reversed(groups):
+    for number, group in reversed([*enumerate(groups)]):
         for block in group:
             assert reached(ways, block) - later == set(group)
+            assert graph.group_of[block] == number
         later |= set(group)

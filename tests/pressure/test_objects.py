@@ -12,6 +12,8 @@ from pathlib import Path
 from struct import pack
 
 import pytest
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
 
 from kernelinfo.pressure.code_file import MachineCode
 from kernelinfo.pressure.function_code import function_code
@@ -73,6 +75,24 @@ def test_text_and_object_say_the_same(text: Path) -> None:
 def test_a_symbol_inside_a_function_is_a_label() -> None:
     found = row(FIXTURES / "pressure" / "labels.o")
     assert (found["Instructions"], found["VGPR_Used"], found["Peak_Loop"]) == ("14", "12", "again")
+
+
+def test_functions_are_found_where_objcopy_removed_a_section() -> None:
+    """objcopy leaves the numbers of sections in `.dynsym` as they were."""
+    before = (FIXTURES / "code_object" / "handwritten.co").read_bytes()
+    elf = ELFFile(io.BytesIO(before))
+    table = elf.get_section_by_name(".dynsym")
+    assert isinstance(table, SymbolTableSection)
+    stripped = bytearray(before)
+    for number, symbol in enumerate(table.iter_symbols()):
+        if symbol["st_info"]["type"] == "STT_FUNC":
+            at = table["sh_offset"] + number * table["sh_entsize"]
+            stripped[at + 6 : at + 8] = pack("<H", symbol["st_shndx"] + 1)
+    assert stripped != before
+    names = [symbol.name for symbol in table.iter_symbols() if symbol.name]
+    found = [*function_code(Data.of(bytes(stripped)), names)]
+    assert found
+    assert found == [*function_code(Data.of(before), names)]
 
 
 @pytest.mark.slow

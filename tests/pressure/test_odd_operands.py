@@ -11,6 +11,8 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
+from kernelinfo.pressure.registers import named
+
 from ..conftest import FIXTURES
 from ..test_golden import run
 from . import disassembler, texts
@@ -77,13 +79,15 @@ def test_mnemonics_without_operands(mnemonic: str, command: str, tmp_path: Path)
 
 def test_a_comment_without_an_end_takes_the_rest_of_its_line() -> None:
     function = function_of("k:\n\tv_mov_b32 v3, v1 /* v9\n\ts_endpgm\n")
-    assert function.instructions[0].effect.operands == ("v3", "v1")
+    effect = function.instructions[0].effect
+    assert (effect.writes, effect.reads) == (named("v3"), named("v1"))
 
 
 def test_blanks_in_brackets_separate_no_operands() -> None:
     function = function_of("k:\n\timage_load v0, [v1 , v[ 2 : 3 ]], s[0:7] dmask:0x1\n\ts_endpgm\n")
     assert function.reasons == ()
-    assert function.instructions[0].effect.operands == ("v0", "[v1,v[2:3]]", "s[0:7]")
+    effect = function.instructions[0].effect
+    assert (effect.writes, effect.reads) == (named("v0"), named("v[1:3] s[0:7]"))
 
 
 @disassembler.needed

@@ -19,7 +19,7 @@ from kernelinfo.reading.assembly.expressions import Call, read_terms
 from kernelinfo.reading.assembly.info_block import Field, read_line
 from kernelinfo.reading.grammar import MOST_TOKENS, NoMatch, TooLong, load_tables, parse
 from kernelinfo.reading.grammar_tables import make_tables
-from tests.conftest import every_file
+from tests.conftest import every_file, needs_checkout
 
 from .by_lark import GRAMMARS, assert_read_as_by_lark, line_by_lark, make_lark, value_by_lark
 
@@ -192,6 +192,7 @@ k:
 """
 
 
+@needs_checkout
 @pytest.mark.parametrize(
     ("name", "written", "changed", "line"),
     [

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo.render.paint import cells
+
 from ..conftest import FIXTURES
 from ..test_golden import run
 
@@ -89,6 +91,76 @@ def test_triton_s_kernels_bear_the_options_that_differ(tmp_path: Path) -> None:
     ]
 
 
+CONSTANTS = {"GROUP": 8, "STAGES_OF_THE_PIPELINE": 2, "NAME_OF_THE_ACTIVATION": "leaky_relu"}
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """Two configurations of one kernel, as Triton's cache holds them."""
+    for number, block in enumerate((64, 128)):
+        folder = tmp_path / f"cache/HASH{number}"
+        folder.mkdir(parents=True)
+        shutil.copy(FIXTURES / "code_object/tiny-v6-clang22-gfx90a.co", folder / "add.hsaco")
+        long = {f"LONG_NAME_OF_A_CONSTANT_{one}": block + one for one in range(6)}
+        stated = {"name": "_Z5claimPi", "num_warps": 4 * number + 4, "shared": 512 * block}
+        (folder / "add.json").write_text(
+            json.dumps(stated | {"constants": {"BLOCK_M": block, **CONSTANTS, **long}})
+        )
+    return tmp_path / "cache"
+
+
+def test_a_cache_of_few_files_has_options_in_its_headings(cache: Path) -> None:
+    out, err, code = run("cache", folder=cache.parent)
+    assert (err, code) == ("", 0)
+    headings = [line for line in out.splitlines() if line.startswith("cache/HASH")]
+    assert [line.partition(" · BLOCK_M=")[2].partition(" ")[0] for line in headings] == [
+        "64",
+        "128",
+    ]
+    assert " num_warps=4 · " in headings[0]
+    assert "GROUP" not in out
+
+
+def test_explanations_of_namesakes_say_which_is_which(cache: Path, wheel: str) -> None:
+    out = run("explain", "cache", "claim*", folder=cache.parent)[0]
+    options = [line.split() for line in out.splitlines() if line.startswith(" options ")]
+    assert [one[1] for one in options] == ["BLOCK_M=64", "BLOCK_M=128"]
+    assert all("GROUP=8" in one for one in options)
+    out = run("explain", wheel, "first_add*", "--width", "300")[0]
+    places = [line.split(None, 1)[1] for line in out.splitlines() if line.startswith(" in ")]
+    assert len({*places}) == len(places) == 4
+    assert all(place.startswith(f"{wheel} › demo/lib/lib") for place in places)
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize(
+    "words", [(), ("--all-copies",), ("--names", "full"), ("--sort", "kernel")], ids=str
+)
+def test_long_options_stay_within_the_width(
+    cache: Path, width: int, words: tuple[str, ...]
+) -> None:
+    out = run("cache", *words, "--width", str(width), folder=cache.parent)[0]
+    assert "BLOCK_M=128" in out
+    assert [line for line in out.splitlines() if cells(line) > width] == []
+
+
+def test_a_diff_tells_the_configurations_of_a_kernel_apart(cache: Path) -> None:
+    after = cache.parent / "after"
+    shutil.copytree(cache, after)
+    for sidecar in after.glob("*/add.json"):
+        stated = json.loads(sidecar.read_text())
+        sidecar.write_text(json.dumps(stated | {"shared": 48 * 1024 + stated["num_warps"] * 512}))
+    out, err, code = run("diff", "cache", "after", folder=cache.parent)
+    assert (err, code) == ("", 0)
+    moved = [
+        line.split("  ")[1] for line in out.splitlines() if line.startswith((" worse ", " moved "))
+    ]
+    assert [name.partition(" · ")[2].split()[0] for name in moved] == [
+        "BLOCK_M=64",
+        "BLOCK_M=128",
+    ], out
+
+
 def test_equal_rows_fold_and_are_counted(wheel: str) -> None:
     out, _, _ = run(wheel)
     folded = [line for line in out.splitlines() if line.endswith(" × 2") and "gfx90a " in line]
@@ -126,9 +198,24 @@ def test_a_diff_names_library_and_target_and_folds(tmp_path: Path) -> None:
     assert "clang 15.0.6 → clang 22.1.8: 52 of 52 kernels moved" in out
     moved = [line for line in out.splitlines() if line.startswith(" worse ")]
     assert moved
-    assert all(" · 2 files × 2  " in line for line in moved)
+    assert all(" · liba.so.1.s + 1 more × 2  " in line for line in moved)
     (tmp_path / "old/libb.so.2.s").unlink()
     (tmp_path / "new/libb.so.2.s").rename(tmp_path / "new/other.s")
     out, _, _ = run("diff", "old", "new", folder=tmp_path)
     assert any("sgpr_heavy(int*) · liba.so.1.s  " in line for line in out.splitlines())
     assert any("sgpr_heavy(int*) · other.s  " in line for line in out.splitlines())
+
+
+def test_kernels_of_one_name_are_compared_on_each_of_several_targets(tmp_path: Path) -> None:
+    for side, compiler in (("old", "clang15"), ("new", "clang22")):
+        for library in ("liba.so.s", "libb.so.s"):
+            (tmp_path / side).mkdir(exist_ok=True)
+            text = FIXTURES / f"assembly/variety-{compiler}-gfx90a.s"
+            shutil.copy(text, tmp_path / side / library)
+    out, err, code = run("diff", "old", "new", "--as", "gfx90a,gfx942", folder=tmp_path)
+    assert (err, code) == ("", 0)
+    rows = [line for line in out.splitlines() if " → " in line and "*" in line]
+    libraries = [row.rpartition(" · ")[2] for row in rows]
+    assert rows
+    assert libraries.count("liba.so.s") == libraries.count("libb.so.s") == len(rows) / 2
+    assert out.endswith(f" {len(rows)} of 52 kernels moved\n")

@@ -33,6 +33,9 @@ LINES = {
     "curve": ("calc", "gfx942", "--vary", "vgpr,lds"),
     "curve of sizes": ("calc", "gfx1100", "--vgpr", "96", "--best"),
     "limits": ("limits", "RX 7900 XTX"),
+    "arch": ("arch",),
+    "arch with a target": ("arch", "gfx942"),
+    "rules": ("rules",),
     "compare-profile": ("compare-profile", "profile/kernel_trace.csv", OBJECT),
     "compare-profile with a device": (
         *("compare-profile", "profile/kernel_trace.csv", OBJECT, "--device", "MI250"),

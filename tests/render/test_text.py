@@ -13,8 +13,9 @@ from rich.terminal_theme import TerminalTheme
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Repeat, Result
+from kernelinfo.kernel.names import short
 from kernelinfo.render import View
-from kernelinfo.render.paint import cells, paint
+from kernelinfo.render.paint import cells, paint, wrap
 from kernelinfo.render.table import SEVERITY_STYLES
 from kernelinfo.render.text import render
 
@@ -75,7 +76,12 @@ def test_a_narrow_terminal_leaves_out_what_is_zero_everywhere_and_bars() -> None
 def test_a_pipe_has_one_finding_a_line_and_whole_names() -> None:
     shown = lines(VARIETY, View(width=60))
     findings = [line for line in shown if re.search(r"KI\d{3} (note|warning)", line)]
-    assert len(findings) == sum(len(i.findings) for i in items(VARIETY) if isinstance(i, Result))
+    told = [(f, i) for i in items(VARIETY) if isinstance(i, Result) for f in i.findings]
+    assert len(findings) == len({finding for finding, _ in told}) < len(told)
+    for finding, of in told:
+        (line,) = (one for one in findings if finding.rule in one and finding.message in one)
+        shared = sum(finding == other for other, _ in told) > 1
+        assert not shared or short(of.kernel.name) in line.rpartition(": ")[2].split(", ")
     assert any("smaller ones to 512 can" in line and "KI001" in line for line in findings)
     assert any("never_called()::'lambda'(int), int*)" in line for line in shown)
 
@@ -95,7 +101,9 @@ def test_many_kernels_do_not_bury_the_summary() -> None:
 def test_all_is_told_of_all_on_demand() -> None:
     shown = "".join(render(many(600), View(width=100, top=0)))
     assert "more kernel" not in shown
-    assert shown.count("KI302") == 300
+    of_ki302 = [line for line in shown.splitlines() if line.startswith(" KI302")]
+    assert len(of_ki302) == 2
+    assert sum(len(line.rpartition(": ")[2].split(", ")) for line in of_ki302) == 300
 
 
 def test_a_fourth_message_of_a_rule_is_counted() -> None:
@@ -183,3 +191,15 @@ def test_explain_hangs_in_a_narrow_terminal() -> None:
 def test_names_are_no_commands_to_ci_services(name: str, shown: str, color: bool) -> None:
     assert paint([(name, "")], color) == shown
     assert paint([(name[:1], ""), (name[1:], "")], False) == shown
+
+
+def test_limiters_that_do_not_fit_share_a_line() -> None:
+    shown = [line.strip() for line in lines(VARIETY, View(width=46, fold=True))]
+    assert "slots VGPR SGPR" in shown
+    assert shown.count("VGPR LDS") == 2
+
+
+def test_a_long_word_is_indented_less() -> None:
+    told = [*wrap([("KI101 warning spilled: ", ""), ("k" * 24, ""), (" and more", "")], 30, 14)]
+    shown = ["".join(text for text, _ in line).rstrip() for line in told]
+    assert shown == ["KI101 warning spilled:", "      " + "k" * 24, " " * 14 + "and more"]

@@ -29,6 +29,10 @@ ANSWERS = (
     ("limits", "gfx942"),
     ("compare-profile", "profile/kernel_trace.csv", TEXT),
     ("rules",),
+    ("explain",),
+    ("explain", "KI106"),
+    ("explain", "occupancy"),
+    ("explain", "gate"),
 )
 
 
@@ -37,9 +41,11 @@ def on_a_terminal(arguments: Sequence[str], **environment: str) -> list[str]:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "kernelinfo", *arguments]
     known = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    known |= {"PAGER": "cat"}
     process = subprocess.Popen(
         command,
         cwd=FIXTURES,
+        stdin=theirs,
         stdout=theirs,
         stderr=subprocess.DEVNULL,
         env=known | {"COLUMNS": "80", "TERM": "xterm"} | environment,
@@ -76,15 +82,43 @@ def test_bars_limiters_and_severities_are_set_off() -> None:
     assert re.search(r"\x1b\[1;35mwarning", painted)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is POSIX's")
+def test_an_explanation_is_in_colour() -> None:
+    painted = on_a_terminal(("explain", "assembly/spills-clang22-gfx90a.s", "hint_reached"))
+    limiting = next(line for line in painted if "waves/SIMD" in line and "◄" in line)
+    assert limiting.startswith("\x1b[35m ")
+    assert any("KI302" in line and "\x1b[1;35mwarning: \x1b[0m" in line for line in painted)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is POSIX's")
+def test_a_page_of_the_manual_is_drawn_and_paged_on_a_terminal() -> None:
+    read = on_a_terminal(("explain", "occupancy"), PAGER="sed s/^/paged:/")
+    assert all(line.startswith("paged:") for line in read)
+    page = [line.removeprefix("paged:") for line in read]
+    assert "\x1b[1;4mOccupancy from first principles\x1b[0m" in page[0]
+    assert not [line for line in page if line.startswith(("#", "* ", "```"))]
+    assert any("waves stay \x1b[1mresident\x1b[0m" in line for line in page)
+
+
+def test_a_pipe_gets_the_markdown_of_a_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = run("explain", "occupancy")[0]
+    assert page.startswith("# Occupancy from first principles\n")
+    assert "```console\n" in page
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1;4mOccupancy from first principles\x1b[0m" in run("explain", "occupancy")[0]
+
+
 PIPED = (
-    *(answer for answer in ANSWERS if answer[0] not in ("arch", "limits", "rules")),
+    *ANSWERS,
     ("container/libtwo.so",),
+    ("code_object",),
     (VARIETY, "--by", "limiter"),
     ("container", "--by", "member"),
     (TEXT, "--columns", "kernel,waves,VGPR_Used,lds,library"),
     ("diff", VARIETY, VARIETY, "--as", "gfx90a,gfx942"),
     ("diff", "assembly/variety-clang15-gfx90a.s", VARIETY, "--by", "limiter"),
     ("pressure", VARIETY),
+    ("pressure", "container/libtwo.so"),
     ("pressure", TEXT, "vgprbound"),
     ("check", VARIETY, "--exit-zero"),
     ("calc", "gfx942", "--vgpr", "96", "--vary", "lds"),

@@ -56,6 +56,17 @@ def test_a_failure_is_one_line(tmp_path: Path, text: str, message: str) -> None:
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.parametrize(
+    ("option", "mend"), [("--timeout", "see --timeout"), ("", "give a source with fewer kernels")]
+)
+def test_a_late_answer_names_an_option_only_if_there_is_one(
+    tmp_path: Path, option: str, mend: str
+) -> None:
+    slow = script(tmp_path / "compiler", "sleep 60")
+    with Processes(0.5, option=option) as processes, pytest.raises(CompilerError, match=mend):
+        processes.run([slow])
+
+
 def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelinfo.compile.processes._MOST_OUTPUT", 1 << 20)
     with Processes(60) as processes, pytest.raises(CompilerError, match="more than 1048576 bytes"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import kernelinfo
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 
 from ..compiling import bitcode, needs_clang
+from ..test_golden import run
 from .interrupts import KERNEL
 
 ROOT = Path(__file__).parents[2]
@@ -51,6 +53,50 @@ def test_a_kernel_is_swept(tmp_path: Path) -> None:
     assert results[0]
     assert results[0].kernel.used.vgprs
     assert not found.has_failed
+
+
+@pytest.mark.slow
+@needs_clang
+def test_a_source_is_swept_as_by_the_command(tmp_path: Path) -> None:
+    (tmp_path / "size.h").write_text("#define SIZE 3\n")
+    source = tmp_path / "k.hip"
+    source.write_text(
+        '#include "size.h"\n__attribute__((global)) void k(int *a) { a[WHERE] = SIZE; }\n'
+    )
+    flags = ("-nogpuinc", "-nogpulib", "-DWHERE=1")
+    found = kernelinfo.sweep(
+        source, "k", arch="MI300X", compiler="clang++-22", flags=flags, waves=[4, 8], level="2"
+    )
+    words = ("--arch", "MI300X", "--compiler", "clang++-22", "--waves", "4,8", "-O", "2")
+    out, err, code = run("sweep", str(source), "k", *words, "--format", "json", "--", *flags)
+    assert code == 0, err
+    (one,) = json.loads(out)["inputs"]
+    assert (found.target_id, found.level, found.level_from) == ("gfx942", "2", "reproduced")
+    assert (one["target"], one["level"]) == ("gfx942", "-O2")
+    mine = [variant.result for variant in found.kernels[0].variants]
+    by_command = [variant["kernel"] for variant in one["kernels"][0]["variants"]]
+    assert [
+        (r.kernel.used.vgprs, r.kernel.code_bytes, r.kernel.waves_per_simd) for r in mine if r
+    ] == [
+        (k["used"]["vgprs"], k["code_bytes"], k["occupancy"]["waves_per_simd"]) for k in by_command
+    ]
+    commands = [
+        {"directory": str(tmp_path), "file": "k.hip", "command": "hipcc -DWHERE=1 -c k.hip"}
+    ]
+    (tmp_path / "c.json").write_text(json.dumps(commands))
+    clang, closed = "clang++-22", flags[:2]
+    found = kernelinfo.sweep(
+        source, arch="gfx942", compiler=clang, flags=closed, compile_commands=tmp_path / "c.json"
+    )
+    assert len(found.kernels) == 1
+    with pytest.raises(
+        CompilerError, match=r"undeclared identifier 'WHERE'(?s:.*)see the compiler"
+    ):
+        kernelinfo.sweep(source, arch="gfx942", compiler=clang, flags=closed)
+    with pytest.raises(OptionError, match="no target to compile for"):
+        kernelinfo.sweep(source)
+    with pytest.raises(OptionError, match="is no source; leave out flags"):
+        kernelinfo.sweep(tmp_path / "k.bc", flags=flags)
 
 
 @pytest.mark.slow

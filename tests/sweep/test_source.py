@@ -11,7 +11,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ..compile.test_equal import HEADER, SOURCES, needs
+from ..compile.test_equal import BUILDS, HEADER, SOURCES, needs
+from ..compile.test_equal import written as assembly_of
 from ..compiling import needs_clang
 from ..conftest import FIXTURES
 from ..test_golden import run
@@ -86,6 +87,28 @@ def test_a_source_equals_the_bitcode_of_its_compiler(
     assert [line.startswith("compiled by: ") for line in told] == [True, True]
     assert told[0] == f"compiled by: {' '.join(one['command'])}"
     assert " ".join(BITCODE) in told[1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("compiler", "target", "paths", "flags"),
+    [one for one in BUILDS if one.id in ("hipcc", "19", "22-closed")],
+)
+def test_the_first_row_of_each_source_is_its_assembly(
+    compiler: str, target: str, paths: list[str], flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    words = ("--arch", target, "--compiler", compiler, "--waves", "8", "--format", "json")
+    out, err, code = run("sweep", *paths, *words, "--", "-w", *flags)
+    assert code == 0, err
+    device = ("-x", "hip", "--cuda-device-only", "-S", "-O3", "-w", f"--offload-arch={target}")
+    by_hand = assembly_of((compiler, *device, *flags), paths, tmp_path)
+    swept = json.loads(out)["inputs"]
+    assert len(swept) == len(paths)
+    for one, path in zip(swept, by_hand, strict=True):
+        shown = json.loads(run("report", path, "--format", "json")[0])["kernels"]
+        truth = {kernel["symbol"]: numbers(kernel) for kernel in shown}
+        first = {each["symbol"]: numbers(each["variants"][0]["kernel"]) for each in one["kernels"]}
+        assert first == truth, path
 
 
 @pytest.mark.slow

@@ -18,6 +18,7 @@ import jsonschema
 import pytest
 
 import kernelinfo
+from kernelinfo.render.paint import cells
 
 from ..compiling import assembly, bitcode, needs_clang
 from ..conftest import FIXTURES
@@ -198,7 +199,7 @@ def test_other_formats_hold_every_variant(small: str, name: str) -> None:
         assert "waves 8" in out
         assert "waves/SIMD as compiled" in out
     if name == "html":
-        assert out.count('class="bar"') == 2 * (out.count("<tr") - 1)  # VGPRs and code; no spills
+        assert out.count('class="amount"') == 2 * (out.count("<tr") - 1)  # no spills
         assert "<script" not in out
 
 
@@ -232,6 +233,12 @@ def test_bad_input_is_one_line(build: Path, small: str, tmp_path: Path) -> None:
         (".",): "not a file",
         ("missing.bc",): "No such file",
         ("kernels.bc", "nothing"): "no kernel is named 'nothing' (",
+        (
+            "kernels.bc",
+            "-k",
+            "idel",
+        ): "no kernel matches -k idel (1 in the file); did you mean idle?",
+        ("kernels.bc", "--exclude", "i*"): "no kernel matches --exclude i* (1 in the file)",
         ("kernels.bc", "--waves", "4,x"): "not a list of numbers",
         ("kernels.bc", "--arch", "gfx0"): "unknown target",
         ("kernels.bc", "-O", "9"): "give 0, 1, 2, 3, s or z",
@@ -246,6 +253,39 @@ def test_bad_input_is_one_line(build: Path, small: str, tmp_path: Path) -> None:
         assert (out, code) == ("", 2), arguments
         assert len(err.splitlines()) == 1, err
         assert message in err, err
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("-k", "idle"), ["idle"]),
+        (("-k", "i*", "-k", "crowded"), ["crowded", "idle"]),
+        (("--exclude", "crowd*"), ["idle"]),
+        (("*", "-k", "re:^id"), ["idle"]),
+    ],
+)
+def test_kernels_are_chosen_as_everywhere(
+    words: tuple[str, ...], names: list[str], build: Path
+) -> None:
+    document = swept(str(build / "kernels.bc"), *words, "--waves", "8")
+    assert [kernel["name"] for kernel in document["kernels"]] == names
+
+
+@needs_clang
+@pytest.mark.parametrize("width", [60, 80])
+def test_the_table_fits_a_narrow_terminal(width: int, build: Path) -> None:
+    words = ("kernels.bc", "--waves", "4,8", "--width", str(width))
+    out = run("sweep", *words, folder=build)[0]
+    assert " limited by\n" in out
+    assert [line for line in out.splitlines() if cells(line) > width] == []
+
+
+@needs_clang
+def test_a_pattern_without_a_kernel_is_named(build: Path) -> None:
+    out, err, code = run("sweep", "kernels.bc", "-k", "idle", "-k", "odd", folder=build)
+    assert ("idle" in out, code) == (True, 0)
+    assert err == "kernels.bc: -k odd matches no kernel\n"
 
 
 @needs_clang

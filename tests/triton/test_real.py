@@ -14,6 +14,7 @@ import kernelinfo
 import kernelinfo.triton as of_triton
 
 from ..manual.recipes import recipe
+from ..watch.watching import watching
 
 triton = pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
 
@@ -86,6 +87,31 @@ def test_ten_compiles_and_then_the_same_from_the_cache() -> None:
             assert sizes == [(one.kwargs["BLOCK_M"], one.kwargs["BLOCK_N"]) for one in configs]
     finally:
         knobs.listener = None
+
+
+def test_watch_shows_each_kernel_as_it_is_compiled(tmp_path: Path) -> None:
+    """Once, with the registers of Triton's assembly and the LDS of Triton's metadata."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    expected: list[tuple[str, int, int, int]] = []
+    with watching(tmp_path, str(cache)) as found:
+        assert found.look()["kernels"] == []
+        for target, size in (("gfx942", 32), ("gfx942", 64), ("gfx1100", 64), ("gfx950", 128)):
+            compiled = build(target, config(size, size))
+            registers = number(compiled.asm["amdgcn"], ".vgpr_count")
+            spills = number(compiled.asm["amdgcn"], ".vgpr_spill_count")
+            expected.append((target, registers, spills, compiled.metadata.shared))
+            seen = found.until(lambda look: launches(look) == sorted(expected))
+            assert not seen["gone"]
+            assert not seen["problems"]
+        assert found.is_silent(1), "what is compiled is shown once"
+
+
+def launches(look: dict[str, Any]) -> list[tuple[str, int, int, int]]:
+    """Target, VGPRs, spills and LDS of each kernel of a look."""
+    rows = [one["row"] for one in look["kernels"]]
+    names = ("VGPR_Used", "VGPR_Spills", "Dynamic_LDS")
+    return sorted((row["Target"].partition(":")[0], *(row[name] for name in names)) for row in rows)
 
 
 def tuner(configs: list[Any], fn: Any = MATMUL, **options: Any) -> Any:

@@ -226,6 +226,13 @@ def test_lines_end_with_the_sum_of_the_look(build: Path) -> None:
     assert lines[-1].endswith(": 4 kernels")
 
 
+def test_lines_are_whole_in_a_pipe_unless_a_width_is_given(build: Path) -> None:
+    whole, _, _ = run("watch", "k.s", "--once", folder=build)
+    assert max(map(len, whole.splitlines())) > 60
+    folded, _, _ = run("watch", "k.s", "--once", "--width", "60", folder=build)
+    assert max(map(len, folded.splitlines())) <= 60
+
+
 def put(cache: Path, name: str, content: bytes) -> None:
     """Write a file of Triton's cache as `FileCacheManager.put` of triton/runtime/cache.py does."""
     beside = cache / f"tmp.pid_{os.getpid()}_{name}"

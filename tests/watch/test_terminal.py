@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from ..conftest import FIXTURES
 from .terminal import (
     FLAGS,
     KERNELINFO,
@@ -26,7 +27,7 @@ from .terminal import (
     sleeping,
     terminal,
 )
-from .watching import NEW, OLD
+from .watching import NEW, OLD, replaced
 
 pytestmark = needs_terminal
 
@@ -206,3 +207,21 @@ def test_a_folder_that_is_deleted_and_made_again(tmp_path: Path) -> None:
         build.mkdir()
         shutil.copy(NEW, build / "k.s")
         assert "moved  ldsbound" in shown.until("look 3 at")
+
+
+@pytest.mark.slow
+def test_one_of_3000_objects_changes(tmp_path: Path) -> None:
+    objects = FIXTURES / "code_object"
+    build = tmp_path / "build"
+    build.mkdir()
+    for number in range(3000):
+        shutil.copy(objects / "tiny-v6-clang22-gfx90a.co", build / f"kernel{number}.co")
+    with terminal(tmp_path.name, tmp_path) as shown:
+        shown.type(f"{KERNELINFO} watch build")
+        shown.until("look 1 at .*: 6.000 kernels")
+        replaced(build / "kernel1500.co", (objects / "tiny-v4-clang15-gfx90a.co").read_bytes())
+        screen = shown.until("look 2 at .*: [12] of 6.000 kernels changed")
+        assert "kernel1500.co" in screen
+        shown.press("C-c")
+        shown.type("echo code $?")
+        shown.until("code 0")

@@ -153,7 +153,10 @@ _TAKES_VGPRS = b"s_alloc_vgpr"
 def with_proven(
     kernel: KernelFacts, text: Text, found_in: KernelText, target: Target | None
 ) -> KernelFacts:
-    """The kernel with the numbers that its instructions prove, from the source `code`."""
+    """The kernel with the numbers that its instructions prove, from the source `code`.
+
+    For most kernels a search for a few bytes decides, without reading instructions.
+    """
     start, end = found_in.label, found_in.end
     if start is None:
         return kernel

@@ -192,7 +192,13 @@ _DECLARED = rb"\.(?:byte|short|long)[ \t]+(\d{1,9})[ \t]*; DW_AT_decl_(file|line
 
 
 class SourceFiles:
-    """Numbered source files of one module, and the lines on which functions are declared."""
+    """Numbered source files of one module, and the lines on which functions are declared.
+
+    .file 0 "/elsewhere/build" "../src/file.hip" md5 0x…
+    .loc  0 100 49 prologue_end           ; ../src/file.hip:100:49
+    .long .Lfunc_end0-.Lfunc_begin0       ; DW_AT_high_pc
+    .byte 98                              ; DW_AT_decl_line
+    """
 
     def __init__(self) -> None:
         self._parts: dict[int, list[str]] = {}

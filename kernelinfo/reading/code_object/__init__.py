@@ -13,9 +13,9 @@ from kernelinfo.reading.code_object.note_metadata import NoteMetadata, shown_ker
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
     STT_AMDGPU_HSA_KERNEL,
-    STT_FUNC,
-    STT_OBJECT,
+    KernelSymbols,
     SymbolRow,
+    descriptor_symbols,
     kernel_symbols,
 )
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
@@ -58,16 +58,16 @@ def read(
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     known = targets.by_elf_mach(elf.flags & 0xFF)
     if asked and known and asked.targets and known.name not in asked.targets:
-        return _passed_over(elf, known.name, _described(kernel_symbols(elf, []).rows))
+        return _passed_over(elf, known.name, descriptor_symbols(elf, []))
     wanted = None
     if asked and known and not known.vgprs[0].early_encoding_granule:
         wanted = asked.kernel
     of_symbols: list[ReadWarning] = []
-    symbols, resources = kernel_symbols(elf, of_symbols)
-    described = _described(symbols)
+    symbols = kernel_symbols(elf, of_symbols)
+    described, code, resources = symbols
     is_sound = described and not warnings and not of_symbols
     if wanted and known and is_sound and not any(map(wanted, described)):
-        return _passed_over(elf, known.name, described)
+        return _passed_over(elf, known.name, symbols)
     metadata = NoteMetadata(elf, warnings, budget, wanted)
     warnings += of_symbols
     if not metadata.found:
@@ -85,7 +85,7 @@ def read(
         warnings.append(ReadWarning(message, offset=7))
 
     unlisted = [symbol for symbol in described if symbol not in metadata.kernels]
-    unlisted.sort(key=described.__getitem__)
+    unlisted.sort(key=lambda symbol: described[symbol][2])
     if unlisted and metadata.found and not warnings:
         message = f"{shown_kernels(unlisted)}: not in the metadata, by which it is launched"
         warnings.append(ReadWarning(f"{message}; build it again"))
@@ -95,7 +95,8 @@ def read(
         warnings.append(ReadWarning(message))
     kernels, passed_over = [], []
     without: dict[str, list[str]] = {}
-    descriptors, within = _Descriptors(elf, symbols), descriptor.within(target)
+    most = len(elf.data)
+    descriptors = _Descriptors(elf, described)
     known_name = target and target.name
     for symbol, (numbers, place) in (metadata.kernels | dict.fromkeys(unlisted, _UNLISTED)).items():
         if wanted and not wanted(symbol):
@@ -104,10 +105,9 @@ def read(
         stated: list[StatedNumbers] = []
         places: list[Place] = []
         try:
-            at, words = descriptors.of(symbol)
-            stated.append(("descriptor", descriptor.numbers(words, known_name, version)))
-            is_v2 = len(words) > descriptor.WORDS
-            places.append(Place("descriptor", at, descriptor.WITHIN_V2 if is_v2 else within))
+            at, statement = descriptors.of(symbol)
+            stated.append(("descriptor", descriptor.numbers(statement, known_name, version)))
+            places.append(Place("descriptor", at, descriptor.within(statement, target)))
         except ReadError as error:
             without.setdefault(str(error), []).append(symbol)
         if numbers != NOTHING:
@@ -115,7 +115,7 @@ def read(
             places.append(place)
         if symbol in resources:
             stated.append(("symbol", symbol_numbers(resources[symbol])))
-        code_bytes = _code_bytes(elf, symbols.get(symbol))
+        code_bytes = _code_bytes(code[symbol], most) if symbol in code else None
         kernels.append(KernelFacts(symbol, tuple(stated), tuple(places), code_bytes))
     settings = features(elf, version, metadata.isa)
     notes: tuple[str, ...] = ()
@@ -141,16 +141,9 @@ def read(
     return module if target is None else with_settled_vgprs(module, target, metadata.target_id)
 
 
-def _described(symbols: Mapping[str, SymbolRow]) -> dict[str, int]:
-    """Kernel's symbol → address of its descriptor."""
-    return {
-        name.removesuffix(".kd"): row[3] for name, row in symbols.items() if row[1] & 15 != STT_FUNC
-    }
-
-
-def _passed_over(elf: Elf, processor: str, described: Mapping[str, int]) -> Module:
+def _passed_over(elf: Elf, processor: str, symbols: KernelSymbols) -> Module:
     """The module of an unwanted processor or without wanted kernels: only the names of kernels."""
-    version, names = code_object_version(elf), tuple(described)
+    version, names = code_object_version(elf), tuple(symbols.descriptors)
     return Module("code-object", processor, Features(), version, (), (), passed_over=names)
 
 
@@ -162,25 +155,25 @@ _BLOCK = 1 << 16
 class _Descriptors:
     """The kernel descriptors of one code object."""
 
-    def __init__(self, elf: Elf, symbols: Mapping[str, SymbolRow]) -> None:
-        self._elf, self._symbols, self._size = elf, symbols, len(elf.data)
+    def __init__(self, elf: Elf, rows: Mapping[str, SymbolRow]) -> None:
+        self._elf, self._rows, self._size = elf, rows, len(elf.data)
         self._start, self._block = 0, memoryview(b"")
 
-    def of(self, name: str) -> tuple[int, descriptor.Words]:
-        """(byte offset, words) of a kernel's descriptor. Raises `ReadError` if it has none, or its
-        bytes are not in the file."""
-        row = self._symbols.get(name + ".kd") or self._symbols.get(name)
-        if row is None or row[1] & 15 == STT_FUNC:
+    def of(self, symbol: str) -> tuple[int, descriptor.Statement]:
+        """(byte offset, statement) of a kernel's descriptor. Raises `ReadError` if it has none, or
+        its bytes are not in the file."""
+        if symbol not in self._rows:
             raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
-        is_v2 = row[1] & 15 == STT_AMDGPU_HSA_KERNEL
+        kind, section, value, _ = self._rows[symbol]
+        is_v2 = kind == STT_AMDGPU_HSA_KERNEL
         size = descriptor.SIZE_V2 if is_v2 else descriptor.SIZE
-        at = _offset(self._elf, row[2], row[3])
+        at = _offset(self._elf, section, value)
         if at is None or at + size > self._size:
             raise ReadError("the descriptor's address has no bytes in the file")
         if not self._start <= at <= self._start + len(self._block) - size:
             self._start = at - at % _BLOCK
             self._block = self._elf.data.read(self._start, _BLOCK + size)
-        return at, descriptor.words(self._block, at - self._start, is_v2=is_v2)
+        return at, descriptor.statement(self._block, at - self._start, is_v2=is_v2)
 
 
 def _offset(elf: Elf, section: int, value: int) -> int | None:
@@ -194,12 +187,12 @@ def _offset(elf: Elf, section: int, value: int) -> int | None:
     return parts[0].offset + value
 
 
-def _code_bytes(elf: Elf, code: SymbolRow | None) -> int | None:
-    """Bytes of a kernel's code; None if the symbol states no size."""
-    if code is None or code[1] & 15 == STT_OBJECT:
-        return None
-    size = code[4] - (descriptor.SIZE_V2 if code[1] & 15 == STT_AMDGPU_HSA_KERNEL else 0)
-    return size if 0 < size <= len(elf.data) else None
+def _code_bytes(row: SymbolRow, most: int) -> int | None:
+    """Bytes of a kernel's code; None if its symbol states no size, or one of more than `most`."""
+    kind, _, _, size = row
+    if kind == STT_AMDGPU_HSA_KERNEL:
+        size -= descriptor.SIZE_V2
+    return size if 0 < size <= most else None
 
 
 def _stamps(elf: Elf) -> tuple[str, ...]:

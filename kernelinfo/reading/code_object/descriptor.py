@@ -25,58 +25,62 @@ _DYNAMIC_VGPRS_GFX120, _DYNAMIC_VGPRS_GFX125 = 6, 17
 former belongs to the trap handler."""
 
 
-_WORDS = Struct("<II4xI8xIQQIIIH2xI")
+_STATEMENT = Struct("<8s4x4s8x40s")
+_STATEMENT_V2 = Struct("<256s")
+_WORDS = Struct("<IIIIQQIIIH2xI")
 """Bytes of LDS and scratch, four reserved words, COMPUTE_PGM_RSRC3, 1 and 2, the properties, a
-reserved field. Skips the size of the arguments and the code's entry."""
-_WORDS_V2 = Struct("<48xI4xIII16xHH15xB")
+reserved field."""
+_WORDS_V2 = Struct("<48xI4xIII16xHH15xB152x")
 """COMPUTE_PGM_RSRC1, properties, scratch and LDS, SGPRs, VGPRs, log2 of the wave's lanes."""
-WORDS = 6
 
-Words = tuple[Any, ...]
-"""Fields of a descriptor, or of an amd_kernel_code_t, as read by `words`."""
+Statement = tuple[bytes, ...]
+"""Bytes of a descriptor, without the size of the arguments and the code's entry, which differ
+between kernels that state the same; or an amd_kernel_code_t."""
 
-WITHIN: Mapping[str, int] = {
+_WITHIN: Mapping[str, int] = {
     **{"lds_bytes": 0, "scratch_bytes_per_lane": 4, "dynamic_stack": 56, "wave_size": 56},
     **{"reserved_vgprs": 48, "least_reserved_vgprs": 48, "reserved_sgprs": 48, "wgp_mode": 48},
     **{"accum_offset": 44, "tg_split": 44, "named_barriers": 44, "dynamic_vgprs": 52},
 }
 """Number's name → byte offset of its field in a kernel descriptor."""
-_WITHIN_GFX125: Mapping[str, int] = {**WITHIN, "dynamic_vgprs": 44}
-WITHIN_V2: Mapping[str, int] = {
+_WITHIN_GFX125: Mapping[str, int] = {**_WITHIN, "dynamic_vgprs": 44}
+_WITHIN_V2: Mapping[str, int] = {
     **{"vgprs": 86, "sgprs": 84, "lds_bytes": 64, "scratch_bytes_per_lane": 60},
     **{"dynamic_stack": 56, "wave_size": 103, "reserved_vgprs": 48, "reserved_sgprs": 48},
 }
 """Number's name → byte offset of its field in an amd_kernel_code_t."""
 
 
-def words(raw: memoryview, at: int, *, is_v2: bool) -> Words:
-    """The fields of the descriptor at offset `at`. Raises `ReadError` if bytes are set that every
-    generation reserves."""
-    if is_v2:
-        return _WORDS_V2.unpack_from(raw, at)
-    lds, scratch, a, b, c, d, rsrc3, rsrc1, rsrc2, properties, e = _WORDS.unpack_from(raw, at)
-    if a or b or c or d or e:
-        raise ReadError("the symbol .kd does not point at a descriptor")
-    # Keeps one bit of RSRC2: the dispatcher writes most of the others.
-    return lds, scratch, rsrc3, rsrc1, rsrc2 & 1 << _DYNAMIC_VGPRS_GFX120, properties
+def statement(raw: memoryview, at: int, *, is_v2: bool) -> Statement:
+    """The bytes of the descriptor at offset `at`. Equal ones state the same numbers."""
+    return (_STATEMENT_V2 if is_v2 else _STATEMENT).unpack_from(raw, at)
 
 
-def within(target: Target | None) -> Mapping[str, int]:
+def within(statement: Statement, target: Target | None) -> Mapping[str, int]:
     """Number's name → byte offset of its field in a descriptor for this target."""
-    return _WITHIN_GFX125 if target and target.named_barriers else WITHIN
+    if len(statement) == 1:
+        return _WITHIN_V2
+    return _WITHIN_GFX125 if target and target.named_barriers else _WITHIN
 
 
 @lru_cache(maxsize=1 << 14)  # the 88,000 kernels of a library have some 10,000 descriptors
-def numbers(words: Words, processor: str | None, code_object_version: int | None) -> Numbers:
+def numbers(
+    statement: Statement, processor: str | None, code_object_version: int | None
+) -> Numbers:
     """The numbers that a descriptor or amd_kernel_code_t states.
 
     Without `processor`: only the numbers whose fields are equal on all generations. LDS is not read
-    from COMPUTE_PGM_RSRC2: the dispatcher overwrites it there.
+    from COMPUTE_PGM_RSRC2: the dispatcher overwrites it there. Raises `ReadError` if bytes are set
+    that every generation reserves.
     """
     target = find(processor) if processor else None
-    if len(words) > WORDS:
-        return _numbers_v2(words, target)
-    lds, scratch, rsrc3, rsrc1, rsrc2, properties = words
+    if len(statement) == 1:
+        return _numbers_v2(statement[0], target)
+    lds, scratch, a, b, c, d, rsrc3, rsrc1, rsrc2, properties, e = _WORDS.unpack(
+        b"".join(statement)
+    )
+    if a or b or c or d or e:
+        raise ReadError("the symbol .kd does not point at a descriptor")
     found: dict[str, Any] = {"lds_bytes": lds, "scratch_bytes_per_lane": scratch}
     if (code_object_version or 0) >= 5:
         found["dynamic_stack"] = bool(properties >> 11 & 1)
@@ -94,15 +98,16 @@ def numbers(words: Words, processor: str | None, code_object_version: int | None
         found["named_barriers"] = NAMED_BARRIERS * (rsrc3 >> 14 & 7)
         is_dynamic = rsrc3 >> _DYNAMIC_VGPRS_GFX125 & 1
     else:
-        is_dynamic = rsrc2 if target.vgprs[0].dynamic_blocks else 0
+        # Up to gfx11 this bit belongs to the trap handler.
+        is_dynamic = rsrc2 >> _DYNAMIC_VGPRS_GFX120 & 1 if target.vgprs[0].dynamic_blocks else 0
     if is_dynamic:
         found["dynamic_vgprs"] = True
     return Numbers(**found)
 
 
-def _numbers_v2(words: Words, target: Target | None) -> Numbers:
+def _numbers_v2(raw: bytes, target: Target | None) -> Numbers:
     """The numbers that an amd_kernel_code_t states; it also has the exact register counts."""
-    rsrc1, properties, scratch, lds, sgprs, vgprs, log2_lanes = words
+    rsrc1, properties, scratch, lds, sgprs, vgprs, log2_lanes = _WORDS_V2.unpack(raw)
     found = Numbers(
         lds_bytes=lds,
         scratch_bytes_per_lane=scratch,

@@ -21,7 +21,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly.scan import own_line
 from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.debug_children import children
-from kernelinfo.reading.code_object.symbols import STT_OBJECT, kernel_symbols
+from kernelinfo.reading.code_object.symbols import kernel_symbols
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf
@@ -70,11 +70,10 @@ def read_source_lines(data: Data) -> dict[str, SourceLine]:
     debug = [s for s in elf.sections if s.name in _SECTIONS and s.type == SHT_PROGBITS]
     if not debug or (elf.type == ET_REL and any(section.is_compressed for section in debug)):
         return {}  # addresses can only be filled into sections that are not compressed
-    symbols = kernel_symbols(elf, warnings).defined
+    functions = kernel_symbols(elf, warnings).code
     entries = {
         name: (address, address + symbol.size)
-        for name, symbol in symbols.items()
-        if symbol.type != STT_OBJECT
+        for name, symbol in functions.items()
         for address in [relocation.address(elf, symbol.section, symbol.value)]
     }
     found: dict[str, SourceLine] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from struct import Struct, unpack
 from struct import error as StructError
 from typing import NamedTuple
@@ -24,15 +24,16 @@ STT_OBJECT = 1
 STT_FUNC = 2
 STT_AMDGPU_HSA_KERNEL = 10
 """Code object v2: an amd_kernel_code_t with the kernel's code behind it."""
-_KINDS = {STT_NOTYPE, STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
+_KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _SHN_ABS = 0xFFF1
 _DYNAMIC = RowLayout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
 _SYMBOL = Struct("<IBxHQQ")
-SymbolRow = tuple[int, int, int, int, int]
-"""Offset of the name in the string table, then the fields of a `Symbol` with the binding in the
-upper half of the type. A library has half a million: making nouns of them takes as long again."""
+_WITHOUT_NAME = Struct("<4xBxHQQ")
+SymbolRow = tuple[int, int, int, int]
+"""The fields of a `Symbol`. A library has half a million: making nouns of them takes as long again.
+"""
 
 
 class Symbol(NamedTuple):
@@ -48,48 +49,82 @@ class Symbol(NamedTuple):
 class KernelSymbols(NamedTuple):
     """The symbols of kernels and functions in all symbol tables."""
 
-    rows: dict[str, SymbolRow]
-    """Name → row of every function, v2 kernel and `.kd` object."""
+    descriptors: dict[str, SymbolRow]
+    """Kernel → row of its `.kd` object; of a v2 kernel, which begins with its descriptor, its own.
+    """
+    functions: dict[str, SymbolRow]
+    """Name → row of every function and v2 kernel."""
     resources: dict[str, dict[str, int]]
     """Function → suffix of a resource symbol's name → value."""
 
     @property
-    def defined(self) -> dict[str, Symbol]:
-        """Name → symbol of every function, v2 kernel and `.kd` object."""
-        return {name: Symbol(row[1] & 15, *row[2:]) for name, row in self.rows.items()}
+    def code(self) -> dict[str, Symbol]:
+        """Name → symbol of every function and v2 kernel."""
+        return {name: Symbol(*row) for name, row in self.functions.items()}
 
 
-def kernel_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
+def _is_of_kernel(kind: int, section: int) -> bool:
+    """True if a symbol may be a function, a kernel, a descriptor or a resource symbol."""
+    if kind in _KINDS:
+        return section != 0
+    return kind == STT_NOTYPE and section == _SHN_ABS
+
+
+def _is_of_descriptor(kind: int, section: int) -> bool:
+    return kind in (STT_OBJECT, STT_AMDGPU_HSA_KERNEL) and section != 0
+
+
+def descriptor_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
+    """The symbols of descriptors and v2 kernels, in half of the time of all."""
+    return kernel_symbols(elf, warnings, _is_of_descriptor)
+
+
+def kernel_symbols(
+    elf: Elf,
+    warnings: list[ReadWarning],
+    is_wanted: Callable[[int, int], bool] = _is_of_kernel,
+) -> KernelSymbols:
     """The symbols of kernels and functions; the first table with a name counts.
 
     A dynamic table without a section is found by its segment. Damaged tables become warnings.
     """
-    found = KernelSymbols({}, {})
-    read: list[SymbolRow] = []
+    descriptors: dict[str, SymbolRow] = {}
+    functions: dict[str, SymbolRow] = {}
+    resources: dict[str, dict[str, int]] = {}
+    read: set[tuple[int, ...]] = set()
     for table, in_file in _tables(elf, warnings):
-        rows = _rows(table)
-        if len(rows) == len(read) and {row[1:] for row in rows} == {row[1:] for row in read}:
-            continue  # both tables have the same symbols
-        read, strings = rows, bytes(in_file)
+        whole = table[: len(table) - len(table) % _SYMBOL.size]
+        known, read = read, read.union(_WITHOUT_NAME.iter_unpack(whole))
+        if not any(is_wanted(info & 15, section) for info, section, *_ in read - known):
+            continue  # the first table has them all
+        strings = bytes(in_file)
         # Bounds symbols that share one long string; real tables stay far below.
         budget = 16 * len(strings)
         nameless = 0
-        for row in rows:
-            name = string_at(strings, row[0]) if budget > 0 else None
+        for name_at, info, section, value, size in _SYMBOL.iter_unpack(whole):
+            kind = info & 15
+            if not is_wanted(kind, section):
+                continue
+            name = string_at(strings, name_at) if budget > 0 else None
             if name is None:
                 nameless += 1
                 continue
             budget -= len(name)
-            kind = row[1] & 15
-            if kind == STT_NOTYPE:
+            if kind == STT_OBJECT:
+                if name.endswith(".kd"):
+                    descriptors.setdefault(name[:-3], (kind, section, value, size))
+            elif kind != STT_NOTYPE:
+                functions.setdefault(name, (kind, section, value, size))
+            else:
                 function, _, suffix = name.rpartition(".")
                 if suffix in SYMBOLS:
-                    found.resources.setdefault(function, {})[suffix] = row[3]
-            elif name not in found.rows and (kind != STT_OBJECT or name.endswith(".kd")):
-                found.rows[name] = row
+                    resources.setdefault(function, {})[suffix] = value
         if nameless:
             warnings.append(ReadWarning(f"{nameless} symbols without a name in the string table"))
-    return found
+    for name, row in functions.items():
+        if row[0] == STT_AMDGPU_HSA_KERNEL:
+            descriptors.setdefault(name, row)
+    return KernelSymbols(descriptors, functions, resources)
 
 
 def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
@@ -106,13 +141,6 @@ def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
                 if name:
                     found[name, Symbol(STT_NOTYPE, section, value, size)] = None
     return list(found)
-
-
-def _rows(table: memoryview) -> list[SymbolRow]:
-    """Rows of all symbols that may belong to a kernel."""
-    whole = table[: len(table) - len(table) % _SYMBOL.size]
-    rows = [row for row in _SYMBOL.iter_unpack(whole) if row[1] & 15 in _KINDS and row[2]]
-    return [row for row in rows if row[1] & 15 or row[2] == _SHN_ABS]
 
 
 def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview, memoryview]]:

@@ -232,7 +232,7 @@ def _is_code_object(head: bytes) -> bool:
 
 
 # Every assembly text for these GPUs has one of these, mostly at the top.
-_MARKS = re.compile(
+_MARKS = (
     rb"\.amd(?:gcn_target|hsa_|_kernel_code_t|_amdgpu_|gpu_(?:metadata|hsa_kernel|pal_metadata))"
     rb"|\.hsa_code_object_|; Kernel info:|\.section\s+\.AMDGPU\."
 )
@@ -258,7 +258,7 @@ def _text(blob: Blob) -> Blob | Problem:
         blob = blob._replace(data=Data.of(bytes(blob.data).decode("utf-16", "replace").encode()))
     is_large = len(blob.data) > blob.bounds.carved  # small texts may have stray zeros
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
-    if not is_binary and blob.data.search(_MARKS) is not None:
+    if not is_binary and blob.data.search(re.compile(_MARKS)) is not None:
         return blob._replace(kind="assembly")
     may_be_log = not is_binary and blob.data.search(re.compile(_RESOURCE_USAGE)) is not None
     if may_be_log and build_log.accepts(text_of(blob.data)):

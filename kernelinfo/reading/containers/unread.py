@@ -15,5 +15,6 @@ def read(blob: Blob) -> Iterator[Problem]:
     if blob.data.read(0, 4) == magic.SPIRV:
         message = f"SPIR-V {message}"
     else:
-        message = f"LLVM bitcode {message}, or compile it by `kernelinfo sweep`"
+        mend = "" if blob.containers else ", or compile it by `kernelinfo sweep`"
+        message = f"LLVM bitcode {message}{mend}"
     yield problem(blob, message)

@@ -8,12 +8,14 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Severity
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import (
+    Claim,
     FindingLocation,
     claims,
     headline,
     location_in,
     problem_text,
 )
+from kernelinfo.render.diff.rows import rows
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import paint
 from kernelinfo.render.table import worst_first
@@ -56,7 +58,8 @@ def _worst_first(outcome: Outcome, view: View) -> Iterator[_Annotation]:
             problem_text(problem),
         )
     counted = [claim for claim in claims(outcome, view) if claim.counts]
-    for claim in sorted(counted, key=lambda claim: worst_first(claim.finding)):
+    ranks = _ranks(outcome)
+    for claim in sorted(counted, key=lambda one: (*worst_first(one.finding), _rank(one, ranks))):
         command, rule = _COMMANDS[claim.finding.severity], claim.finding
         yield command, claim.location, f"{rule.rule} {rule.name}", claim.sentence
     for remark in outcome.remarks:
@@ -64,6 +67,24 @@ def _worst_first(outcome: Outcome, view: View) -> Iterator[_Annotation]:
     for pair in outcome.renamed:
         renamed = f"{printable(pair.old.name)} → {printable(pair.new.name)}"
         yield "notice", None, "renamed", renamed
+
+
+_Ranks = dict[tuple[str, str | None], int]
+"""Symbol and target of a kernel -> its place among those that moved since the baseline."""
+
+
+def _ranks(outcome: Outcome) -> _Ranks:
+    moved = rows(outcome.comparison) if outcome.comparison else []
+    found: _Ranks = {}
+    for rank, row in enumerate(moved):
+        found.setdefault((row.kernel.symbol, row.kernel.target), rank)
+    return found
+
+
+def _rank(claim: Claim, ranks: _Ranks) -> int:
+    """Sort key: kernels that lost most first, those that did not move last."""
+    symbol = claim.result.kernel.symbol if claim.result else ""
+    return ranks.get((symbol, claim.target), len(ranks))
 
 
 def _command(command: str, location: FindingLocation | None, title: str, message: str) -> str:

@@ -10,7 +10,7 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Result, counted
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline, problem_text
-from kernelinfo.render.diff.markdown import HEADING, cells_of
+from kernelinfo.render.diff.markdown import HEADING, cells
 from kernelinfo.render.diff.rows import AFFECTED, roll_up, rows
 from kernelinfo.render.markdown import code, folded, kernel_table, plain
 from kernelinfo.render.paint import number
@@ -61,9 +61,10 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 def _moved(comparison: Comparison, view: View) -> Iterator[str]:
     """Changes since the baseline in one line, with a folded table of affected kernels."""
     found = rows(comparison)
-    affected = [cells_of(row, view) for row in found if row.status in AFFECTED]
+    affected = cells(found, AFFECTED, view)
+    moved = sum(row.status in AFFECTED for row in found)
     yield f"\nSince the baseline: {plain(roll_up(comparison, found))}\n"
-    yield from folded(f"{counted(len(affected), 'kernel')} affected", HEADING, affected)
+    yield from folded(f"{counted(moved, 'kernel')} affected", HEADING, affected)
 
 
 def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:

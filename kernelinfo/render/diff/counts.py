@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.compare import Comparison
@@ -11,7 +12,7 @@ from kernelinfo.kernel import counted
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import RECORD_FORMATS, View
-from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, waves_lost
+from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, sums_in_words, waves_lost
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import number, painted, table_lines
@@ -25,8 +26,9 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
     """
     if format not in RECORD_FORMATS:
         raise OptionError(f"--by {by}: --format {format} has no counts; give text, json or csv")
-    old = _counts((*(pair.old for pair in comparison.pairs), *comparison.gone), by)
-    new = _counts((*(pair.new for pair in comparison.pairs), *comparison.new), by)
+    files = comparison.names or ("", "")
+    old = _counts((*(pair.old for pair in comparison.pairs), *comparison.gone), by, files[0])
+    new = _counts((*(pair.new for pair in comparison.pairs), *comparison.new), by, files[1])
     rows = [
         (name, old.get(name, KernelSums()), new.get(name, KernelSums())) for name in {**new, **old}
     ]
@@ -49,15 +51,19 @@ def _text(
     rows: list[tuple[str, KernelSums, KernelSums]], by: CountedBy, view: View
 ) -> Iterator[str]:
     shown = rows[: view.top or None]
-    cells = [(printable(name), *map(arrow, old.cells, new.cells)) for name, old, new in shown]
+    sums = sums_in_words([one for _, old, new in shown for one in (old, new)])
+    cells = [
+        (printable(name), *map(arrow, old, new))
+        for (name, *_), old, new in zip(shown, sums[::2], sums[1::2], strict=True)
+    ]
     lines = table_lines([(by, *HEADINGS), *cells], "tnnnnn", view)
     yield from (f"{line}\n" for line in lines)
     if more := len(rows) - len(shown):
         yield from painted([[(f" … {counted(more, 'more row')}; --top 0 shows all", "dim")]], view)
 
 
-def _counts(kernels: Iterable[KernelSummary], by: CountedBy) -> dict[str, KernelSums]:
-    """Library, target and so on → the sums over its kernels."""
+def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[str, KernelSums]:
+    """Library, target and so on → the sums over its kernels. `file` is that of a build of one."""
     found: dict[str, KernelSums] = {}
     for kernel in kernels:
         one = KernelSums(
@@ -67,14 +73,15 @@ def _counts(kernels: Iterable[KernelSummary], by: CountedBy) -> dict[str, Kernel
             waves_lost=waves_lost(kernel.waves_per_simd, kernel.percent),
             code_bytes=kernel.code_bytes or 0,
         )
-        for name in _names(kernel, by):
+        for name in _names(kernel, by, file):
             found[name] = found.get(name, KernelSums()).plus(one)
     return found
 
 
-def _names(kernel: KernelSummary, by: CountedBy) -> tuple[str, ...]:
+def _names(kernel: KernelSummary, by: CountedBy, file: str) -> tuple[str, ...]:
     """The library, target and so on of a kernel; several for its limiters."""
-    path, _, member = kernel.code_object.partition(" › ")
+    path, member = kernel.place
+    path = path or os.path.basename(file)
     if by == "limiter":
         return tuple(RESOURCES[limiter] for limiter in kernel.limiters) or ("?",)
     if by == "waves":

@@ -9,6 +9,7 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import headline, retargeted, roll_up, rows, toolchain, unread
+from kernelinfo.render.diff.totals import totals
 from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles, place_of, problem_rows
 from kernelinfo.render.html.pieces import PagePiece, Shared, batches, piece
@@ -30,7 +31,9 @@ def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
         {
             "headline": headline(found),
             "builds": [printable(name) for name in comparison.names or ()],
-            "about": [*filter(None, (roll_up(comparison, found), *remarks))],
+            "about": [
+                *filter(None, (roll_up(comparison, found), totals(comparison), *remarks)),
+            ],
             "measures": _MEASURES,
             "problems": problem_rows(comparison.problems),
             "repeats": [],

@@ -52,7 +52,7 @@ def compilers(comparison: Comparison) -> dict[str, Any]:
 
 def row_document(row: ChangedKernel) -> dict[str, Any]:
     """JSON object of one moved, gone or new kernel."""
-    shown = [name for name in KernelSummary._fields if name != "accepted"]
+    shown = [name for name in KernelSummary._fields if name not in ("accepted", "options")]
     sides = {
         side: one and picked(one, *shown) for side, one in (("old", row.old), ("new", row.new))
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
@@ -18,9 +18,8 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     found = diff.rows(comparison)
     named = f" {' → '.join(map(code, comparison.names))}" if comparison.names else ""
     yield f"**kernelinfo diff{named} · {plain(diff.headline(found))}**\n"
-    places = len({diff.place(row) for row in found}) > 1
-    affected = [_cells(row, view, places) for row in found if row.status in diff.AFFECTED]
-    apart = [_cells(row, view, places) for row in found if row.status in ("gone", "new")]
+    affected = cells(found, diff.AFFECTED, view)
+    apart = cells(found, ("gone", "new"), view)
     yield from kernel_table(HEADING, affected)
     yield from folded("gone and new", HEADING, apart)
     yield f"\n{plain(diff.roll_up(comparison, found))}\n"
@@ -29,11 +28,16 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
 
 
-def _cells(row: diff.ChangedKernel, view: View, with_place: bool) -> tuple[str, ...]:
-    """The cells of a row, with the kernel's library or member if there are several."""
-    status, name, *others = cells_of(row, view)
-    place = plain(diff.place(row)) if with_place else ""
-    return status, " · ".join(filter(None, (name, place))), *others
+def cells(
+    found: Sequence[diff.ChangedKernel], statuses: Sequence[diff.Status], view: View
+) -> list[tuple[str, ...]]:
+    """The cells of the rows with one of the statuses. Equal rows of several libraries are one."""
+    wanted = [row for row in found if row.status in statuses]
+    lines = []
+    for row, _, apart in diff.folded_rows(wanted, view.names, has_target_column=True):
+        status, name, *others = cells_of(row, view)
+        lines.append((status, name + plain(apart), *others))
+    return lines
 
 
 def cells_of(row: diff.ChangedKernel, view: View) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
@@ -12,13 +12,19 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import base_name
-from kernelinfo.render.names import printable
-from kernelinfo.render.paint import bound, compiler_name, waves_per_simd
+from kernelinfo.render.names import name_of, printable, told_apart
+from kernelinfo.render.paint import bound, cells, compiler_name, waves_per_simd
+
+if TYPE_CHECKING:
+    from kernelinfo.render import View
+    from kernelinfo.render.name_style import NameStyle
 
 Status = Effect | Literal["renamed", "gone", "new"]
 
 AFFECTED: tuple[Status, ...] = ("worse", "mixed", "changed", "better")
 _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
+ROOM = 40
+"""Columns of names; a longer name shifts the rest of its line."""
 _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 
 
@@ -56,11 +62,63 @@ class ChangedKernel(NamedTuple):
 
 def place(row: ChangedKernel) -> str:
     """Library or member of the kernel: `libfoo.so.1`; empty for a build of one file or source."""
-    path, _, member = row.kernel.code_object.partition(" › ")
+    path, member = row.kernel.place
     of = (member or path).partition(":")[0]
     if of == row.kernel.processor:  # a source compiled for several targets
         return ""
     return printable(member_file(member).rpartition("/")[2] or (library_of(path) if path else ""))
+
+
+class FoldedRow(NamedTuple):
+    """A row that stands for those that are equal but for library and target."""
+
+    row: ChangedKernel
+    name: str
+    apart: str
+    """Target, library and number: ` · gfx90a · libfoo.so + 7 more × 8`; empty if none is needed."""
+
+
+def folded_rows(
+    found: Sequence[ChangedKernel], names: NameStyle, *, has_target_column: bool
+) -> list[FoldedRow]:
+    """The rows in their order, folded. A target that has a column of its own is not named again."""
+    equal: dict[tuple[str, ...], list[ChangedKernel]] = {}
+    for row in found:
+        name = arrow(*(name_of(kernel, names) for kernel in row.sides))
+        target = (target_of(row),) if has_target_column else ()
+        equal.setdefault((row.status, name, row.why, *target), []).append(row)
+    groups = [*equal.values()]
+    targets = not has_target_column and len({*map(target_of, found)}) > 1
+    places = len({*map(place, found)}) > 1
+    texts = [
+        name + _among(of, target_of) * targets + _among(of, place) * places
+        for (_, name, *_), of in equal.items()
+    ]
+    texts = told_apart([[row.kernel for row in of] for of in groups], texts, targets=False)
+    return [
+        FoldedRow(of[0], name, text[len(name) :] + f" × {len(of)}" * (len(of) > 1))
+        for (_, name, *_), of, text in zip(equal, groups, texts, strict=True)
+    ]
+
+
+def fitting_names(found: Sequence[ChangedKernel], view: View) -> NameStyle:
+    """The style of names: short if whole ones are long for a terminal and the user chose none."""
+    if not view.may_shorten:
+        return view.names
+    longest = max((cells(name_of(one.kernel, view.names)) for one in found), default=0)
+    return "short" if longest > min(ROOM, view.width // 2) else view.names
+
+
+def target_of(row: ChangedKernel) -> str:
+    """Target of the kernel; `old → new` if it changed."""
+    return printable(arrow(*(kernel.target for kernel in row.sides)))
+
+
+def _among(found: Sequence[ChangedKernel], of: Callable[[ChangedKernel], str]) -> str:
+    """The target or library of rows: ` · libfoo.so + 7 more`; empty if they have none."""
+    first, *others = dict.fromkeys(map(of, found))
+    more = f" + {len(others)} more" if others else ""
+    return f" · {first}{more}" if first or more else ""
 
 
 def rows(comparison: Comparison) -> list[ChangedKernel]:

@@ -11,11 +11,11 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.diff.rows import arrow
-from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.names import name_of, printable, told_apart
 from kernelinfo.render.paint import fitted, painted
 from kernelinfo.render.records import render_records, render_table
 
-Pairs = dict[str, dict[str, Pair]]  # name → target → pair
+Pairs = dict[str, dict[str, Pair]]  # distinct name → target → pair
 
 
 def render_side_by_side(
@@ -26,10 +26,14 @@ def render_side_by_side(
     Raises `OptionError` for a format without tables."""
     if format not in RECORD_FORMATS:
         raise OptionError(f"--as {','.join(targets)} has no {format}; give one target")
-    pairs: Pairs = {}
+    known: dict[tuple[str, str, str], dict[str, Pair]] = {}
     for target, comparison in zip(targets, comparisons, strict=True):
         for pair in comparison.pairs:
-            pairs.setdefault(name_of(pair.new, view.names), {})[target] = pair
+            key = pair.new.symbol, pair.new.target, pair.new.code_object
+            known.setdefault(key, {})[target] = pair
+    kernels = [next(iter(of.values())).new for of in known.values()]
+    names = told_apart([[one] for one in kernels], [name_of(one, view.names) for one in kernels])
+    pairs: Pairs = dict(zip(names, known.values(), strict=True))
     if format == "text":
         return _text(targets, pairs, comparisons[0], view)
     return render_records(list(_records(targets, pairs)), format)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Comparison
-from kernelinfo.kernel import counted
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.totals import totals
-from kernelinfo.render.names import folded, name_of, printable
+from kernelinfo.render.names import folded, printable
 from kernelinfo.render.paint import Span, cells, fitted, left, painted
 from kernelinfo.render.table import hidden_kernels
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9
-_ROOM = 40  # columns of names; a longer name shifts the rest of its line
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
@@ -46,22 +44,11 @@ def _lines(
 
 
 def _table(shown: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Span]]:
-    equal: dict[tuple[str, str, str], list[diff.ChangedKernel]] = {}
-    for row in shown:
-        equal.setdefault((row.status, row_name(row, view, False), row.why), []).append(row)
-    rows = [of[0] for of in equal.values()]
-    targets = len({_target(row) for row in shown}) > 1
-    places = len({diff.place(row) for row in shown}) > 1
-    names = [
-        name + _among(of, _target, "target") * targets + _among(of, diff.place, "file") * places
-        for (_, name, _), of in equal.items()
-    ]
-    names = [
-        f"{name} × {len(of)}" if of[1:] else name
-        for name, of in zip(names, equal.values(), strict=True)
-    ]
-    width = max([0, *(cells(name) for name in names if cells(name) <= _ROOM)])
-    for row, name in zip(rows, names, strict=True):
+    style = diff.fitting_names(shown, view)
+    found = diff.folded_rows(shown, style, has_target_column=False)
+    names = [one.name + one.apart for one in found]
+    width = max([0, *(cells(name) for name in names if cells(name) <= diff.ROOM)])
+    for (row, *_), name in zip(found, names, strict=True):
         status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
         line = f"{left(name, width)}  {row.why}"
         if view.fold and cells(line) + _INDENT > view.width:
@@ -70,21 +57,3 @@ def _table(shown: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Spa
             yield from ([(" " * _INDENT + other, "")] for other in others)
             status, line = (" " * _INDENT, ""), row.why
         yield from fitted([status, (line, "")], view, _INDENT)
-
-
-def _among(
-    rows: Sequence[diff.ChangedKernel], of: Callable[[diff.ChangedKernel], str], noun: str
-) -> str:
-    """The targets or libraries of rows that are equal otherwise: the one, or their number."""
-    found = [*dict.fromkeys(map(of, rows))]
-    return f" · {found[0]}" if len(found) == 1 else f" · {counted(len(found), noun)}"
-
-
-def row_name(row: diff.ChangedKernel, view: View, with_target: bool) -> str:
-    """Name of a row; `old → new` if name or target changed."""
-    name = diff.arrow(*(name_of(kernel, view.names) for kernel in row.sides))
-    return f"{name} · {_target(row)}" if with_target else name
-
-
-def _target(row: diff.ChangedKernel) -> str:
-    return printable(diff.arrow(*(kernel.target for kernel in row.sides)))

@@ -25,6 +25,13 @@ const keyOf = (limiter, text) =>
       markOf(limiter, 6, 6, 4)),
     text);
 
+/* Pixels of one of the columns of charts (style.css): a drawing of that width keeps its letters'
+   size. */
+function columnWidth() {
+  const page = Math.min(innerWidth, 1440) - (innerWidth > 760 ? 56 : 32);
+  return Math.max(320, innerWidth > 1000 ? (page - 40) / 2 : page);
+}
+
 const textAt = (x, y, content, attributes = {}) => svg("text", { x, y, ...attributes }, content);
 
 /* Diagonal lines for allocated but unused registers. */
@@ -50,24 +57,31 @@ function binaryTicks(most, count) {
   return Array.from({ length: Math.floor(most / step) + 1 }, (_, index) => index * step);
 }
 
-/* Axes; `x` and `y` take values to coordinates. Ticks are [value, label]. */
-function frameOf({ width, height, xMost, yMost, xTicks, yTicks, xTitle, yTitle, xScale }) {
-  const [left, right, top, bottom] = [34, width - 14, 18, height - 32];
-  const x = xScale
-    ? (value) => left + xScale(value) * (right - left)
-    : (value) => left + (value / xMost) * (right - left);
+/* Axes; `x` and `y` take values to coordinates. Ticks are [value, label]. `above` and `beside` are
+   room for labels over the plot and on its right. */
+function frameOf({ width, height, xMost, yMost, xTicks, yTicks, xTitle, yTitle, above = 18,
+  beside = 14 }) {
+  const [left, right, top, bottom] = [34, width - beside, above, height - 32];
+  const x = (value) => left + (value / xMost) * (right - left);
   const y = (value) => bottom - (value / yMost) * (bottom - top);
   const grid = yTicks.map(([value, label]) => [
     svg("line", { x1: left, x2: right, y1: y(value), y2: y(value), class: "grid" }),
     textAt(left - 6, y(value) + 3.5, label, { class: "tick end" }),
   ]);
   const feet = xTicks.map(([value, label]) =>
-    textAt(x(value), bottom + 14, label, { class: "tick middle" }));
+    textAt(x(value), bottom + 15, label, { class: "tick middle" }));
   const titles = [
-    textAt(right, bottom + 27, xTitle, { class: "axis end" }),
-    textAt(2, 9, yTitle, { class: "axis" }),
+    textAt(right, bottom + 28, xTitle, { class: "axis end" }),
+    textAt(2, 10.5, yTitle, { class: "axis" }),
   ];
   return { x, y, left, right, top, bottom, axes: svg("g", {}, grid, feet, titles) };
+}
+
+/* `heights`, in rising order, moved apart to `line` at least; none is below `lowest`. */
+function apart(heights, line, lowest = Infinity) {
+  let [last, next] = [-Infinity, lowest + line];
+  return heights.map((height) => (last = Math.max(height, last + line)))
+    .reverse().map((height) => (next = Math.min(height, next - line))).reverse();
 }
 
 const drawing = (width, height, label, ...children) =>

@@ -25,7 +25,7 @@ const COLUMNS = [
       nameCell(kernel.title, addressWith({ kernel: kernel.key }), count, kernel.options) },
   { key: "library", label: "library", text: true, width: 10.5, of: ({ library }) => library,
     show: ({ library, input }) => html("span", { title: input.location }, breakable(library)) },
-  { key: "target", label: "target", text: true, width: 6.4, of: ({ label }) => label || "?" },
+  { key: "target", label: "target", text: true, of: ({ label }) => label || "?" },
   { key: "size", label: "block", width: 4.2,
     of: ({ case: found }) => (found ? found.launch.workgroup_size : -1),
     show: ({ case: found }) => blockOf(found) },
@@ -40,7 +40,7 @@ const COLUMNS = [
   { key: "percent", label: "occ", width: 5.8, rising: true, of: outcomeAt("percent"),
     show: ({ case: found }) =>
       (found ? `${boundOf(found.outcome)}${found.outcome.percent.toFixed(1)} %` : "?") },
-  { key: "limiters", label: "limited by", width: 7.5, text: true,
+  { key: "limiters", label: "limited by", width: 8.8, text: true,
     of: (kernel) => limitersOf(kernel).join(" "), show: limitersCell },
   { key: "findings", label: "findings", width: 5.6, text: true,
     of: ({ findings }) => -findings.length,
@@ -58,9 +58,8 @@ function columnsOf({ kernels, inputs }) {
     scratch: kernels.some(({ spills }) => spills.scratch !== 0),
     findings: kernels.some(({ findings }) => findings.length),
   };
-  const widest = Math.max(...inputs.map(({ label }) => label.length));
-  return COLUMNS.filter(({ key }) => isShown[key] ?? true).map((column) =>
-    (column.key === "target" ? { ...column, width: Math.max(4.4, 1.6 + 0.56 * widest) } : column));
+  return fitTargets(COLUMNS.filter(({ key }) => isShown[key] ?? true),
+    inputs.map(({ label }) => label));
 }
 
 function wavesCell({ case: found }) {

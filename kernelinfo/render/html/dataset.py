@@ -246,10 +246,7 @@ def place(path: str, member: str | None) -> tuple[str, str]:
 
 def place_of(kernel: KernelSummary) -> tuple[str, str, str]:
     """(target, file or member file, its short name) of a compared kernel."""
-    path, separator, member = kernel.code_object.partition(" › ")
-    if not separator and member_file(path) != path:  # the member of a build that is one file
-        path, member = "", path
-    return printable(kernel.target), *place(path, member)
+    return printable(kernel.target), *place(*kernel.place)
 
 
 def _case(occupancy: Occupancy) -> tuple[Any, ...]:

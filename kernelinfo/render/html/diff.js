@@ -22,52 +22,55 @@ const orUnknown = (value, show) => (value === null || value === undefined ? "?" 
 
 /* `5 → 4`, or one number if both are equal. A build without the kernel has a dash. */
 function moveOf({ old, now }, key, show = String) {
-  const [before, after] = [old, now].map((side) => (side ? orUnknown(side[key], show) : "–"));
+  const [before, after] = [old, now].map((side) =>
+    (side ? orUnknown(side[key], (value) => show(value, side)) : "–"));
   return before === after ? before : `${before} → ${after}`;
 }
 
-function wavesMove({ old, now }) {
-  const [before, after] = [old, now].map((side) => {
-    if (!side) return "–";
-    return boundOf(side) + orUnknown(side.waves_per_simd, number);
-  });
-  return before === after ? before : `${before} → ${after}`;
-}
+const isNumber = (value) => value !== null && value !== undefined;
+
+const bytesMoveOf = (row, key) => ([row.old, row.now].every((side) => isNumber(side?.[key]))
+  ? bytesMove(row.old[key], row.now[key]) : moveOf(row, key, bytes));
+
+const wavesMove = (row) =>
+  moveOf(row, "waves_per_simd", (waves, side) => boundOf(side) + number(waves));
 
 const gain = (key) => ({ old, now }) => (now?.[key] ?? 0) - (old?.[key] ?? 0);
 
-const measured = (key, label, width, show) => ({ key, label, width, of: gain(key),
-  also: (row) => moveOf(row, key, show), show: (row) => moveOf(row, key, show) });
+const measured = (key, label, width, show = moveOf) => ({ key, label, width, of: gain(key),
+  also: (row) => show(row, key), show: (row) => show(row, key) });
 
 const DIFF_COLUMNS = [
   STATUS_COLUMN,
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
     also: renamedFrom,
     show: (row, count) => nameCell(row.title, null, count, renamedFrom(row)) },
-  { key: "library", label: "library", text: true, width: 12,
-    of: (row) => moveOf(row, "library"), show: (row) => breakable(moveOf(row, "library")) },
-  { key: "target", label: "target", text: true, width: 9, of: ({ target }) => target,
-    also: (row) => targetMove(row), show: (row) => targetMove(row) },
-  { key: "waves_per_simd", label: "waves/SIMD", width: 6.6, rising: true,
+  { key: "library", label: "library", text: true, width: 10.5,
+    of: (row) => placeMove(row, "library"), show: (row) => breakable(placeMove(row, "library")) },
+  { key: "target", label: "target", text: true, of: ({ target }) => target,
+    also: (row) => placeMove(row, "target"), show: (row) => placeMove(row, "target") },
+  { key: "waves_per_simd", label: "waves/SIMD", width: 8.8, rising: true,
     of: gain("waves_per_simd"), also: wavesMove, show: wavesMove },
   measured("reserved_vgprs", "VGPR", 6.2),
-  measured("lds_bytes", "LDS", 6.4, bytes),
-  measured("scratch_bytes_per_lane", "scratch", 6.4, bytes),
-  { key: "why", label: "why", text: true, width: 19, of: ({ why }) => why },
+  measured("lds_bytes", "LDS", 7.4, bytesMoveOf),
+  measured("scratch_bytes_per_lane", "scratch", 7.2, bytesMoveOf),
+  { key: "why", label: "why", text: true, width: 17, of: ({ why }) => why },
 ];
 
 function renamedFrom({ title, old }) {
   return old && old.title.name !== title.name ? `was ${old.title.name}` : "";
 }
 
-const targetMove = (row) => moveOf(row, "target").replace("– → ", "").replace(" → –", "");
+/* A library or target; both if a kernel moved to another one. */
+const placeMove = (row, key) => (row.old && row.now ? moveOf(row, key) : row[key]);
 
 function diffPage(comparison) {
   const { rows, builds } = comparison;
   const filters = { name: "", status: "", library: "", target: "", slope: "" };
   const isShown = { library: rows.some(({ library }) => library) };
   const table = sortedTable("Kernels that moved, are gone or new",
-    DIFF_COLUMNS.filter(({ key }) => isShown[key] ?? true), { key: "status", rising: true });
+    fitTargets(DIFF_COLUMNS.filter(({ key }) => isShown[key] ?? true),
+      rows.map((row) => placeMove(row, "target"))), { key: "status", rising: true });
   const { update, follow } = addressed(filters, table, draw);
   const charts = html("div");
   const measure = measureOf(rows);
@@ -94,7 +97,7 @@ function diffPage(comparison) {
   follow();
   return html("article", { class: "diff" },
     html("header", {}, html("h1", {}, comparison.headline), buildNames(builds),
-      comparison.about.map((line) => html("p", { class: "about" }, line))),
+      comparison.about.map((line) => html("p", { class: "about" }, unbroken(line)))),
     problemsOf(comparison), bar, charts, table.element);
 }
 

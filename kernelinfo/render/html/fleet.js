@@ -26,18 +26,10 @@ function fleetPage(report) {
     ].filter(Boolean));
   }
   const element = html("article", { class: "fleet" },
-    html("header", {}, html("h1", { tabindex: "-1" }, headingOf(report)),
+    html("header", {}, html("h1", { tabindex: "-1" }, headingOf(report.inputs)),
       html("p", { class: "about" }, summary(report))),
     problemsOf(report), bar, charts, table.element);
   return { element, follow };
-}
-
-/* The only file, its folder less prominent, or the number of files. */
-function headingOf(report) {
-  const paths = [...new Set(report.inputs.map((input) => input.location.split(" › ")[0]))];
-  if (paths.length !== 1) return plural(paths.length, "file");
-  const end = paths[0].lastIndexOf("/") + 1;
-  return [html("span", { class: "folder" }, paths[0].slice(0, end)), paths[0].slice(end)];
 }
 
 function summary(report) {
@@ -62,14 +54,19 @@ function spillersFigure(kernels) {
     (other.spills.scratch ?? 0) - (one.spills.scratch ?? 0) ||
     (other.spills.sgprs ?? 0) - (one.spills.sgprs ?? 0));
   if (!worst.length) return null;
-  const shown = (value) => String(value ?? "?");
-  const rows = worst.slice(0, SPILLERS).map((kernel) => ({ cells: [
-    html("a", { href: addressWith({ kernel: kernel.key }) },
-      breakable(shortened(kernel.title.brief))),
-    [kernel.label || "?", kernel.library].filter(Boolean).join(" · "), shown(kernel.spills.vgprs), shown(kernel.spills.sgprs),
-    sized(known(kernel.spills.scratch))] }));
-  const rest = worst.length > SPILLERS
-    ? ` the first ${SPILLERS} of ${grouped(worst.length)}, by VGPRs spilled` : "";
+  const folded = new Map();
+  for (const kernel of worst) {
+    const { vgprs, sgprs, scratch } = kernel.spills;
+    const place = [kernel.label || "?", kernel.library].filter(Boolean).join(" · ");
+    const cells = [place, ...[vgprs, sgprs].map((count) => String(count ?? "?")), sized(known(scratch))];
+    const look = [kernel.title.brief, ...cells].join("\n");
+    if (folded.has(look)) folded.get(look).count++;
+    else folded.set(look, { kernel, cells, count: 1 });
+  }
+  const rows = [...folded.values()].slice(0, SPILLERS).map(({ kernel, cells, count }) => ({ cells: [
+    nameCell(kernel.title, addressWith({ kernel: kernel.key }), count), ...cells] }));
+  const rest = folded.size > SPILLERS
+    ? ` the first ${SPILLERS} rows of ${plural(worst.length, "kernel")}, by VGPRs spilled` : "";
   return html("figure", { class: "spillers" },
     html("figcaption", {}, html("b", {}, "Spilling"), html("span", { class: "quiet" }, rest)),
     tableOf("Kernels that spill the most", ["kernel", "where", "VGPRs", "SGPRs", "scratch"], rows,

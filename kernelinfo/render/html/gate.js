@@ -27,7 +27,7 @@ function claimsOf([title, count, claims], report) {
 
 const kernelLink = (kernel) => [
   html("a", { href: addressWith({ kernel: kernel.key }) }, shortened(kernel.title.brief)),
-  ` (${kernel.target || "unknown target"})`];
+  ` (${[kernel.label || "unknown target", kernel.library].filter(Boolean).join(" · ")})`];
 
 function textsOf(title, texts) {
   if (!texts.length) return null;

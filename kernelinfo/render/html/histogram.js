@@ -1,9 +1,10 @@
 /* Kernels of each target by waves/SIMD. A bar chooses its kernels. */
 "use strict";
 
-/* Width and height of one chart alone, and of one of several. A bar of 16 has room for 3 letters. */
-const ALONE = [560, 240];
-const ONE_OF_SEVERAL = [320, 136];
+/* Height of one chart alone, and width and height of one of several. A bar of 16 has room for 3
+   letters. */
+const ALONE = 240;
+const ONE_OF_SEVERAL = [380, 136];
 /* More charts than this get the whole width of the page. */
 const MANY_TARGETS = 4;
 const WIDEST_BAR = 34;
@@ -17,7 +18,7 @@ function spreadFigure(kernels, report, choose) {
     if (!byTarget.has(kernel.label)) byTarget.set(kernel.label, []);
     byTarget.get(kernel.label).push(kernel);
   }
-  const labels = [...byTarget.keys()].sort();
+  const labels = [...byTarget.keys()].sort(byTargetName);
   const charts = labels.map((label) => {
     const own = byTarget.get(label);
     return { label, kernels: own, counts: tally(own.map(wavesBin)), target: report.targets[own[0].target] };
@@ -29,7 +30,7 @@ function spreadFigure(kernels, report, choose) {
       html("span", { class: "quiet" }, " kernels of each target by the waves that they reach")),
     html("div", { class: labels.length > 1 ? "multiples" : null },
       charts.map((chart) =>
-        histogram(chart, most, labels.length > 1 ? ONE_OF_SEVERAL : ALONE, choose))));
+        histogram(chart, most, labels.length > 1 ? ONE_OF_SEVERAL : [columnWidth(), ALONE], choose))));
 }
 
 function histogram({ label: name, kernels, counts, target }, most, [width, height], choose) {

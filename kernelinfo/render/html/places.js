@@ -29,19 +29,32 @@ const sharedBy = (lists) =>
 
 /* Target ids; the processor alone if no other features of it are there. */
 function targetLabels(ids) {
-  const processors = tally([...new Set(ids)].map((id) => id.split(":")[0]));
-  return ids.map((id) => (processors.get(id.split(":")[0]) > 1 ? id : id.split(":")[0]));
+  const processors = tally([...new Set(ids)].map(processorOf));
+  return ids.map((id) => (processors.get(processorOf(id)) > 1 ? id : processorOf(id)));
+}
+
+const processorOf = (label) => label.split(":")[0];
+
+/* Order of targets: gfx90a before gfx1030. */
+const byTargetName = (one, other) =>
+  processorOf(one).length - processorOf(other).length || compare(one, other);
+
+/* Columns of a table of which that of targets has room for these texts. */
+function fitTargets(columns, texts) {
+  const widest = texts.reduce((most, { length }) => Math.max(most, length), 0);
+  const width = Math.min(14, Math.max(4.4, 1.6 + 0.56 * widest));
+  return columns.map((column) => (column.key === "target" ? { ...column, width } : column));
 }
 
 /* Choices of a filter for targets: each label, and a processor that has several. */
 function targetChoices(labels) {
   const counts = tally(labels);
   for (const label of new Set(counts.keys())) {
-    const [processor] = label.split(":");
+    const processor = processorOf(label);
     if (processor !== label)
-      counts.set(processor, labels.filter((one) => one.split(":")[0] === processor).length);
+      counts.set(processor, labels.filter((one) => processorOf(one) === processor).length);
   }
-  return [...counts].sort().map(([label, count]) => [label, label || "unknown", count]);
+  return [...counts].sort(([one], [other]) => byTargetName(one, other)).map(([label, count]) => [label, label || "unknown", count]);
 }
 
 /* A filter for the library; null if there is one. */
@@ -51,11 +64,12 @@ function libraryChoice(rows, choice) {
   return choice("library", "library", libraries.map(([name, count]) => [name, name, count]));
 }
 
-/* [target, file or member, library] as objects with the label of the library. */
+/* [target, file or member, library] as objects with the labels of target and library. */
 function placesOf(rows) {
   const libraries = libraryLabels(rows.map(([, place, library]) => [place, library]));
-  return rows.map(([target, location], index) =>
-    ({ target, location, library: libraries[index] }));
+  const targets = targetLabels(rows.map(([target]) => target));
+  return rows.map(([, location], index) =>
+    ({ target: targets[index], location, library: libraries[index] }));
 }
 
 /* The ends of two builds' paths that differ. */
@@ -69,4 +83,13 @@ function shortBuilds(builds) {
   return builds;
 }
 
-const isOfTarget = (label, chosen) => label === chosen || label.split(":")[0] === chosen;
+const isOfTarget = (label, chosen) => label === chosen || processorOf(label) === chosen;
+
+/* The only file of these inputs, its folder less prominent, or the number of files. */
+function headingOf(inputs) {
+  const paths = [...new Set(inputs.map(({ location }) => location.split(" › ")[0]))];
+  if (paths.length !== 1) return plural(paths.length, "file");
+  const end = paths[0].lastIndexOf("/") + 1;
+  return [html("span", { class: "folder" }, breakable(paths[0].slice(0, end))),
+    breakable(paths[0].slice(end))];
+}

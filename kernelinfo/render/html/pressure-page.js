@@ -28,7 +28,7 @@ const PRESSURE_COLUMNS = [
     show: ({ title, key }, count) => nameCell(title, addressWith({ kernel: key }), count) },
   { key: "library", label: "library", text: true, width: 12, of: ({ library }) => library,
     show: ({ library }) => breakable(library) },
-  { key: "target", label: "target", text: true, width: 8.8, of: ({ label }) => label || "?" },
+  { key: "target", label: "target", text: true, of: ({ label }) => label || "?" },
   { key: "peak", label: "vector peak", width: 7, of: ({ peak }) => peak,
     also: ({ exact }) => exact, show: (kernel) => `${leastOf(kernel)}${kernel.peak}` },
   { key: "sgprs", label: "SGPR peak", width: 6.6, of: ({ sgprs }) => sgprs,
@@ -47,7 +47,8 @@ function pressureIndex(report) {
   const filters = { name: "", library: "", target: "" };
   const shown = { library: report.kernels.some(({ library }) => library) };
   const table = sortedTable("Kernels by their peak of live registers",
-    PRESSURE_COLUMNS.filter(({ key }) => shown[key] ?? true), { key: "peak", rising: false });
+    fitTargets(PRESSURE_COLUMNS.filter(({ key }) => shown[key] ?? true),
+      report.kernels.map(({ label }) => label)), { key: "peak", rising: false });
   const { update, follow } = addressed(filters, table, draw);
   const { search, choice, clear } = controlsOf(filters, update);
   const bar = barOf(search, libraryChoice(report.kernels, choice),
@@ -60,8 +61,8 @@ function pressureIndex(report) {
       (!target || isOfTarget(kernel.label, target))), report.kernels.length);
   }
   const element = html("article", {},
-    html("header", {}, html("h1", { tabindex: "-1" }, "Live registers"),
-      html("p", { class: "about" }, `${plural(report.kernels.length, "kernel")}; ` +
+    html("header", {}, html("h1", { tabindex: "-1" }, headingOf(report.kernels)),
+      html("p", { class: "about" }, `Live registers of ${plural(report.kernels.length, "kernel")}; ` +
         "a name opens its curve, its source lines and its loops")),
     problemsOf(report), bar, table.element);
   return { element, follow };

@@ -5,6 +5,8 @@
 const PRESSURE_WIDTH = Math.max(340, Math.min(1180, innerWidth - 32));
 const PRESSURE_HEIGHT = 320;
 const BAND = 13;
+/* Room on the right for labels of the steps, and their line height. */
+const STEPS = { beside: 72, line: 12 };
 
 const POINT = ["number", "where", "source", "vgprs", "agprs", "sgprs", "text", "spills"];
 
@@ -77,7 +79,7 @@ function pressureChart(data, points) {
     width: PRESSURE_WIDTH, height: PRESSURE_HEIGHT, xMost: last, yMost,
     xTicks: ticks.map((index) => [index, points[index].where]),
     yTicks: roundTicks(highest, 6).map((value) => [value, String(value)]),
-    xTitle: "along the code", yTitle: "live registers",
+    xTitle: "along the code", yTitle: "live registers", beside: STEPS.beside,
   });
   const areas = data.shared ? ["agprs", "vgprs"] : ["vgprs", "agprs"];
   const heightOf = (name) => (point) =>
@@ -88,7 +90,7 @@ function pressureChart(data, points) {
     data.loops.map((loop) => loopShade(loop, frame)),
     frame.axes,
     areas.map((name) => registerArea(name, points, heightOf(name), frame)),
-    shown.map(([most, waves]) => stepLine(most, waves, frame)),
+    wavesSteps(shown, frame),
     points.map((point, index) => (point.spills ? spillTick(index, frame) : null)),
     svg("circle", { class: "dot", r: 4, cx: frame.x(data.peak),
       cy: frame.y(vectorOf(data, points[data.peak])) }),
@@ -106,16 +108,25 @@ function registerArea(name, points, height, frame) {
     d: `M${frame.x(0)},${frame.bottom}L${tops.join("L")}V${frame.bottom}Z` });
 }
 
-function stepLine(most, waves, frame) {
-  const y = frame.y(most);
-  return svg("g", { class: "waves-step" },
-    svg("line", { x1: frame.left, x2: frame.right, y1: y, y2: y }),
-    textAt(frame.right - 4, y - 3, `≤ ${most}: ${wavesPerSimd(waves)}`, { class: "tick end" }));
+/* Lines at the steps of the occupancy, named on their right: `≤ 96: 5`. */
+function wavesSteps(steps, frame) {
+  const falling = [...steps].sort(([one], [other]) => other - one);
+  const levels = falling.map(([most]) => frame.y(most));
+  const labels = apart(levels, STEPS.line, frame.bottom);
+  const [from, to] = [frame.right + 3, frame.right + 12];
+  return [
+    falling.length ? textAt(PRESSURE_WIDTH - 2, 10.5, "waves/SIMD", { class: "axis end" }) : null,
+    falling.map(([most, waves], nth) => svg("g", { class: "waves-step" },
+      svg("title", {}, `≤ ${most} registers: ${wavesPerSimd(waves)}`),
+      svg("line", { x1: frame.left, x2: frame.right, y1: levels[nth], y2: levels[nth] }),
+      svg("line", { x1: from, x2: to, y1: levels[nth], y2: labels[nth], class: "lead" }),
+      textAt(to + 3, labels[nth] + 3.5, `≤ ${most}: ${number(waves)}`, { class: "tick" }))),
+  ];
 }
 
 const spillTick = (index, frame) =>
-  svg("line", { class: "spill", x1: frame.x(index), x2: frame.x(index), y1: frame.top - 6,
-    y2: frame.top + 2 });
+  svg("line", { class: "spill", x1: frame.x(index), x2: frame.x(index), y1: frame.top - 2,
+    y2: frame.top + 6 });
 
 const across = ([, , first, last], frame) => {
   const x = frame.x(first);

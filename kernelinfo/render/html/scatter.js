@@ -1,9 +1,7 @@
 /* VGPRs against LDS of many kernels. Each point is marked by its limiter. */
 "use strict";
 
-const SCATTER = { width: 560, height: 330 };
-/* A narrow window gets a narrow drawing, so that its letters stay readable. */
-const scatterWidth = () => Math.max(320, Math.min(SCATTER.width, innerWidth - 32));
+const SCATTER = { height: 340, above: 32, beside: 30 };
 
 /* The LDS axis is logarithmic because LDS ranges over four decades. A band below is for none. */
 function ldsScale(most) {
@@ -32,7 +30,8 @@ function points(kernels) {
 function scatterFigure(kernels, report, choose) {
   const all = points(kernels);
   if (!all.length) return null;
-  const [width, height] = [scatterWidth(), SCATTER.height];
+  const { height, above, beside } = SCATTER;
+  const width = columnWidth();
   const commonest = [...tally(kernels.filter((kernel) => kernel.case).map(({ case: found }) =>
     `${found.target} ${found.demand.wave_size}`))].sort((one, other) => other[1] - one[1])[0][0];
   const [name] = commonest.split(" ");
@@ -45,7 +44,7 @@ function scatterFigure(kernels, report, choose) {
     ...all.map((point) => point.vgprs));
   const across = ldsScale(mostLds);
   const frame = frameOf({
-    width, height, xMost: mostVgprs, yMost: 1,
+    width, height, above, beside, xMost: mostVgprs, yMost: 1,
     xTicks: binaryTicks(mostVgprs, 8).map((value) => [value, String(value)]),
     yTicks: [[across(0), "0"], ...[1, 4, 16, 64, 256].filter((kib) => kib * 1024 <= mostLds)
       .map((kib) => [across(kib * 1024), `${kib}K`])],
@@ -63,8 +62,8 @@ function scatterFigure(kernels, report, choose) {
   return html("figure", { class: "scatter" },
     html("figcaption", {}, html("b", {}, "VGPRs and LDS"),
       html("span", { class: "quiet" }, ` lines are the steps of ${name} in wave` +
-        `${like.demand.wave_size}${several ? ", the commonest here" : ""}; ` +
-        "larger marks are more kernels")),
+        `${like.demand.wave_size}${several ? ", the commonest here" : ""}: waves/SIMD above, ` +
+        "workgroups on the right; larger marks are more kernels")),
     drawing(width, height, label, frame.axes, lines, marks),
     html("p", { class: "keys" }, limiters.map((limiter) =>
       keyOf(limiter, limiter === "slots" ? "slots alone" : RESOURCES[limiter]))));
@@ -83,14 +82,13 @@ function stepLines(target, { demand, launch }, frame, across, mostVgprs) {
     last = at;
     drawn.push(svg("line", { x1: frame.x(at), x2: frame.x(at), y1: frame.top, y2: frame.bottom,
       class: "step" }));
-    if (!close) drawn.push(textAt(frame.x(at) - 2, frame.top + 8, String(waves),
-      { class: "tick end step-label" }));
+    if (!close) drawn.push(textAt(frame.x(at), frame.top - 5, String(waves),
+      { class: "tick middle step-label" }));
   }
   for (const groups of [1, 2, 4, 8, 16]) {
     const y = frame.y(across(pool / groups));
     drawn.push(svg("line", { x1: frame.left, x2: frame.right, y1: y, y2: y, class: "step" }),
-      textAt(frame.right, y - 3, groups === 1 ? "1 workgroup" : `${groups}`,
-        { class: "tick end step-label" }));
+      textAt(frame.right + 9, y + 3.5, String(groups), { class: "tick step-label" }));
   }
   return drawn;
 }

@@ -5,18 +5,20 @@ const SLOPES = { width: 720, height: 340, from: 52, line: 12, letter: 6.5 };
 /* The end of the slopes. Names follow if they have room. */
 const slopesWidth = () => Math.max(320, Math.min(SLOPES.width, innerWidth - 32));
 const slopesEnd = () => SLOPES.from + (slopesWidth() - SLOPES.from) / 2;
-const MOST_LABELS = 24;
 
 /* The measure of a slope: waves/SIMD, or percent of the slots if the processor changed. */
 const WAVES = { key: "waves_per_simd", title: "Waves/SIMD", show: number, least: 1 };
 const SHARE = { key: "percent", title: "Occupancy", show: percent, least: 100 };
 
-const processor = (target) => target.split(":")[0];
-
 const measureOf = (rows) => rows.some(({ old, now }) =>
-  old && now && processor(old.target) !== processor(now.target)) ? SHARE : WAVES;
+  old && now && processorOf(old.target) !== processorOf(now.target)) ? SHARE : WAVES;
 
-const slopeKey = ({ old, now }, { key }) => `${old?.[key]}:${now?.[key]}`;
+const slopeKey = ({ old, now }, { key }) =>
+  [old, now].map((side) => side && boundOf(side) + side[key]).join(":");
+
+/* `8 → 4`, with ≤ before a bound. */
+const slopeMove = ({ old, now }, { key, show }) =>
+  [old, now].map((side) => boundOf(side) + show(side[key])).join(" → ");
 
 /* Groups of kernels with equal slopes, steepest descent first. */
 function slopes(rows, measure) {
@@ -26,7 +28,7 @@ function slopes(rows, measure) {
     if (before === null || after === null || before === after) continue;
     const key = slopeKey(row, measure);
     if (found.has(key)) found.get(key).rows.push(row);
-    else found.set(key, { key, before, after, rows: [row], measure });
+    else found.set(key, { key, before, after, rows: [row], way: slopeMove(row, measure) });
   }
   return [...found.values()].sort((one, other) =>
     one.after - one.before - (other.after - other.before));
@@ -72,20 +74,19 @@ function endsOf(builds, most) {
   return names.length && names.every((name) => name.length <= most) ? names : ["old", "new"];
 }
 
-function slopeInWords({ before, after, rows, measure }, most = 60) {
-  const way = `: ${measure.show(before)} → ${measure.show(after)}`;
+function slopeInWords({ way, rows }, most = 60) {
   const who = rows.length > 1 ? plural(rows.length, "kernel") : rows[0].title.brief;
-  const room = Math.max(4, most - way.length);
-  return (who.length > room ? `${who.slice(0, room - 1)}…` : who) + way;
+  const room = Math.max(4, most - way.length - 2);
+  return `${who.length > room ? `${who.slice(0, room - 1)}…` : who}: ${way}`;
 }
 
-/* Names at the ends of the slopes, moved apart if they would overlap. */
+/* Names at the ends of the slopes, those of the most kernels where names would overlap. */
 function slopeLabels(all, y) {
   const most = Math.floor((slopesWidth() - slopesEnd() - 12) / SLOPES.letter);
-  let last = -Infinity;
-  return [...all].sort((one, other) => other.after - one.after).slice(0, MOST_LABELS)
-    .map((slope) => {
-      last = Math.max(y(slope.after), last + SLOPES.line);
-      return textAt(slopesEnd() + 12, last + 3.5, slopeInWords(slope, most), { class: "tick" });
-    });
+  const shown = [];
+  for (const slope of [...all].sort((one, other) => other.rows.length - one.rows.length))
+    if (shown.every(({ after }) => Math.abs(y(after) - y(slope.after)) >= SLOPES.line))
+      shown.push(slope);
+  return shown.map((slope) => textAt(slopesEnd() + 12, y(slope.after) + 3.5,
+    slopeInWords(slope, most), { class: "tick" }));
 }

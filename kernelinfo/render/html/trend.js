@@ -17,7 +17,7 @@ const isNumber = (value) => value !== null && value !== undefined;
 const last = (values) => [...values].reverse().find(isNumber);
 const first = (values) => values.find(isNumber);
 
-/* A line through the builds, from 0 up. It has a gap for builds without the kernel. */
+/* A line through the builds, from 0 up, with `show(value, nth)` as its tooltip. It has a gap for builds without the kernel. */
 function sparkline(values, name, show) {
   const { width, height, edge } = SPARK;
   const most = Math.max(...values.filter(isNumber), 0) || 1;
@@ -29,7 +29,8 @@ function sparkline(values, name, show) {
     else if (runs.at(-1).length) runs.push([]);
   });
   const end = values.findLastIndex(isNumber);
-  const label = `${name}: ${values.map((value) => (isNumber(value) ? show(value) : "–")).join(", ")}`;
+  const label = `${name}: ` +
+    values.map((value, nth) => (isNumber(value) ? show(value, nth) : "–")).join(", ");
   return svg("svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "spark", role: "img",
     "aria-label": label },
     svg("title", {}, label),
@@ -38,18 +39,28 @@ function sparkline(values, name, show) {
 }
 
 /* `8 → 4`: the first and the last build with the kernel, above its curve. */
-function curveCell({ curves }, key, name, show) {
-  const [before, after] = [first(curves[key]), last(curves[key])];
-  if (!isNumber(after)) return "?";
-  const words = before === after ? show(after) : `${show(before)} → ${show(after)}`;
-  return html("span", { class: "curve" }, words, sparkline(curves[key], name, show));
+function curveCell({ curves }, { key, label, numberAt, move }) {
+  const values = curves[key];
+  const end = values.findLastIndex(isNumber);
+  if (end < 0) return "?";
+  const [before, after] = [values.findIndex(isNumber), end].map((nth) => numberAt(values[nth], curves, nth));
+  const words = move ? move(first(values), last(values))
+    : before === after ? after : `${before} → ${after}`;
+  return html("span", { class: "curve" }, words,
+    sparkline(values, label, (value, nth) => numberAt(value, curves, nth)));
 }
 
-const curved = (key, label, show, width) => ({
-  key, label, width, show: (row) => curveCell(row, key, label, show),
+/* A column of curves. `numberAt(value, curves, nth)` is the number of a build in words, and `move`
+   the first and the last one where these need other words. */
+const curved = (key, label, width, numberAt = number, move = null) => ({
+  key, label, width, show: (row) => curveCell(row, { key, label, numberAt, move }),
   of: ({ curves }) => (last(curves[key]) ?? 0) - (first(curves[key]) ?? 0),
-  also: ({ curves }) => curves[key].join(),
+  also: ({ curves }) => curves[key].map((value, nth) =>
+    (isNumber(value) ? numberAt(value, curves, nth) : "")).join(),
 });
+
+const wavesAt = (waves, { exact }, nth) =>
+  boundOf({ exact: exact[nth], waves_per_simd: waves }) + number(waves);
 
 const TREND_COLUMNS = [
   STATUS_COLUMN,
@@ -57,13 +68,14 @@ const TREND_COLUMNS = [
     also: ({ also }) => also, show: ({ title, also }, count) => nameCell(title, null, count, also) },
   { key: "library", label: "library", text: true, width: 10, of: ({ library }) => library,
     show: ({ library }) => breakable(library) },
-  { key: "target", label: "target", text: true, width: 6.4, of: ({ target }) => target },
-  { ...curved("waves_per_simd", "waves/SIMD", number, 6.2), rising: true },
-  curved("vgprs", "VGPR", number, 6),
-  curved("vgpr_spills", "spills", number, 6),
-  curved("scratch_bytes_per_lane", "scratch", bytes, 6),
-  curved("code_bytes", "code", bytes, 7.2),
-  { key: "moved", label: "in", text: true, width: 5, of: ({ moved }) => moved },
+  { key: "target", label: "target", text: true, of: ({ target }) => target },
+  { ...curved("waves_per_simd", "waves/SIMD", 8.4, wavesAt), rising: true },
+  curved("vgprs", "VGPR", 5.6),
+  curved("vgpr_spills", "spills", 5.4),
+  curved("scratch_bytes_per_lane", "scratch", 7.4, bytes, bytesMove),
+  curved("code_bytes", "code", 8.6, bytes, bytesMove),
+  { key: "moved", label: "in", text: true, width: 7, of: ({ moved }) => moved,
+    show: ({ moved }) => breakable(moved) },
   { key: "why", label: "why", text: true, width: 12, of: ({ why }) => why },
 ];
 
@@ -74,18 +86,26 @@ function trendColumns(rows) {
     if (!["vgpr_spills", "scratch_bytes_per_lane"].includes(key)) return true;
     return rows.some(({ curves }) => curves[key].some((value) => value));
   };
-  return TREND_COLUMNS.filter(isShown);
+  return fitTargets(TREND_COLUMNS.filter(isShown), rows.map(({ target }) => target));
 }
 
 /* Build by build, the compilers that changed. */
 const compilersOf = ({ recompiled }) => recompiled.map(([build, words]) =>
   html("p", {}, `Compiler of ${build}: ${words}`));
 
-/* A table from a heading and rows of text. */
+/* A section with a table from a heading and rows of text; null without rows. */
 function plainTable(caption, [heads, ...rows]) {
-  return rows.length ? tableOf(caption, heads, rows.map((cells) => ({ cells })),
-    heads.map((head, nth) => (nth && head !== "target" ? "n" : "-")).join("")) : null;
+  if (!rows.length) return null;
+  const targets = targetLabels(rows.map((cells) => cells[heads.indexOf("target")] ?? ""));
+  const shown = rows.map((cells, index) => ({ cells: cells.map((cell, nth) =>
+    (heads[nth] === "target" ? targets[index] : cell)) }));
+  return html("section", {}, html("h2", {}, caption), tableOf(caption, heads, shown,
+    heads.map((head, nth) => (nth && head !== "target" ? "n" : "-")).join("")));
 }
+
+/* `commit=1a2b3c`: what `scan --label` gave the build. */
+const labelsOf = ({ labels }) =>
+  Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(" ");
 
 /* The builds, one per row, and a curve under each sum. */
 function buildsOf({ builds, steps }) {
@@ -95,7 +115,8 @@ function buildsOf({ builds, steps }) {
     ["vgprs", "VGPRs", grouped], ["code_bytes", "code", roughly],
   ];
   const rows = builds.map((build, nth) => ({
-    cells: [build.name, ...sums.map(([key, , show]) => show(build[key])), steps[nth]],
+    cells: [build.name, ...sums.map(([key, , show]) => show(build[key])),
+      [steps[nth], labelsOf(build)].filter(Boolean).join(" · ")],
   }));
   rows.push({ cells: ["", ...sums.map(([key, name, show]) =>
     sparkline(builds.map((build) => build[key]), name, show)), ""] });
@@ -128,7 +149,8 @@ function trendPage(trend) {
   return html("article", { class: "diff trend" },
     html("header", {}, html("h1", {}, title), html("p", { class: "about" }, rest.join(" · ")),
       compilersOf(trend)), buildsOf(trend),
-    plainTable("Where kernels moved", trend.moved_in), plainTable("All kernels", trend.groups),
+    plainTable("Where kernels moved", trend.moved_in),
+    plainTable(`All kernels by ${trend.groups[0]?.[0]}`, trend.groups),
     bar, table.element);
 }
 

@@ -44,8 +44,11 @@ const wavesPerSimd = (value) => `${number(value)} wave${value === 1 ? "" : "s"}/
 /* The waves of an occupancy, with ≤ if they are a bound. */
 const reached = (occupancy) => boundOf(occupancy) + wavesPerSimd(occupancy.waves_per_simd);
 
-/* 10831 as 10 831, with a no-break space. */
-const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+/* 10831.5 as 10 831.5, with a no-break space. */
+const grouped = (count) => String(count).replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, "\u202f");
+
+/* A text in which a line does not break inside 1 234. */
+const unbroken = (text) => text.replace(/(?<=\d) (?=\d{3})/g, "\u202f");
 
 const plural = (count, noun) => `${grouped(count)} ${noun}${count === 1 ? "" : "s"}`;
 
@@ -56,9 +59,20 @@ function bytes(count) {
   return count ? `${count} B` : "0";
 }
 
-/* A sum of bytes: whole KiB from 10 KiB on. */
-const roughly = (count) =>
-  (count < 10240 ? bytes(count) : `${grouped(Math.round(count / 1024))} KiB`);
+/* Two numbers of bytes in one unit: `16 → 16.5 KiB`; one text if both are equal. */
+function bytesMove(before, after) {
+  if (before === after) return bytes(after);
+  const isKib = Math.max(before, after) >= 1024 && (before | after) % 256 === 0;
+  const [one, other] = [before, after].map((count) => (isKib ? count / 1024 : count));
+  return `${one} → ${other} ${isKib ? "KiB" : "B"}`;
+}
+
+/* A sum of bytes: whole KiB from 10 KiB on, MiB from 10 MiB on. */
+function roughly(count) {
+  if (count < 10 * 2 ** 10) return bytes(count);
+  if (count < 10 * 2 ** 20) return `${grouped(Math.round(count / 2 ** 10))} KiB`;
+  return `${grouped(Number((count / 2 ** 20).toFixed(1)))} MiB`;
+}
 
 const inBytes = (resource) => resource === "lds" || resource === "scratch";
 

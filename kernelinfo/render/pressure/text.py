@@ -4,14 +4,18 @@ loops."""
 from __future__ import annotations
 
 import posixpath
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from heapq import nlargest
 from itertools import chain, islice
+from typing import NamedTuple
 
+from kernelinfo.kernel import Kernel, counted
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues, Story
 from kernelinfo.render import View, instructions
-from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.names import attributed, name_of, names_of, printable
 from kernelinfo.render.paint import fitted, left, painted, table_lines, waves_per_simd, wrap
 from kernelinfo.render.pressure import words
 from kernelinfo.render.pressure.source import render_source
@@ -33,17 +37,37 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 
 
 def _kernels(found: Iterable[Measured], view: View) -> Iterator[str]:
-    rows = [(one.story.peak.pressure.vector, _row(one, view)) for one in found]
-    rows.sort(key=lambda row: -row[0])
+    number = 0
+
+    def rows() -> Iterator[_Row]:
+        nonlocal number
+        for one in found:
+            number += 1
+            yield _Row(one.story.peak.pressure.vector, _cells(one.story), one.result.kernel)
+
+    shown = nlargest(view.top or sys.maxsize, rows(), key=lambda row: row.peak)
+    kernels = [row.kernel for row in shown]
+    style = "short" if view.may_shorten else view.names
+    names = attributed(kernels, names_of(kernels, style))
     heading = ("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")
-    yield from _table([heading, *(row for _, row in rows[: view.top or None])], "nnnnnttt", view)
+    lines = ((*row.cells, name) for row, name in zip(shown, names, strict=True))
+    yield from _table([heading, *lines], "nnnnnttt", view)
     about = " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why"
     yield from painted(fitted([(about, "")], view, 1), view)
-    yield _hidden(rows, "kernels", view)
+    yield _hidden(number, "kernel", view)
 
 
-def _row(one: Measured, view: View) -> tuple[str, ...]:
-    story, peak = one.story, one.story.peak
+class _Row(NamedTuple):
+    """A kernel of the table."""
+
+    peak: int
+    cells: tuple[str, ...]
+    """All cells but the name."""
+    kernel: Kernel
+
+
+def _cells(story: Story) -> tuple[str, ...]:
+    peak = story.peak
     return (
         ("" if story.exact else "≥") + str(peak.pressure.vector),
         str(story.used.vector(story.files)),
@@ -52,7 +76,6 @@ def _row(one: Measured, view: View) -> tuple[str, ...]:
         str(story.instructions),
         words.in_text(peak.at),
         printable(peak.loop or ""),
-        name_of(one.result.kernel, "short" if view.may_shorten else view.names),
     )
 
 
@@ -207,8 +230,8 @@ def _lines(story: Story, view: View) -> Iterator[str]:
             name = printable(f"{file}:{one.source.line}")
         names.append(name)
     yield "\n"
-    yield from counted([names], [one.code for one in shown], view)
-    yield _hidden(story.lines, "lines", view)
+    yield from counts_table([names], [one.code for one in shown], view)
+    yield _hidden(len(story.lines), "line", view)
 
 
 def loops_table(story: Story, view: View) -> Iterator[str]:
@@ -220,11 +243,11 @@ def loops_table(story: Story, view: View) -> Iterator[str]:
         *([["at", "", *(words.in_text(one.at) for one in shown)]] if shown else []),
         *([["depth", "", *(str(one.depth) for one in shown)]] if shown else []),
     ]
-    yield from counted(labels, [story.code, *(one.code for one in shown)], view)
-    yield _hidden(loops, "loops", view)
+    yield from counts_table(labels, [story.code, *(one.code for one in shown)], view)
+    yield _hidden(len(loops), "loop", view)
 
 
-def counted(
+def counts_table(
     labels: Sequence[Sequence[str]], mixes: Sequence[InstructionMix], view: View
 ) -> Iterator[str]:
     """A table of counts, a row for each of `mixes`. `labels` are columns with their headings."""
@@ -260,6 +283,6 @@ def _table(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[st
     return painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
 
 
-def _hidden(found: Sequence[object], noun: str, view: View) -> str:
-    more = len(found) - (view.top or len(found))
-    return f" {more} more {noun}; --top 0 shows all\n" if more > 0 else ""
+def _hidden(found: int, noun: str, view: View) -> str:
+    more = found - (view.top or found)
+    return f" {counted(more, f'more {noun}')}; --top 0 shows all\n" if more > 0 else ""

@@ -10,14 +10,14 @@ from jinja2 import Environment, PackageLoader
 from kernelinfo import __version__
 from kernelinfo.kernel import Result
 from kernelinfo.render import View
-from kernelinfo.render.names import name_of
+from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, SweepRow, rows
 from kernelinfo.render.sweep.words import about, trade
 from kernelinfo.variants.nouns import Sweep, SweptKernel
 
 _QUANTITIES: dict[str, Callable[[Result], int | None]] = {
     "VGPR": lambda result: result.kernel.used.vgprs,
-    "spills": lambda result: result.kernel.spills.vgprs,
+    "spills": lambda result: result.kernel.spills.registers,
     "code": lambda result: result.kernel.code_bytes,
 }
 """Columns with a bar in each cell."""
@@ -38,14 +38,20 @@ def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
         version=__version__,
         heading=HEADING,
         legend=LEGEND,
-        inputs=(
-            {
-                "about": list(about(one)),
-                "kernels": (_kernel(kernel, view) for kernel in one.kernels),
-            }
-            for one in sweeps
-        ),
+        inputs=(_input(one, view) for one in sweeps),
     )
+
+
+def _input(sweep: Sweep, view: View) -> dict[str, object]:
+    folder, slash, file = printable(sweep.file.path).rpartition("/")
+    _, *lines = about(sweep)  # the first one is the path and the target
+    return {
+        "folder": folder + slash,
+        "file": file,
+        "target": sweep.target_id,
+        "about": [line.split(maxsplit=1) for line in lines],
+        "kernels": (_kernel(kernel, view) for kernel in sweep.kernels),
+    }
 
 
 def _kernel(kernel: SweptKernel, view: View) -> dict[str, object]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import Span, aligned, painted, wrap
+from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, wrap
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, SweepRow, rows
 from kernelinfo.render.sweep.words import about, trade
 from kernelinfo.variants.nouns import Sweep, SweptKernel
@@ -16,28 +16,62 @@ def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
     """The header of each input, then its kernels."""
     for number, sweep in enumerate(sweeps):
         yield from (["\n"] if number else [])
-        yield from (f"{line}\n" for line in about(sweep))
+        for line in about(sweep):
+            yield from painted(fitted([(line, "")], view, 10), view)
         for kernel in sweep.kernels:
             yield from painted(_kernel(kernel, view), view)
-    yield f"\n {LEGEND}\n occupancy is a ceiling, not a speed\n"
+    yield "\n"
+    yield from painted(fitted([(f" {LEGEND}", "")], view, 1), view)
+    yield " occupancy is a ceiling, not a speed\n"
 
 
 def _kernel(kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
     yield from ([], [(name_of(kernel, view.names), "bold")])
-    yield from _table(rows(kernel))
+    yield from _table(rows(kernel), view)
     for line in (*(f"note: {printable(note)}" for note in kernel.notes), trade(kernel)):
         yield from wrap([(f" {line}", "")], view.width, 3)
     for one in kernel.lines:
-        yield [(f" {one.language:<6} {printable(one.written)}", "")]
+        yield from fitted([(f" {one.language:<6} {printable(one.written)}", "")], view, 8)
 
 
-def _table(found: tuple[SweepRow, ...]) -> Iterator[list[Span]]:
-    """A line per row. Variants that failed show the error."""
+_OFTEN_ZERO = ("AGPR", "spills", "scratch", "reloads", "LDS")
+_LIMITS = HEADING[-1]
+
+
+def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[Span]]:
+    """A line per row, on a narrow terminal without columns that are 0 in all, and two lines if that
+    is still too wide. Variants that failed show the error."""
     labels = aligned([("asked for",), *((row.label,) for row in found)])
-    shown = [HEADING, *(row.cells for row in found if row.cells)]
-    kinds = "n" * (len(HEADING) - 1) + "t"
-    heading, *lines = aligned([(*row[:-1], f" {row[-1]}") for row in shown], kinds, " ")
-    yield [(f" {labels[0]} {heading}", "bold")]
+    compiled = [row.cells for row in found if row.cells]
+    columns = {name: [row[at] for row in compiled] for at, name in enumerate(HEADING)}
+    lines = _lines(columns)
+    for name in _OFTEN_ZERO:
+        is_wide = view.fold and cells(f" {labels[0]} {lines[0]}") > view.width
+        if is_wide and all(cell == "0" for cell in columns[name]):
+            del columns[name]
+            lines = _lines(columns)
+    is_apart = view.fold and cells(f" {labels[0]} {lines[0]}") > view.width
+    if is_apart and cells(lines[0]) + 3 > view.width:
+        del columns["occ"]  # the waves say the same
+        columns = {name.removesuffix("/SIMD"): column for name, column in columns.items()}
+        lines = _lines(columns)
+    heading, *lines = lines
+    first = f"   {heading}" if is_apart else f" {labels[0]} {heading}"
+    yield from fitted([(first, "bold")], view, 6)
+    limits = cells(f"   {heading}") - max(map(cells, [_LIMITS, *columns[_LIMITS]]))
+    start = limits if limits < view.width * 2 // 3 else 6
     for label, row in zip(labels[1:], found, strict=True):
         style = "bold" if row.is_compiled else "" if row.cells else "red"
-        yield [(f" {label} {lines.pop(0) if row.cells else f' {row.error}'}", style)]
+        line = lines.pop(0) if row.cells else f" {row.error}"
+        if is_apart:
+            yield from fitted([(f" {label.rstrip()}", style)], view, 3)
+            yield from fitted([(f"   {line}", style)], view, start if row.cells else 4)
+        else:
+            yield from fitted([(f" {label} {line}", style)], view, 4)
+
+
+def _lines(columns: Mapping[str, Sequence[str]]) -> list[str]:
+    """The heading and the rows; limiters are aligned left, all else right."""
+    shown = [tuple(columns), *zip(*columns.values(), strict=True)]
+    kinds = "n" * (len(columns) - 1) + "t"
+    return aligned([(*row[:-1], f" {row[-1]}") for row in shown], kinds, " ")

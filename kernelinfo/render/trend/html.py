@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernelinfo.fleet.history import History, Trend
+from kernelinfo.fleet.identity import without_versions
 from kernelinfo.render import View
 from kernelinfo.render.html import TABLE_SCRIPTS, page
-from kernelinfo.render.html.dataset import Titles
+from kernelinfo.render.html.dataset import Titles, place_of
 from kernelinfo.render.html.pieces import PagePiece, Shared, batches, piece
-from kernelinfo.render.names import printable
+from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.trend.rows import (
     GROUPS,
     PLACES,
@@ -25,7 +26,7 @@ from kernelinfo.render.trend.rows import (
 
 SCRIPTS = (*TABLE_SCRIPTS, "status.js", "trend.js")
 _MEASURES = (
-    *("waves_per_simd", "vgprs", "sgprs", "vgpr_spills", "scratch_bytes_per_lane"),
+    *("waves_per_simd", "exact", "vgprs", "vgpr_spills", "scratch_bytes_per_lane"),
     "code_bytes",
 )
 """Fields of `KernelSummary` that the page draws."""
@@ -51,16 +52,20 @@ def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
     titles, origins = Titles(view.names), Shared()
 
     def cells(one: TrendRow) -> list[Any]:
-        latest, library = one.history.latest, printable(one.history.library)
-        moved = printable(", ".join(one.moved_in))
-        origin = origins((printable(latest.target), library, library))
-        texts = one.row.status, printable(one.why), moved, _also(one)
-        return [*texts, titles(latest), origin, _curves(one.history)]
+        texts = one.row.status, printable(one.why), one.moved_in_words, _also(one)
+        return [*texts, titles(one.history.latest), origins(_origin(one)), _curves(one.history)]
 
     for batch in batches(found):
         changed = [cells(one) for one in batch]
         yield piece({"rows": changed, "titles": titles.fresh(), "origins": origins.fresh()})
     yield piece({"rows": [], "titles": [], "origins": [], "briefs": titles.briefs()})
+
+
+def _origin(one: TrendRow) -> tuple[str, str, str]:
+    """(target, library and member file without versions, its short name) of the latest build."""
+    target, location, name = place_of(one.history.latest)
+    file = without_versions(location.partition(" › ")[2])
+    return target, member_path(one.history.library, file), name
 
 
 def _also(one: TrendRow) -> str:

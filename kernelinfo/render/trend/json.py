@@ -51,7 +51,7 @@ def _kernel(one: TrendRow) -> dict[str, Any]:
         "match": one.row.match,
         "why": one.why,
         "moved_in": one.moved_in,
-        "history": as_json(one.history.kernels, without=("accepted",)),
+        "history": as_json(one.history.kernels, without=("accepted", "options")),
         "steps": [
             {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
             for build, pair in one.history.steps

@@ -10,6 +10,7 @@ from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.markdown import HEADING, cells_of
 from kernelinfo.render.markdown import code, folded, kernel_table, plain, table
+from kernelinfo.render.paint import sizes
 from kernelinfo.render.trend.rows import (
     GROUPS,
     PLACES,
@@ -19,7 +20,6 @@ from kernelinfo.render.trend.rows import (
     places,
     recompiled,
     rows,
-    sizes,
     step_in_words,
     told_builds,
 )

@@ -12,7 +12,7 @@ from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import compiler_name, number
+from kernelinfo.render.paint import compiler_name, number, sizes
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Measures of sparklines; a kernel's sparkline shows the first one that moved."""
@@ -95,12 +95,13 @@ def recompiled(trend: Trend) -> list[tuple[str, str]]:
 
 
 def _recompiled_in_words(change: Recompiled, libraries: int) -> str:
-    """`clang 19.1.7 → clang 22.1.8 in 39 of 40 libraries`."""
+    """`clang 19.1.7 → clang 22.1.8 in 39 of 40 libraries`; `also clang 22.1.8` if none was left."""
     sides = (change.old, change.new)
     old, new = (", ".join(dict.fromkeys(map(compiler_name, one))) for one in sides)
     if old == new:
         old, new = (", ".join(one) for one in sides)
-    words = printable(f"{old or 'none'} → {new or 'none'}")
+    words = f"{old} → {new}" if old and new else f"also {new}" if new else f"no longer {old}"
+    words = printable(words)
     if libraries == 1:
         return words
     return f"{words} in {grouped(change.libraries)} of {grouped(libraries)} libraries"
@@ -175,18 +176,6 @@ def groups(trend: Trend) -> list[tuple[str, ...]]:
         )
         for index, one in enumerate(trend.groups)
     ]
-
-
-_UNITS = ((1 << 20, "MiB"), (1 << 10, "KiB"))
-
-
-def sizes(counts: Sequence[int]) -> list[str]:
-    """Numbers of bytes in one unit: KiB if the largest is 10 KiB or more, MiB from 10 MiB on."""
-    most = max(counts, default=0)
-    for unit, name in _UNITS:
-        if most >= 10 * unit:
-            return [f"{grouped(count / unit)} {name}" for count in counts]
-    return [f"{grouped(count)} B" if count else "0" for count in counts]
 
 
 def sparkline(history: History) -> str:

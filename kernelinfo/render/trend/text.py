@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.fleet.history import BuildTotals, Trend
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.render import View
-from kernelinfo.render.diff.text import STYLES, row_name
-from kernelinfo.render.names import folded, printable
-from kernelinfo.render.paint import Span, aligned, cells, fitted, painted
+from kernelinfo.render.diff import rows as diff
+from kernelinfo.render.diff.text import STYLES
+from kernelinfo.render.names import folded, name_of, printable, told_apart
+from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, sizes
 from kernelinfo.render.records import render_table
 from kernelinfo.render.table import hidden_kernels
 from kernelinfo.render.trend.rows import (
@@ -21,11 +23,13 @@ from kernelinfo.render.trend.rows import (
     places,
     recompiled,
     rows,
-    sizes,
     sparkline,
     step_in_words,
     told_builds,
 )
+
+if TYPE_CHECKING:
+    from kernelinfo.render.name_style import NameStyle
 
 _HEADING = (
     *("build", "kernels", "waves/SIMD", "spilling", "scratch", "VGPRs", "code"),
@@ -104,23 +108,57 @@ def _places(found: Sequence[TrendRow], view: View) -> Iterator[str]:
 
 def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
     shown = found[: view.top or None]
-    columns = [[sparkline(one.history), one.moved_in_words] for one in shown]
+    folded_rows = _folded(shown, diff.fitting_names([one.row for one in shown], view))
+    first = [of.rows[0] for of in folded_rows]
+    columns = [[sparkline(one.history), one.moved_in_words] for one in first]
     for values in (
-        [printable(one.history.library) for one in shown],
-        [printable(one.history.latest.target) for one in shown],
+        [of.libraries for of in folded_rows],
+        [printable(one.history.latest.target) for one in first],
     ):
         if len(set(values)) > 1:
             columns = [[*row, value] for row, value in zip(columns, values, strict=True)]
-    statuses, places = aligned([(one.row.status,) for one in shown]), aligned(columns)
-    for one, status, place in zip(shown, statuses, places, strict=True):
+    statuses, places = aligned([(one.row.status,) for one in first]), aligned(columns)
+    for of, status, place in zip(folded_rows, statuses, places, strict=True):
+        one = of.rows[0]
         head = (f" {status}", STYLES.get(one.row.status, ""))
-        name = row_name(one.row, view, False)
-        line = f"  {place}  {name}  {one.why}".rstrip()
+        line = f"  {place}  {of.name}  {one.why}".rstrip()
         if not view.fold or cells(head[0] + line) <= view.width:
             yield [head, (line, "")]
             continue
         yield from fitted([head, (f"  {place}".rstrip(), "")], view, _INDENT)
-        for part in folded(name, view.width - _INDENT, 2):
+        for part in folded(of.name, view.width - _INDENT, 2):
             yield [(" " * _INDENT + part, "")]
         yield from fitted([(" " * _INDENT + one.why, "")], view, _INDENT)
     yield from hidden_kernels(len(found) - len(shown))
+
+
+class _MovedKernels(NamedTuple):
+    """Rows that are equal but for their library."""
+
+    rows: tuple[TrendRow, ...]
+    libraries: str
+    name: str
+
+
+def _folded(shown: Sequence[TrendRow], names: NameStyle) -> list[_MovedKernels]:
+    """The rows in their order, folded. Namesakes of one library and target are told apart."""
+    equal: dict[tuple[str, ...], list[TrendRow]] = {}
+    for one in shown:
+        name = diff.arrow(*(name_of(kernel, names) for kernel in one.row.sides))
+        seen = (one.row.status, sparkline(one.history), one.moved_in_words, one.why)
+        equal.setdefault((name, one.history.latest.target, *seen), []).append(one)
+    groups = [*equal.values()]
+    libraries = [_libraries(of) for of in groups]
+    places = [" ".join((name, *key[1:2])) for name, key in zip(libraries, equal, strict=True)]
+    texts = [f"{place} {name}" for place, (name, *_) in zip(places, equal, strict=True)]
+    apart = told_apart([[one.row.kernel for one in of] for of in groups], texts)
+    return [
+        _MovedKernels(tuple(of), library, text[len(place) + 1 :] + f" × {len(of)}" * (len(of) > 1))
+        for of, library, place, text in zip(groups, libraries, places, apart, strict=True)
+    ]
+
+
+def _libraries(of: Sequence[TrendRow]) -> str:
+    """The library of rows, or the first of several and the number of others."""
+    first, *others = dict.fromkeys(printable(one.history.library) for one in of)
+    return f"{first} + {len(others)} more" if others else first

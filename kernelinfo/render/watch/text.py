@@ -73,7 +73,8 @@ def _rows(look: WatchLook, view: View) -> Iterator[list[Span]]:
     yield []
     found = [TableRow((one.result,), target_of(one.result.kernel)) for one in shown]
     several = len({target_of(one) for one in kernels}) > 1
-    yield from table(found, names_of(kernels, view.names), view, with_target=several)
+    names, short = names_of(kernels, view.names), names_of(kernels, "short")
+    yield from table(found, names, short, view, with_target=several)
     yield from hidden_kernels(len(look.kernels) - len(shown))
     yield []
 

@@ -7,7 +7,8 @@ from struct import pack, pack_into
 import pytest
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.code_object.descriptor import SIZE_V2, WITHIN, numbers, words
+from kernelinfo.hardware.targets import find
+from kernelinfo.reading.code_object.descriptor import SIZE_V2, numbers, statement, within
 
 
 def descriptor(
@@ -19,7 +20,7 @@ def descriptor(
 
 
 def read(raw: bytes, target: str | None, version: int | None = 6) -> dict[str, object]:
-    found = words(memoryview(raw), 0, is_v2=len(raw) == SIZE_V2)
+    found = statement(memoryview(raw), 0, is_v2=len(raw) == SIZE_V2)
     stated = numbers(found, target, version)._asdict()
     return {name: value for name, value in stated.items() if value is not None}
 
@@ -93,7 +94,8 @@ def test_an_unknown_target_still_has_lds_and_scratch() -> None:
 
 
 def test_each_fact_says_where_its_field_lies() -> None:
-    assert {name: WITHIN[name] for name in read(descriptor(), "gfx90a")} == {
+    offsets = within(statement(memoryview(descriptor()), 0, is_v2=False), find("gfx90a"))
+    assert {name: offsets[name] for name in read(descriptor(), "gfx90a")} == {
         "lds_bytes": 0,
         "scratch_bytes_per_lane": 4,
         "accum_offset": 44,

@@ -1,0 +1,108 @@
+"""Registers that may have been written before each block, and that are needed from it on."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from typing import NamedTuple
+
+from kernelinfo.pressure.graph import Graph
+
+MOST_VISITS = 16  # of each block, on average; compiled code needs 2
+
+
+class BlockEffects(NamedTuple):
+    """Register sets of each block."""
+
+    reads: list[int]  # read before the block writes them
+    writes: list[int]
+    defines: list[int]  # written with a defined value
+
+
+def may_be_written(graph: Graph, defines: Sequence[int], entry: int) -> list[int]:
+    """Registers that may have been written before each block.
+
+    Nothing undoes a write, so all blocks of a group have the same registers. Equal sets of
+    neighbours are one object.
+    """
+    begin, end = [0] * len(defines), [0] * len(defines)
+    starts, ways = graph.before
+    begins, blocks = graph.groups
+    earlier = entry
+    for number in range(len(begins) - 1):
+        group = blocks[begins[number] : begins[number + 1]]
+        for block in group:
+            for other in ways[starts[block] : starts[block + 1]]:
+                if end[other] | earlier != earlier:
+                    earlier |= end[other]
+        is_loop = len(group) > 1 or group[0] in ways[starts[group[0]] : starts[group[0] + 1]]
+        for block in group if is_loop else ():
+            if defines[block] | earlier != earlier:
+                earlier |= defines[block]
+        for block in group:
+            later = defines[block] | earlier
+            begin[block], end[block] = earlier, earlier if later == earlier else later
+        earlier = 0
+    return begin
+
+
+class _Progress(NamedTuple):
+    """State of `needed_from`."""
+
+    needed: list[int]  # of each block
+    rank: array[int]  # of each block: its position in postorder
+    is_waiting: bytearray  # by rank: 1 if the block will be visited
+
+
+def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
+    """Registers that each block or a later one may read before writing them.
+
+    False if it took too long and registers are missing.
+    """
+    needed = [0] * len(effects.reads)
+    rank = array("i", needed)
+    for position, block in enumerate(graph.order):
+        rank[block] = position
+    progress = _Progress(needed, rank, bytearray(len(rank)))
+    starts, ways = graph.after
+    begins, blocks = graph.groups
+    left = MOST_VISITS * len(graph.order) + 1000
+    for group in reversed(range(len(begins) - 1)):
+        if begins[group + 1] - begins[group] > 1:
+            left = _settle(graph, effects, group, progress, left)
+            continue
+        block, later = blocks[begins[group]], 0
+        for way in ways[starts[block] : starts[block + 1]]:
+            later = later | needed[way] if later else needed[way]
+        needed[block] = effects.reads[block] | later & ~effects.writes[block]
+    return needed, left > 0
+
+
+def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress, left: int) -> int:
+    """Update what the blocks of a group need, in at most `left` visits. Returns the visits left."""
+    (starts, ways), (befores, others) = graph.after, graph.before
+    needed, rank, is_waiting = progress
+    sweep, later = sorted(rank[block] for block in graph.groups.of(group)), list[int]()
+    for position in sweep:
+        is_waiting[position] = 1
+    while (sweep or later) and left:
+        if not sweep:
+            sweep, later = later, sweep
+            heapify(sweep)
+        left -= 1
+        position = heappop(sweep)
+        is_waiting[position] = 0
+        block, found = graph.order[position], 0
+        for way in ways[starts[block] : starts[block + 1]]:
+            found = found | needed[way] if found else needed[way]
+        found = effects.reads[block] | found & ~effects.writes[block]
+        if found == needed[block]:
+            continue
+        needed[block] = found
+        for other in others[befores[block] : befores[block + 1]]:
+            at = rank[other]
+            if graph.group_of[other] == group and not is_waiting[at]:
+                is_waiting[at] = 1
+                heappush(sweep if at > position else later, at)
+    return left

@@ -1,0 +1,49 @@
+"""The command or compiler that runs between two looks."""
+
+from __future__ import annotations
+
+import time
+from typing import Generic, Protocol, TypeVar
+
+
+class _Running(Protocol):
+    """A command or compiler that was started."""
+
+    began: float
+    """In seconds, as `time.monotonic` counts them."""
+
+    def wait(self, seconds: float) -> bool:
+        """True if it ended within this time."""
+
+    def end(self) -> None:
+        """End it with its group of processes."""
+
+
+_Run = TypeVar("_Run", bound=_Running)
+
+
+class Building(Generic[_Run]):
+    """A watch that builds: at most one command or compiler runs at a time."""
+
+    _running: _Run | None = None
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but no longer than until the build ends."""
+        if self._running:
+            self._running.wait(seconds)
+        else:
+            time.sleep(seconds)
+
+    def end(self) -> None:
+        """End the build that still runs."""
+        if self._running:
+            self._running.end()
+            self._running = None
+
+    def _ended(self) -> tuple[_Run, float] | None:
+        """The build that has ended by itself, and its duration in seconds; None if none has."""
+        running = self._running
+        if running is None or not running.wait(0):
+            return None
+        self._running = None
+        return running, time.monotonic() - running.began
