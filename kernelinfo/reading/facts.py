@@ -136,6 +136,16 @@ class SourceLine(NamedTuple):
     """1-based."""
 
 
+class SpillPlace(NamedTuple):
+    """Place of spills and reloads, by the compiler's comments. One of the two names is known."""
+
+    source: str | None
+    """`src/saxpy.hip:41`, as the compiler prints it; None without line information."""
+    callee: str | None
+    """Symbol of the function called before in the same block; None without a call."""
+    number: int  # spills and reloads there
+
+
 class LoopSpills(NamedTuple):
     """Numbers of spill instructions in one loop, inner loops not counted."""
 
@@ -143,6 +153,8 @@ class LoopSpills(NamedTuple):
     depth: int  # 1 for an outermost loop
     spills: int  # stores to scratch
     reloads: int  # loads from scratch
+    place: SpillPlace | None = None
+    """Place of most of its spills and reloads; None without any known place."""
 
 
 class Code(NamedTuple):
@@ -167,6 +179,13 @@ class Code(NamedTuple):
     """Loops with spills or reloads to scratch, in the order of the text."""
     scratch_in_loops: int | None = None
     """Instructions inside loops that reach scratch, spills and reloads not counted."""
+    place: SpillPlace | None = None
+    """Place of most spills and reloads; None without any known place."""
+    callees: tuple[str, ...] = ()
+    """Symbols of the functions that it calls, in the order of the first calls. Calls through a
+    pointer are left out."""
+    outside: tuple[str, ...] = ()
+    """The callees that are outside of this module."""
 
 
 class ReadFilter(NamedTuple):

@@ -63,8 +63,8 @@ RULES: tuple[Rule, ...] = (
     Rule("KI101", "warning", spills.vgpr_spill, reads="code", any_target=True),
     Rule("KI102", "note", spills.scratch_without_spill, reads="code", any_target=True),
     Rule("KI103", "note", spills.sgpr_spill, any_target=True),
-    Rule("KI104", "warning", spills.dynamic_stack, any_target=True),
-    Rule("KI105", "note", spills.indirect_call, any_target=True),
+    Rule("KI104", "warning", spills.dynamic_stack, reads="code", any_target=True),
+    Rule("KI105", "note", spills.indirect_call, reads="code", any_target=True),
     Rule("KI106", "warning", spills.spill_in_loop, reads="code"),
     Rule("KI201", "note", waves.near_next_step, on=False),
     Rule("KI202", "note", waves.lds_near_step, on=False),
@@ -143,8 +143,12 @@ def findings(
 
 
 def may_ask_for_code(traits: Traits) -> bool:
-    """Whether a rule may read the instructions: without scratch and AGPRs none does."""
-    return traits.numbers.scratch_bytes_per_lane != 0 or bool(traits.numbers.agprs)
+    """Whether a rule may read the instructions: without scratch, AGPRs and unknown callees none
+    does."""
+    numbers = traits.numbers
+    if numbers.scratch_bytes_per_lane != 0 or numbers.agprs:
+        return True
+    return bool(numbers.dynamic_stack or numbers.indirect_call)
 
 
 def find(name: str) -> Rule | Documented | None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 
 from kernelinfo.hardware.targets import REGISTER_BYTES
 from kernelinfo.kernel import Remark, counted
+from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.reading.facts import Code
+from kernelinfo.reading.facts import Code, SpillPlace
 
 _FEW_VGPRS = 4  # spilled VGPRs; so few rarely cost time, often one value saved across a call
 _MANY_SGPRS = 64  # spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs
@@ -22,7 +24,8 @@ def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -
     """VGPRs did not fit and are kept in scratch memory or in AGPRs.
 
     What it finds: a VGPR spill count above 0 in the metadata; a note up to 4. `spill-in-loop`
-    replaces it if the spills are in a loop.
+    replaces it if the spills are in a loop. In assembly the message names the source line (`-g1`)
+    or the call with most of the spill instructions.
     Why it matters: every reload costs a memory access for a whole wave.
     What to do: find the reloads (`explain`); a looser launch bound gives more registers.
     """
@@ -30,6 +33,8 @@ def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -
     if (spilled := traits.numbers.vgpr_spills) and not in_loop:
         scratch = traits.numbers.scratch_bytes_per_lane
         where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
+        if code is not None and code.place:
+            where += f", {counted(code.place.number, 'spill instruction')} {_at(code.place)}"
         yield Remark(
             f"{counted(spilled, 'VGPR')} spilled{where}",
             "keep fewer values alive, or allow more VGPRs by a looser launch bound",
@@ -57,8 +62,9 @@ def scratch_without_spill(
     explained = REGISTER_BYTES * spilled + _FRAME_BYTES if spilled else 0
     if scratch > explained:
         beyond = f"beyond {_spilled(vgprs, sgprs)}" if spilled else "without spills"
-        calls = code is None or code.calls
-        what = "an array or a call frame" if calls else "an array"
+        called = _called(code.callees) if code else ""
+        frame = f"the frame of {called}, which it calls" if called else "a call frame"
+        what = f"an array or {frame}" if code is None or code.calls else "an array"
         text = f"{scratch} B of scratch per lane {beyond}: {what}"
         # The compiler comments a clause of reloads once, so with spills the count is unreliable.
         in_loops = 0 if spilled or code is None else code.scratch_in_loops or 0
@@ -91,7 +97,9 @@ def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
         )
 
 
-def dynamic_stack(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
+def dynamic_stack(
+    traits: Traits, occupancy: Occupancy | None, code: Code | None
+) -> Iterator[Remark]:
     """Scratch grows at run time, so its size is unknown.
 
     What it finds: `.uses_dynamic_stack`: recursion, an alloca of unknown size, or a call whose
@@ -101,13 +109,18 @@ def dynamic_stack(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
     """
     if traits.numbers.dynamic_stack:
         known = traits.numbers.scratch_bytes_per_lane or 0
+        text = f"scratch grows at run time; only {known} B per lane are known"
+        if code and code.callees:
+            text += f"; it calls {_called(code.callees)}"
         yield Remark(
-            f"scratch grows at run time; only {known} B per lane are known",
+            text,
             "bound the recursion, give an alloca a constant size, make callees visible",
         )
 
 
-def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
+def indirect_call(
+    traits: Traits, occupancy: Occupancy | None, code: Code | None
+) -> Iterator[Remark]:
     """The kernel calls functions that the compiler could not see.
 
     What it finds: a call through a pointer, or to a function of another file.
@@ -116,8 +129,9 @@ def indirect_call(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remar
     What to do: nothing if the callees are small; otherwise compile all device code as one module.
     """
     if traits.numbers.indirect_call:
+        functions = f"{_called(code.outside)}," if code and code.outside else "functions"
         yield Remark(
-            "calls functions outside of this module: register counts are lower bounds",
+            f"calls {functions} outside of this module: register counts are lower bounds",
             "compile the callees in one module with it",
         )
 
@@ -126,7 +140,8 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
     """Spilled registers are stored or loaded inside a loop.
 
     What it finds: in assembly text, "Folded Spill" and "Folded Reload" comments in blocks that the
-    compiler marks as part of a loop. Moves to AGPRs are not counted. It replaces `vgpr-spill`.
+    compiler marks as part of a loop. Moves to AGPRs are not counted. It replaces `vgpr-spill`. The
+    message names the source line (`-g1`) or the call with most of them.
     Why it matters: each costs a memory access of the whole wave in every iteration. Spills around
     a loop cost it once.
     What to do: keep fewer values alive across that loop, or allow more VGPRs.
@@ -140,6 +155,8 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
     text = f"{' and '.join(parts)} inside loop {worst.header}"
     if worst.depth > 1:
         text += f" at depth {worst.depth}"
+    if worst.place:
+        text += f", {worst.place.number} of these {_at(worst.place)}"
     if others := len(loops) - 1:
         text += f", more in {counted(others, 'other loop')}"
     if spilled := traits.numbers.vgpr_spills:
@@ -149,3 +166,16 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
         # Spilled registers may share a slot or sit in AGPRs; then the bytes do not add up.
         text += f", {spilled_bytes} of {scratch} B)" if spilled_bytes <= scratch else ")"
     yield Remark(text, "keep fewer values alive across that loop, or allow more VGPRs")
+
+
+def _at(place: SpillPlace) -> str:
+    """`at attention.hip:87, behind the call of lookup`."""
+    parts = [f"at {posixpath.basename(place.source)}"] if place.source else []
+    parts += [f"behind the call of {short(demangle(place.callee))}"] if place.callee else []
+    return ", ".join(parts)
+
+
+def _called(symbols: tuple[str, ...]) -> str:
+    """`lookup`, or `lookup and 2 other functions`."""
+    first, *others = [short(demangle(symbol)) for symbol in symbols] or [""]
+    return f"{first} and {counted(len(others), 'other function')}" if others else first

@@ -35,3 +35,10 @@ def test_reloads_in_a_loop_are_counted_and_placed(file: str, reloads: int) -> No
 
 def test_it_takes_the_place_of_vgpr_spill() -> None:
     assert messages_of(TUTORIAL, "KI101", "sgprbound") == []
+
+
+def test_the_source_line_of_the_most_reloads_is_named() -> None:
+    assert messages_of("../lines/attention-clang22-gfx942.s", "KI106", "attention") == [
+        "5 spill reloads inside loop .LBB0_2, 3 of these at attention.hip:87 "
+        "(12 VGPRs spilled, 48 of 52 B)"
+    ]

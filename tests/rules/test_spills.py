@@ -60,7 +60,7 @@ def test_scratch_warns_in_a_loop_or_if_it_is_large(
 @pytest.mark.parametrize("name", VARIETY)
 def test_the_frame_of_a_call(name: str) -> None:
     [message] = messages_of(name, "KI102", "calls")
-    assert message.endswith("without spills: an array or a call frame")
+    assert message.endswith("without spills: an array or the frame of lookup, which it calls")
 
 
 @pytest.mark.parametrize("name", VARIETY)
@@ -68,6 +68,17 @@ def test_scratch_that_grows_is_said_once(name: str) -> None:
     assert messages_of(name, "KI102", "recursive") == []
     [message] = messages_of(name, "KI104", "recursive")
     assert message.startswith("scratch grows at run time; ")
+    assert message.endswith("; it calls descend")
+
+
+def test_a_callee_of_another_module_is_named() -> None:
+    [message] = messages_of("odd-clang22-gfx90a.s", "KI105", "calls_elsewhere")
+    assert message == "calls elsewhere, outside of this module: register counts are lower bounds"
+
+
+def test_the_callee_of_a_pointer_is_not_known() -> None:
+    [message] = messages_of(VARIETY[1], "KI105", "indirect")
+    assert message.startswith("calls functions outside of this module")
 
 
 @pytest.mark.parametrize("name", SPILLS)

@@ -12,17 +12,28 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple, TypeVar
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
 from kernelinfo.reading.assembly.kernel_text import KernelText
-from kernelinfo.reading.data import Text, before
-from kernelinfo.reading.facts import Code, KernelFacts, LoopSpills, Numbers, StatedNumbers
+from kernelinfo.reading.assembly.scan import unquoted
+from kernelinfo.reading.data import Text, before, decode
+from kernelinfo.reading.facts import (
+    Code,
+    KernelFacts,
+    LoopSpills,
+    Numbers,
+    SpillPlace,
+    StatedNumbers,
+)
+
+_Counted = TypeVar("_Counted")
 
 _END = b".Lfunc_end"
 _INSTRUCTION = re.compile(
     rb"\n[ \t]++(?:v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
-    rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swappc|call)))"
+    rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swap_?pc|call)))"
 )
 _KINDS = {
     "matrix": (b"v_mfma", b"v_smfmac", b"v_wmma", b"v_swmmac"),
@@ -30,7 +41,7 @@ _KINDS = {
     "memory": (b"global_", b"flat_", b"buffer_"),
     "scratch": (b"scratch_",),
     "barriers": (b"s_barrier", b"s_barrier_signal"),
-    "calls": (b"s_swappc", b"s_call"),
+    "calls": (b"s_swappc", b"s_swap_pc", b"s_call"),
 }
 _KIND = {name: kind for kind, names in _KINDS.items() for name in names}
 _COMMENTED = b"%bb."
@@ -41,15 +52,22 @@ _SCRATCH_RESOURCE = b" s[0:3], "
 # Compiled only for kernels with spills or scratch.
 _MARK = (
     rb"(?m)^(?:\.L(?=BB))?(?:(BB\d+_\d+):|; ?%bb\.\d+:)(.*(?:\n[ \t]+;.*)*)"
+    rb"|^[ \t]++(?:\.loc[^\n;]*+;[ \t]*+([^\n]*?:\d{1,9}):\d{1,9}\b|s_(swap_?pc|call)_)"
     rb"|^[ \t]++((?:scratch_|buffer_[a-z0-9_]+ v[^\n]*, s\[0:3\], |[^;\n]*;[^;\n]*?-byte Folded )"
     rb"[^\n]*)"
 )
-"""A block's label, or the comment in its place, with the comments behind it; or an instruction that
-spills or reaches scratch. Older targets address scratch by the buffer resource in the first SGPRs
-(AMDGPUUsage, "Private Segment Buffer")."""
+"""A block's label, or the comment in its place, with the comments behind it; a source line; a call;
+or an instruction that spills or reaches scratch. Older targets address scratch by the buffer
+resource in the first SGPRs (AMDGPUUsage, "Private Segment Buffer")."""
 _SPILL = rb"(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;]*;[^;]*?(\d{1,6})-byte Folded (Spill|Reload)"
 _HEADER = rb"=> *This (?:Inner )?Loop Header: Depth=(\d{1,4})"
 _INSIDE = rb"in Loop: Header=(BB\d+_\d+) Depth=(\d{1,4})"
+_NO_LINE = b":0"
+
+# Compiled only for kernels with calls.
+_TO_SGPRS = rb"(?m)^[ \t]++(\w++)[ \t]++s\[?(\d{1,3})(?::(\d{1,3})\])?,[ \t]*+([^;\n]*)"
+_PAIR = rb"s\[(\d{1,3}):"
+_ADDRESS = rb"(?:.*[ \t])?([^\s@]+)@(?:rel(?:32@lo|64)|(gotpcrel(?:32@lo|64)?))\b"
 
 
 def function_text(text: Text, start: int, end: int) -> bytes | None:
@@ -79,30 +97,48 @@ def count_code(code: bytes) -> Code:
     counts = Counter(_INSTRUCTION.findall(code))
     for name, count in counts.items():
         kinds[_KIND[name.strip()]] += count
+    called = [*_called(code)] if kinds["calls"] else []
+    callees = {unquoted(one.symbol): one.is_outside for one in called if one}
+    outside = tuple(symbol for symbol, is_outside in callees.items() if is_outside)
     if _COMMENTED not in code:
-        return Code(**kinds, spills=None, reloads=None, agpr_moves=None, loops=None)
+        return Code(
+            **kinds,
+            spills=None,
+            reloads=None,
+            agpr_moves=None,
+            loops=None,
+            place=None,
+            callees=tuple(callees),
+            outside=outside,
+        )
     # Most kernels spill nothing, and one byte is found ten times as fast as several.
     has_spills = b"F" in code and _FOLDED in code
     moves = code.count(_REUSED) if b"R" in code else 0
     buffers = any(name.endswith(b"buffer_") for name in counts)
     has_scratch = kinds["scratch"] or (buffers and _SCRATCH_RESOURCE in code)
-    spills, scratch_in_loops = _by_loop(code if has_spills or has_scratch else b"")
+    found = _by_loop(code if has_spills or has_scratch else b"", called)
+    by_kind, by_place = _total(found.spills), _total(found.places)
     prefix = b".L" if b".LBB" in code else b""
     return Code(
         **kinds,
-        spills=sum(count for (_, kind), count in spills.items() if kind == b"Spill"),
-        reloads=sum(count for (_, kind), count in spills.items() if kind == b"Reload"),
+        spills=by_kind[b"Spill"],
+        reloads=by_kind[b"Reload"],
         agpr_moves=moves,
         loops=tuple(
             LoopSpills(
                 header=(prefix + loop[0]).decode(),
                 depth=loop[1],
-                spills=spills[loop, b"Spill"],
-                reloads=spills[loop, b"Reload"],
+                spills=of_loop[b"Spill"],
+                reloads=of_loop[b"Reload"],
+                place=_most(found.places[loop]),
             )
-            for loop in dict.fromkeys(loop for loop, _ in spills if loop)
+            for loop, of_loop in found.spills.items()
+            if loop
         ),
-        scratch_in_loops=scratch_in_loops,
+        scratch_in_loops=found.others,
+        place=_most(by_place),
+        callees=tuple(callees),
+        outside=outside,
     )
 
 
@@ -110,22 +146,96 @@ _LoopLabel = tuple[bytes, int]
 """Label of a loop's header, and the loop's depth."""
 
 
-def _by_loop(code: bytes) -> tuple[Counter[tuple[_LoopLabel | None, bytes]], int]:
-    """Number of spills and reloads by loop and kind, and of other scratch accesses in loops."""
+_LineAndCallee = tuple[bytes, bytes]
+"""Source line and symbol of a called function; empty if unknown."""
+
+
+class _Callee(NamedTuple):
+    symbol: bytes
+    is_outside: bool
+
+
+class _ByLoop(NamedTuple):
+    """Spills and reloads of each loop, and of the code outside loops (None)."""
+
+    spills: dict[_LoopLabel | None, Counter[bytes]]  # number by kind
+    places: dict[_LoopLabel | None, Counter[_LineAndCallee]]  # number by place
+    others: int  # other scratch accesses in loops
+
+
+def _by_loop(code: bytes, called: Iterable[_Callee | None]) -> _ByLoop:
+    """Spills and reloads by loop. `called` are the callees of the text's calls, in its order."""
     loop: _LoopLabel | None = None
-    spills: Counter[tuple[_LoopLabel | None, bytes]] = Counter()
+    source = callee = b""
+    symbols = (one.symbol if one else b"" for one in called)
+    spills: dict[_LoopLabel | None, Counter[bytes]] = {}
+    places: dict[_LoopLabel | None, Counter[_LineAndCallee]] = {}
     others = 0
-    for label, comments, instruction in re.findall(_MARK, code):
-        if not instruction:
-            loop = _loop(label, comments)
+    for label, comments, line, call, instruction in re.findall(_MARK, code):
+        if line:
+            source = b"" if line.endswith(_NO_LINE) else line
+        elif call:
+            callee = next(symbols, b"")
+        elif not instruction:
+            loop, callee = _loop(label, comments), b""
         elif spill := re.match(_SPILL, instruction):
             clause, size, kind = spill.groups()
             # A clause has one comment for all its instructions, each of at least one register.
             count = min(int(clause, 16) + 1, int(size) // REGISTER_BYTES) if clause else 1
-            spills[loop, kind] += count
+            spills.setdefault(loop, Counter())[kind] += count
+            places.setdefault(loop, Counter())[source, callee] += count
         elif loop and _FOLDED not in instruction:
             others += 1
-    return spills, others
+    return _ByLoop(spills, places, others)
+
+
+def _total(by_loop: Mapping[_LoopLabel | None, Counter[_Counted]]) -> Counter[_Counted]:
+    total: Counter[_Counted] = Counter()
+    for of_loop in by_loop.values():
+        total += of_loop
+    return total
+
+
+def _most(places: Counter[_LineAndCallee]) -> SpillPlace | None:
+    """The known place of most spills and reloads, the first of equal ones; None without any."""
+    known = {place: count for place, count in places.items() if any(place)}
+    if not known:
+        return None
+    (source, callee), count = max(known.items(), key=lambda one: one[1])
+    return SpillPlace(decode(source) or None, unquoted(callee) or None, count)
+
+
+def _called(code: bytes) -> Iterator[_Callee | None]:
+    """The callee of each call, in the order of the text; None through a pointer.
+
+    s_getpc_b64 s[4:5]
+    s_add_u32 s4, s4, lookup@rel32@lo+4          ; another module: @gotpcrel32
+    s_addc_u32 s5, s5, lookup@rel32@hi+12        ; then s_load_dwordx2 s[4:5], s[4:5], 0x0
+    s_swappc_b64 s[30:31], s[4:5]
+    """
+    addresses: dict[int, _Callee] = {}  # first SGPR of a pair with a function's address
+    entries: dict[int, bytes] = {}  # first SGPR of a pair with the address of a table's entry
+    for name, low, high, operands in re.findall(_TO_SGPRS, code):
+        pair = re.match(_PAIR, operands)
+        base = int(pair[1]) if pair else -1
+        if name.startswith(_KINDS["calls"]):
+            label = b"" if pair else operands.strip()
+            yield _Callee(label, is_outside=False) if label else addresses.get(base)
+            continue
+        address, entry, first = addresses.get(base), entries.get(base), int(low)
+        for register in range(first, int(high or low) + 1):
+            addresses.pop(register, None)
+            entries.pop(register, None)
+        if b"@" in operands and (stated := re.match(_ADDRESS, operands)):
+            symbol = stated[1]
+            if stated[2]:
+                entries[first] = symbol
+            else:
+                addresses[first] = _Callee(symbol, is_outside=False)
+        elif entry and name.startswith(b"s_load_"):
+            addresses[first] = _Callee(entry, is_outside=True)
+        elif address and name.startswith(b"s_mov_b64"):
+            addresses[first] = address
 
 
 def _loop(label: bytes, comments: bytes) -> _LoopLabel | None:

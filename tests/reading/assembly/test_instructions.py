@@ -11,7 +11,7 @@ from kernelinfo.reading.assembly.instructions import count_code
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.data import searchable
-from kernelinfo.reading.facts import Code, LoopSpills, facts_of
+from kernelinfo.reading.facts import Code, LoopSpills, SpillPlace, facts_of
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 ASSEMBLY = FIXTURES / "assembly"
@@ -72,6 +72,68 @@ def test_each_spill_counts_for_its_innermost_loop() -> None:
     found = count_code(NESTED)
     assert (found.spills, found.reloads, found.agpr_moves) == (1, 4, 1)
     assert found.loops == (LoopSpills(".LBB0_2", 2, 0, 2), LoopSpills(".LBB0_1", 1, 0, 1))
+
+
+CALLS = b"""kernel:
+; %bb.0:
+\ts_getpc_b64 s[4:5]
+\ts_add_u32 s4, s4, inside@rel32@lo+4
+\ts_addc_u32 s5, s5, inside@rel32@hi+12
+\ts_getpc_b64 s[14:15]
+\ts_add_u32 s14, s14, outside@gotpcrel32@lo+4
+\ts_addc_u32 s15, s15, outside@gotpcrel32@hi+12
+\ts_load_dwordx2 s[14:15], s[14:15], 0x0
+\ts_getpc_b64 s[20:21]
+\ts_add_u32 s20, s20, table@rel32@lo+4
+\ts_addc_u32 s21, s21, table@rel32@hi+12
+\ts_load_dwordx2 s[18:19], s[20:21], s17 offset:0x0
+\tscratch_store_dword off, v1, s0         ; 4-byte Folded Spill
+\t.loc\t0 4 2                             ; src/k.hip:4:2
+\ts_swappc_b64 s[30:31], s[4:5]
+\t.loc\t0 8 3                             ; src/k.hip:8:3 @[ src/k.hip:90:1 ]
+\tscratch_load_dword v1, off, s0          ; 4-byte Folded Reload
+\tscratch_load_dword v2, off, s0          ; 4-byte Folded Reload
+\ts_swappc_b64 s[30:31], s[14:15]
+\tscratch_load_dword v1, off, s0          ; 4-byte Folded Reload
+\ts_swappc_b64 s[30:31], s[18:19]
+\tv_readfirstlane_b32 s4, v0
+\ts_swappc_b64 s[30:31], s[4:5]
+.LBB0_1:                                ; =>This Inner Loop Header: Depth=1
+\t.loc\t0 0 3                             ; src/k.hip:0:3
+\tscratch_load_dword v1, off, s0          ; 4-byte Folded Reload
+\t.loc\t0 9 3                             ; src/k.hip:9:3
+\tscratch_load_dword v1, off, s0          ; 4-byte Folded Reload
+\ts_endpgm
+"""
+
+
+def test_callees_are_named_by_the_address_in_the_register_of_the_call() -> None:
+    """A table of functions is none, nor is an address that another value replaced."""
+    found = count_code(CALLS)
+    assert found.calls == 4
+    assert (found.callees, found.outside) == (("inside", "outside"), ("outside",))
+
+
+def test_spills_stand_at_a_source_line_behind_a_call() -> None:
+    found = count_code(CALLS)
+    assert found.place == SpillPlace("src/k.hip:8", "inside", 2)
+    [loop] = found.loops or ()
+    assert loop.place == SpillPlace("src/k.hip:9", None, 1)
+
+
+def test_the_lines_of_spills_are_those_that_the_text_states() -> None:
+    """grep -B: the three reloads of the loop behind `.loc 0 87 14`."""
+    found = code(FIXTURES / "lines" / "attention-clang22-gfx942.s")["attention"]
+    assert found is not None
+    [loop] = found.loops or ()
+    assert loop.place == SpillPlace("src/attention.hip:87", None, 3)
+
+
+@pytest.mark.parametrize("path", sorted(ASSEMBLY.glob("variety-*.s")), ids=lambda path: path.stem)
+def test_every_compiler_names_its_callees(path: Path) -> None:
+    found = code(path)
+    names = {symbol: of.callees for symbol, of in found.items() if of and of.callees}
+    assert names == {"_Z5callsPi": ("_Z6lookupi",), "_Z9recursivePi": ("_Z7descendi",)}
 
 
 def test_instructions_are_counted_by_kind() -> None:
@@ -139,3 +201,8 @@ def test_takes_time_linear_in_the_text() -> None:
     header = b"; %bb.1:                                ;   in Loop: Header=BB0_1 Depth=1\n"
     assert count_code(b"k:\n" + header * 200_000 + b"\tv ; 4-byte Folded Spill\n").spills == 1
     assert count_code(b"k:\n; %bb.0:\n" + b"\t;\n" * 300_000 + b"-byte Folded ").spills == 0
+    spilling = b"k:\n; %bb.0:\n\ts_swappc_b64 s[30:31], s[4:5]\n\tv ; 4-byte Folded Spill\n"
+    lines = [b"\t.loc 0 ;" + part * 300_000 for part in (b" ", b":1", b":", b"1:1")]
+    lines += [b"\ts_add_u32 s4," + part * 100_000 for part in (b" ", b"a@", b" @rel32 ")]
+    for line in lines:
+        assert count_code(spilling + line + b"\n").spills == 1
