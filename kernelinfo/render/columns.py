@@ -12,7 +12,7 @@ from kernelinfo.kernel.rows import Value
 from kernelinfo.render import RECORD_FORMATS, View, csv
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.names import chosen_name, printable
-from kernelinfo.render.paint import column_cell, painted, table_lines
+from kernelinfo.render.paint import column_cells, painted, table_lines
 from kernelinfo.render.table import hidden_kernels, shown_first
 
 
@@ -42,7 +42,8 @@ def _table(
     columns: Sequence[Column], results: Sequence[Result], format: str, view: View
 ) -> Iterator[str]:
     shown = shown_first(results, view)
-    cells = [[column_cell(of, _value(of, one, view)) for of in columns] for one in shown]
+    in_columns = [column_cells(of, [_value(of, one, view) for one in shown]) for of in columns]
+    cells = [*zip(*in_columns, strict=True)]
     names = [column.name for column in columns]
     if format == "markdown":
         yield from table(names, [[plain(text) for text in row] for row in cells])

@@ -25,6 +25,7 @@ from kernelinfo.render.paint import (
     number,
     painted,
     percent,
+    size_column,
     waves_per_simd,
     wrap,
 )
@@ -130,6 +131,8 @@ def _row(limit: Limit, occupancy: Occupancy, kernel: Kernel | None) -> tuple[str
         allows = f"{waves_per_simd(limit.waves_per_simd)}{marker}"
     label, slack = RESOURCES[resource], _slack(limit, occupancy)
     used, allocated = bare(resource, limit.used), bare(resource, limit.allocated)
+    if resource == "lds":
+        used, allocated = size_column([limit.used, limit.allocated])
     out_of = f"{bare(resource, limit.available)} per {_PER.get(resource, per)}"
     if resource == "vgpr" or (resource == "lds" and limit.allocated):
         allocated += f" (by {bare(resource, limit.granule)})"

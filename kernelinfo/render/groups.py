@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.kernel import Result
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.table import TableRow, cells_of, severity, target_of
+from kernelinfo.render.table import TableRow, severity, target_of, values_of
 
 Group = list[Result]  # one kernel on all its targets
 
@@ -35,9 +35,9 @@ def grouped_rows(
 def folded_rows(results: Iterable[Result]) -> list[TableRow]:
     """Rows in the order of the results. Results of one symbol and target that look equal share
     one."""
-    equal: dict[tuple[str, ...], list[Result]] = {}
+    equal: dict[tuple[str | int | None, ...], list[Result]] = {}
     for result in results:
-        shown = (result.kernel.symbol, _id(result), *cells_of(result))
+        shown = (result.kernel.symbol, _id(result), *values_of(result))
         equal.setdefault(shown, []).append(result)
     return [TableRow(tuple(found), target_of(found[0].kernel)) for found in equal.values()]
 
@@ -52,9 +52,9 @@ def first_rows(rows: list[TableRow], view: View) -> list[TableRow]:
 
 def _rows(group: Group, width: int) -> Iterator[TableRow]:
     """Rows of a group. Results that differ only in their target share a row."""
-    equal: dict[tuple[str, ...], Group] = {}
+    equal: dict[tuple[str | int | None, ...], Group] = {}
     for result in sorted(group, key=severity):
-        equal.setdefault(cells_of(result), []).append(result)
+        equal.setdefault(values_of(result), []).append(result)
     for results in equal.values():
         yield TableRow(tuple(results), _targets(results, group, width))
 

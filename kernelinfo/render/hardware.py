@@ -9,7 +9,7 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.model.calculator import Rung
 from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
-from kernelinfo.render.paint import Span, fitted, left, number, painted, percent, size
+from kernelinfo.render.paint import Span, fitted, left, number, painted, percent, size, size_column
 from kernelinfo.render.records import render_table
 
 
@@ -66,9 +66,9 @@ def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[s
             percent(rung.percent),
             str(rung.vgprs),
             "any" if rung.sgprs is None else str(rung.sgprs),
-            size(rung.lds_bytes),
+            lds,
         )
-        for rung in rungs
+        for rung, lds in zip(rungs, size_column([rung.lds_bytes for rung in rungs]), strict=True)
     ]
     yield from render_table(("waves/SIMD", "occ", "VGPRs", "SGPRs", "LDS/workgroup"), rows)
     steps = {rung.vgprs: rung.waves_per_simd for rung in reversed(rungs)}

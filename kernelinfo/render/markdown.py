@@ -9,7 +9,7 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
 from kernelinfo.render.groups import folded_rows
 from kernelinfo.render.names import names_of, printable
-from kernelinfo.render.paint import block, bound, known, limiters, number, percent, size
+from kernelinfo.render.paint import block, bound, known, limiters, number, percent, size_column
 from kernelinfo.render.table import finding_counts, named
 
 _HEADING = (
@@ -29,10 +29,7 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     equal = folded_rows(report.results)
     ordered = sorted(equal, key=lambda row: not row.result.findings)
     names = names_of(report.kernels, view.names)
-    rows = [
-        _row(row.result, name)
-        for row, name in zip(ordered, named(ordered, names, with_target=True), strict=True)
-    ]
+    rows = _rows([row.result for row in ordered], [*named(ordered, names, with_target=True)])
     telling = sum(1 for row in ordered if row.result.findings) or len(rows)
     shown = min(telling, view.top or telling)
     yield from kernel_table(_HEADING, rows, shown)
@@ -40,7 +37,17 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
         yield f"\n× N: N kernels with equal numbers share a row; {grouped(count)} folded\n"
 
 
-def _row(result: Result, name: str) -> tuple[str, ...]:
+def _rows(results: Sequence[Result], names: Sequence[str]) -> list[tuple[str, ...]]:
+    lds = [
+        result.occupancy.allocated.lds_bytes if result.occupancy else result.kernel.used.lds_bytes
+        for result in results
+    ]
+    scratch = [result.kernel.used.scratch_bytes_per_lane for result in results]
+    sizes = zip(size_column(lds), size_column(scratch), strict=True)
+    return [_row(*row) for row in zip(results, names, sizes, strict=True)]
+
+
+def _row(result: Result, name: str, sizes: tuple[str, str]) -> tuple[str, ...]:
     kernel, occupancy = result.kernel, result.occupancy
     allocated = occupancy.allocated if occupancy else None
     at_most = bound(occupancy.exact) if occupancy else ""
@@ -53,8 +60,7 @@ def _row(result: Result, name: str) -> tuple[str, ...]:
         block(occupancy.launch) if occupancy else "?",
         known(allocated.vgprs if allocated else kernel.used.vgprs),
         known(allocated.sgprs if allocated else kernel.used.sgprs),
-        size(allocated.lds_bytes if allocated else kernel.used.lds_bytes),
-        size(kernel.used.scratch_bytes_per_lane),
+        *sizes,
         "<br>".join(f"{f.rule} {f.severity}: {plain(f.message)}" for f in result.findings),
     )
 

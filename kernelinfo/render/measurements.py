@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kernelinfo.compare.measurement import Measurement
@@ -10,7 +10,7 @@ from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.kernel import counted
 from kernelinfo.render import View
 from kernelinfo.render.names import folded, name_of, printable
-from kernelinfo.render.paint import cells, fitted, known, limiters, painted, percent, size
+from kernelinfo.render.paint import cells, fitted, known, limiters, painted, percent, size_column
 from kernelinfo.render.records import render_table
 
 
@@ -30,6 +30,7 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
     """Two lines per launch, predicted and measured, then which target was compared and why, and the
     remarks on their difference."""
     rows: list[tuple[str, ...]] = []
+    compared: list[Resources] = []
     remarks: list[str] = []
     for one in measured:
         if one.kernel is None or one.predicted is None or one.occupancy is None:
@@ -37,13 +38,15 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
         name, found = name_of(one.kernel, view.names), one.occupancy
         seen = "?" if one.percent is None else percent(one.percent)
         resources, launch = one.dispatch.shape.resources, _launch(one.dispatch)
+        compared += [one.predicted, resources]
         rows += [
-            (name, "predicted", *_cells(one.predicted), percent(found.percent), limiters(found)),
-            (f"  {launch}", "measured", *_cells(resources), seen, ""),
+            (name, "predicted", percent(found.percent), limiters(found)),
+            (f"  {launch}", "measured", seen, ""),
         ]
         short = name_of(one.kernel, "short")
         remarks += [f"{short}, {launch}: {remark}" for remark in one.remarks]
-    yield from _rows(rows, view)
+    cells_between = zip(rows, _cells(compared), strict=True)
+    yield from _rows([(*row[:2], *between, *row[2:]) for row, between in cells_between], view)
     remarks = [*_targets(measured), *remarks]
     if remarks:
         yield "\n"
@@ -85,9 +88,16 @@ def _launch(dispatch: Dispatch) -> str:
     return text if dispatch.count == 1 else f"{text}, {dispatch.count} times"
 
 
-def _cells(resources: Resources) -> list[str]:
-    vgprs, agprs, sgprs, lds, scratch = resources
-    return [*map(known, (vgprs, agprs, sgprs)), size(lds), size(scratch)]
+def _cells(compared: Sequence[Resources]) -> list[tuple[str, ...]]:
+    """The cells of each row; LDS and scratch have one unit each."""
+    sizes = (
+        size_column([one.lds_bytes for one in compared]),
+        size_column([one.scratch_bytes_per_lane for one in compared]),
+    )
+    return [
+        (known(one.vgprs), known(one.agprs), known(one.sgprs), lds, scratch)
+        for one, lds, scratch in zip(compared, *sizes, strict=True)
+    ]
 
 
 def measurement_record(one: Measurement, view: View) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from kernelinfo.kernel import grouped
 from kernelinfo.kernel import waves_per_simd as waves_per_simd
@@ -192,6 +192,17 @@ def size(count: int | None) -> str:
     return f"{count} B" if count else "0"
 
 
+def size_column(counts: Sequence[int | None]) -> list[str]:
+    """Cells of one column of bytes, in one unit: KiB where quarters are exact in all, else B."""
+    stated = [count for count in counts if count]
+    if max(stated, default=0) < 1024 or any(count % 256 for count in stated):
+        return ["?" if count is None else f"{count} B" if count else "0" for count in counts]
+    kib = [f"{(count or 0) / 1024:.2f}".rstrip("0").rstrip(".") for count in counts]
+    return [
+        f"{text} KiB" if count else size(count) for text, count in zip(kib, counts, strict=True)
+    ]
+
+
 _SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
 
 
@@ -241,12 +252,16 @@ def compiler_name(stamp: str) -> str:
     return f"{vendor}clang {after.split(' ')[0].split('-')[0]}"
 
 
-def column_cell(column: Column, value: Value) -> str:
-    """The text of a value in a table: sizes with their unit, `?` for an unknown value."""
+def column_cells(column: Column, values: Sequence[Value]) -> list[str]:
+    """The cells of a column: sizes with their unit, `?` for an unknown value."""
+    if column.name in ("lds", "scratch", "code"):
+        return size_column(cast("Sequence[int | None]", values))
+    return [_cell(value) for value in values]
+
+
+def _cell(value: Value) -> str:
     if value is None:
         return "?"
     if isinstance(value, tuple):
         return " ".join(value)
-    if column.name in ("lds", "scratch", "code") and isinstance(value, int):
-        return size(value)
     return number(value) if isinstance(value, float) else str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kernelinfo.kernel import Finding, Kernel, Result, counted
@@ -21,14 +21,14 @@ from kernelinfo.render.paint import (
     bound,
     cells,
     change,
-    column_cell,
+    column_cells,
     fitted,
     known,
     left,
     limiters,
     number,
     percent,
-    size,
+    size_column,
     waves_per_simd,
 )
 
@@ -43,6 +43,7 @@ _SHOWN = (
     *("kernel", "target", "block", "vgpr", "agpr", "sgpr", "lds", "scratch", "waves", "occ"),
     "limiters",
 )
+_BYTES = ("LDS", "scratch")
 _OFTEN_ZERO = ("AGPR", "LDS", "scratch")
 _BAR_STYLES = {"■": "bold", "·": "dim"}
 _SLOTS = RESOURCES["slots"]
@@ -187,27 +188,28 @@ def _lines(columns: CellColumns) -> list[str]:
 def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellColumns:
     """The columns of the table; those that the user sorts by are shown if no other one says it."""
     more = [column for column in view.also if column.name not in _SHOWN]
-    headings = ((_TARGET,) * with_target, _HEADING[:-1], [one.name for one in more], _HEADING[-1:])
-    lines = [
-        (
-            *(row.targets,) * with_target,
-            *cells_of(row.result)[:-1],
-            *(column_cell(column, column.of(row.result)) for column in more),
-            cells_of(row.result)[-1],
+    columns: CellColumns = {_TARGET: [row.targets for row in rows]} if with_target else {}
+    values = zip(*(values_of(row.result) for row in rows), strict=True)
+    for heading, own in zip(_HEADING, values, strict=True):
+        is_size = heading in _BYTES
+        columns[heading] = (
+            size_column(cast("tuple[int | None, ...]", own)) if is_size else [*map(str, own)]
         )
-        for row in rows
-    ]
-    return {heading: cells for heading, *cells in zip(chain(*headings), *lines, strict=True)}
+    limiters = columns.pop(_HEADING[-1])
+    for column in more:
+        columns[column.name] = column_cells(column, [column.of(row.result) for row in rows])
+    return {**columns, _HEADING[-1]: limiters}
 
 
-def cells_of(result: Result) -> tuple[str, ...]:
-    """The cells of a kernel, without its name and target."""
+def values_of(result: Result) -> tuple[str | int | None, ...]:
+    """The cells of a kernel, without its name and target; LDS and scratch in bytes."""
     kernel, occupancy = result.kernel, result.occupancy
     used = kernel.used
     if occupancy is None:
-        numbers = (used.vgprs, used.agprs, used.sgprs, used.lds_bytes, used.scratch_bytes_per_lane)
+        registers = map(known, (used.vgprs, used.agprs, used.sgprs))
+        sizes = used.lds_bytes, used.scratch_bytes_per_lane
         why = "another block size" if kernel.target else "unknown target"
-        return ("?", *map(known, numbers), "?", "?", why)
+        return ("?", *registers, *sizes, "?", "?", why)
     launch, allocated = occupancy.launch, occupancy.allocated
     full = round(occupancy.percent * _BAR / 100)
     at_most = bound(occupancy.exact or not occupancy.launchable)
@@ -216,8 +218,8 @@ def cells_of(result: Result) -> tuple[str, ...]:
         known(allocated.vgprs),
         known(allocated.agprs),
         known(allocated.sgprs),
-        size(None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes),
-        size(used.scratch_bytes_per_lane),
+        None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes,
+        used.scratch_bytes_per_lane,
         f"{at_most}{number(occupancy.waves_per_simd)} {'■' * full:·<{_BAR}}",
         f"{at_most}{occupancy.percent:.1f}%",
         limiters(occupancy),

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kernelinfo.render.paint import cells, size
+from kernelinfo.render.paint import cells, size, size_column
 
 from ..conftest import FIXTURES
 from ..test_golden import run
@@ -143,3 +143,25 @@ def test_bytes_are_in_one_unit_where_quarters_are_exact() -> None:
     shown = {0: "0", 60: "60 B", 1024: "1 KiB", 16896: "16.5 KiB", 10496: "10.25 KiB"}
     shown |= {4100: "4100 B", 65536: "64 KiB", 1000: "1000 B", 768: "768 B"}
     assert {count: size(count) for count in shown} == shown
+
+
+@pytest.mark.parametrize(
+    ("counts", "shown"),
+    [
+        ([0, 16896, 512, None], ["0", "16.5 KiB", "0.5 KiB", "?"]),
+        ([96, 40960, 0], ["96 B", "40960 B", "0"]),
+        ([256, 512], ["256 B", "512 B"]),
+        ([None, 0], ["?", "0"]),
+        ([], []),
+    ],
+)
+def test_a_column_of_bytes_has_one_unit(counts: list[int | None], shown: list[str]) -> None:
+    assert size_column(counts) == shown
+
+
+@pytest.mark.parametrize("command", [(), ("--columns", "lds,scratch,kernel"), ("--as", "gfx942")])
+def test_a_report_has_one_unit_a_column(command: tuple[str, ...]) -> None:
+    page, _, _ = run(VARIETY, *command)
+    assert re.findall(r"\b(?:96|40960|65536) B\b", page)
+    table = page.partition("registers =")[0]
+    assert not re.search(r"\d KiB", table)

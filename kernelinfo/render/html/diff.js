@@ -29,16 +29,21 @@ function moveOf({ old, now }, key, show = String) {
 
 const isNumber = (value) => value !== null && value !== undefined;
 
-const bytesMoveOf = (row, key) => ([row.old, row.now].every((side) => isNumber(side?.[key]))
-  ? bytesMove(row.old[key], row.now[key]) : moveOf(row, key, bytes));
+const bytesMoveOf = (row, key, isKib) => ([row.old, row.now].every((side) => isNumber(side?.[key]))
+  ? bytesMove(row.old[key], row.now[key], isKib)
+  : moveOf(row, key, (count) => bytesIn(isKib, count)));
 
 const wavesMove = (row) =>
   moveOf(row, "waves_per_simd", (waves, side) => boundOf(side) + number(waves));
 
 const gain = (key) => ({ old, now }) => (now?.[key] ?? 0) - (old?.[key] ?? 0);
 
-const measured = (key, label, width, show = moveOf) => ({ key, label, width, of: gain(key),
-  also: (row) => show(row, key), show: (row) => show(row, key) });
+const measured = (key, label, width) => ({ key, label, width, of: gain(key),
+  also: (row) => moveOf(row, key), show: (row) => moveOf(row, key) });
+
+const measuredBytes = (key, label, width) => ({ ...measured(key, label, width),
+  bytes: ({ old, now }) => [old?.[key] ?? 0, now?.[key] ?? 0],
+  show: (row, _, isKib) => bytesMoveOf(row, key, isKib) });
 
 const DIFF_COLUMNS = [
   STATUS_COLUMN,
@@ -52,8 +57,8 @@ const DIFF_COLUMNS = [
   { key: "waves_per_simd", label: "waves/SIMD", width: 8.8, rising: true,
     of: gain("waves_per_simd"), also: wavesMove, show: wavesMove },
   measured("reserved_vgprs", "VGPR", 6.2),
-  measured("lds_bytes", "LDS", 7.4, bytesMoveOf),
-  measured("scratch_bytes_per_lane", "scratch", 7.2, bytesMoveOf),
+  measuredBytes("lds_bytes", "LDS", 7.4),
+  measuredBytes("scratch_bytes_per_lane", "scratch", 7.2),
   { key: "why", label: "why", text: true, width: 17, of: ({ why }) => why },
 ];
 

@@ -55,10 +55,11 @@ function spillersFigure(kernels) {
     (other.spills.sgprs ?? 0) - (one.spills.sgprs ?? 0));
   if (!worst.length) return null;
   const folded = new Map();
+  const isKib = areKib(worst.map(({ spills }) => spills.scratch));
   for (const kernel of worst) {
     const { vgprs, sgprs, scratch } = kernel.spills;
     const place = [kernel.label || "?", kernel.library].filter(Boolean).join(" · ");
-    const cells = [place, ...[vgprs, sgprs].map((count) => String(count ?? "?")), sized(known(scratch))];
+    const cells = [place, ...[vgprs, sgprs].map((count) => String(count ?? "?")), bytesIn(isKib, scratch)];
     const look = [kernel.title.brief, ...cells].join("\n");
     if (folded.has(look)) folded.get(look).count++;
     else folded.set(look, { kernel, cells, count: 1 });

@@ -2,12 +2,12 @@
    number. The address holds its order if it is not the usual one.
 
    A column has a key, a label, `of(row)` to sort by, and `show(row, count)` if the cell shows another
-   value. `text` sorts from A, numbers from the largest unless `rising`. `width` is in em.
+   value. A column with `bytes(row)`, the numbers of bytes that a cell shows, has one unit: `show(row,
+   count, isKib)`. `text` sorts from A, numbers from the largest unless `rising`. `width` is in em.
    Unknown values are -1, shown as ?. `also(row)` is what the cell shows besides the value. */
 "use strict";
 
 const known = (value) => value ?? -1;
-const sized = (value) => (value < 0 ? "?" : bytes(value));
 
 function compare(one, other) {
   if (typeof one === "string") return one < other ? -1 : one > other ? 1 : 0;
@@ -16,7 +16,7 @@ function compare(one, other) {
 
 function sortedTable(caption, columns, usual, noun = "kernel") {
   const position = html("p", { class: "count", role: "status" });
-  let [shown, order] = [[], usual];
+  let [shown, order, units] = [[], usual, []];
   const heads = columns.map(({ key, label, text }) =>
     html("th", { scope: "col", class: text ? null : "number" },
       html("button", { type: "button", "data-sort": key, onclick: () => sortBy(key) }, label)));
@@ -25,7 +25,7 @@ function sortedTable(caption, columns, usual, noun = "kernel") {
     html("colgroup", {}, columns.map(({ width }) =>
       html("col", { style: width ? `width:${width}em` : null }))),
     html("thead", {}, html("tr", {}, heads)));
-  const blocks = blocksOf(table, columns.length, (index) => rowOf(shown[index], index, columns));
+  const blocks = blocksOf(table, columns.length, (index) => rowOf(shown[index], index, columns, units));
   const element = html("div", { class: "sorted" }, position, table);
   const numbers = new Map();
 
@@ -77,6 +77,7 @@ function sortedTable(caption, columns, usual, noun = "kernel") {
     follow() { order = orderOf(readAddress().sort, usual); },
     show(rows, all) {
       shown = folded(rows);
+      units = columns.map(({ bytes: of }) => of && areKib(shown.flatMap(({ row }) => of(row))));
       const of = rows.length < all ? ` of ${grouped(all)}` : "";
       position.textContent = !rows.length ? `no ${noun} of that kind`
         : `${grouped(rows.length)}${of} ${noun}${(of ? all : rows.length) === 1 ? "" : "s"}` +
@@ -86,9 +87,10 @@ function sortedTable(caption, columns, usual, noun = "kernel") {
   };
 }
 
-function rowOf({ row, count }, index, columns) {
-  return html("tr", { "aria-rowindex": index + 2 }, columns.map(({ key, label, of, show, text }) => {
-    const value = show ? show(row, count) : of(row);
+function rowOf({ row, count }, index, columns, units) {
+  return html("tr", { "aria-rowindex": index + 2 }, columns.map((column, nth) => {
+    const { key, label, of, show, text } = column;
+    const value = show ? show(row, count, units[nth]) : of(row);
     return html(key === "name" ? "th" : "td",
       { scope: key === "name" ? "row" : null, class: text ? key : "number", "data-label": label },
       value === -1 ? "?" : typeof value === "number" ? String(value) : value);

@@ -59,6 +59,15 @@ const curved = (key, label, width, numberAt = number, move = null) => ({
     (isNumber(value) ? numberAt(value, curves, nth) : "")).join(),
 });
 
+/* A column of curves of bytes, in one unit. */
+const curvedBytes = (key, label, width) => ({
+  ...curved(key, label, width, bytes),
+  bytes: ({ curves }) => [first(curves[key]), last(curves[key])],
+  show: (row, _, isKib) => curveCell(row, { key, label,
+    numberAt: (value) => bytesIn(isKib, value),
+    move: (before, after) => bytesMove(before, after, isKib) }),
+});
+
 const wavesAt = (waves, { exact }, nth) =>
   boundOf({ exact: exact[nth], waves_per_simd: waves }) + number(waves);
 
@@ -72,8 +81,8 @@ const TREND_COLUMNS = [
   { ...curved("waves_per_simd", "waves/SIMD", 8.4, wavesAt), rising: true },
   curved("vgprs", "VGPR", 5.6),
   curved("vgpr_spills", "spills", 5.4),
-  curved("scratch_bytes_per_lane", "scratch", 7.4, bytes, bytesMove),
-  curved("code_bytes", "code", 8.6, bytes, bytesMove),
+  curvedBytes("scratch_bytes_per_lane", "scratch", 7.4),
+  curvedBytes("code_bytes", "code", 8.6),
   { key: "moved", label: "in", text: true, width: 7, of: ({ moved }) => moved,
     show: ({ moved }) => breakable(moved) },
   { key: "why", label: "why", text: true, width: 12, of: ({ why }) => why },

@@ -59,10 +59,21 @@ function bytes(count) {
   return count ? `${count} B` : "0";
 }
 
-/* Two numbers of bytes in one unit: `16 → 16.5 KiB`; one text if both are equal. */
-function bytesMove(before, after) {
-  if (before === after) return bytes(after);
-  const isKib = Math.max(before, after) >= 1024 && (before | after) % 256 === 0;
+/* True if KiB are exact for these numbers of bytes; unknown ones do not count. */
+function areKib(counts) {
+  const stated = counts.filter((count) => count > 0);
+  return stated.some((count) => count >= 1024) && stated.every((count) => count % 256 === 0);
+}
+
+/* Bytes in the unit of a column. */
+function bytesIn(isKib, count) {
+  if (count === null || count < 0) return "?";
+  return count ? `${isKib ? count / 1024 : count} ${isKib ? "KiB" : "B"}` : "0";
+}
+
+/* Two numbers of bytes: `16 → 16.5 KiB`; one text if both are equal. */
+function bytesMove(before, after, isKib = areKib([before, after])) {
+  if (before === after) return bytesIn(isKib, after);
   const [one, other] = [before, after].map((count) => (isKib ? count / 1024 : count));
   return `${one} → ${other} ${isKib ? "KiB" : "B"}`;
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from kernelinfo.kernel import Result
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import bound, known, limiters, number, size
+from kernelinfo.render.paint import bound, known, limiters, number, size_column
 from kernelinfo.render.sweep.words import labels
 from kernelinfo.variants.nouns import AS_COMPILED, SweptKernel, Variant, cost_of
 
@@ -18,6 +18,10 @@ LEGEND = (
     "alloc = VGPRs that the hardware allocates; spills = VGPRs, + SGPRs (S); scratch per lane; "
     "reloads = inside loops"
 )
+
+
+_BYTES = ("scratch", "LDS", "code")
+_Values = tuple[str | int | None, ...]
 
 
 class SweepRow(NamedTuple):
@@ -44,14 +48,23 @@ class SweepRow(NamedTuple):
 
 def rows(kernel: SweptKernel) -> tuple[SweepRow, ...]:
     """The rows, in the order of their first variants."""
-    found: dict[tuple[tuple[str, ...], str | None], list[Variant]] = {}
+    found: dict[tuple[_Values, str | None], list[Variant]] = {}
     for variant in kernel.variants:
-        cells = _cells(variant.result) if variant.result else ()
-        found.setdefault((cells, variant.error), []).append(variant)
-    return tuple(SweepRow(tuple(same), cells) for (cells, _), same in found.items())
+        values = _values(variant.result) if variant.result else ()
+        found.setdefault((values, variant.error), []).append(variant)
+    compiled = zip(*(values for values, _ in found if values), strict=True)
+    columns = [
+        size_column(cast("tuple[int | None, ...]", own)) if heading in _BYTES else map(str, own)
+        for heading, own in zip(HEADING, compiled, strict=False)
+    ]
+    cells = zip(*columns, strict=True)
+    return tuple(
+        SweepRow(tuple(same), next(cells) if values else ()) for (values, _), same in found.items()
+    )
 
 
-def _cells(result: Result) -> tuple[str, ...]:
+def _values(result: Result) -> _Values:
+    """The cells of a variant; sizes in bytes."""
     kernel, occupancy, used = result.kernel, result.occupancy, result.kernel.used
     allocated = occupancy.allocated if occupancy else None
     dynamic = occupancy.launch.dynamic_lds_bytes if occupancy else 0
@@ -63,10 +76,10 @@ def _cells(result: Result) -> tuple[str, ...]:
         known(used.agprs),
         known(allocated.sgprs if allocated else used.sgprs),
         known(spills.vgprs) + (f"+{spills.sgprs}S" if spills.sgprs else ""),
-        size(used.scratch_bytes_per_lane),
+        used.scratch_bytes_per_lane,
         str(cost_of(result).reloads),
-        size(None if used.lds_bytes is None else used.lds_bytes + dynamic),
-        size(kernel.code_bytes),
+        None if used.lds_bytes is None else used.lds_bytes + dynamic,
+        kernel.code_bytes,
         f"{at_most}{number(occupancy.waves_per_simd)}" if occupancy else "?",
         f"{at_most}{occupancy.percent:.1f}%" if occupancy else "?",
         limiters(occupancy) if occupancy else "unknown target",
