@@ -126,6 +126,7 @@ _LEVELS: tuple[_Level, ...] = (
     ("exact", attrgetter("content")),  # unchanged kernels pair before changed ones of their name
     ("exact", attrgetter("name", "symbol", "code_object")),
     ("exact", attrgetter("name", "symbol", "unit")),
+    ("exact", attrgetter("name", "symbol", "options")),
     ("exact", attrgetter("name", "symbol")),
     ("name", lambda kernel: (without_unit(kernel.name), kernel.unit)),
     ("name", lambda kernel: without_unit(kernel.name)),

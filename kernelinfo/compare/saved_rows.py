@@ -83,8 +83,15 @@ def _summary(row: SavedRow) -> KernelSummary:
         source=source,
         exact=value(bool, row, "Exact"),
         reserved_vgprs=_allocated_vgprs(row),
+        options=_options(row),
         **found,
     )
+
+
+def _options(row: SavedRow) -> tuple[tuple[str, str], ...]:
+    """Triton's constants and compile options; older rows lack them."""
+    found = [str(option).partition("=") for option in row.get("Options") or ()]
+    return tuple((name, value) for name, _, value in found)
 
 
 def _allocated_vgprs(row: SavedRow) -> int | None:

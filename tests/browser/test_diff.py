@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,21 @@ def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
     expect(page.locator("table.kernels tbody tr")).to_have_count(len(HOSTILE))
     assert page.locator("main script, main img").count() == 0
     assert "</script><script>alert(1)</script>" in page.inner_text("main")
+
+
+def test_configurations_of_a_kernel_have_their_constants(opened: Opened, tmp_path: Path) -> None:
+    for build, version in (("old", 19), ("new", 22)):
+        for block in (64, 128):
+            folder = tmp_path / build / f"{build}{block}"
+            folder.mkdir(parents=True)
+            name = f"spills-clang{version if block == 128 else 19}-gfx90a.co"
+            shutil.copy(FIXTURES / "code_object" / name, folder / "k.hsaco")
+            stated = {"name": "_Z12hint_reachedPd", "constants": {"BLOCK_M": block}}
+            (folder / "k.json").write_text(json.dumps(stated))
+    written = tmp_path / "diff.html"
+    run("diff", str(tmp_path / "old"), str(tmp_path / "new"), "-o", str(written))
+    page = opened.open(written)
+    assert {*page.locator("table.kernels .rest").all_inner_texts()} == {"BLOCK_M=128"}
 
 
 def test_sizes_have_one_unit(opened: Opened, tmp_path: Path) -> None:

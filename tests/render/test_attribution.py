@@ -161,6 +161,47 @@ def test_a_diff_tells_the_configurations_of_a_kernel_apart(cache: Path) -> None:
     ], out
 
 
+@pytest.fixture(scope="module")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two caches of three configurations, in folders of other hashes; one of them moved."""
+    folder = tmp_path_factory.mktemp("caches")
+    for build, hashes in (("old", "ABC"), ("new", "ZYX")):
+        for name, (block, warps) in zip(hashes, ((64, 4), (128, 8), (128, 4)), strict=True):
+            version = 22 if (build, warps) == ("new", 8) else 19
+            own = folder / build / name
+            own.mkdir(parents=True)
+            shutil.copy(
+                FIXTURES / f"code_object/spills-clang{version}-gfx90a.co", own / "attention.hsaco"
+            )
+            stated = {"name": "_Z12hint_reachedPd", "num_warps": warps}
+            constants = {"constants": {"BLOCK_M": block, "GROUP": 8}}
+            (own / "attention.json").write_text(json.dumps(stated | constants))
+    return folder
+
+
+MOVED = "hint_reached(double*) · BLOCK_M=128 num_warps=8  spills: 27 → 26 VGPRs"
+
+
+@pytest.mark.parametrize("saved", ["old", "old.jsonl"])
+def test_a_diff_pairs_configurations_and_names_the_one_that_moved(caches: Path, saved: str) -> None:
+    run("old", "--format", "jsonl", "-o", "old.jsonl", folder=caches)
+    out, _, code = run("diff", saved, "new", folder=caches)
+    assert code == 0
+    assert f" better  {MOVED}" in out
+    assert "affected: 3 better · 1 moved within their steps" in out
+    markdown = run("diff", saved, "new", "--format", "markdown", folder=caches)[0]
+    assert "| better | `hint_reached(double*)` · BLOCK\\_M=128 num\\_warps=8 |" in markdown
+
+
+def test_a_trend_names_the_configuration_that_moved(caches: Path) -> None:
+    for build in ("old", "new"):
+        assert run("scan", build, "--to", "fleet", "--build", build, folder=caches)[2] == 0
+    asked = ("trend", "fleet", "--builds", "old,new")
+    assert MOVED in run(*asked, folder=caches)[0]
+    markdown = run(*asked, "--format", "markdown", folder=caches)[0]
+    assert "| `hint_reached(double*)` · BLOCK\\_M=128 num\\_warps=8 |" in markdown
+
+
 def test_equal_rows_fold_and_are_counted(wheel: str) -> None:
     out, _, _ = run(wheel)
     folded = [line for line in out.splitlines() if line.endswith(" × 2") and "gfx90a " in line]

@@ -49,7 +49,7 @@ def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
 
     for batch in batches(found):
         changed = [
-            [row.status, printable(row.why), side(row.old, old), side(row.new, new)]
+            [row.status, printable(row.why), row.options, side(row.old, old), side(row.new, new)]
             for row in batch
         ]
         titles = {"old_titles": old.fresh(), "new_titles": new.fresh()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.compare import Comparison
@@ -12,7 +12,7 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import base_name
-from kernelinfo.render.names import name_of, printable, told_apart
+from kernelinfo.render.names import BETWEEN, name_of, printable, told_apart
 from kernelinfo.render.paint import bound, cells, compiler_name, waves_per_simd
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class ChangedKernel(NamedTuple):
     new: KernelSummary | None
     match: Match | None = None
     moves: tuple[Move, ...] = ()
+    options: str = ""
+    """Triton's constants and options in which the builds' kernels of this name differ."""
 
     @property
     def why(self) -> str:
@@ -86,12 +88,15 @@ def folded_rows(
     for row in found:
         name = arrow(*(name_of(kernel, names) for kernel in row.sides))
         target = (target_of(row),) if has_target_column else ()
-        equal.setdefault((row.status, name, row.why, *target), []).append(row)
+        equal.setdefault((row.status, name, row.why, row.options, *target), []).append(row)
     groups = [*equal.values()]
     targets = not has_target_column and len({*map(target_of, found)}) > 1
     places = len({*map(place, found)}) > 1
     texts = [
-        name + _among(of, target_of) * targets + _among(of, place) * places
+        name
+        + _among(of, target_of) * targets
+        + _among(of, place) * places
+        + (BETWEEN + of[0].options if of[0].options else "")
         for (_, name, *_), of in equal.items()
     ]
     texts = told_apart([[row.kernel for row in of] for of in groups], texts, targets=False)
@@ -126,7 +131,30 @@ def rows(comparison: Comparison) -> list[ChangedKernel]:
     found = [_of_pair(pair) for pair in comparison.pairs]
     found += [ChangedKernel("gone", kernel, None) for kernel in comparison.gone]
     found += [ChangedKernel("new", None, kernel) for kernel in comparison.new]
-    return sorted((row for row in found if row.status != "same"), key=_worst_first)
+    moved = sorted((row for row in found if row.status != "same"), key=_worst_first)
+    return with_options(moved, [row.kernel for row in found])
+
+
+def with_options(
+    found: Sequence[ChangedKernel], among: Sequence[KernelSummary]
+) -> list[ChangedKernel]:
+    """The rows with the options in which the kernels of a name differ `among` these."""
+    if not any(row.kernel.options for row in found):
+        return [*found]
+    shared: dict[str, frozenset[tuple[str, str]]] = {}
+    for kernel in among:
+        options = frozenset(kernel.options)
+        shared[kernel.name] = shared.get(kernel.name, options) & options
+    return [
+        row._replace(options=options_in_words(row.kernel, shared[row.kernel.name])) for row in found
+    ]
+
+
+def options_in_words(kernel: KernelSummary, but: Container[tuple[str, str]] = ()) -> str:
+    """`BLOCK_M=128 num_warps=4`: the kernel's options without some."""
+    return " ".join(
+        printable(f"{name}={of}") for name, of in kernel.options if (name, of) not in but
+    )
 
 
 def counts(found: Sequence[ChangedKernel]) -> dict[Status, int]:

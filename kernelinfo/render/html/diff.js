@@ -10,10 +10,10 @@ function readComparison(data) {
   const numbers = data.numbers.map((row) => named(data.measures, row));
   const sideOf = (side, build) =>
     side && { title: titles[build][side[0]], ...places[side[1]], ...numbers[side[2]] };
-  const rows = data.rows.map(([status, why, before, after], index) => {
+  const rows = data.rows.map(([status, why, options, before, after], index) => {
     const [old, now] = [sideOf(before, 0), sideOf(after, 1)];
     const { title, target, library } = now ?? old;
-    return { index, status, why, old, now, title, target, library };
+    return { index, status, why, options, old, now, title, target, library };
   });
   return { ...data, rows };
 }
@@ -48,8 +48,8 @@ const measuredBytes = (key, label, width) => ({ ...measured(key, label, width),
 const DIFF_COLUMNS = [
   STATUS_COLUMN,
   { key: "name", label: "kernel", text: true, of: ({ title }) => title.brief,
-    also: renamedFrom,
-    show: (row, count) => nameCell(row.title, null, count, renamedFrom(row)) },
+    also: besideName,
+    show: (row, count) => nameCell(row.title, null, count, besideName(row)) },
   { key: "library", label: "library", text: true, width: 10.5,
     of: (row) => placeMove(row, "library"), show: (row) => breakable(placeMove(row, "library")) },
   { key: "target", label: "target", text: true, of: ({ target }) => target,
@@ -64,6 +64,11 @@ const DIFF_COLUMNS = [
 
 function renamedFrom({ title, old }) {
   return old && old.title.name !== title.name ? `was ${old.title.name}` : "";
+}
+
+/* Triton's constants and the old name. */
+function besideName(row) {
+  return [row.options, renamedFrom(row)].filter(Boolean).join(" · ");
 }
 
 /* A library or target; both if a kernel moved to another one. */

@@ -69,9 +69,11 @@ def _origin(one: TrendRow) -> tuple[str, str, str]:
 
 
 def _also(one: TrendRow) -> str:
-    """The old name of a renamed kernel; empty if it kept its name."""
+    """Triton's constants, and the old name of a renamed kernel."""
     old = one.row.old
-    return printable(f"was {old.name}") if old and old.name != one.history.latest.name else ""
+    renamed = old and old.name != one.history.latest.name
+    was = printable(f"was {old.name}") if old and renamed else ""
+    return " · ".join(filter(None, (one.row.options, was)))
 
 
 def _curves(history: History) -> list[list[Any]]:

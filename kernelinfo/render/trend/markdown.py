@@ -10,6 +10,7 @@ from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.markdown import HEADING, cells_of
 from kernelinfo.render.markdown import code, folded, kernel_table, plain, table
+from kernelinfo.render.names import BETWEEN
 from kernelinfo.render.paint import sizes
 from kernelinfo.render.trend.rows import (
     GROUPS,
@@ -52,8 +53,9 @@ def _moved(found: list[TrendRow], view: View) -> Iterator[str]:
 
 
 def _cells(of: TrendRow, view: View) -> tuple[str, ...]:
-    status, *rest = cells_of(of.row, view)
-    return status, plain(of.moved_in_words), code(of.history.library), *rest
+    status, name, *rest = cells_of(of.row, view)
+    name += plain(BETWEEN + of.row.options) if of.row.options else ""
+    return status, plain(of.moved_in_words), code(of.history.library), name, *rest
 
 
 def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:

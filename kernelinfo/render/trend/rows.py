@@ -51,7 +51,17 @@ def rows(trend: Trend) -> list[TrendRow]:
     back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
     back.sort(key=lambda one: (one.latest.name, one.latest.target))
     found += [(diff.ChangedKernel("same", one.first, one.last, one.match), one) for one in back]
-    return [TrendRow(row, history, _moved_in(history, trend)) for row, history in found]
+    told = diff.with_options([row for row, _ in found], [one.latest for one in trend.histories])
+    return [
+        TrendRow(_with_all_options(row), history, _moved_in(history, trend))
+        for row, (_, history) in zip(told, found, strict=True)
+    ]
+
+
+def _with_all_options(row: diff.ChangedKernel) -> diff.ChangedKernel:
+    """The row; with all options if none tells it apart, as kernels that did not move may have
+    others."""
+    return row if row.options else row._replace(options=diff.options_in_words(row.kernel))
 
 
 def _moved_in(history: History, trend: Trend) -> tuple[str, ...]:

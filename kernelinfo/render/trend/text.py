@@ -10,7 +10,7 @@ from kernelinfo.kernel import counted, grouped
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.text import STYLES
-from kernelinfo.render.names import folded, name_of, printable, told_apart
+from kernelinfo.render.names import BETWEEN, folded, name_of, printable, told_apart
 from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, sizes
 from kernelinfo.render.records import render_table
 from kernelinfo.render.table import hidden_kernels
@@ -145,6 +145,8 @@ def _folded(shown: Sequence[TrendRow], names: NameStyle) -> list[_MovedKernels]:
     equal: dict[tuple[str, ...], list[TrendRow]] = {}
     for one in shown:
         name = diff.arrow(*(name_of(kernel, names) for kernel in one.row.sides))
+        if one.row.options:
+            name += BETWEEN + one.row.options
         seen = (one.row.status, sparkline(one.history), one.moved_in_words, one.why)
         equal.setdefault((name, one.history.latest.target, *seen), []).append(one)
     groups = [*equal.values()]
