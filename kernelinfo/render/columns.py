@@ -13,7 +13,10 @@ from kernelinfo.render import RECORD_FORMATS, View, csv
 from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.names import chosen_name, printable
 from kernelinfo.render.paint import column_cells, painted, table_lines
+from kernelinfo.render.records import render_document
 from kernelinfo.render.table import hidden_kernels, shown_first
+
+SCHEMA = "kernelinfo/columns/1"
 
 
 def render_columns(
@@ -31,11 +34,15 @@ def render_columns(
     if format == "csv":
         yield csv.line(names)
         yield from map(csv.line, rows)
-    elif format == "jsonl":
-        for row in rows:
-            yield json.dumps(dict(zip(names, row, strict=True)), separators=(",", ":")) + "\n"
-    else:
-        yield json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=1) + "\n"
+        return
+    records = (dict(zip(names, row, strict=True)) for row in rows)
+    if format == "jsonl":
+        yield from (json.dumps(record, separators=(",", ":")) + "\n" for record in records)
+        return
+    every = [*records]
+    yield from render_document(
+        {"schema": SCHEMA, "columns": names, "kernels": every}, every, format
+    )
 
 
 def _table(

@@ -11,10 +11,11 @@ from kernelinfo.kernel.columns import find
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import fitted, number, painted, sizes, table_lines
-from kernelinfo.render.records import render_records
+from kernelinfo.render.records import render_document
 
 CountedBy = Literal["library", "member", "target", "file", "limiter", "waves"]
 BY: tuple[CountedBy, ...] = get_args(CountedBy)
+SCHEMA = "kernelinfo/counts/1"
 HEADINGS = ("kernels", "spilling", "scratch", "waves lost", "code")
 
 
@@ -85,7 +86,8 @@ def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View)
     if format == "text":
         yield from _text(found, by, view)
     else:
-        yield from render_records([{by: name, **c._asdict()} for name, c in found.items()], format)
+        records = [{by: name, **counts._asdict()} for name, counts in found.items()]
+        yield from render_document({"schema": SCHEMA, "counts": records}, records, format)
 
 
 def _text(found: Mapping[str, KernelSums], by: CountedBy, view: View) -> Iterator[str]:

@@ -36,6 +36,13 @@ LINES = {
     "arch": ("arch",),
     "arch with a target": ("arch", "gfx942"),
     "rules": ("rules",),
+    "counts": ("report", VARIETY, "--by", "limiter"),
+    "counts by waves": ("report", VARIETY, "--by", "waves"),
+    "counts by library": ("report", VARIETY, TEXT, "--by", "library"),
+    "columns": ("report", VARIETY, "--columns", "kernel,waves,limiters,exact,findings,member"),
+    "diff-counts": ("diff", TEXT, VARIETY, "--by", "target"),
+    "diff-targets": ("diff", TEXT, OBJECT, "--as", "gfx90a,MI300X"),
+    "diff-targets without a pair": ("diff", TEXT, VARIETY, "--as", "gfx90a,gfx950"),
     "compare-profile": ("compare-profile", "profile/kernel_trace.csv", OBJECT),
     "compare-profile with a device": (
         *("compare-profile", "profile/kernel_trace.csv", OBJECT, "--device", "MI250"),

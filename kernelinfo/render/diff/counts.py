@@ -16,7 +16,9 @@ from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, sums_in_wo
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import number, painted, table_lines
-from kernelinfo.render.records import render_records
+from kernelinfo.render.records import render_document
+
+SCHEMA = "kernelinfo/diff-counts/1"
 
 
 def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View) -> Iterator[str]:
@@ -36,15 +38,13 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
     if format == "text":
         yield from _text(rows, by, view)
     else:
-        yield from render_records(
-            [
-                {by: name}
-                | {f"old_{field}": value for field, value in before._asdict().items()}
-                | {f"new_{field}": value for field, value in after._asdict().items()}
-                for name, before, after in rows
-            ],
-            format,
-        )
+        records = [
+            {by: name}
+            | {f"old_{field}": value for field, value in before._asdict().items()}
+            | {f"new_{field}": value for field, value in after._asdict().items()}
+            for name, before, after in rows
+        ]
+        yield from render_document({"schema": SCHEMA, "counts": records}, records, format)
 
 
 def _text(

@@ -13,8 +13,9 @@ from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import name_of, printable, told_apart
 from kernelinfo.render.paint import fitted, painted
-from kernelinfo.render.records import render_records, render_table
+from kernelinfo.render.records import render_document, render_table
 
+SCHEMA = "kernelinfo/diff-targets/1"
 Pairs = dict[str, dict[str, Pair]]  # distinct name → target → pair
 
 
@@ -36,7 +37,9 @@ def render_side_by_side(
     pairs: Pairs = dict(zip(names, known.values(), strict=True))
     if format == "text":
         return _text(targets, pairs, comparisons[0], view)
-    return render_records(list(_records(targets, pairs)), format)
+    records = [*_records(targets, pairs)]
+    document = {"schema": SCHEMA, "targets": targets, "kernels": records}
+    return render_document(document, records, format)
 
 
 def _text(
