@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import pairwise
-from typing import get_args
+from typing import Any, get_args
 
 import typer
 
@@ -27,6 +27,9 @@ from kernelinfo.manual import topics
 from kernelinfo.rules import RULES
 
 Offers = list[tuple[str, str]]  # (word, description)
+
+NameAndMember = tuple[str, str, str | None]
+"""Name, symbol and member of a kernel."""
 
 _PATIENCE = 1.0  # seconds to search a file for kernels
 
@@ -56,10 +59,13 @@ def levels(incomplete: str) -> Offers:
     return [(f"{name}=", finds) for name, finds in _rules()]
 
 
-def subjects(incomplete: str) -> Offers:
-    """Arguments of `explain`: rules, topics and files. Empty if no rule or topic fits: the shell
-    then offers files."""
+def subjects(ctx: typer.Context, incomplete: str) -> Offers:
+    """Arguments of `explain`: rules, topics and files; commands behind `help`. Empty if no rule or
+    topic fits: the shell then offers files."""
     words = [*_rules(), *topics().items()]
+    if _words()[1:2] == ["help"] and ctx.parent:
+        group: Any = ctx.parent.command
+        words += [(name, "") for name in group.list_commands(ctx.parent)]
     if incomplete and any(word.startswith(incomplete) for word, _ in words):
         return [*words, *((path, "") for path in files(incomplete))]
     return []
@@ -67,11 +73,13 @@ def subjects(incomplete: str) -> Offers:
 
 def kernels(ctx: typer.Context, incomplete: str) -> Offers:
     """Kernels of the files by base name, or by symbol if the typed word starts one."""
-    names = (
-        symbol if incomplete.startswith("_") else base_name(name)
-        for name, symbol, _ in _kernels(_paths(ctx))
-    )
-    return _distinct(name for name in names if _is_plain(name))
+    return named(_kernels(paths(ctx)), incomplete)
+
+
+def named(found: Iterable[NameAndMember], incomplete: str) -> Offers:
+    """Kernels by base name, or by symbol if the typed word starts one."""
+    names = (symbol if incomplete.startswith("_") else base_name(name) for name, symbol, _ in found)
+    return distinct(name for name in names if _is_plain(name))
 
 
 def columns(incomplete: str) -> Offers:
@@ -81,9 +89,9 @@ def columns(incomplete: str) -> Offers:
 
 def members(ctx: typer.Context, incomplete: str) -> Offers:
     """File names of members of the containers."""
-    found = (member or "" for _, _, member in _kernels(_paths(ctx)))
+    found = (member or "" for _, _, member in _kernels(paths(ctx)))
     parts = (member_file(member).rpartition("/")[2] for member in found)
-    return _distinct(part for part in parts if part and part.isprintable() and " " not in part)
+    return distinct(part for part in parts if part and part.isprintable() and " " not in part)
 
 
 def _words() -> list[str]:
@@ -97,14 +105,14 @@ def _words() -> list[str]:
     return words
 
 
-def _paths(ctx: typer.Context) -> list[str]:
+def paths(ctx: typer.Context) -> list[str]:
     """Files among the words of the line."""
     words = _words()
     given = ctx.params.get("path")
     return [word for word in dict.fromkeys([given or "", *words[1:]]) if os.path.exists(word)]
 
 
-def _kernels(paths: Iterable[str]) -> Iterator[tuple[str, str, str | None]]:
+def _kernels(paths: Iterable[str]) -> Iterator[NameAndMember]:
     """(name, symbol, member) of the kernels of paths, for at most a second."""
     until, words = time.monotonic() + _PATIENCE, _words()
     with suppress(KernelinfoError):
@@ -120,7 +128,7 @@ def _is_plain(name: str) -> bool:
     return name.isprintable() and name.replace("$", "_").replace(".", "_").isidentifier()
 
 
-def _distinct(words: Iterable[str]) -> Offers:
+def distinct(words: Iterable[str]) -> Offers:
     return [(word, "") for word in dict.fromkeys(words)]
 
 

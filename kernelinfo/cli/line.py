@@ -107,6 +107,8 @@ class _CommandLine(TyperGroup):
         return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if ctx.resilient_parsing and args[0] == "help":
+            args = ["explain", *args[1:]]
         is_named = args[0] in self.commands or _DEFAULT_COMMAND not in self.commands
         return super().resolve_command(ctx, args if is_named else [_DEFAULT_COMMAND, *args])
 

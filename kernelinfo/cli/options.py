@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -157,25 +157,29 @@ NoTrapHandler = Annotated[
         "--no-trap-handler", help="Leave out the 16 SGPRs per wave of ROCm's trap handler."
     ),
 ]
-Kernels = Annotated[
-    list[str] | None,
-    typer.Option(
+
+
+def kernels_option(offered: Callable[..., Any]) -> Any:
+    """Option -k; `offered` names kernels for completion."""
+    return typer.Option(
         "-k",
         "--kernel",
         metavar="KERNEL",
-        autocompletion=completion.kernels,
+        autocompletion=offered,
         help="Keep kernels of this name: whole, without template arguments, parameters or "
         "namespace, mangled, a glob or re:REGEX. Repeatable.",
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="KERNEL",
-        autocompletion=completion.kernels,
-        help="Drop kernels of this name. Repeatable.",
-    ),
-]
+    )
+
+
+def exclude_option(offered: Callable[..., Any]) -> Any:
+    """Option --exclude; `offered` names kernels for completion."""
+    return typer.Option(
+        metavar="KERNEL", autocompletion=offered, help="Drop kernels of this name. Repeatable."
+    )
+
+
+Kernels = Annotated[list[str] | None, kernels_option(completion.kernels)]
+Exclude = Annotated[list[str] | None, exclude_option(completion.kernels)]
 Where = Annotated[
     Any,
     typer.Option(

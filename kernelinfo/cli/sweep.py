@@ -7,23 +7,26 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
 from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options
+from kernelinfo.cli import completion, options
 from kernelinfo.cli.compiling import compile_twice_now
+from kernelinfo.cli.naming import names_in
 from kernelinfo.cli.output import CANNOT_ANSWER, complain, counting_bar, make_view, write
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
 from kernelinfo.cli.wanted import wanted_options
-from kernelinfo.compile.ir import IR_SUFFIXES, Input, read_input
+from kernelinfo.compile.ir import IR_SUFFIXES, Input, definitions, read_input
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
+from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
@@ -46,6 +49,19 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
     if re.fullmatch(r"[1-9]\d{0,3}(,[1-9]\d{0,3})*", text) is None:
         raise OptionError(f"{option} {text}: not a list of numbers; write {option} 64,128")
     return tuple(map(int, text.split(",")))
+
+
+def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
+    """Kernels of textual IR on the line, for completion, and of the assembly next to bitcode."""
+    found: list[completion.NameAndMember] = []
+    for path in completion.paths(ctx):
+        with suppress(ReadError):
+            one = read_input(path)
+            symbols = [kernel.symbol for kernel in definitions(one.data.decode("latin-1"))]
+            found += [(demangle(symbol), symbol, None) for symbol in symbols]
+            if not symbols and os.path.exists(one.assembly):
+                found += names_in([one.assembly], ())
+    return completion.named(found, incomplete)
 
 
 def command(
@@ -94,8 +110,8 @@ def command(
             "--arch", "Compile sources for this target; or the target of inputs that name none."
         ),
     ] = None,
-    kernels: options.Kernels = None,
-    exclude: options.Exclude = None,
+    kernels: Annotated[list[str] | None, options.kernels_option(_offered)] = None,
+    exclude: Annotated[list[str] | None, options.exclude_option(_offered)] = None,
     where: options.Where = None,
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,

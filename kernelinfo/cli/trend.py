@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated
 
 import typer
 
-from kernelinfo.cli import options
+from kernelinfo.cli import completion, options
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, waiting, write
 from kernelinfo.cli.wanted import wanted_options
-from kernelinfo.fleet.api import trend
+from kernelinfo.errors import KernelinfoError
+from kernelinfo.fleet.api import kernel_names, trend
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.render import TREND_FORMATS, renderer
@@ -22,6 +24,14 @@ EXAMPLES = """
   kernelinfo trend fleet --by library
   kernelinfo trend s3://ci/fleet --format html -o trend.html
 """
+
+
+def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
+    """Kernels of the datasets on the line, for completion."""
+    with suppress(KernelinfoError):
+        found = [one for path in completion.paths(ctx) for one in kernel_names(path)]
+        return completion.named(found, incomplete)
+    return []
 
 
 def command(
@@ -45,8 +55,8 @@ def command(
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
-    kernels: options.Kernels = None,
-    exclude: options.Exclude = None,
+    kernels: Annotated[list[str] | None, options.kernels_option(_offered)] = None,
+    exclude: Annotated[list[str] | None, options.exclude_option(_offered)] = None,
     format: Annotated[str, options.format_option(TREND_FORMATS)] = "text",
     output: options.Output = None,
     names: options.FittingNames = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.options import Options
@@ -78,10 +79,7 @@ def trend(
     first and last build. Raises `KernelinfoError`: the dataset cannot be read, an extra is missing,
     or it has a single build, unless `may_be_first`.
     """
-    require_libraries()
-    from kernelinfo.fleet import movers  # DuckDB
-
-    return movers.ask(
+    found: Trend = _movers().ask(
         dataset,
         options or Options(),
         builds,
@@ -90,3 +88,20 @@ def trend(
         by=by,
         may_be_first=may_be_first,
     )
+    return found
+
+
+def kernel_names(dataset: str) -> list[tuple[str, str, str | None]]:
+    """(name, symbol, member) of each kernel of the dataset's last build, sorted by name.
+
+    Raises `KernelinfoError` as `trend` does.
+    """
+    found: list[tuple[str, str, str | None]] = _movers().kernel_names(dataset)
+    return found
+
+
+def _movers() -> ModuleType:
+    require_libraries()
+    from kernelinfo.fleet import movers  # DuckDB
+
+    return movers

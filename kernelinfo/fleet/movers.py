@@ -104,6 +104,17 @@ def ask(
     return Trend(dataset.name, tuple(totals), steps, found, without, unfinished, by, groups)
 
 
+def kernel_names(url: str) -> list[tuple[str, str, str | None]]:
+    """(name, symbol, member) of each kernel of the dataset's last build, sorted by name."""
+    dataset = Dataset(url)
+    last = sorted(dataset.builds(), key=_natural)[-1:]
+    with dataset.storage.connect() as connection:
+        open_builds(connection, dataset, last)
+        query = "SELECT DISTINCT Kernel_Name, Symbol, Member FROM kernels ORDER BY ALL"
+        found: list[tuple[str, str, str | None]] = connection.execute(query).fetchall()
+    return found
+
+
 def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
     """Names of the builds to compare, in order. Raises `OptionError` for a name that the dataset
     lacks, `KernelinfoError` for a dataset without builds."""

@@ -113,6 +113,31 @@ def test_kernels_of_the_target_that_the_line_names(monkeypatch: pytest.MonkeyPat
     assert bash(monkeypatch, two, "--target", "gfx9000", "-k", "") == []
 
 
+def test_kernels_of_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fleet = str(tmp_path / "fleet")
+    for build, path in (("7.9", "container/libtwo.so"), ("7.10", TEXT)):
+        assert run("scan", path, "--to", fleet, "--build", build)[2] == 0
+    assert bash(monkeypatch, "trend", fleet, "-k", "vg") == ["vgprbound"], "of the last build"
+    assert bash(monkeypatch, "trend", fleet, "--exclude", "_Z9v") == ["_Z9vgprboundiPd"]
+    assert bash(monkeypatch, "trend", str(FIXTURES), "-k", "") == []
+
+
+def test_kernels_of_ir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bitcode is known by the assembly that `--save-temps` leaves next to it."""
+    assert bash(monkeypatch, "sweep", "src/required.ll", "-k", "r") == ["required"]
+    shutil.copy(FIXTURES / TEXT, tmp_path / "saxpy.s")
+    (tmp_path / "saxpy.bc").write_bytes(b"BC\xc0\xde")
+    words = ("sweep", "saxpy.bc", "--exclude", "vg")
+    assert bash(monkeypatch, *words, folder=tmp_path) == ["vgprbound"]
+    assert bash(monkeypatch, "sweep", TEXT, "-k", "") == []
+
+
+def test_topics_and_commands_behind_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bash(monkeypatch, "help", "occ") == ["occupancy"]
+    assert bash(monkeypatch, "help", "d") == ["dynamic-stack", "diff"]
+    assert bash(monkeypatch, "help", "KI10") == bash(monkeypatch, "explain", "KI10")
+
+
 @pytest.mark.parametrize("name", ["broken/truncated.co", "broken/x86.o", "no-such-file", "-"])
 def test_files_without_kernels_offer_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bash(monkeypatch, "explain", name, "") == []
