@@ -139,7 +139,9 @@ class KernelReader:
         return first if other and dict(other.settings).keys() != named else None
 
     def _with_code(self, kernel: Kernel, facts: KernelFacts) -> Kernel:
-        """The kernel, with its instructions if the options or a rule ask for them."""
+        """The kernel, with instructions and positions if the options or a rule ask for them."""
+        if not self._options.positions and kernel.code_object.kind == "code-object":
+            return kernel._replace(places=())
         if facts.read_code and (self._options.instructions or may_ask_for_code(kernel.traits)):
             return kernel._replace(code=facts.read_code())
         return kernel
@@ -155,7 +157,7 @@ class KernelReader:
             counts.notes.append(Note(blob.path, message))
 
 
-_MOST_KNOWN = 1 << 14
+_MOST_KNOWN = 1 << 15
 
 
 class Judge:

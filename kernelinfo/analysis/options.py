@@ -68,6 +68,8 @@ class Options(NamedTuple):
     instructions: bool = True
     """True: count instructions in every kernel of assembly, which doubles the time. False: only
     where a rule needs them."""
+    positions: bool = True
+    """True: kernels of code objects keep the offsets of their numbers, half of their memory."""
     count_instructions: Callable[[Blob, Sequence[Kernel]], CountsAndRemarks] | None = None
     """Counts the instructions of kernels of one blob by class, for code objects by llvm-objdump.
     Each is None if unknown."""

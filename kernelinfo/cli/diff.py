@@ -116,7 +116,7 @@ def command(
     settings = settings_of(arch, compiler, compile_commands, flags)
     _, wanted = with_sources([old, new], wanted, settings, quiet=quiet)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
-    wanted = wanted._replace(instructions=False)
+    wanted = wanted._replace(instructions=False, positions=False)
     if instructions:
         wanted, view = with_instructions(wanted), view._replace(instructions=True)
     targets = separate(run_as)

@@ -66,10 +66,12 @@ def write_check(
     if if_built and not update_baseline and not _is_built(paths):
         complain(f"not checked: nothing is built, none of {', '.join(paths)} has a file")
         return
+    is_whole = format in SHOW_INSTRUCTIONS
     options = options._replace(
         selection=project.selection,
         workgroup_sizes=project.workgroup_sizes,
-        instructions=format in SHOW_INSTRUCTIONS,
+        instructions=is_whole,
+        positions=is_whole,
         is_gate=True,
     )
     if asks_for_instructions(project):

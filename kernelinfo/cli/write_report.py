@@ -41,7 +41,8 @@ def write_report(
     in `run_as`. Raises `OptionError` for a format without blocks.
     """
     problems, module = Problems(verbose=verbose), format_module(format)
-    options = options._replace(instructions=format in SHOW_INSTRUCTIONS)
+    is_whole = format in SHOW_INSTRUCTIONS
+    options = options._replace(instructions=is_whole, positions=is_whole)
     rows = getattr(module, "rows", None)
     first_line = module.first_line(view) if hasattr(module, "first_line") and not answer else ""
     if run_as[1:] and format not in BLOCK_FORMATS:

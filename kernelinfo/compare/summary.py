@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
 from sys import intern
 from typing import Any, NamedTuple
@@ -129,16 +129,21 @@ class Build(NamedTuple):
 
 def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Build:
     """The build of these kernels; `name_of` names a code object in it."""
-    kernels: list[KernelSummary] = []
     compilers: set[str] = set()
+    return Build(tuple(summaries(results, name_of, compilers)), tuple(sorted(compilers)))
+
+
+def summaries(
+    results: Iterable[Result], name_of: Callable[[CodeObject], str], compilers: set[str]
+) -> Iterator[KernelSummary]:
+    """The summary of each kernel, as in `build`. Adds the stamps of compilers to `compilers`."""
     of: CodeObject | None = None
     for result in results:
         if result.kernel.code_object is not of:
             of = result.kernel.code_object
             called, target = name_of(of), target_id(of.target, of.features)
             compilers.update(compilers_of(of.stamps))
-        kernels.append(_summary(result, target, called))
-    return Build(tuple(kernels), tuple(sorted(compilers)))
+        yield _summary(result, target, called)
 
 
 def _summary(result: Result, target: str, called: str) -> KernelSummary:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration, ToolchainChange
 from kernelinfo.gate import acceptance, budget, expectation, files, ratchet
-from kernelinfo.gate.baseline import compared, holds_instructions, pinnable, read_baseline
+from kernelinfo.gate.baseline import (
+    compared,
+    holds_instructions,
+    pinnable,
+    pinnable_kernels,
+    read_baseline,
+)
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.suppression import Suppressions
@@ -73,11 +79,12 @@ class _Judgement:
         self._file = str(configuration.file or "")
         baseline = configuration.baseline
         folder = os.path.dirname(baseline or "") or "."
-        self._kernels = pinnable(self._results, folder)
-        self._comparison = None
+        self._folder = folder
+        self._build = self._comparison = None
         if baseline is not None:
-            pinned = read_baseline(baseline, self._kernels.kernels)
-            self._comparison = compared(pinned, self._kernels)
+            self._build = pinnable(self._results, folder)
+            pinned = read_baseline(baseline, self._build.kernels)
+            self._comparison = compared(pinned, self._build)
         found = self._comparison
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in found.pairs} if found else {}
         self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {}
@@ -96,7 +103,7 @@ class _Judgement:
             found.old_compilers if found else (),
             (result.kernel.code_object for result in self._results),
         )
-        self._budgets = budget.of_each(self._kernels.kernels, configuration.budgets)
+        self._budgets = budget.of_each(self._kernels(), configuration.budgets)
         used = set(map(id, self._budgets))
         self._idle_budgets = tuple(one for one in configuration.budgets if id(one) not in used)
         """Budgets that apply to no kernel: none matches, or earlier budgets take all of them."""
@@ -104,8 +111,14 @@ class _Judgement:
         """Names of kernels whose pinned numbers and stated numbers have none in common."""
         self._problems: list[Problem] = list(report.problems)
 
+    def _kernels(self) -> Iterable[KernelSummary]:
+        """The kernels as a baseline pins them. Without a baseline none is kept."""
+        if self._build is not None:
+            return self._build.kernels
+        return pinnable_kernels(self._results, self._folder)
+
     def outcome(self) -> Outcome:
-        judged = tuple(map(self._judged, self._results, self._kernels.kernels, self._budgets))
+        judged = tuple(map(self._judged, self._results, self._kernels(), self._budgets))
         self._problems += self._unmet()
         return Outcome(
             judged=judged,
@@ -240,7 +253,7 @@ class _Judgement:
         """Pairs of pinned kernels and their rebuilds by another compiler."""
         if not self._toolchain.foreign:
             return []
-        kernels = zip(self._results, self._kernels.kernels, strict=True)
+        kernels = zip(self._results, self._kernels(), strict=True)
         pairs = ((result, self._pairs.get(id(summary))) for result, summary in kernels)
         is_foreign = self._toolchain.is_foreign
         return [pair for one, pair in pairs if pair and is_foreign(one.kernel.code_object)]
@@ -276,7 +289,7 @@ class _Judgement:
         if changed := self._toolchain.changed(how, self._foreign_pairs()):
             yield Notice(changed, "toolchain", None, baseline)
         for one in self._idle_budgets if self._scope.whole else ():
-            found = budget.idle(one, self._configuration.budgets, self._kernels.kernels)
+            found = budget.idle(one, self._configuration.budgets, tuple(self._kernels()))
             yield Notice(found, one.kernel, one.target, file, one.line)
         for suppression, finding in self._suppressions.remarks(all_seen=self._scope.whole):
             subject = f"{suppression.rule} {suppression.kernel}"

@@ -12,7 +12,7 @@ from typing import Any, get_type_hints
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.changes import Pair
-from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under
+from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under, summaries
 from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.gate import baseline_entry
@@ -154,6 +154,11 @@ def pinnable(results: Iterable[Result], folder: FilePath) -> Build:
     Paths are relative to `folder`, the baseline's own. Files outside it keep their base name only.
     """
     return build(results, partial(_location, folder))
+
+
+def pinnable_kernels(results: Iterable[Result], folder: FilePath) -> Iterator[KernelSummary]:
+    """The kernels of `pinnable`, each made when it is asked for."""
+    return summaries(results, partial(_location, folder), set())
 
 
 def compared(pinned: Build, now: Build) -> Comparison:

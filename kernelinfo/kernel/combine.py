@@ -45,7 +45,7 @@ def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) 
     )
 
 
-@lru_cache(maxsize=1 << 14)  # a library's 88,000 kernels make 25,000 different statements
+@lru_cache(maxsize=1 << 15)  # a library's 88,000 kernels make 25,000 different statements
 def settled(
     stated: tuple[StatedNumbers, ...], processor: str | None, compiled_for: str | None
 ) -> Traits:

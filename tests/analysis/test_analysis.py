@@ -90,3 +90,12 @@ def test_lds_below_0_at_launch_is_refused(size: int) -> None:
     with pytest.raises(ReadError, match=wanted):
         load(path, Options(dynamic_lds_bytes=size))
     assert kernel.occupancy(workgroup_size=256, dynamic_lds=0).launchable
+
+
+def test_without_positions_a_kernel_states_the_same_numbers() -> None:
+    path = str(FIXTURES / "code_object" / "variety-clang22-gfx90a.co")
+    whole, bare = (load(path, Options(positions=wanted)) for wanted in (True, False))
+    assert bare.rows() == whole.rows()
+    fact = whole[0].traits.facts[0]
+    assert whole[0].offset(fact) is not None
+    assert bare[0].offset(fact) is None

@@ -250,7 +250,7 @@ def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
     return _EMPTY.join(pieces), arguments, kernel_symbol(symbol, name)
 
 
-@lru_cache(maxsize=1 << 14)
+@lru_cache(maxsize=1 << 15)
 def _numbers(common: bytes, dynamic_lds: bool) -> Numbers:
     """The numbers of a map whose names and arguments are replaced by empty text."""
     symbol, numbers = _unpacked(common)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
@@ -14,23 +14,51 @@ from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, location_in, problem_text
 from kernelinfo.render.names import member_path, name_of, printable
 
+_COUNTED = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
+"""Attribute of a suite -> tag of the elements that it counts."""
+
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
-    """One suite per code object, and one for findings without a kernel that was read."""
+    """One suite per code object, and one for findings without a kernel that was read.
+
+    The counts of all suites stand before the first one, so that each suite is made twice and none
+    is kept."""
     by_result: defaultdict[int, list[Claim]] = defaultdict(list)
     for claim in claims(outcome, view):
         by_result[id(claim.result)].append(claim)
-    suites = Element("testsuites", name="kernelinfo")
+    counts = Counter(dict.fromkeys(_COUNTED, 0))
+    for suite in _suites(outcome, by_result, view):
+        counts.update({name: int(suite.attrib[name]) for name in _COUNTED})
+    del counts["skipped"]  # Jenkins' schema knows it of a suite alone
+    whole = Element("testsuites", {"name": "kernelinfo"} | {n: str(c) for n, c in counts.items()})
+    yield _text(whole, xml_declaration=True).removesuffix(" />") + ">\n"
+    for suite in _suites(outcome, by_result, view):
+        ElementTree.indent(suite, level=1)
+        yield f"  {_text(suite)}\n"
+    yield "</testsuites>\n"
+
+
+def _text(element: Element, *, xml_declaration: bool = False) -> str:
+    # Character references for non-ASCII text are right in any output encoding.
+    text: bytes = ElementTree.tostring(element, "us-ascii", xml_declaration=xml_declaration)
+    return text.decode("ascii")
+
+
+def _suites(
+    outcome: Outcome, by_result: Mapping[int, list[Claim]], view: View
+) -> Iterator[Element]:
+    """The suites with their counts. `by_result` holds the claims by the result's `id`."""
     results = (judged.result for judged in outcome.judged)
     for code_object, found in groupby(results, lambda result: result.kernel.code_object):
         where = member_path(location_in(code_object.path).path, code_object.member)
-        suite = SubElement(suites, "testsuite", name=where)
+        suite = Element("testsuite", name=where)
         group = f"{where}/{code_object.target or 'unknown'}"
         for result, name in _named(list(found), view):
             case = SubElement(suite, "testcase", classname=group, name=name)
-            _fill(case, by_result[id(result)], outcome)
+            _fill(case, by_result.get(id(result), ()), outcome)
+        yield _counted(suite)
     suite = Element("testsuite", name="kernelinfo")
-    for claim in by_result[id(None)]:
+    for claim in by_result.get(id(None), ()):
         name = f"{claim.finding.rule} {claim.subject}"
         case = SubElement(suite, "testcase", classname="kernelinfo.gate", name=name)
         if claim.finding.rule == VANISHED:
@@ -42,11 +70,14 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         case = SubElement(suite, "testcase", classname="kernelinfo.problems", name=path)
         SubElement(case, "error", message=text, type="cannot-answer").text = f"{path}: {text}"
     if len(suite):
-        suites.append(suite)
-    _count(suites)
-    ElementTree.indent(suites)
-    # Character references for non-ASCII text are right in any output encoding.
-    yield ElementTree.tostring(suites, "us-ascii", xml_declaration=True).decode("ascii") + "\n"
+        yield _counted(suite)
+
+
+def _counted(suite: Element) -> Element:
+    """The suite with the counts of its elements as attributes."""
+    for attribute, tag in _COUNTED.items():
+        suite.set(attribute, str(len(suite.findall(f".//{tag}"))))
+    return suite
 
 
 def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]]:
@@ -82,11 +113,3 @@ def _excuse(claim: Claim) -> str:
         return f"{claim.finding.rule} {claim.excuse} ({claim.text})"
     reason = printable(claim.suppressed.reason)
     return f"{claim.finding.rule} suppressed: {reason} ({claim.text})"
-
-
-def _count(suites: Element) -> None:
-    counted = {"tests": "testcase", "failures": "failure", "errors": "error", "skipped": "skipped"}
-    for suite in (*suites, suites):
-        for attribute, tag in counted.items():
-            if suite is not suites or tag != "skipped":  # Jenkins' schema knows it of a suite alone
-                suite.set(attribute, str(len(suite.findall(f".//{tag}"))))
