@@ -55,7 +55,7 @@ def _moved(found: list[TrendRow], view: View) -> Iterator[str]:
 def _cells(of: TrendRow, view: View) -> tuple[str, ...]:
     status, name, *rest = cells_of(of.row, view)
     name += plain(BETWEEN + of.row.options) if of.row.options else ""
-    return status, plain(of.moved_in_words), code(of.history.library), name, *rest
+    return status, plain(of.moved_in_words), code(of.library), name, *rest
 
 
 def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:

@@ -8,8 +8,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kernelinfo.fleet.history import History, Trend
+from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.kernel import counted, grouped
+from kernelinfo.kernel.library import member_file
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import compiler_name, number, sizes
@@ -34,6 +36,12 @@ class TrendRow(NamedTuple):
         if self.row.status != "same":
             return self.row.why
         return "; ".join(f"{build}: {pair.why}" for build, pair in self.history.steps)
+
+    @property
+    def library(self) -> str:
+        """The kernel's library; for a member of a package also its file: `torch › libfoo.so`."""
+        file = without_versions(member_file(self.history.latest.place[1]).rpartition("/")[2])
+        return printable(" › ".join(filter(None, (self.history.library, file))))
 
     @property
     def moved_in_words(self) -> str:
@@ -142,7 +150,7 @@ def places(found: Iterable[TrendRow]) -> list[tuple[str, ...]]:
     lost = defaultdict[tuple[str, str], float](float)
     for one in found:
         if one.row.status in STATUSES:
-            place = (one.history.library, one.history.latest.target)
+            place = (one.library, one.history.latest.target)
             counts[place][one.row.status] += 1
             lost[place] += _waves_lost(one)
     ordered = sorted(

@@ -11,7 +11,7 @@ from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.names import BETWEEN, folded, name_of, printable, told_apart
-from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, sizes
+from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, sizes, table_lines
 from kernelinfo.render.records import render_table
 from kernelinfo.render.table import hidden_kernels
 from kernelinfo.render.trend.rows import (
@@ -52,7 +52,8 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         yield " sums over the kernels of a build; VGPRs as used\n\n"
     if trend.by:
         heading = (trend.by, *GROUPS)
-        yield from render_table(heading, groups(trend), view)
+        lines = [heading, *groups(trend)]
+        yield from (f"{line}\n" for line in table_lines(lines, "tnnnnn", view))
         return
     yield from _places(found, view)
     yield from painted(_kernels(found, view), view)
@@ -100,7 +101,9 @@ def _places(found: Sequence[TrendRow], view: View) -> Iterator[str]:
         return
     kept = [column for column in range(len(PLACES)) if any(row[column] for row in among)]
     shown = [tuple(row[column] for column in kept) for row in among[:_MOST_PLACES]]
-    yield from render_table([PLACES[column] for column in kept], shown, view)
+    lines = [[PLACES[column] for column in kept], *shown]
+    kinds = "".join("t" if column < 2 else "n" for column in kept)
+    yield from (f"{line}\n" for line in table_lines(lines, kinds, view))
     if (more := len(among) - _MOST_PLACES) > 0:
         yield f" … {more} more; --by library and --by target sum them up\n"
     yield "\n"
@@ -162,5 +165,5 @@ def _folded(shown: Sequence[TrendRow], names: NameStyle) -> list[_MovedKernels]:
 
 def _libraries(of: Sequence[TrendRow]) -> str:
     """The library of rows, or the first of several and the number of others."""
-    first, *others = dict.fromkeys(printable(one.history.library) for one in of)
+    first, *others = dict.fromkeys(one.library for one in of)
     return f"{first} + {len(others)} more" if others else first
