@@ -350,8 +350,8 @@ def test_a_wheel_s_kernels_name_their_file(tmp_path: Path) -> None:
         built = [row | {"Member": member} for row in of]
         add(tmp_path, build, built, f"demo-{build}-py3-none-any.whl")
     markdown = run("trend", str(tmp_path), "--format", "markdown")[0]
-    assert "| demo › librows.so | gfx906 | 1 |" in markdown
-    assert "in demo › librows.so on gfx906:" in run("trend", str(tmp_path))[0]
+    assert "| demo › librows.so | gfx942 | 1 |" in markdown
+    assert "in demo › librows.so on gfx942:" in run("trend", str(tmp_path))[0]
 
 
 def test_many_builds_are_folded_to_those_that_moved(tmp_path: Path) -> None:
