@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -164,6 +165,37 @@ def test_a_cuda_wheel_is_named(tmp_path: Path) -> None:
     _, err, code = run(name, folder=tmp_path)
     told = f"{name}: NVIDIA GPU code (CUDA); give a build for AMD GPUs (ROCm)\n"
     assert (err, code) == (told, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "missing", "answer"),
+    [
+        ("trend fleet", "duckdb", "duckdb not installed; run pip install 'kernelinfo[fleet]'"),
+        (f"scan {T} --to fleet --build 1", "fsspec", "run pip install 'kernelinfo[fleet]'"),
+        (
+            f"scan {T} --to fleet --build 1 --scheduler tcp://there:8786",
+            "distributed",
+            "distributed not installed; run pip install 'kernelinfo[cluster]'",
+        ),
+        ("mcp", "mcp", "mcp not installed; run pip install 'kernelinfo[mcp]'"),
+        (
+            "sweep src/required.ll --arch gfx90a --compiler llvmlite",
+            "llvmlite",
+            "llvmlite is not installed; pip install 'kernelinfo[compile]'",
+        ),
+    ],
+)
+def test_a_missing_extra_is_named(
+    line: str, missing: str, answer: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(name: str, package: str | None = None) -> object:
+        return None if name == missing else find_spec(name, package)
+
+    for module in ("fleet.extras", "cli.mcp", "compile.compilers"):
+        monkeypatch.setattr(f"kernelinfo.{module}.find_spec", found)
+    out, err, code = run(*shlex.split(line))
+    assert (out, code) == ("", 2)
+    assert answer in err
 
 
 def test_there_are_sixty_lines() -> None:
