@@ -202,6 +202,23 @@ def test_a_trend_names_the_configuration_that_moved(caches: Path) -> None:
     assert "| `hint_reached(double*)` · BLOCK\\_M=128 num\\_warps=8 |" in markdown
 
 
+def test_top_of_a_diff_and_a_trend_counts_folded_rows(tmp_path: Path) -> None:
+    """Four libraries whose kernels moved alike take one row each, not four."""
+    for build, version in (("old", 19), ("new", 22)):
+        (tmp_path / build).mkdir()
+        for number in range(4):
+            spills = FIXTURES / f"code_object/spills-clang{version}-gfx90a.co"
+            shutil.copy(spills, tmp_path / build / f"libk{number}.so")
+        assert run("scan", build, "--to", "fleet", "--build", build, folder=tmp_path)[2] == 0
+    trend = ("trend", "fleet", "--builds", "old,new", "--moved")
+    for words in (("diff", "old", "new"), trend):
+        out = run(*words, "--top", "2", folder=tmp_path)[0]
+        rows = [line for line in out.splitlines() if line.startswith(" better ")]
+        assert len(rows) == 2, words
+        assert all(" × 4  " in row for row in rows), words
+        assert "\n … 8 more kernels; --top 0 shows all\n" in out
+
+
 def test_equal_rows_fold_and_are_counted(wheel: str) -> None:
     out, _, _ = run(wheel)
     folded = [line for line in out.splitlines() if line.endswith(" × 2") and "gfx90a " in line]

@@ -34,7 +34,7 @@ def cells(
     """The cells of the rows with one of the statuses. Equal rows of several libraries are one."""
     wanted = [row for row in found if row.status in statuses]
     lines = []
-    for row, _, apart in diff.folded_rows(wanted, view.names, has_target_column=True):
+    for row, _, apart, _ in diff.folded_rows(wanted, view.names, has_target_column=True):
         status, name, *others = cells_of(row, view)
         lines.append((status, name + plain(apart), *others))
     return lines

@@ -78,18 +78,26 @@ class FoldedRow(NamedTuple):
     name: str
     apart: str
     """Target, library and number: ` · gfx90a · libfoo.so + 7 more × 8`; empty if none is needed."""
+    rows: int
+    """Number of rows that it stands for."""
 
 
 def folded_rows(
-    found: Sequence[ChangedKernel], names: NameStyle, *, has_target_column: bool
+    found: Sequence[ChangedKernel],
+    names: NameStyle,
+    top: int | None = None,
+    *,
+    has_target_column: bool,
 ) -> list[FoldedRow]:
-    """The rows in their order, folded. A target that has a column of its own is not named again."""
+    """The rows in their order, folded, `top` of them if it is set. A target that has a column of
+    its own is not named again."""
     equal: dict[tuple[str, ...], list[ChangedKernel]] = {}
     for row in found:
         name = arrow(*(name_of(kernel, names) for kernel in row.sides))
         target = (target_of(row),) if has_target_column else ()
         equal.setdefault((row.status, name, row.why, row.options, *target), []).append(row)
-    groups = [*equal.values()]
+    groups = [*equal.values()][:top]
+    found = [row for of in groups for row in of]
     targets = not has_target_column and len({*map(target_of, found)}) > 1
     places = len({*map(place, found)}) > 1
     texts = [
@@ -97,12 +105,12 @@ def folded_rows(
         + _among(of, target_of) * targets
         + _among(of, place) * places
         + (BETWEEN + of[0].options if of[0].options else "")
-        for (_, name, *_), of in equal.items()
+        for (_, name, *_), of in zip(equal, groups, strict=False)
     ]
     texts = told_apart([[row.kernel for row in of] for of in groups], texts, targets=False)
     return [
-        FoldedRow(of[0], name, text[len(name) :] + f" × {len(of)}" * (len(of) > 1))
-        for (_, name, *_), of, text in zip(equal, groups, texts, strict=True)
+        FoldedRow(of[0], name, text[len(name) :] + f" × {len(of)}" * (len(of) > 1), len(of))
+        for (_, name, *_), of, text in zip(equal, groups, texts, strict=False)
     ]
 
 

@@ -28,9 +28,8 @@ def _lines(
         yield from fitted([(printable(" → ".join(comparison.names)), "")], view, 1)
     yield from fitted([(" · ".join(filter(None, heading)), "bold")], view, 1)
     yield []
-    if shown := found[: view.top or None]:
-        yield from _table(shown, view)
-        yield from hidden_kernels(len(found) - len(shown))
+    if found:
+        yield from _table(found, view)
         yield []
     if view.quiet:
         return
@@ -43,12 +42,12 @@ def _lines(
         yield [(f" {warning}", "bold red")]
 
 
-def _table(shown: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Span]]:
-    style = diff.fitting_names(shown, view)
-    found = diff.folded_rows(shown, style, has_target_column=False)
-    names = [one.name + one.apart for one in found]
+def _table(found: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Span]]:
+    style = diff.fitting_names(found[: view.top or None], view)
+    shown = diff.folded_rows(found, style, view.top or None, has_target_column=False)
+    names = [one.name + one.apart for one in shown]
     width = max([0, *(cells(name) for name in names if cells(name) <= diff.ROOM)])
-    for (row, *_), name in zip(found, names, strict=True):
+    for (row, *_), name in zip(shown, names, strict=True):
         status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
         line = f"{left(name, width)}  {row.why}"
         if view.fold and cells(line) + _INDENT > view.width:
@@ -57,3 +56,4 @@ def _table(shown: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Spa
             yield from ([(" " * _INDENT + other, "")] for other in others)
             status, line = (" " * _INDENT, ""), row.why
         yield from fitted([status, (line, "")], view, _INDENT)
+    yield from hidden_kernels(len(found) - sum(one.rows for one in shown))

@@ -110,8 +110,8 @@ def _places(found: Sequence[TrendRow], view: View) -> Iterator[str]:
 
 
 def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
-    shown = found[: view.top or None]
-    folded_rows = _folded(shown, diff.fitting_names([one.row for one in shown], view))
+    names = diff.fitting_names([one.row for one in found[: view.top or None]], view)
+    folded_rows = _folded(found, names, view.top or None)
     first = [of.rows[0] for of in folded_rows]
     columns = [[sparkline(one.history), one.moved_in_words] for one in first]
     for values in (
@@ -132,7 +132,7 @@ def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
         for part in folded(of.name, view.width - _INDENT, 2):
             yield [(" " * _INDENT + part, "")]
         yield from fitted([(" " * _INDENT + one.why, "")], view, _INDENT)
-    yield from hidden_kernels(len(found) - len(shown))
+    yield from hidden_kernels(len(found) - sum(len(of.rows) for of in folded_rows))
 
 
 class _MovedKernels(NamedTuple):
@@ -143,19 +143,21 @@ class _MovedKernels(NamedTuple):
     name: str
 
 
-def _folded(shown: Sequence[TrendRow], names: NameStyle) -> list[_MovedKernels]:
-    """The rows in their order, folded. Namesakes of one library and target are told apart."""
+def _folded(found: Sequence[TrendRow], names: NameStyle, top: int | None) -> list[_MovedKernels]:
+    """The rows in their order, folded, `top` of them if it is set.
+
+    Namesakes of one library and target are told apart."""
     equal: dict[tuple[str, ...], list[TrendRow]] = {}
-    for one in shown:
+    for one in found:
         name = diff.arrow(*(name_of(kernel, names) for kernel in one.row.sides))
         if one.row.options:
             name += BETWEEN + one.row.options
         seen = (one.row.status, sparkline(one.history), one.moved_in_words, one.why)
         equal.setdefault((name, one.history.latest.target, *seen), []).append(one)
-    groups = [*equal.values()]
+    groups = [*equal.values()][:top]
     libraries = [_libraries(of) for of in groups]
-    places = [" ".join((name, *key[1:2])) for name, key in zip(libraries, equal, strict=True)]
-    texts = [f"{place} {name}" for place, (name, *_) in zip(places, equal, strict=True)]
+    places = [" ".join((name, *key[1:2])) for name, key in zip(libraries, equal, strict=False)]
+    texts = [f"{place} {name}" for place, (name, *_) in zip(places, equal, strict=False)]
     apart = told_apart([[one.row.kernel for one in of] for of in groups], texts)
     return [
         _MovedKernels(tuple(of), library, text[len(place) + 1 :] + f" × {len(of)}" * (len(of) > 1))
