@@ -27,7 +27,7 @@ from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.compare.saved import WITHOUT_COLUMNS
-from kernelinfo.compare.summary import Build
+from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.render import DIFF_FORMATS, renderer
@@ -151,12 +151,14 @@ def _compare(
     old: str, new: str, wanted: Options, *, across_targets: bool, loose: bool
 ) -> Comparison:
     """The comparison of two paths, with the problems of reading them."""
+    known: dict[KernelSummary, KernelSummary] = {}  # most kernels are equal in both builds
     (before, problems), (after, more) = (
         (_of_baseline(path, wanted), [])
         if is_baseline(path)
-        else read_build(path, wanted, partial(shown, paths=[path]))
+        else read_build(path, wanted, partial(shown, paths=[path]), known)
         for path in (old, new)
     )
+    known.clear()
     with waiting("comparing"):
         found = compare(before, after, across_targets=across_targets, loose=loose)
     return found._replace(problems=(*problems, *more), names=(old, new))

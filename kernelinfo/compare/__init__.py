@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from itertools import product
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -72,9 +72,9 @@ class Comparison(NamedTuple):
 
 def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[float, float]:
     """(old, new) sums of a measure over the pairs that have it on both sides."""
-    values = ((getattr(pair.old, measure), getattr(pair.new, measure)) for pair in pairs)
-    known = [(old, new) for old, new in values if old is not None and new is not None]
-    return sum(old for old, _ in known), sum(new for _, new in known)
+    of = attrgetter(measure)
+    known = [pair for pair in pairs if None not in (of(pair.old), of(pair.new))]
+    return sum(of(pair.old) for pair in known), sum(of(pair.new) for pair in known)
 
 
 def compare(
@@ -91,14 +91,14 @@ def compare(
     if across_targets:
         scopes.append(dict.fromkeys(scopes[0], ""))
     unstated: dict[str, Any] = dict.fromkeys((*old.unstated, *new.unstated))
-    ours, theirs = _kernels(old, unstated), _kernels(new, unstated)
-    pairs: dict[int, Pair] = {}
+    pairs, ours, theirs = _unchanged(_kernels(old, unstated), _kernels(new, unstated))
     levels = [level for level in _LEVELS if loose or level[0] != "base-name"]
     for scope, level in product(scopes, levels):
         if ours and theirs:
-            pairs |= _matched(ours, theirs, scope, level)
+            for number, pair in _matched(ours, theirs, scope, level).items():
+                pairs[number] = pair
     return Comparison(
-        pairs=tuple(pairs[index] for index in sorted(pairs)),
+        pairs=tuple(filter(None, pairs)),
         gone=tuple(ours.values()),
         new=tuple(theirs.values()),
         old_compilers=old.compilers,
@@ -110,12 +110,35 @@ def compare(
 _Summaries = dict[int, KernelSummary]  # position in the build → kernel
 
 
-def _kernels(build: Build, unstated: dict[str, Any]) -> _Summaries:
-    """The kernels by position, without the fields that one of the builds does not store."""
-    kernels = build.kernels
-    if unstated:
-        kernels = tuple(kernel._replace(**unstated) for kernel in kernels)
-    return dict(enumerate(kernels))
+def _kernels(build: Build, unstated: dict[str, Any]) -> Sequence[KernelSummary]:
+    """The kernels, without the fields that one of the builds does not store."""
+    if not unstated:
+        return build.kernels
+    return [kernel._replace(**unstated) for kernel in build.kernels]
+
+
+def _unchanged(
+    old: Sequence[KernelSummary], new: Sequence[KernelSummary]
+) -> tuple[list[Pair | None], _Summaries, _Summaries]:
+    """For each kernel of the new build its pair if an equal one is in the old build, and all other
+    kernels of both builds."""
+    first: dict[KernelSummary, int] = {}
+    after: dict[int, int] = {}  # position in the old build → the next one of an equal kernel
+    for number in reversed(range(len(old))):
+        if (later := first.get(old[number])) is not None:
+            after[number] = later
+        first[old[number]] = number
+    pairs: list[Pair | None] = [None] * len(new)
+    theirs: _Summaries = {}
+    for number, kernel in enumerate(new):
+        if (equal := first.pop(kernel, None)) is None:
+            theirs[number] = kernel
+            continue
+        pairs[number] = Pair(old[equal], kernel)
+        if equal in after:
+            first[kernel] = after.pop(equal)
+    left = sorted((*first.values(), *after.values()))
+    return pairs, {number: old[number] for number in left}, theirs
 
 
 _MatchKey = Callable[[KernelSummary], Hashable]
@@ -123,7 +146,7 @@ _Level = tuple[Match, _MatchKey]
 """One way to recognise a kernel: the name of the match and the key that both kernels share."""
 
 _LEVELS: tuple[_Level, ...] = (
-    ("exact", attrgetter("content")),  # unchanged kernels pair before changed ones of their name
+    ("exact", attrgetter("content")),  # those with unchanged numbers pair before changed ones
     ("exact", attrgetter("name", "symbol", "code_object")),
     ("exact", attrgetter("name", "symbol", "unit")),
     ("exact", attrgetter("name", "symbol", "options")),
@@ -182,8 +205,7 @@ def _order(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:
 def _scopes_by_target(old: Build, new: Build) -> Scopes:
     """Target → scope. A processor whose features changed is one scope if each build has it once."""
     ours, theirs = (
-        dict.fromkeys((*build.targets, *(kernel.target for kernel in build.kernels)))
-        for build in (old, new)
+        dict.fromkeys(kernel.target for kernel in build.kernels) for build in (old, new)
     )
     before = _by_processor(target for target in ours if target not in theirs)
     after = _by_processor(target for target in theirs if target not in ours)

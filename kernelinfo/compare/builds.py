@@ -10,7 +10,7 @@ from glob import has_magic
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare, saved
-from kernelinfo.compare.summary import Build, build, common_root, path_under
+from kernelinfo.compare.summary import Build, KernelSummary, build, common_root, path_under
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.code_object import CodeObject
@@ -55,10 +55,12 @@ def read_build(
     path: str,
     options: Options,
     shown: Callable[[Iterable[Item]], Iterable[Item]] = iter,
+    known: dict[KernelSummary, KernelSummary] | None = None,
 ) -> tuple[Build, list[Problem]]:
     """The build at a path, and its problems. A path without kernels is a problem.
 
-    `shown` returns the items that it gets, and may show how many are read. Raises `ReadError` for
+    `shown` returns the items that it gets, and may show how many are read; for `known` see `build`.
+    Raises `ReadError` for
     JSON or CSV that is not a readable report.
     """
     options = options._replace(selection=_NO_RULES)
@@ -73,7 +75,8 @@ def read_build(
         items = Analysis(options).analyse_path(blob.path, blobs)
     else:
         items = analyse([path], options)
-    return build(_results(shown(items), problems), partial(_location, root_of(path))), problems
+    results, name_of = _results(shown(items), problems), partial(_location, root_of(path))
+    return build(results, name_of, known), problems
 
 
 def chosen(found: Build, options: Options) -> Build:

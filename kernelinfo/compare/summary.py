@@ -127,10 +127,20 @@ class Build(NamedTuple):
     """Targets of left-out kernels, which are equal in both builds."""
 
 
-def build(results: Iterable[Result], name_of: Callable[[CodeObject], str]) -> Build:
-    """The build of these kernels; `name_of` names a code object in it."""
+def build(
+    results: Iterable[Result],
+    name_of: Callable[[CodeObject], str],
+    known: dict[KernelSummary, KernelSummary] | None = None,
+) -> Build:
+    """The build of these kernels; `name_of` names a code object in it.
+
+    Equal kernels of several builds that share `known` are one object.
+    """
     compilers: set[str] = set()
-    return Build(tuple(summaries(results, name_of, compilers)), tuple(sorted(compilers)))
+    kernels = summaries(results, name_of, compilers)
+    if known is not None:
+        kernels = (known.setdefault(kernel, kernel) for kernel in kernels)
+    return Build(tuple(kernels), tuple(sorted(compilers)))
 
 
 def summaries(

@@ -6,12 +6,12 @@ import os
 from collections.abc import Iterable, Iterator
 from datetime import date
 
+from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration, ToolchainChange
 from kernelinfo.gate import acceptance, budget, expectation, files, ratchet
 from kernelinfo.gate.baseline import (
-    compared,
     holds_instructions,
     pinnable,
     pinnable_kernels,
@@ -84,7 +84,7 @@ class _Judgement:
         if baseline is not None:
             self._build = pinnable(self._results, folder)
             pinned = read_baseline(baseline, self._build.kernels)
-            self._comparison = compared(pinned, self._build)
+            self._comparison = compare(pinned, self._build)
         found = self._comparison
         self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in found.pairs} if found else {}
         self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {}

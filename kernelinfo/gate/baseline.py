@@ -10,8 +10,6 @@ from functools import partial
 from typing import Any, get_type_hints
 
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under, summaries
 from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError, ReadError
@@ -76,14 +74,10 @@ def holds_instructions(path: FilePath) -> bool:
 def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     """The pinned build of a baseline file.
 
-    A pinned kernel that equals one of `build`, without accepted findings on either side, is that
-    object. Raises `BaselineError` for a file that is missing, damaged, not a baseline, or of a
-    newer version.
+    A pinned kernel that equals one of `build` is that object. Raises `BaselineError` for a file
+    that is missing, damaged, not a baseline, or of a newer version.
     """
-    known: baseline_entry.Known = {}
-    for kernel in build:
-        if not kernel.accepted:
-            known.setdefault(kernel.content, []).append(kernel)
+    known = {_as_pinned(kernel): kernel for kernel in build}
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             raise ReadError("is no regular file; give another file")
@@ -161,25 +155,6 @@ def pinnable_kernels(results: Iterable[Result], folder: FilePath) -> Iterator[Ke
     return summaries(results, partial(_location, folder), set())
 
 
-def compared(pinned: Build, now: Build) -> Comparison:
-    """The comparison of a baseline with the build that it was read for.
-
-    Kernels that both share as objects are unchanged; only the others are matched.
-    """
-    shared = set(map(id, pinned.kernels)) & set(map(id, now.kernels))
-    old, new = (
-        one._replace(
-            kernels=tuple(kernel for kernel in one.kernels if id(kernel) not in shared),
-            targets=tuple(dict.fromkeys(kernel.target for kernel in one.kernels)),
-        )
-        for one in (pinned, now)
-    )
-    found = compare(old, new)
-    pairs = {id(pair.new): pair for pair in found.pairs}
-    pairs |= {id(kernel): Pair(kernel, kernel) for kernel in now.kernels if id(kernel) in shared}
-    return found._replace(pairs=tuple(pairs[id(k)] for k in now.kernels if id(k) in pairs))
-
-
 def _kernels(
     document: Document, version: int, known: baseline_entry.Known
 ) -> Iterator[KernelSummary]:
@@ -213,8 +188,13 @@ def _of_version_1(kernel: Any, known: baseline_entry.Known) -> KernelSummary:
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")
     found = KernelSummary(**{**kernel, "limiters": tuple(limiters)})
-    same = known.get(found.content)
-    return same.pop() if same else found
+    return known.get(found, found)
+
+
+def _as_pinned(kernel: KernelSummary) -> KernelSummary:
+    """The kernel without what a baseline does not hold."""
+    is_more = kernel.source or kernel.options
+    return kernel._replace(source=None, options=()) if is_more else kernel
 
 
 def _version(path: FilePath, schema: object) -> int:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any
 
 from kernelinfo.compare.summary import COMPARED, KernelSummary
@@ -48,13 +48,12 @@ _TARGET, _ON, _NAME, _SYMBOL = "target", "on", "name", "symbol"
 _PLACES = (_TARGET, _ON, _NAME, _SYMBOL)
 """Keys that state no number."""
 _values_of = attrgetter(*_DEFAULTS)
-_compared = itemgetter(*COMPARED[len(_IDENTITY) :])
 _SEVERITIES = ("note", "warning", "error")
 _RULE = re.compile(r"KI\d{3}")
 _PLACEHOLDER = re.compile(r"\{(\{|target\}|processor\})")
 
-Known = dict[tuple[object, ...], list[KernelSummary]]
-"""Kernels by their content."""
+Known = Mapping[KernelSummary, KernelSummary]
+"""Kernels of a build, by what a baseline holds of them."""
 
 
 def sorted_units(
@@ -119,8 +118,7 @@ def entry(kernels: Sequence[KernelSummary]) -> dict[str, Any]:
 
 
 def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
-    """The kernels of an entry. A kernel without accepted findings that equals one of `known` is
-    that object, taken out of `known`.
+    """The kernels of an entry. A kernel that equals one of `known` is that object.
 
     Raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` for a damaged entry.
     """
@@ -135,12 +133,8 @@ def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
         for target in targets if isinstance(targets, list) else [targets]:
             if not isinstance(target, str):
                 raise ValueError(f"{symbol}: target")
-            identity = target, name, symbol, code_object(unit, target)
-            same = known.get((*identity, *_compared(numbers)))
-            if same and not numbers["accepted"]:
-                yield same.pop()
-            else:
-                yield KernelSummary(*identity, **numbers)
+            kernel = KernelSummary(target, name, symbol, code_object(unit, target), **numbers)
+            yield known.get(kernel, kernel)
 
 
 def _most_common(values: Sequence[Any]) -> Any:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.config import Configuration
@@ -13,7 +14,7 @@ from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate import check
 from kernelinfo.gate.acceptance import pinned
-from kernelinfo.gate.baseline import compared, pinnable, read_baseline
+from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.outcome import Judged
 from kernelinfo.gate.scope import Scope
@@ -77,7 +78,7 @@ def _accepting(
 def update(old: Build, now: Build, scope: Scope, folder: FilePath) -> Update:
     """The update from `old` to `now`. Pinned kernels outside `scope` stay; `folder` is the
     baseline's."""
-    found = compared(old, now)
+    found = compare(old, now)
     kept = tuple(kernel for kernel in found.gone if not scope.holds(kernel, folder))
     compilers = {*now.compilers, *(() if scope.whole else old.compilers)}
     return Update(

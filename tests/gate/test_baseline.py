@@ -24,7 +24,7 @@ from kernelinfo.compare.summary import Build
 from kernelinfo.config import Configuration
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate import baseline, baseline_entry, baseline_text, check
-from kernelinfo.gate.baseline import compared, is_baseline, pinnable, read_baseline, write_baseline
+from kernelinfo.gate.baseline import is_baseline, pinnable, read_baseline, write_baseline
 from kernelinfo.gate.pinning import pin, update
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel.report import Report
@@ -161,7 +161,7 @@ def test_a_formatted_one_is_read(tmp_path: Path) -> None:
 def test_what_is_unchanged_is_the_kernel_of_the_build(tmp_path: Path) -> None:
     write_baseline(path := tmp_path / "b.json", pinned(Numbers("a"), Numbers("b")))
     now = pinned(Numbers("a"), Numbers("b", waves=2), Numbers("c"))
-    found = compared(read_baseline(path, now.kernels), now)
+    found = compare(read_baseline(path, now.kernels), now)
     assert [pair.old is pair.new for pair in found.pairs] == [True, False]
     assert [kernel.name for kernel in found.new] == ["c(int)"]
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.compare import Comparison
@@ -136,15 +137,16 @@ def _among(found: Sequence[ChangedKernel], of: Callable[[ChangedKernel], str]) -
 
 def rows(comparison: Comparison) -> list[ChangedKernel]:
     """All rows: affected kernels first, worst first; the order does not depend on the builds'."""
-    found = [_of_pair(pair) for pair in comparison.pairs]
+    of_pairs = map(_of_pair, comparison.pairs)
+    found = [row for row in of_pairs if row.status != "same"]
     found += [ChangedKernel("gone", kernel, None) for kernel in comparison.gone]
     found += [ChangedKernel("new", None, kernel) for kernel in comparison.new]
-    moved = sorted((row for row in found if row.status != "same"), key=_worst_first)
-    return with_options(moved, [row.kernel for row in found])
+    kernels = chain((pair.new for pair in comparison.pairs), comparison.gone, comparison.new)
+    return with_options(sorted(found, key=_worst_first), kernels)
 
 
 def with_options(
-    found: Sequence[ChangedKernel], among: Sequence[KernelSummary]
+    found: Sequence[ChangedKernel], among: Iterable[KernelSummary]
 ) -> list[ChangedKernel]:
     """The rows with the options in which the kernels of a name differ `among` these."""
     if not any(row.kernel.options for row in found):
