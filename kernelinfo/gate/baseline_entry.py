@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
@@ -87,7 +86,6 @@ def unit(code_object: str, target: str) -> str:
     )
 
 
-@lru_cache(1 << 10)  # a library has tens of thousands of kernels and a few targets
 def code_object(unit: str, target: str) -> str:
     """The code object of a unit for a target; the reverse of `unit`."""
     values = {"{": "{", "target}": target, "processor}": target.partition(":")[0]}

@@ -61,7 +61,8 @@ def _most(symbol: str) -> float:
     A reference repeats an earlier part of the name. Nested references triple the name with every
     three; a pack expansion repeats the text around it.
     """
-    repeats = len(re.findall(r"[ST][0-9A-Z]{0,6}_", symbol))
+    # A reference begins with S or T and ends with an underscore.
+    repeats = min(symbol.count("_"), symbol.count("S") + symbol.count("T"))
     expansions = symbol.count("Dp")
     return float(len(symbol)) ** (1 + min(expansions, 8)) * 3 ** (min(repeats, 100) / 3)
 

@@ -79,6 +79,9 @@ class Occupancy(NamedTuple):
     placement: Placement
     demand: Demand
 
+    def __hash__(self) -> int:
+        return hash((self.target, self.launch, self.allocated))
+
     @property
     def launchable(self) -> bool:
         """True if at least one workgroup can start."""

@@ -39,8 +39,8 @@ def chosen_name(kernel: Named, style: NameStyle) -> str:
     """Name of a kernel in this style; not escaped, see `name_of`."""
     if style == "mangled":
         return kernel.symbol
-    is_cpp = kernel.name != kernel.symbol
-    return short(kernel.name) if style == "short" and is_cpp else kernel.name
+    is_short = style == "short" and kernel.name != kernel.symbol
+    return short(kernel.name) if is_short else kernel.name
 
 
 def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:

@@ -12,10 +12,10 @@ from kernelinfo.reading.code_object import descriptor, linking_section
 from kernelinfo.reading.code_object.note_metadata import NoteMetadata, shown_kernels
 from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
+    DESCRIBED,
     STT_AMDGPU_HSA_KERNEL,
     KernelSymbols,
     SymbolRow,
-    descriptor_symbols,
     kernel_symbols,
 )
 from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
@@ -58,7 +58,7 @@ def read(
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     known = targets.by_elf_mach(elf.flags & 0xFF)
     if asked and known and asked.targets and known.name not in asked.targets:
-        return _passed_over(elf, known.name, descriptor_symbols(elf, []))
+        return _passed_over(elf, known.name, kernel_symbols(elf, [], DESCRIBED))
     wanted = None
     if asked and known and not known.vgprs[0].early_encoding_granule:
         wanted = asked.kernel

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Container, Iterator
 from struct import Struct, unpack
 from struct import error as StructError
 from typing import NamedTuple
@@ -24,13 +24,16 @@ STT_OBJECT = 1
 STT_FUNC = 2
 STT_AMDGPU_HSA_KERNEL = 10
 """Code object v2: an amd_kernel_code_t with the kernel's code behind it."""
-_KINDS = {STT_OBJECT, STT_FUNC, STT_AMDGPU_HSA_KERNEL}
+DESCRIBED = frozenset({STT_OBJECT, STT_AMDGPU_HSA_KERNEL})
+"""Types of the symbols of descriptors and v2 kernels."""
+_ALL = DESCRIBED | {STT_FUNC, STT_NOTYPE}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _SHN_ABS = 0xFFF1
 _DYNAMIC = RowLayout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
 _SYMBOL = Struct("<IBxHQQ")
-_WITHOUT_NAME = Struct("<4xBxHQQ")
+_BUT_NAME = Struct("<4x20s")
+_KIND = Struct("<BxH16x")
 SymbolRow = tuple[int, int, int, int]
 """The fields of a `Symbol`. A library has half a million: making nouns of them takes as long again.
 """
@@ -63,26 +66,8 @@ class KernelSymbols(NamedTuple):
         return {name: Symbol(*row) for name, row in self.functions.items()}
 
 
-def _is_of_kernel(kind: int, section: int) -> bool:
-    """True if a symbol may be a function, a kernel, a descriptor or a resource symbol."""
-    if kind in _KINDS:
-        return section != 0
-    return kind == STT_NOTYPE and section == _SHN_ABS
-
-
-def _is_of_descriptor(kind: int, section: int) -> bool:
-    return kind in (STT_OBJECT, STT_AMDGPU_HSA_KERNEL) and section != 0
-
-
-def descriptor_symbols(elf: Elf, warnings: list[ReadWarning]) -> KernelSymbols:
-    """The symbols of descriptors and v2 kernels, in half of the time of all."""
-    return kernel_symbols(elf, warnings, _is_of_descriptor)
-
-
 def kernel_symbols(
-    elf: Elf,
-    warnings: list[ReadWarning],
-    is_wanted: Callable[[int, int], bool] = _is_of_kernel,
+    elf: Elf, warnings: list[ReadWarning], types: Container[int] = _ALL
 ) -> KernelSymbols:
     """The symbols of kernels and functions; the first table with a name counts.
 
@@ -91,19 +76,24 @@ def kernel_symbols(
     descriptors: dict[str, SymbolRow] = {}
     functions: dict[str, SymbolRow] = {}
     resources: dict[str, dict[str, int]] = {}
-    read: set[tuple[int, ...]] = set()
+    read: set[tuple[bytes, ...]] = set()
     for table, in_file in _tables(elf, warnings):
         whole = table[: len(table) - len(table) % _SYMBOL.size]
-        known, read = read, read.union(_WITHOUT_NAME.iter_unpack(whole))
-        if not any(is_wanted(info & 15, section) for info, section, *_ in read - known):
+        new = {*_BUT_NAME.iter_unpack(whole)} - read
+        kinds = (_KIND.unpack(row) for (row,) in new)
+        if not any(
+            section and info & 15 in types and (info & 15 or section == _SHN_ABS)
+            for info, section in kinds
+        ):
             continue  # the first table has them all
+        read |= new
         strings = bytes(in_file)
         # Bounds symbols that share one long string; real tables stay far below.
         budget = 16 * len(strings)
         nameless = 0
         for name_at, info, section, value, size in _SYMBOL.iter_unpack(whole):
             kind = info & 15
-            if not is_wanted(kind, section):
+            if not section or kind not in types or (not kind and section != _SHN_ABS):
                 continue
             name = string_at(strings, name_at) if budget > 0 else None
             if name is None:
