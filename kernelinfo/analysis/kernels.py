@@ -121,8 +121,14 @@ class KernelReader:
         for symbol in module.passed_over:
             counts.pass_over(demangle(symbol))
         self._check_demangler(module, blob, counts)
-        combined = (self._with_code(combine(k, code_object, target), k) for k in kernels)
-        yield CodeKernels(code_object, combined)
+        positions = self._options.positions or module.kind != "code-object"
+        yield CodeKernels(
+            code_object,
+            (
+                self._with_code(combine(facts, code_object, target, positions=positions), facts)
+                for facts in kernels
+            ),
+        )
 
     def conflicting_entry(self, blob: Blob) -> str | None:
         """The id of the first entry for the same processor in the file, if it names other features.
@@ -139,9 +145,7 @@ class KernelReader:
         return first if other and dict(other.settings).keys() != named else None
 
     def _with_code(self, kernel: Kernel, facts: KernelFacts) -> Kernel:
-        """The kernel, with instructions and positions if the options or a rule ask for them."""
-        if not self._options.positions and kernel.code_object.kind == "code-object":
-            return kernel._replace(places=())
+        """The kernel, with its instructions if the options or a rule ask for them."""
         if facts.read_code and (self._options.instructions or may_ask_for_code(kernel.traits)):
             return kernel._replace(code=facts.read_code())
         return kernel

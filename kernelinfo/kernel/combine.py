@@ -24,24 +24,24 @@ from kernelinfo.reading.facts import (
 from kernelinfo.reading.paths import in_repository
 
 
-def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
+def combine(
+    facts: KernelFacts, code_object: CodeObject, target: Target | None, *, positions: bool = True
+) -> Kernel:
     """One kernel from all its statements, without counts of instructions.
 
-    Conflicts between sources are kept in `Traits.disagreements`.
+    Conflicts between sources are kept in `Traits.disagreements`. Without `positions` it has no
+    `places`.
     """
-    source = facts.source
-    if source is not None:
-        source = in_repository(source)
     return Kernel(
         code_object,
         facts.symbol,
         demangle(facts.symbol),
         settled(facts.stated, target and target.name, code_object.target),
         facts.code_bytes,
-        facts.places,
+        facts.places if positions else (),
         facts.line,
         None,
-        source,
+        facts.source and in_repository(facts.source),
     )
 
 
