@@ -9,7 +9,7 @@ from typing import Literal, TypeVar
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
-from kernelinfo.kernel import Repeat, counted
+from kernelinfo.kernel import Repeat, counted, grouped
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
@@ -146,11 +146,12 @@ class PathCounts:
         if self.left_out:
             kind = "folder" if os.path.isdir(self.path) else "file"
             choice = " ".join(options.choices)
-            message = f"no {sought} matches {choice} ({self.left_out} in the {kind})"
+            message = f"no {sought} matches {choice} ({grouped(self.left_out)} in the {kind})"
             message += self._suggestion(options.kernels) or _expanded(options.kernels)
             if self.passed_over and (name := options.named):
                 mend = self._suggestion((name,)) or f"; `kernelinfo explain {self.path}` lists them"
-                message = f"no kernel is named {name!r} ({self.passed_over} in the {kind}){mend}"
+                among = f"({grouped(self.passed_over)} in the {kind})"
+                message = f"no kernel is named {name!r} {among}{mend}"
         return Problem(self.path, message)
 
     def _suggestion(self, patterns: tuple[str, ...]) -> str:

@@ -40,7 +40,13 @@ def sums_in_words(found: Sequence[KernelSums]) -> list[tuple[str, ...]]:
     scratch = sizes([one.scratch_bytes_per_lane for one in found])
     code = sizes([one.code_bytes for one in found])
     return [
-        (grouped(one.kernels), grouped(one.spilling), scratch[at], number(one.waves_lost), code[at])
+        (
+            grouped(one.kernels),
+            grouped(one.spilling),
+            scratch[at],
+            grouped(one.waves_lost),
+            code[at],
+        )
         for at, one in enumerate(found)
     ]
 

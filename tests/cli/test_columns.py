@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import kernelinfo
+from kernelinfo.render.counts import KernelSums, sums_in_words
 
 from ..browser.wheels import wheel
 from ..conftest import FIXTURES
@@ -177,6 +178,11 @@ def test_counts_add_up(by: str) -> None:
     text, _, code = run(TWO, MANY, "--by", by)
     assert code == 0
     assert text.split()[:6] == [by, "kernels", "spilling", "scratch", "waves", "lost"]
+
+
+def test_large_sums_have_their_thousands_apart() -> None:
+    sums = KernelSums(kernels=88137, spilling=490, waves_lost=174825.5)
+    assert sums_in_words([sums]) == [("88 137", "490", "0", "174 825.5", "0")]
 
 
 def test_counts_of_two_builds() -> None:

@@ -15,6 +15,7 @@ from kernelinfo.hardware.targets import known
 from kernelinfo.rules import RULES
 
 from ..conftest import FIXTURES
+from ..fleet.scans import scan
 from ..test_golden import run
 
 NAME = "occupancy-hip-amdgcn-amd-amdhsa-gfx90a"
@@ -114,9 +115,10 @@ def test_kernels_of_the_target_that_the_line_names(monkeypatch: pytest.MonkeyPat
 
 
 def test_kernels_of_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
     fleet = str(tmp_path / "fleet")
     for build, path in (("7.9", "container/libtwo.so"), ("7.10", TEXT)):
-        assert run("scan", path, "--to", fleet, "--build", build)[2] == 0
+        scan(FIXTURES / path, to=fleet, build=build)
     assert bash(monkeypatch, "trend", fleet, "-k", "vg") == ["vgprbound"], "of the last build"
     assert bash(monkeypatch, "trend", fleet, "--exclude", "_Z9v") == ["_Z9vgprboundiPd"]
     assert bash(monkeypatch, "trend", str(FIXTURES), "-k", "") == []

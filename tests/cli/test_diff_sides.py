@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
+from ..conftest import FIXTURES
 from ..test_golden import run
 
 OLD, NEW = (f"assembly/variety-clang{one}-gfx90a.s" for one in ("15", "22"))
@@ -43,6 +45,20 @@ def test_targets_side_by_side() -> None:
     assert lines[2].split() == ["gfx90a", "gfx942", "gfx950", "kernel"]
     assert lines[3].split() == ["7", "→", "6"] * 3 + ["sgpr_heavy(int*)"]
     assert lines[-1] == " 1 of 26 kernels moved"
+
+
+def test_kernels_that_moved_alike_share_a_row(tmp_path: Path) -> None:
+    for build, path in (("old", OLD), ("new", NEW)):
+        (tmp_path / build).mkdir()
+        for number in range(3):
+            shutil.copy(FIXTURES / path, tmp_path / build / f"k{number}.s")
+    arguments = ("diff", "old", "new", "--all-copies", "--as", "gfx90a,gfx950")
+    out, _, _ = run(*arguments, folder=tmp_path)
+    assert [line.split("  ")[-1].strip() for line in out.splitlines()[2:4]] == [
+        "kernel",
+        "sgpr_heavy(int*) · k0.s + 2 more × 3",
+    ]
+    assert out.endswith(" 3 of 78 kernels moved\n")
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx950"])

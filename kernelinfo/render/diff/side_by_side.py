@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair, bounded
+from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import counted
+from kernelinfo.kernel import counted, grouped
 from kernelinfo.render import RECORD_FORMATS, View
-from kernelinfo.render.diff.rows import arrow
-from kernelinfo.render.names import name_of, printable, told_apart
+from kernelinfo.render.diff.rows import ChangedKernel, arrow, place
+from kernelinfo.render.names import BETWEEN, name_of, printable, told_apart
 from kernelinfo.render.paint import fitted, painted
 from kernelinfo.render.records import render_document, render_table
 
 SCHEMA = "kernelinfo/diff-targets/1"
-Pairs = dict[str, dict[str, Pair]]  # distinct name → target → pair
+Pairs = dict[str, Pair]  # of one kernel, by target
 
 
 def render_side_by_side(
@@ -27,42 +29,73 @@ def render_side_by_side(
     Raises `OptionError` for a format without tables."""
     if format not in RECORD_FORMATS:
         raise OptionError(f"--as {','.join(targets)} has no {format}; give one target")
-    known: dict[tuple[str, str, str], dict[str, Pair]] = {}
+    known: dict[tuple[str, str, str], Pairs] = {}
     for target, comparison in zip(targets, comparisons, strict=True):
         for pair in comparison.pairs:
             key = pair.new.symbol, pair.new.target, pair.new.code_object
             known.setdefault(key, {})[target] = pair
-    kernels = [next(iter(of.values())).new for of in known.values()]
-    names = told_apart([[one] for one in kernels], [name_of(one, view.names) for one in kernels])
-    pairs: Pairs = dict(zip(names, known.values(), strict=True))
+    every = [*known.values()]
     if format == "text":
-        return _text(targets, pairs, comparisons[0], view)
+        return _text(targets, every, comparisons[0], view)
+    called = [name_of(_kernel(of), view.names) for of in every]
+    names = told_apart([[_kernel(of)] for of in every], called)
+    pairs = zip(names, every, strict=True)
     records = [*_records(targets, pairs)]
     document = {"schema": SCHEMA, "targets": targets, "kernels": records}
     return render_document(document, records, format)
 
 
+def _kernel(of: Pairs) -> KernelSummary:
+    """The kernel in the new build."""
+    return next(iter(of.values())).new
+
+
+def _place(kernel: KernelSummary) -> str:
+    return place(ChangedKernel("changed", None, kernel))
+
+
+def _places(kernels: Iterable[KernelSummary]) -> str:
+    """` · libfoo.so + 7 more`; empty for kernels of one file."""
+    first, *others = dict.fromkeys(map(_place, kernels))
+    more = f" + {len(others)} more" if others else ""
+    return f"{BETWEEN}{first}{more}" if first or more else ""
+
+
 def _text(
-    targets: Sequence[str], pairs: Pairs, comparison: Comparison, view: View
+    targets: Sequence[str], every: Sequence[Pairs], comparison: Comparison, view: View
 ) -> Iterator[str]:
-    moved = {
-        name: of for name, of in pairs.items() if any(" → " in _moved(pair) for pair in of.values())
-    }
     old, new = comparison.names or ("OLD", "NEW")
     title = [(f"{printable(old)} → {printable(new)}: waves/SIMD", "")]
     yield from painted(fitted(title, view, 1), view)
     yield "\n"
-    shown = [*moved.items()][: view.top or None]
-    rows = [(*(_moved(of.get(target)) for target in targets), name) for name, of in shown]
+    equal: dict[tuple[str, ...], list[KernelSummary]] = {}
+    for of in every:
+        moved = [_moved(of.get(target)) for target in targets]
+        if any(" → " in cell for cell in moved):
+            name = name_of(_kernel(of), view.names)
+            equal.setdefault((name, *moved), []).append(_kernel(of))
+    keys, groups = [*equal][: view.top or None], [*equal.values()][: view.top or None]
+    called = [name for name, *_ in keys]
+    if len({*map(_place, chain(*groups))}) > 1:
+        called = [f"{name}{_places(of)}" for name, of in zip(called, groups, strict=True)]
+    names = told_apart(groups, called)
+    rows = [
+        (*moved, f"{name} × {len(of)}" if of[1:] else name)
+        for (_, *moved), of, name in zip(keys, groups, names, strict=True)
+    ]
     if rows:
         yield from render_table((*targets, "kernel"), rows, view)
         yield "\n"
-    hidden = f" ({len(moved) - len(shown)} not shown; --top 0)" if len(shown) < len(moved) else ""
-    yield f" {len(moved)} of {counted(len(pairs), 'kernel')} moved{hidden}\n"
+    count = sum(map(len, equal.values()))
+    more = count - sum(map(len, groups))
+    hidden = f" ({grouped(more)} not shown; --top 0)" if more else ""
+    yield f" {grouped(count)} of {counted(len(every), 'kernel')} moved{hidden}\n"
 
 
-def _records(targets: Sequence[str], pairs: Pairs) -> Iterator[dict[str, Any]]:
-    for name, of in pairs.items():
+def _records(
+    targets: Sequence[str], pairs: Iterable[tuple[str, Pairs]]
+) -> Iterator[dict[str, Any]]:
+    for name, of in pairs:
         record: dict[str, Any] = {"kernel": name}
         for target in targets:
             pair = of.get(target)

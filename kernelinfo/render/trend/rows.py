@@ -14,7 +14,7 @@ from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.library import member_file
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import compiler_name, number, sizes
+from kernelinfo.render.paint import compiler_name, sizes
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Measures of sparklines; a kernel's sparkline shows the first one that moved."""
@@ -161,7 +161,7 @@ def places(found: Iterable[TrendRow]) -> list[tuple[str, ...]]:
         (
             *map(printable, place),
             *(f"{counts[place][status] or ''}" for status in STATUSES),
-            number(lost[place]) if lost[place] else "",
+            grouped(lost[place]) if lost[place] else "",
         )
         for place in ordered
     ]
@@ -189,7 +189,7 @@ def groups(trend: Trend) -> list[tuple[str, ...]]:
             diff.arrow(grouped(one.old.kernels), grouped(one.new.kernels)),
             diff.arrow(grouped(one.old.spilling), grouped(one.new.spilling)),
             diff.arrow(*scratch[2 * index : 2 * index + 2]),
-            number(one.waves_lost) if one.waves_lost else "0",
+            grouped(one.waves_lost),
             diff.arrow(*code[2 * index : 2 * index + 2]),
         )
         for index, one in enumerate(trend.groups)

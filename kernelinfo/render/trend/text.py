@@ -35,6 +35,7 @@ _HEADING = (
     *("build", "kernels", "waves/SIMD", "spilling", "scratch", "VGPRs", "code"),
     "since the build before",
 )
+_NARROW = 72  # columns in which the builds take short headings
 _MOST_PLACES = 20
 _INDENT = 10
 
@@ -48,7 +49,9 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         yield from painted(fitted(line, view, 3), view)
     if not view.quiet:
         yield from ["\n"] if recompiled(trend) else []
-        yield from render_table(_HEADING, list(_builds(trend)), view)
+        is_narrow = view.fold and view.width < _NARROW
+        columns = [word.removesuffix("/SIMD") if is_narrow else word for word in _HEADING]
+        yield from render_table(columns, [*_builds(trend)], view)
         yield " sums over the kernels of a build; VGPRs as used\n\n"
     if trend.by:
         heading = (trend.by, *GROUPS)
