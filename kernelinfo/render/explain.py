@@ -226,10 +226,10 @@ _IN_WORDS: dict[str, str] = {
 def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
     """Lines with the numbers of each source and their place, best source first."""
     label = "from"
+    facts = {(fact.source, fact.name): fact for fact in kernel.traits.facts}
     for source in SOURCES:
-        stated = {fact.name: fact for fact in kernel.traits.facts if fact.source == source}
-        parts = [_in_words(stated[name], kernel) for name in _IN_WORDS if name in stated]
-        if parts:
+        stated = [facts[source, name] for name in _IN_WORDS if (source, name) in facts]
+        if parts := [_in_words(fact, kernel) for fact in stated]:
             yield from _listed(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)
             label = ""
 

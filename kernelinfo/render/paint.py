@@ -98,9 +98,13 @@ _WORDS = re.compile(r"[^\s=]*\d \S+\s*|\S+\s*|\s+")  # a number stays with its n
 def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:
     """The line broken between words to `width` columns; all lines but the first are indented, less
     far if a word needs the room."""
+    spans = [*line]
+    if sum(cells(text) for text, _ in spans) <= width:
+        yield spans
+        return
     row: list[Span] = []
     taken, begun = 0, False
-    for text, style in line:
+    for text, style in spans:
         for word in _WORDS.findall(text):
             needed = cells(word.rstrip())
             if begun and taken + needed > width:
