@@ -2,7 +2,8 @@
 
     python -m tests.benchmarks.memory --python VENV/bin/python      (librocrand1, librocsparse0)
 
-Each command runs alone in one process after the other. `--write` puts the table into
+Each command runs alone in one process after the other, in a folder for each input: the baseline and
+the dataset of one command are there for the next. `--write` puts the table into
 kernelinfo/manual/speed.md. The five copies of the largest library take 6.5 GB on disk.
 """
 
@@ -26,27 +27,37 @@ CHECKS = (*REPORTS, "sarif", "github", "gitlab", "junit")
 PATTERN, ONE_TARGET = "*csr*", ("--target", "gfx1030")
 COMMANDS: tuple[tuple[str, ...], ...] = (
     *(("report", "{}", "--format", one) for one in REPORTS),
+    ("report", "{}", "--by", "library"),
     ("report", "{}", *ONE_TARGET),
     ("report", "{}", "-k", PATTERN),
     ("explain", "{}"),
     *(("explain", "{}", PATTERN, *ONE_TARGET, "--format", one) for one in ("text", "json", "csv")),
     *(("diff", "{}", "{}", "--format", one) for one in REPORTS),
     *(("check", "{}", "--exit-zero", "--format", one) for one in CHECKS),
+    ("check", "{}", "--exit-zero", "--baseline", "pinned.json.gz", "--update-baseline"),
+    ("check", "{}", "--exit-zero", "--baseline", "pinned.json.gz"),
     ("extract", "{}", "-o", "objects", *ONE_TARGET),
-    ("pressure", "{}", "-k", PATTERN, *ONE_TARGET, "--format", "csv"),
+    *(("pressure", "{}", "-k", PATTERN, *ONE_TARGET, "--format", one) for one in ("csv", "json")),
+    ("scan", "{}", "--to", "dataset", "--workers", "1", "--timeout", "600", "--build", "1"),
+    ("scan", "{}", "--to", "dataset", "--workers", "1", "--timeout", "600", "--build", "2"),
+    ("trend", "dataset"),
 )
 """`{}` is the input's path."""
 
 
-def peak(command: list[str]) -> str:
+def peak(command: list[str], folder: Path) -> str:
     """MiB of the command's process at most, with its exit code if that is not 0."""
-    with tempfile.TemporaryDirectory() as folder, Path(folder, "out").open("wb") as out:
-        code, _, _, megabytes = measured(command, Path(folder), stdout=out, stderr=out)
+    with tempfile.TemporaryFile() as out:
+        code, _, _, megabytes = measured(command, folder, stdout=out, stderr=out)
     return f"{megabytes:.0f}" + (f" (exit {code})" if code else "")
 
 
-def row(command: tuple[str, ...], python: str, paths: list[Path]) -> str:
-    cells = [peak([kernelinfo(python), *(word.format(path) for word in command)]) for path in paths]
+def row(command: tuple[str, ...], python: str, inputs: dict[Path, Path]) -> str:
+    """The peaks of a command for each input, in its folder."""
+    cells = [
+        peak([kernelinfo(python), *(word.format(path) for word in command)], folder)
+        for path, folder in inputs.items()
+    ]
     shown = " ".join(command).replace("{}", "LIB")
     return "| " + " | ".join([f"`{shown}`", *cells]) + " |"
 
@@ -65,11 +76,12 @@ def main() -> None:
     options = parser.parse_args()
     os.environ.pop("PYTHONPATH", None)
     with tempfile.TemporaryDirectory() as temporary:
-        paths = [*_paths(options.folder or Path(temporary), 5)]
+        paths = _paths(options.folder or Path(temporary), 5)
+        folders = {path: Path(tempfile.mkdtemp(dir=temporary)) for path in paths}
         table = [printed(heading(COLUMNS))]
         for command in COMMANDS:
             if not options.only or any(word in command for word in options.only):
-                table.append(printed(row(command, options.python, paths)))
+                table.append(printed(row(command, options.python, folders)))
         if options.write:
             write(table)
 
