@@ -86,11 +86,20 @@ class _Judgement:
             pinned = read_baseline(baseline, self._build.kernels)
             self._comparison = compare(pinned, self._build)
         found = self._comparison
-        self._pairs: dict[int, Pair] = {id(pair.new): pair for pair in found.pairs} if found else {}
-        self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {}
-        """(target, name, symbol) -> pinned kernels that are paired with a kernel of the build."""
-        for new, old in ((pair.new, pair.old) for pair in found.pairs) if found else ():
-            self._pinned.setdefault((new.target, new.name, new.symbol), []).append(old)
+        pairs, new = (found.pairs, found.new) if found else ((), ())
+        self._pairs = {id(pair.new): pair for pair in pairs if pair.old is not pair.new}
+        """`id` of a kernel that the baseline states otherwise -> its pair."""
+        self._unpinned = set(map(id, new))
+        """The `id`s of kernels that the baseline does not have."""
+        self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {
+            (kernel.target, kernel.name, kernel.symbol): [] for kernel in new
+        }
+        """(target, name, symbol) of a kernel that the baseline does not have -> its namesakes in
+        the baseline that are paired with another kernel."""
+        for pair in pairs if new else ():
+            of = pair.new
+            if (namesakes := self._pinned.get((of.target, of.name, of.symbol))) is not None:
+                namesakes.append(pair.old)
         self._missed: list[KernelSummary] = []
         """Pinned kernels that are gone, although the run covers them."""
         self._elsewhere: list[KernelSummary] = []
@@ -190,11 +199,17 @@ class _Judgement:
 
     def _pinned_as(self, summary: KernelSummary) -> Pair | None:
         """The kernel with its pinned one, or with the copy that it is compared with."""
-        if pair := self._pairs.get(id(summary)):
+        if pair := self._paired(summary):
             return pair
         olds = self._pinned.get((summary.target, summary.name, summary.symbol), [])
         copies = (Pair(old, summary, "exact") for old in olds)
         return min(copies, key=lambda pair: pair.regressed, default=None)
+
+    def _paired(self, summary: KernelSummary) -> Pair | None:
+        """The kernel with its pinned one; None if the baseline does not have it."""
+        if self._comparison is None or id(summary) in self._unpinned:
+            return None
+        return self._pairs.get(id(summary)) or Pair(summary, summary)
 
     def _ended(self, pair: Pair, result: Result, findings: list[Finding]) -> Iterator[Finding]:
         """Improvements: accepted findings of rules that judged the kernel and find nothing."""
@@ -223,7 +238,7 @@ class _Judgement:
     ) -> Iterator[Finding]:
         if self._comparison is None:
             return
-        if id(summary) not in self._pairs:
+        if id(summary) in self._unpinned:
             yield ratchet.unbaselined()
             for finding in self._moved(pair, result) if pair else ():
                 where = f" (pinned in {pair.old.code_object})" if pair else ""
@@ -254,7 +269,7 @@ class _Judgement:
         if not self._toolchain.foreign:
             return []
         kernels = zip(self._results, self._kernels(), strict=True)
-        pairs = ((result, self._pairs.get(id(summary))) for result, summary in kernels)
+        pairs = ((result, self._paired(summary)) for result, summary in kernels)
         is_foreign = self._toolchain.is_foreign
         return [pair for one, pair in pairs if pair and is_foreign(one.kernel.code_object)]
 
