@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
@@ -204,11 +205,20 @@ def shown(
     """The items unchanged. After 0.4 s a bar shows the bytes and kernels read so far, and the time,
     which goes on while no item comes. Without `paths` it shows no bytes.
 
-    `streams` says that results are written as they come: on a terminal they replace the bar.
+    `streams` says that results are written as they come: on a terminal the first replaces the bar.
     """
-    if not sys.stderr.isatty() or (streams and sys.stdout.isatty()):
+    if not sys.stderr.isatty():
         return iter(items)
+    if streams and sys.stdout.isatty():
+        return _shown_until_the_first(items)
     return _shown(items, paths, so_far)
+
+
+def _shown_until_the_first(items: Iterable[_T]) -> Iterator[_T]:
+    waiting_for = iter(items)
+    with waiting("reading"):
+        first = [*islice(waiting_for, 1)]
+    yield from chain(first, waiting_for)
 
 
 def _shown(

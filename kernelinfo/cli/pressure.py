@@ -29,7 +29,7 @@ EXAMPLES = """
   kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
 """
 
-_STREAMED = ("csv", "json")  # formats that write each kernel when it is measured
+_STREAMED = ("csv", "jsonl")  # formats that write each kernel when it is measured
 
 
 def command(
