@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Kernel, Result, counted
 from kernelinfo.kernel.compiler_number import CompilerNumber
-from kernelinfo.model import Occupancy
+from kernelinfo.model import Headroom, Occupancy
 from kernelinfo.model.calculator import vgpr_steps
 from kernelinfo.model.limits import RESOURCES, Limit
 from kernelinfo.reading.facts import SOURCES, Fact
@@ -96,8 +96,8 @@ def _working(
 ) -> Iterator[list[Span]]:
     """Lines of the resource table, the result, the steps and the uncertain numbers."""
     slots, *others = occupancy.limits
-    kernel = of.kernel if of else None
-    rows = [_COLUMNS, *(_row(limit, occupancy, kernel) for limit in (*others, slots))]
+    kernel, free = of.kernel if of else None, occupancy.headroom
+    rows = [_COLUMNS, *(_row(limit, occupancy, free, kernel) for limit in (*others, slots))]
     for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
         style = "bold" if row == _COLUMNS else "magenta" if "◄" in text else ""
         yield [(f" {text}  ", style), (row[-1], style)]
@@ -122,14 +122,16 @@ def _working(
         yield _labelled("runtime", text)
 
 
-def _row(limit: Limit, occupancy: Occupancy, kernel: Kernel | None) -> tuple[str, ...]:
+def _row(
+    limit: Limit, occupancy: Occupancy, free: Headroom, kernel: Kernel | None
+) -> tuple[str, ...]:
     """The cells of one resource, in the order of _COLUMNS."""
     per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
         marker = " ◄" if resource in occupancy.limiters else ""
         allows = f"{waves_per_simd(limit.waves_per_simd)}{marker}"
-    label, slack = RESOURCES[resource], _slack(limit, occupancy)
+    label, slack = RESOURCES[resource], _slack(limit, occupancy, free)
     used, allocated = bare(resource, limit.used), bare(resource, limit.allocated)
     if resource == "lds":
         used, allocated = size_column([limit.used, limit.allocated])
@@ -155,11 +157,11 @@ def _row(limit: Limit, occupancy: Occupancy, kernel: Kernel | None) -> tuple[str
     return label, used, allocated, out_of, allows, slack
 
 
-def _slack(limit: Limit, occupancy: Occupancy) -> str:
+def _slack(limit: Limit, occupancy: Occupancy, free: Headroom) -> str:
     """Free amount and next step: `+14 free; −26 gives 5 waves/SIMD`; either part may be missing."""
     parts = []
-    if (free := occupancy.headroom.of(limit.resource) or 0) > 0:
-        parts.append(f"+{bare(limit.resource, free)} free")
+    if (amount := free.of(limit.resource) or 0) > 0:
+        parts.append(f"+{bare(limit.resource, amount)} free")
     if len(occupancy.next) == 1 and occupancy.next[0].resource == limit.resource:
         step = occupancy.next[0]
         less = bare(limit.resource, -step.change)
