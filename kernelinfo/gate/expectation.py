@@ -46,7 +46,7 @@ def too_few(
     least, key = (configuration.min_kernels, "expect.min-kernels") if scope.whole else (0, "")
     if at_least is not None:
         least, key = at_least, "--min-kernels"
-    count = _distinct(found) if least else 0
+    count = _distinct(found, least)
     if count < least and (found or not report.problems):
         message = f"{counted(count, 'kernel')} found, at least {least} expected; see {key}"
         yield Problem(location, message)
@@ -54,11 +54,14 @@ def too_few(
         yield Problem(location, f"no kernel is for {target}; build it, or remove it from target")
 
 
-def _distinct(found: Sequence[Result]) -> int:
-    """Number of kernels. A file that is named twice, or also by a link, counts once."""
+def _distinct(found: Sequence[Result], most: int) -> int:
+    """Number of kernels, `most` at most. A file that is named twice, or also by a link, counts
+    once."""
     files: dict[str, object] = {}
-    kernels = set()
+    kernels: set[tuple[object, ...]] = set()
     for result in found:
+        if len(kernels) >= most:
+            break
         of, symbol = result.kernel.code_object, result.kernel.symbol
         if of.path not in files:
             files[of.path] = _identity(of.path)

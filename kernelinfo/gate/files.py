@@ -16,7 +16,8 @@ _DROP = "drop it with --update-baseline"
 
 def renamed(pairs: Iterable[Pair]) -> Iterator[str]:
     """Files whose kernels are in another file now, in words."""
-    files = ((_file(pair.old), _file(pair.new)) for pair in pairs)
+    changed = (pair for pair in pairs if pair.old is not pair.new)
+    files = ((_file(pair.old), _file(pair.new)) for pair in changed)
     moved = Counter((old, new) for old, new in files if old != new)
     for (old, new), count in moved.most_common(_MOST_NAMED):
         yield f"{counted(count, 'kernel')} of {old} found in {new}; {_PIN}"

@@ -1,11 +1,13 @@
 """Growth of a command's instructions when its input doubles: `python -m tests.benchmarks.growth`.
 
 Start-up is left out: doubling the input a second time may add at most 2.1 times the instructions
-that the first doubling added. Exits with 1 if a row exceeds that. Needs valgrind.
+that the first doubling added. Exits with 1 if a row exceeds that. Needs valgrind. `--write` puts
+the table into kernelinfo/manual/speed.md.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -15,9 +17,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.benchmarks.__main__ import heading, printed, write
 from tests.benchmarks.inputs import FIXTURES, SMALL_TEXT
 from tests.benchmarks.measure import instructions
 
+COLUMNS = "| doubled | command | size | 1×, Mi | 2×, Mi | 4×, Mi | the second adds |"
 MOST = 2.1
 HEAD = '.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n.text\n'
 KERNEL = """
@@ -109,21 +113,26 @@ def counted(growth: Growth) -> list[int]:
 
 
 def main() -> None:
-    wanted = sys.argv[1:]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="*", help="rows of these commands or nouns")
+    parser.add_argument("--write", action="store_true", help="put the table into manual/speed.md")
+    options = parser.parse_args()
     os.environ["PYTHONPATH"] = str(Path(__file__).parents[2])
     exceeded = False
+    table = [printed(heading(COLUMNS))]
     for growth in GROWTHS:
-        if wanted and growth.noun not in wanted and growth.arguments[0] not in wanted:
+        command = growth.arguments[0]
+        if options.only and not {growth.noun, command} & {*options.only}:
             continue
         once, twice, four = counted(growth)
         added = (four - twice) / max(1, twice - once)
         exceeded = exceeded or added > MOST
-        command = " ".join(growth.arguments[:1])
-        print(
-            f"{growth.noun} of {command}: {once / 1e6:.0f}, {twice / 1e6:.0f}, {four / 1e6:.0f} Mi;"
-            f" the second doubling adds {added:.2f} times the first",
-            flush=True,
-        )
+        sizes = (f"{number / 1e6:,.0f}" for number in (once, twice, four))
+        shown = " ".join(growth.arguments).replace("{}", "PATH")
+        cells = (growth.noun, f"`{shown}`", f"{growth.first:,}", *sizes, f"{added:.2f} ×")
+        table.append(printed("| " + " | ".join(cells) + " |"))
+    if options.write:
+        write(table)
     sys.exit(exceeded)
 
 
