@@ -112,7 +112,9 @@ class _Judgement:
             found.old_compilers if found else (),
             (result.kernel.code_object for result in self._results),
         )
-        self._budgets = budget.of_each(self._kernels(), configuration.budgets)
+        self._budgets: list[Budget | None] = [None] * len(self._results)
+        if configuration.budgets:
+            self._budgets = budget.of_each(self._kernels(), configuration.budgets)
         used = set(map(id, self._budgets))
         self._idle_budgets = tuple(one for one in configuration.budgets if id(one) not in used)
         """Budgets that apply to no kernel: none matches, or earlier budgets take all of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from kernelinfo.compare.summary import COMPARED, KernelSummary
@@ -47,6 +47,8 @@ _TARGET, _ON, _NAME, _SYMBOL = "target", "on", "name", "symbol"
 _PLACES = (_TARGET, _ON, _NAME, _SYMBOL)
 """Keys that state no number."""
 _values_of = attrgetter(*_DEFAULTS)
+_OF_A_SUMMARY: dict[str, Any] = KernelSummary._field_defaults | _DEFAULTS
+_in_order = itemgetter(*KernelSummary._fields[len(_IDENTITY) :])
 _SEVERITIES = ("note", "warning", "error")
 _RULE = re.compile(r"KI\d{3}")
 _PLACEHOLDER = re.compile(r"\{(\{|target\}|processor\})")
@@ -124,14 +126,15 @@ def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
     name = of[_NAME] if _NAME in of else demangle(symbol)
     if not (isinstance(symbol, str) and isinstance(name, str)):
         raise ValueError(f"{symbol}: name")
-    common = _DEFAULTS | _numbers(of, symbol)
+    common = _OF_A_SUMMARY | _numbers(of, symbol)
     for group in of.get(_ON) or [of]:
-        numbers = common if group is of else common | _numbers(group, symbol)
+        numbers = _in_order(common if group is of else common | _numbers(group, symbol))
         targets = group[_TARGET]
         for target in targets if isinstance(targets, list) else [targets]:
             if not isinstance(target, str):
                 raise ValueError(f"{symbol}: target")
-            kernel = KernelSummary(target, name, symbol, code_object(unit, target), **numbers)
+            identity = target, name, symbol, code_object(unit, target)
+            kernel = KernelSummary._make((*identity, *numbers))
             yield known.get(kernel, kernel)
 
 
