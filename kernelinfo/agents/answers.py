@@ -123,7 +123,11 @@ def pressure(arguments: ToolArguments, root: str) -> Draft:
 
 def _without_curve(document: dict[str, Any]) -> dict[str, Any]:
     """A kernel's live registers without the numbers of each instruction, which pages draw."""
-    return {key: value for key, value in document.items() if key not in ("curve", "blocks")}
+    return {
+        key: [*value] if isinstance(value, Iterator) else value
+        for key, value in document.items()
+        if key not in ("curve", "blocks")
+    }
 
 
 _OF_EACH = ("name", "symbol", "target", "exact", "instructions", "used", "peak")

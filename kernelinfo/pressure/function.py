@@ -6,10 +6,9 @@ A register is live if it may have been written and may still be read.
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from kernelinfo.pressure.flow import read_flow
@@ -56,16 +55,16 @@ class LiveFunction:
         """Indices of instructions with code."""
         self.number = array("I", accumulate((s.is_code for s in self.instructions), initial=0))
         """Number of instructions with code before each index; at the end, of all."""
-        effects = self._effects()
-        self._written = may_be_written(self.graph, effects.defines, entry)
+        self._effects = self._block_effects()
+        self._written = may_be_written(self.graph, self._effects.defines, entry)
         """Registers that may have been written before each block."""
-        self.needed, is_settled = needed_from(self.graph, effects)
+        self.needed, is_settled = needed_from(self.graph, self._effects)
         """Registers that each block or a later one may read before writing them."""
         tangled = () if is_settled else (TANGLED,)
         self.reasons = _in_short((*listing.reasons, *reasons, *tangled))
         """Reasons why the live registers are a lower bound; empty if they are exact."""
 
-    def _effects(self) -> BlockEffects:
+    def _block_effects(self) -> BlockEffects:
         """Registers that each block reads first, writes, and writes with a defined value."""
         found = BlockEffects([], [], [])
         for block in range(self.size):
@@ -74,8 +73,8 @@ class LiveFunction:
                 effect = one.effect
                 if effect.writes:
                     writes = writes | effect.writes if writes else effect.writes
-                    defined = _writes(one)
-                    defines = defines | defined if defines else defined
+                    if effect.mnemonic != IMPLICIT_DEF:
+                        defines = defines | effect.writes if defines else effect.writes
                     reads &= ~effect.writes
                 reads = reads | effect.reads if reads else effect.reads
             found.reads.append(reads)
@@ -99,9 +98,10 @@ class LiveFunction:
         written = self._written[block]
         grown: list[tuple[int, int]] = []  # (index, set before it) where the set grows
         for index, one in zip(indices, instructions, strict=True):
-            if one.effect.writes and (more := _writes(one) & ~written):
+            effect = one.effect
+            if effect.writes & ~written and effect.mnemonic != IMPLICIT_DEF:
                 grown.append((index, written))
-                written |= more
+                written |= effect.writes
         needed = 0
         for way in self.graph.after.of(block):
             needed = needed | self.needed[way] if needed else self.needed[way]
@@ -168,10 +168,12 @@ class LiveFunction:
         """The innermost loop around an instruction; None outside loops."""
         return self.loops.around(self.block_of(index))
 
-    def touched_in(self, blocks: Iterable[int]) -> tuple[int, int]:
-        """Registers that some blocks read, and registers that they write."""
-        effects = [one.effect for block in blocks for one in self.instructions_of(block)]
-        return union(effect.reads for effect in effects), union(e.writes for e in effects)
+    def touched_in(self, blocks: Sequence[int]) -> tuple[int, int]:
+        """Registers that some blocks read before they write them, and registers that they write."""
+        reads, writes, _ = self._effects
+        if len(blocks) == 1:
+            return reads[blocks[0]], writes[blocks[0]]
+        return union(map(reads.__getitem__, blocks)), union(map(writes.__getitem__, blocks))
 
     def label(self, block: int) -> str | None:
         """The first label of a block; None without labels."""
@@ -189,10 +191,13 @@ class LiveFunction:
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
         """Labels of each block."""
-        labels: dict[int, list[str]] = defaultdict(list)
-        for label, index in self.listing.labels.items():
-            labels[index].append(label)
-        return [tuple(labels[first]) for first in self.flow.firsts[:-1]]
+        index_of = self.listing.labels.__getitem__
+        found: list[tuple[str, ...]] = [()] * self.size
+        for index, names in groupby(sorted(self.listing.labels, key=index_of), index_of):
+            block = self.flow.block_of[index]
+            if self.flow.firsts[block] == index:
+                found[block] = tuple(names)
+        return found
 
     def location(self, index: int, loop: Loop | None = None) -> CodeLocation:
         """Location relative to a loop. A comment has that of the next instruction."""
@@ -235,7 +240,3 @@ class LiveFunction:
             and self.graph.is_reached(self.block_of(index))
         ]
         return -max(found)[1] if found else None
-
-
-def _writes(one: Instruction) -> int:
-    return 0 if one.effect.mnemonic == IMPLICIT_DEF else one.effect.writes

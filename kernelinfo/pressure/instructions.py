@@ -66,7 +66,7 @@ def effect(text: str) -> InstructionEffect:
     `text` has no comments except those that name registers above v255. Both halves of a dual
     instruction (`::`) read before either of them writes.
     """
-    if branch := _TO_LABEL.fullmatch(text):
+    if text.startswith("s_") and (branch := _TO_LABEL.fullmatch(text)):
         return _BRANCHES[branch[1]]
     first, *others = map(_single, text.split("::"))
     for other in others:
@@ -84,19 +84,20 @@ def effect(text: str) -> InstructionEffect:
 
 def _single(text: str) -> InstructionEffect:
     taken, encoding = operation(text)
-    registers = [named(operand) for operand in taken.operands]
-    positions = rules.access(taken, encoding)
-    writes = reads = 0
-    for position, operand in enumerate(registers):
-        if position in positions.written:
-            writes = writes | operand if writes else operand
-        if position not in positions.written or position in positions.kept:
-            reads = reads | operand if reads else operand
+    written, kept = rules.access(taken, encoding)
+    written_operands, read_operands = list[str](), list[str]()
+    for position, operand in enumerate(taken.operands):
+        if operand.isalnum() and operand[0].isdigit():
+            continue  # a number
+        if position in written:
+            written_operands.append(operand)
+        if position not in written or position in kept:
+            read_operands.append(operand)
     return InstructionEffect(
         intern(taken.mnemonic),
         taken.operands if taken.mnemonic.startswith("s_") else (),
-        writes,
-        reads,
+        named(", ".join(written_operands)),
+        named(", ".join(read_operands)),
         class_of(taken, encoding),
         _exec_change(taken.mnemonic, taken.operands[0] in _EXEC),
         _unknown_registers(taken.mnemonic) or _unresolved(taken.operands),
@@ -109,7 +110,9 @@ def operation(text: str) -> tuple[rules.Operation, str]:
     mnemonic = mnemonic.replace("v_dual_", "v_")
     encoding = _ENCODING.search(mnemonic)
     name = mnemonic[: encoding.start()] if encoding else mnemonic
-    written = _BEYOND_255.sub(r"\1", rest[0]) if rest else ""
+    written = rest[0] if rest else ""
+    if "/*" in written:
+        written = _BEYOND_255.sub(r"\1", written)
     if name in ("exp", "export"):
         written = written.replace(" ", ", ", 1)
     operands = _split(written)
@@ -138,6 +141,8 @@ def _split(written: str) -> list[str]:
 
 def _exec_change(mnemonic: str, writes_exec: bool) -> ExecChange | None:
     """Change of the active lanes; None if the instruction does not change exec."""
+    if not mnemonic.startswith(("s_", "v_cmpx_")):
+        return None
     for change, needs_exec, pattern in _EXEC_CHANGES:
         if (writes_exec or not needs_exec) and pattern.fullmatch(mnemonic):
             return change
@@ -154,5 +159,5 @@ def _unknown_registers(mnemonic: str) -> str | None:
 
 
 def _unresolved(operands: tuple[str, ...]) -> str | None:
-    unresolved = any(map(_UNRESOLVED.search, operands))
+    unresolved = any("[" in operand and _UNRESOLVED.search(operand) for operand in operands)
     return "registers named by unknown symbols" if unresolved else None

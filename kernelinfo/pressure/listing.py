@@ -41,6 +41,7 @@ _ASSIGNMENT = re.compile(r"[\w.$]+\s*=(?!=)")
 _MNEMONIC = re.compile(
     r"(?:s|v|ds|lds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w+|exp(?:ort)?\b"
 )
+_MOST_SHARED = 1 << 16  # texts of instructions
 _INCLUDED = "included text that is not read"
 _SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\[\]A-Za-z_]*+[A-Za-z_][^\[\]]*+)\]")
 _PADDING = {"s_nop", "s_code_end"}
@@ -141,6 +142,8 @@ class _ListingReader:
         self._name = name
         self._kernels = kernels
         self._found: list[Instruction] = []
+        self._texts: dict[str, str] = {}
+        """One object for equal texts of instructions."""
         self._labels: dict[str, int] = {}
         self._variables: list[SourceVariable] = []
         self._reasons: dict[str, None] = {}
@@ -264,6 +267,9 @@ class _ListingReader:
         elif self._clause[1]:
             spill, left = self._clause
             self._clause = spill, left - 1
+        if len(self._texts) < _MOST_SHARED:
+            code = self._texts.setdefault(code, code)
+        code = self._texts.get(code, code)
         self._found.append(Instruction(code, effect(code), self._number, None, self._source, spill))
 
     def listing(self, decode: Decode) -> Listing:

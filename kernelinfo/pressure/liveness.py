@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from kernelinfo.pressure.graph import Graph
 
 MOST_VISITS = 16  # of each block, on average; compiled code needs 2
+_MOST_SHARED = 1 << 16  # sets; 300,000 blocks of one loop need some hundred different ones
 
 
 class BlockEffects(NamedTuple):
@@ -51,8 +51,14 @@ class _Progress(NamedTuple):
     """State of `needed_from`."""
 
     needed: list[int]  # of each block
-    rank: array[int]  # of each block: its position in postorder
-    is_waiting: bytearray  # by rank: 1 if the block will be visited
+    rank: array[int]  # of each block: its position in postorder, in the end in that of its group
+    shared: dict[int, int]  # one object for equal sets
+
+    def need(self, block: int, found: int) -> None:
+        """Note what a block needs."""
+        if len(self.shared) < _MOST_SHARED:
+            found = self.shared.setdefault(found, found)
+        self.needed[block] = self.shared.get(found, found)
 
 
 def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
@@ -64,7 +70,7 @@ def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
     rank = array("i", needed)
     for position, block in enumerate(graph.order):
         rank[block] = position
-    progress = _Progress(needed, rank, bytearray(len(rank)))
+    progress = _Progress(needed, rank, {})
     starts, ways = graph.after
     begins, blocks = graph.groups
     left = MOST_VISITS * len(graph.order) + 1000
@@ -75,34 +81,32 @@ def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
         block, later = blocks[begins[group]], 0
         for way in ways[starts[block] : starts[block + 1]]:
             later = later | needed[way] if later else needed[way]
-        needed[block] = effects.reads[block] | later & ~effects.writes[block]
+        progress.need(block, effects.reads[block] | later & ~effects.writes[block])
     return needed, left > 0
 
 
 def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress, left: int) -> int:
     """Update what the blocks of a group need, in at most `left` visits. Returns the visits left."""
     (starts, ways), (befores, others) = graph.after, graph.before
-    needed, rank, is_waiting = progress
-    sweep, later = sorted(rank[block] for block in graph.groups.of(group)), list[int]()
-    for position in sweep:
-        is_waiting[position] = 1
-    while (sweep or later) and left:
-        if not sweep:
-            sweep, later = later, sweep
-            heapify(sweep)
+    needed, rank, _ = progress
+    order = sorted(graph.groups.of(group), key=rank.__getitem__)
+    for position, block in enumerate(order):
+        rank[block] = position
+    is_waiting = bytearray(b"\1") * len(order)
+    position = 0
+    while position >= 0 and left:
         left -= 1
-        position = heappop(sweep)
         is_waiting[position] = 0
-        block, found = graph.order[position], 0
+        block, found = order[position], 0
         for way in ways[starts[block] : starts[block + 1]]:
             found = found | needed[way] if found else needed[way]
         found = effects.reads[block] | found & ~effects.writes[block]
-        if found == needed[block]:
-            continue
-        needed[block] = found
-        for other in others[befores[block] : befores[block + 1]]:
-            at = rank[other]
-            if graph.group_of[other] == group and not is_waiting[at]:
-                is_waiting[at] = 1
-                heappush(sweep if at > position else later, at)
+        if found != needed[block]:
+            progress.need(block, found)
+            for other in others[befores[block] : befores[block + 1]]:
+                if graph.group_of[other] == group:
+                    is_waiting[rank[other]] = 1
+        position = is_waiting.find(1, position + 1)
+        if position < 0:
+            position = is_waiting.find(1)
     return left

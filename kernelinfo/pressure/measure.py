@@ -196,7 +196,8 @@ def _lds(
     """
     size = kernel.used.lds_bytes
     if not size:
-        is_reached = any(is_lds_access(one.text.encode()) for one in function.instructions)
+        texts = (one.text for one in function.instructions if "ds" in one.text)
+        is_reached = any(is_lds_access(text.encode()) for text in texts)
         return LdsUse(0, ()) if size == 0 and is_reached else None
     return lds_of(units(kernel.line or 1), kernel.symbol, size)
 

@@ -62,12 +62,12 @@ def span(letter: str, first: int, last: int, half: str | None = None) -> int:
     return found
 
 
-@lru_cache(maxsize=1 << 12)
-def named(operand: str) -> int:
-    """The set of registers in the text of an operand: `v[4:7]`, `-|v1|`, `[v1, v[3:4]]`, `v2.h`."""
+@lru_cache(maxsize=1 << 17)  # a million instructions share their sets, which are 150 bytes each
+def named(operands: str) -> int:
+    """The set of registers in the text of operands: `v[4:7], -|v1|`, `[v1, v[3:4]]`, `v2.h`."""
     return union(
         span(letter[0], int(number or first), int(last or number or first), half or None)
-        for letter, number, half, first, last in _NAMED.findall(operand)
+        for letter, number, half, first, last in _NAMED.findall(operands)
     )
 
 

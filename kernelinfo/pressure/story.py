@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
-from kernelinfo.kernel.instruction_counts import total
 from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.classes import InstructionClass
-from kernelinfo.pressure.counting import class_of, counted
+from kernelinfo.pressure.counting import class_of, tallies, untallied
 from kernelinfo.pressure.function import TANGLED, LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
@@ -26,7 +25,6 @@ from kernelinfo.pressure.nouns import (
     Story,
 )
 from kernelinfo.pressure.registers import (
-    NO_REGISTERS,
     Counts,
     count,
     each,
@@ -38,16 +36,22 @@ from kernelinfo.pressure.registers import (
 from kernelinfo.pressure.values import live_values
 from kernelinfo.reading.facts import SourceLine
 
-_T = TypeVar("_T")
 MOST_POINTS = 2000  # of a curve; screens have fewer columns
 
 
-class Storyteller(NamedTuple):
+class Storyteller:
     """Computes the register pressure of a function that has instructions."""
 
-    function: LiveFunction
-    files: str  # the target's `agprs.file`
-    steps: tuple[VgprStep, ...]  # of its occupancy
+    def __init__(self, function: LiveFunction, files: str, steps: tuple[VgprStep, ...]) -> None:
+        """`files` is the target's `agprs.file`; `steps` are those of its occupancy."""
+        self.function = function
+        self.files = files
+        self.steps = steps
+        counts = function.counts
+        at_once = {one: Pressure(one.vector(files), *one) for one in {*counts}}
+        self._pressures = [at_once[one] for one in counts]
+        """Live registers at each instruction."""
+        self._tallies = tallies(function.instructions)
 
     def story(self, at: int | None = None, blocks: bool = False) -> Story:
         """The story of the function, with its `blocks` if asked for.
@@ -82,20 +86,15 @@ class Storyteller(NamedTuple):
             has_variables=bool(function.listing.variables),
         )
 
-    def _vector(self, index: int) -> int:
-        return self.function.counts[index].vector(self.files)
-
     def _pressure(self, indices: Sequence[int]) -> Pressure:
-        counts = {self.function.counts[index] for index in indices} or {NO_REGISTERS}
-        most = max(one.vector(self.files) for one in counts)
-        highest = map(max, zip(*counts, strict=True)) if len(counts) > 1 else (*counts,)[0]
-        return Pressure(most, *highest)
+        """Most live registers at some instructions."""
+        return _most({self._pressures[index] for index in indices} or {_NO_PRESSURE})
 
     def _peak(self) -> Peak:
         function = self.function
         pressure = self._pressure(function.code)
-        most = {one for one in {*function.counts} if one.vector(self.files) == pressure.vector}
-        highest = [index for index in function.code if function.counts[index] in most]
+        most = {one for one in {*self._pressures} if one.vector == pressure.vector}
+        highest = [index for index in function.code if self._pressures[index] in most]
         first = highest[0]
         loop = function.loop_around(first)
         label = function.label(loop.header) if loop else None
@@ -104,11 +103,10 @@ class Storyteller(NamedTuple):
 
     def _mix(self, indices: Sequence[int]) -> InstructionMix:
         """Counts and peak of some instructions."""
-        code = [self.function.instructions[index] for index in indices]
-        spills = [one.spill for one in code]
-        return InstructionMix(
-            counted(code), self._pressure(indices), spills.count("Spill"), spills.count("Reload")
-        )
+        return _mix(self._tally(indices), self._pressure(indices))
+
+    def _tally(self, indices: Sequence[int]) -> int:
+        return sum(self._tallies[index] for index in indices)
 
     def _lines(self) -> list[LinePressure]:
         by_line: dict[SourceLine | None, list[int]] = defaultdict(list)
@@ -116,58 +114,67 @@ class Storyteller(NamedTuple):
             by_line[self.function.instructions[index].source].append(index)
         if by_line.keys() == {None}:
             return []
-        once = _Once()
-        found = [LinePressure(line, once(self._mix(indices))) for line, indices in by_line.items()]
-        return sorted(found, key=lambda one: (-one.code.peak.vector, -one.code.counts.instructions))
+        alike = _Alike()
+        found = [
+            LinePressure(line, alike.mix(self._tally(indices), self._pressure(indices)))
+            for line, indices in by_line.items()
+        ]
+        found.sort(key=lambda one: (-one.code.peak.vector, -one.code.counts.instructions))
+        return found
 
     def _loops(self) -> list[LoopPressure]:
         """Pressure of every loop, in the order of the text."""
-        loops, once = self.function.loops, _Once()
+        loops = self.function.loops
+        alike = _Alike()
         parts = loops.gathered(self._part, _together)
-        found = [self._loop(loops[position], part, once) for position, part in parts]
-        return sorted(found, key=lambda loop: loop.at.number)
+        found = [self._loop(loops[position], part, alike) for position, part in parts]
+        found.sort(key=lambda loop: loop.at.number)
+        return found
 
     def _part(self, position: int) -> _LoopPart:
         """The part of a loop that is in no loop inside it."""
-        blocks = self.function.loops.blocks.of(position)
-        indices = [index for block in blocks for index in self.function.code_of(block)]
-        last = self.function.number[max(indices, default=0)]
-        return _LoopPart(*self.function.touched_in(blocks), self._mix(indices), last)
+        function = self.function
+        blocks = function.loops.blocks.of(position)
+        indices = [index for block in blocks for index in function.code_of(block)]
+        last = function.number[max(indices, default=0)]
+        reads, writes = function.touched_in(blocks)
+        return _LoopPart(reads, writes, self._tally(indices), self._pressure(indices), last)
 
-    def _loop(self, loop: Loop, part: _LoopPart, once: _Once) -> LoopPressure:
+    def _loop(self, loop: Loop, part: _LoopPart, alike: _Alike) -> LoopPressure:
         function = self.function
         live_in, touched = function.live_in(loop.header), part.reads | part.writes
         constant, through = live_in & part.reads & ~part.writes, live_in & ~touched
         return LoopPressure(
-            label=function.label(loop.header),
-            depth=loop.depth,
-            at=function.location(function.flow.firsts[loop.header], loop),
-            live_in=once(count(live_in)),
-            constant=once(count(constant)),
-            constant_registers=once(ranges(constant)),
-            through=once(count(through)),
-            through_registers=once(ranges(through)),
-            code=once(part.code),
-            last=part.last,
+            function.label(loop.header),
+            loop.depth,
+            function.location(function.flow.firsts[loop.header], loop),
+            *alike.sets(live_in, constant, through),
+            alike.mix(part.tally, part.peak),
+            part.last,
         )
 
     def _blocks(self) -> Iterator[BlockPressure]:
         function = self.function
+        names: dict[int, tuple[str, ...]] = {}
         for block, labels in enumerate(function.labels):
+            live_in = function.live_in(block)
+            if live_in not in names:
+                names[live_in] = ranges(live_in)
             yield BlockPressure(
                 labels,
                 function.location(function.flow.firsts[block]),
                 len(function.code_of(block)),
                 tuple(function.graph.after.of(block)),
-                ranges(function.live_in(block)),
+                names[live_in],
             )
 
     def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:
         vectors = [value for value in values if value.register_class != "sgpr"]
+        at_most = Counter(self._pressures[index].vector for index in self.function.code)
         for step in self.steps[::-1]:
             if step.at_most >= peak.pressure.vector:
                 continue
-            above = sum(self._vector(index) > step.at_most for index in self.function.code)
+            above = sum(number for most, number in at_most.items() if most > step.at_most)
             idle, excess = [], peak.pressure.vector - step.at_most
             for value in vectors:
                 if excess <= 0:
@@ -177,15 +184,47 @@ class Storyteller(NamedTuple):
             yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))
 
 
-class _Once:
-    """Keeps one object for equal values. Thousands of small loops and lines are alike."""
+class _Sets(NamedTuple):
+    """Registers live at the header of a loop, in the order of `LoopPressure`."""
+
+    live_in: Counts
+    constant: Counts
+    constant_registers: tuple[str, ...]
+    through: Counts
+    through_registers: tuple[str, ...]
+
+
+class _Alike:
+    """Results that thousands of small loops and lines share."""
 
     def __init__(self) -> None:
-        self._known: dict[type, dict[Any, Any]] = defaultdict(dict)
+        self._sets: dict[tuple[int, int, int], _Sets] = {}
+        self._mixes: dict[InstructionMix, InstructionMix] = {}
 
-    def __call__(self, value: _T) -> _T:
-        found: _T = self._known[type(value)].setdefault(value, value)
-        return found
+    def sets(self, live_in: int, constant: int, through: int) -> _Sets:
+        """The numbers and names of these register sets."""
+        key = live_in, constant, through
+        if key not in self._sets:
+            names = ranges(constant), ranges(through)
+            self._sets[key] = _Sets(
+                count(live_in), count(constant), names[0], count(through), names[1]
+            )
+        return self._sets[key]
+
+    def mix(self, tally: int, peak: Pressure) -> InstructionMix:
+        """The counts and peak of a loop or line."""
+        found = _mix(tally, peak)
+        return self._mixes.setdefault(found, found)
+
+
+_NO_PRESSURE = Pressure(0, 0, 0, 0)
+
+
+def _most(pressures: Collection[Pressure]) -> Pressure:
+    """The maximum of each number."""
+    if len(pressures) == 1:
+        return next(iter(pressures))
+    return Pressure(*map(max, zip(*pressures, strict=True)))
 
 
 class _LoopPart(NamedTuple):
@@ -193,20 +232,24 @@ class _LoopPart(NamedTuple):
 
     reads: int  # register set, as `writes`
     writes: int
-    code: InstructionMix
+    tally: int
+    peak: Pressure
     last: int  # `CodeLocation.number` of its last instruction in the text
 
 
 def _together(one: _LoopPart, other: _LoopPart) -> _LoopPart:
-    peak = Pressure(*map(max, one.code.peak, other.code.peak))
-    code = InstructionMix(
-        total((one.code.counts, other.code.counts)),
-        one.code.peak if peak == one.code.peak else peak,
-        one.code.spill_stores + other.code.spill_stores,
-        one.code.spill_reloads + other.code.spill_reloads,
+    return _LoopPart(
+        one.reads | other.reads,
+        one.writes | other.writes,
+        one.tally + other.tally,
+        one.peak if one.peak == other.peak else _most((one.peak, other.peak)),
+        max(one.last, other.last),
     )
-    reads, writes = one.reads | other.reads, one.writes | other.writes
-    return _LoopPart(reads, writes, code, max(one.last, other.last))
+
+
+def _mix(tally: int, peak: Pressure) -> InstructionMix:
+    counts, spill_stores, spill_reloads = untallied(tally)
+    return InstructionMix(counts, peak, spill_stores, spill_reloads)
 
 
 class PressurePoint(NamedTuple):

@@ -67,8 +67,6 @@ class _Search:
         self.left = _MOST_STEPS + len(function.instructions)
         """Steps that may still be taken: one for an instruction, `_BLOCK_STEPS` for a block. 0 if
         the search was cut short."""
-        self._touched: dict[int, int] = {}
-        """Block → registers that it reads or writes."""
         self._reads: dict[int, tuple[int, int]] = {}
         self._touches: dict[int, int] = {}
         """Register → instructions since its last access; −1 if the instruction itself writes it."""
@@ -115,9 +113,12 @@ class _Search:
         coming: dict[tuple[int, int], int] = {}
         """Distance and block that are pending → registers sought there."""
         while self.left:
+            if direction == -1:
+                sought &= whole(self._function.live_in(number))
             for way in ways.of(number):
-                live = self._function.live_in(way if direction == 1 else number)
-                new = sought & whole(live) & ~seen.get(way, 0)
+                new = sought & ~seen.get(way, 0)
+                if new and direction == 1:
+                    new &= whole(self._function.live_in(way))
                 if new and graph.is_reached(way):
                     seen[way] = seen.get(way, 0) | new
                     visit = distance, way
@@ -130,16 +131,11 @@ class _Search:
             sought = coming.pop(visit)
             indices = self._function.flow.instructions(number)
             self.left = max(self.left - _BLOCK_STEPS, 0)
-            if sought & self._of_block(number):
+            if sought & union(self._function.touched_in([number])):
                 self.left = max(self.left - len(indices), 0)
                 sought, distance = look(indices[::direction], distance, sought)
             else:
                 distance += len(indices)
-
-    def _of_block(self, block: int) -> int:
-        if block not in self._touched:
-            self._touched[block] = union(self._function.touched_in([block]))
-        return self._touched[block]
 
     def _read_in(self, indices: range, distance: int, sought: int) -> tuple[int, int]:
         """Note first reads. Returns the registers still sought, and the distance at the end."""

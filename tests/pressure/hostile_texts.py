@@ -101,6 +101,8 @@ LARGEST: dict[str, Callable[[], str]] = {
     "random jumps forwards": lambda: blocks(_MANY, _forwards(5, _MANY)),
     "random jumps": lambda: blocks(_MANY, _random_ways(6, _MANY)),
     "source lines": lambda: _blocks_with_lines(_MANY),
+    "a million different instructions": lambda: _instructions(1_000_000),
+    "registers that travel far": lambda: _registers_and_loops(_MANY // 2),
 }
 """Name → generator of a text with 1,000,000 instructions or 300,000 blocks."""
 

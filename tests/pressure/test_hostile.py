@@ -86,6 +86,17 @@ def test_the_largest_graphs_fit_into_512_mib(name: str, tmp_path: Path) -> None:
     assert "instructions" in out
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["self loops", "a million instructions"])
+def test_json_of_the_largest_graphs_fits_into_512_mib(name: str, tmp_path: Path) -> None:
+    """Records of 300,000 loops and blocks are not text and documents at once."""
+    path, written = tmp_path / "k.s", tmp_path / "k.json"
+    path.write_text(LARGEST[name]())
+    _, err, code = measured("pressure", path, "k", "--format", "json", "-o", str(written))
+    assert (code, err) == (0, "")
+    assert written.read_bytes().endswith(b"}\n")
+
+
 @pytest.mark.parametrize(
     "name",
     [

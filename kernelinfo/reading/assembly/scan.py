@@ -203,6 +203,8 @@ class SourceFiles:
     def __init__(self) -> None:
         self._parts: dict[int, list[str]] = {}
         """File number → folder, if stated, and name."""
+        self._paths: dict[int, str] = {}
+        """File number → its path, once it was asked for."""
         self._declared: dict[int, tuple[int, int]] = {}
         """Function number → file number and line."""
 
@@ -211,6 +213,7 @@ class SourceFiles:
         if match := re.match(_FILE, line_at(text, offset)):
             parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
             self._parts[int(match[1])] = [*map(decode, parts)]
+            self._paths.clear()
 
     def read_declarations(self, text: Text, start: int, end: int) -> None:
         """Add the declarations of functions from the debug information between two offsets."""
@@ -244,8 +247,11 @@ class SourceFiles:
         """
         if file not in self._parts:
             return None
-        folder = self._parts.get(0, [])[:-1] if file else []
-        return SourceLine(posixpath.normpath(posixpath.join(*folder, *self._parts[file])), line)
+        if file not in self._paths:
+            folder = self._parts.get(0, [])[:-1] if file else []
+            path = posixpath.join(*folder, *self._parts[file])
+            self._paths[file] = posixpath.normpath(path)
+        return SourceLine(self._paths[file], line)
 
 
 _LineRow = tuple[int, int, int]

@@ -50,7 +50,7 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 
 
 def kernel_document(one: Measured) -> dict[str, Any]:
-    """One kernel, without the key of its input."""
+    """One kernel, without the key of its input. Lists that may be long are iterators."""
     kernel, story = one.result.kernel, one.story
     return {
         "symbol": kernel.symbol,
@@ -63,10 +63,10 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "entry": story.entry,
         "at": _located(story.at),
         "live_across": [_values(value) for value in story.live_across],
-        "lines": [_line(one) for one in story.lines],
-        "loops": [_loop(loop) for loop in story.loops],
-        "blocks": [_block(block) for block in story.blocks],
-        "curve": story.curve,
+        "lines": map(_line, story.lines),
+        "loops": map(_loop, story.loops),
+        "blocks": map(_block, story.blocks),
+        "curve": iter(story.curve),
         "steps": as_json(story.steps),
         "advice": [
             as_json(advice) | {"idle": [_values(value) for value in advice.idle]}
