@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from kernelinfo.compile.flags import absolute_flags
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware import targets as known_targets
-from kernelinfo.reading.paths import SourceLanguage
+from kernelinfo.reading.paths import SourceLanguage, read_document
 
 _MOST_BYTES = 1 << 28
 _TAKEN = ("-isystem", "-iquote", "-include", "-I", "-D", "-U")
@@ -53,16 +53,24 @@ def entry_of(path: str, commands: str) -> CommandEntry:
     wanted = os.path.realpath(path)
     for entry in _entries(commands):
         folder = os.path.join(os.path.dirname(os.path.abspath(commands)), entry["directory"])
-        if os.path.realpath(os.path.join(folder, entry["file"])) == wanted:
+        if _real(os.path.join(folder, entry["file"])) == wanted:
             return _taken(_words(entry, commands), folder, commands)
     raise ReadError(f"{commands}: has no entry for {path}; give its flags behind -- and --arch")
 
 
+def _real(path: str) -> str:
+    """The path with links resolved; empty if no file can have it."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:  # a NUL, or half a surrogate pair
+        return ""
+
+
 def _entries(commands: str) -> list[dict[str, Any]]:
     try:
-        with open(commands, "rb") as file:
-            text = file.read(_MOST_BYTES + 1)
-        found = json.loads(text) if len(text) <= _MOST_BYTES else None
+        found = json.loads(read_document(commands, _MOST_BYTES))
+    except ReadError as error:
+        raise ReadError(f"{commands}: {error}") from None
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or "is no JSON"
         raise ReadError(f"{commands}: {reason}; give a compile_commands.json") from None

@@ -8,10 +8,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory, TemporaryFile
-from threading import Lock, Timer
+from threading import Lock, Thread, Timer
 from typing import IO, NamedTuple
 
 from kernelinfo.errors import CompilerError
@@ -19,13 +18,18 @@ from kernelinfo.errors import CompilerError
 _MOST_OUTPUT = 1 << 29
 _MOST_MEMORY = 4 << 30  # bytes of address space of a compiler of IR
 _SOURCE_MEMORY = 16 << 30  # headers of templates take much more
+_MOST_FILE = 1 << 31  # bytes of a file that it writes; twice what is read of one
 _LAST_COMPLAINTS = 1 << 16  # bytes of standard error that are kept
 _LONGEST_MESSAGE = 300  # characters
+_AFTER_END = 1.0  # seconds in which the pipes of an ended process are read to their end
 _INTERRUPTED = "interrupted"
 
 # The shell sets the limits in the child before the compiler starts. Python's `preexec_fn` may
 # deadlock with threads; `resource.prlimit` would come after the start. macOS has no -v.
-_LIMITED = '{ ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; } 2>/dev/null; shift 2; exec "$@"'
+_LIMITED = (
+    '{ ulimit -c 0; ulimit -t "$1"; ulimit -v "$2"; ulimit -f "$3"; } 2>/dev/null; shift 3; '
+    'exec "$@"'
+)
 _KEPT = (
     *("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "ROCM_PATH", "HIP_PATH"),
     *("SYSTEMROOT", "TEMP", "TMP"),  # Windows starts no process without these
@@ -149,19 +153,21 @@ class Processes:
         standard_input: bytes = b"",
     ) -> EndOfProcess:
         began = time.monotonic()
-        with TemporaryFile() as source, ThreadPoolExecutor(1) as reader:
+        with TemporaryFile() as source:
             source.write(standard_input)
             source.seek(0)
             limited = self._limited(command, memory)
             with self._started(limited, source, folder, environment) as process:
-                assert process.stdout is not None
-                assert process.stderr is not None
-                complaints = reader.submit(_tail, process.stderr)
-                output = process.stdout.read(_MOST_OUTPUT + 1)
-                if len(output) > _MOST_OUTPUT:
-                    raise CompilerError(f"{command[0]}: wrote more than {_MOST_OUTPUT} bytes")
+                output = _Output(process, process.stdout, _MOST_OUTPUT)
+                complaints = _Output(process, process.stderr, None)
                 process.wait()
-                end = EndOfProcess(output, complaints.result(), process.returncode)
+                for one in (output, complaints):
+                    one.join(_AFTER_END)
+                    if one.is_alive():
+                        _kill(process)
+                if output.is_too_long:
+                    raise CompilerError(f"{command[0]}: wrote more than {_MOST_OUTPUT} bytes")
+                end = EndOfProcess(bytes(output.kept), bytes(complaints.kept), process.returncode)
         if time.monotonic() - began >= self._timeout:
             mend = f"see {self._option}" if self._option else "give a source with fewer kernels"
             raise CompilerError(f"no answer within {self._timeout:g} s; {mend}")
@@ -176,7 +182,7 @@ class Processes:
             raise CompilerError(f"{program}: not a program; give another --compiler")
         if os.name != "posix":
             return [*command]
-        limits = (str(int(self._timeout) + 1), str(memory >> 10))
+        limits = (str(int(self._timeout) + 1), str(memory >> 10), str(_MOST_FILE >> 9))
         return ["/bin/sh", "-c", _LIMITED, "sh", *limits, *command]
 
     @contextmanager
@@ -215,6 +221,7 @@ def _start(
             stdin=source,
             stdout=pipe,
             stderr=pipe,
+            bufsize=0,  # another thread may still wait for a pipe when it is closed
             cwd=folder,
             env=environment,
             start_new_session=True,
@@ -233,12 +240,33 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _tail(stream: IO[bytes]) -> bytes:
-    """The last bytes of a stream."""
-    tail = b""
-    while piece := stream.read(_LAST_COMPLAINTS):
-        tail = (tail + piece)[-_LAST_COMPLAINTS:]
-    return tail
+class _Output(Thread):
+    """Reads a pipe of a process.
+
+    It may never end: a child of the process in a session of its own keeps the pipe open.
+    """
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], stream: IO[bytes] | None, most: int | None
+    ) -> None:
+        """`most` are the bytes after which the process is killed; None keeps the last 64 KiB."""
+        super().__init__(daemon=True)
+        assert stream is not None
+        self._process, self._stream, self._most = process, stream, most
+        self.kept = bytearray()
+        self.is_too_long = False
+        self.start()
+
+    def run(self) -> None:
+        with suppress(OSError, ValueError):  # closed meanwhile
+            while piece := self._stream.read(_LAST_COMPLAINTS):
+                self.kept += piece
+                if self._most is None:
+                    del self.kept[:-_LAST_COMPLAINTS]
+                elif len(self.kept) > self._most:
+                    self.is_too_long = True
+                    _kill(self._process)
+                    return
 
 
 def _message(complaints: bytes, code: int) -> str:

@@ -18,7 +18,7 @@ from kernelinfo.compile.intermediate import compile_ir
 from kernelinfo.compile.nouns import Compiled, CompiledTwice, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
-from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage
+from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document
 
 _ASSEMBLY, _BITCODE, _DEPENDENCIES = "kernels.s", "kernels.bc", "kernels.d"
 _MOST_OUTPUT = 1 << 30
@@ -170,13 +170,11 @@ def _listing(path: str) -> tuple[str, ...]:
 
 def _read(path: str) -> bytes:
     try:
-        with open(path, "rb") as file:
-            written = file.read(_MOST_OUTPUT + 1)
+        return read_document(path, _MOST_OUTPUT)
     except OSError:
         return b""
-    if len(written) > _MOST_OUTPUT:
-        raise CompilerError(f"the compiler wrote more than {_MOST_OUTPUT} bytes")
-    return written
+    except ReadError as error:
+        raise CompilerError(f"the compiler's output {error}") from None
 
 
 def _dependencies(listed: str, folder: str) -> Iterator[str]:

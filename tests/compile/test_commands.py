@@ -147,6 +147,10 @@ def test_hipcc_gives_no_flag_to_a_shell(project: Path, flag: str) -> None:
         ('[{"directory": "/", "file": 1}]', "is no list of compile commands"),
         ("[" * 100_000, "is no JSON"),
         ("[]", "has no entry for"),
+        (r'[{"directory": "\u0000", "file": "k.hip"}]', "has no entry for"),
+        (r'[{"directory": "/", "file": "a\u0000"}]', "has no entry for"),
+        (r'[{"directory": "\ud800", "file": "k.hip"}]', "has no entry for"),
+        (r'[{"directory": "/", "file": "\ud800"}]', "has no entry for"),
     ],
 )
 def test_a_bad_list_is_one_line(tmp_path: Path, text: str | None, message: str) -> None:
@@ -156,6 +160,12 @@ def test_a_bad_list_is_one_line(tmp_path: Path, text: str | None, message: str) 
     with pytest.raises(ReadError, match=message) as raised:
         entry_of("k.hip", str(path))
     assert "\n" not in str(raised.value)
+
+
+def test_a_fifo_instead_of_a_list_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "compile_commands.json")
+    with pytest.raises(ReadError, match="is no regular file"):
+        entry_of("k.hip", str(tmp_path / "compile_commands.json"))
 
 
 def test_a_target_that_is_none_is_refused(project: Path) -> None:

@@ -98,6 +98,29 @@ def test_without_target_nothing_is_compiled(source: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
+@pytest.mark.parametrize(
+    ("writes", "message"),
+    [
+        ("mkfifo $o", "output is no regular file"),
+        ("ln -s /dev/zero $o", "output is no regular file"),
+        ("truncate -s 1500K $o", "output has more than 1048576 bytes"),
+        ("head -c 3000000 /dev/zero > $o", "is not compiled"),  # ended by the limit of files
+    ],
+)
+def test_output_that_no_compiler_writes_is_one_line(
+    source: Path, tmp_path: Path, writes: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelinfo.compile.processes._MOST_FILE", 1 << 21)
+    monkeypatch.setattr("kernelinfo.compile.sources._MOST_OUTPUT", 1 << 20)
+    output = 'for o in "$@"; do [ "$last" = -o ] && break; last=$o; done'
+    compiler = script(tmp_path / "odd", f"{output}; {writes}")
+    with Processes(60) as processes:
+        (made,) = compile_sources([str(source)], Settings(("gfx90a",), (), compiler), processes)
+    assert made.error is not None
+    assert message in made.error
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
 def test_a_compile_is_ended_with_its_children(source: Path, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     slow = script(tmp_path / "slow", f"(sleep 1; touch {mark}) & touch {mark}.began; wait")

@@ -73,6 +73,14 @@ def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.Monke
         processes.run([script(tmp_path / "compiler", "yes")])
 
 
+@pytest.mark.parametrize("leaves", ["sleep 60 &", "setsid sleep 60 &"])
+def test_a_child_that_keeps_the_pipes_is_not_waited_for(tmp_path: Path, leaves: str) -> None:
+    began = time.monotonic()
+    with Processes(60) as processes:
+        assert processes.run([script(tmp_path / "compiler", f"{leaves} echo done")]) == b"done\n"
+    assert time.monotonic() - began < 30
+
+
 def test_a_program_that_cannot_run(tmp_path: Path) -> None:
     with Processes(1) as processes:
         for name in ("missing", "plain.txt", "a\0b"):
