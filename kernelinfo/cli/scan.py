@@ -100,7 +100,7 @@ def command(
     )
     if instructions:
         wanted = with_instructions(wanted)
-    require_libraries()
+    require_libraries("fleet", *(["cluster"] if scheduler else []))
     from kernelinfo.cli import run_scan  # imports the libraries of the extra
 
     if remove:
@@ -108,10 +108,8 @@ def command(
         return
     if build is None or not urls:
         raise OptionError("give URL... and --build NAME, or --remove BUILD")
-    if scheduler is not None:
-        if workers is not None:
-            raise OptionError("--workers starts workers here; leave it out with --scheduler")
-        require_libraries("cluster")
+    if scheduler is not None and workers is not None:
+        raise OptionError("--workers starts workers here; leave it out with --scheduler")
     if update and accept_problems is None:
         raise OptionError("--update writes the file of --accept-problems FILE; name it")
     project = configuration(config=config)

@@ -38,9 +38,7 @@ def scan(
     `record.problems` of the result lists what could not be read. Raises `KernelinfoError`: no file
     is found, the dataset cannot be written, another scan writes the build, an extra is missing.
     """
-    require_libraries()
-    if scheduler:
-        require_libraries("cluster")
+    require_libraries("fleet", *(["cluster"] if scheduler else []))
     from kernelinfo.fleet import dataset, scanning, worker  # the libraries of the extra
 
     dataset.check_destination(to, build, shard)
@@ -101,7 +99,7 @@ def kernel_names(dataset: str) -> list[tuple[str, str, str | None]]:
 
 
 def _movers() -> ModuleType:
-    require_libraries()
+    require_libraries("fleet")
     from kernelinfo.fleet import movers  # DuckDB
 
     return movers

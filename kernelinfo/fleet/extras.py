@@ -11,15 +11,18 @@ from kernelinfo.errors import KernelinfoError
 _LIBRARIES = {"fleet": ("duckdb", "fsspec"), "cluster": ("distributed",)}
 
 
-def require_libraries(extra: str = "fleet") -> None:
-    """Prepare the interpreter for the libraries of an extra: `fleet` or `cluster`.
+def require_libraries(*extras: str) -> None:
+    """Prepare the interpreter for the libraries of the extras: `fleet`, `cluster`.
 
     DuckDB reports reference cycles that remain at exit as leaks, so the garbage collector runs
     again and unfreezes its objects at exit. Raises `KernelinfoError` if a library is not installed.
     """
-    missing = [name for name in _LIBRARIES[extra] if find_spec(name) is None]
+    missing = [
+        (extra, name) for extra in extras for name in _LIBRARIES[extra] if find_spec(name) is None
+    ]
     if missing:
-        install = f"pip install 'kernelinfo[{extra}]'"
-        raise KernelinfoError(f"{', '.join(missing)} not installed; run {install}")
+        names = ", ".join(name for _, name in missing)
+        lacking = ",".join(dict.fromkeys(extra for extra, _ in missing))
+        raise KernelinfoError(f"{names} not installed; run pip install 'kernelinfo[{lacking}]'")
     gc.enable()
     atexit.register(gc.unfreeze)

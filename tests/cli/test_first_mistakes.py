@@ -177,6 +177,11 @@ def test_a_cuda_wheel_is_named(tmp_path: Path) -> None:
             "distributed",
             "distributed not installed; run pip install 'kernelinfo[cluster]'",
         ),
+        (
+            f"scan {T} --to fleet --build 1 --scheduler tcp://there:8786",
+            "duckdb distributed",
+            "duckdb, distributed not installed; run pip install 'kernelinfo[fleet,cluster]'",
+        ),
         ("mcp", "mcp", "mcp not installed; run pip install 'kernelinfo[mcp]'"),
         (
             "sweep src/required.ll --arch gfx90a --compiler llvmlite",
@@ -188,8 +193,8 @@ def test_a_cuda_wheel_is_named(tmp_path: Path) -> None:
 def test_a_missing_extra_is_named(
     line: str, missing: str, answer: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def found(name: str, package: str | None = None) -> object:
-        return None if name == missing else find_spec(name, package)
+    def found(name: str) -> object:
+        return None if name in missing.split() else find_spec("json")
 
     for module in ("fleet.extras", "cli.mcp", "compile.compilers"):
         monkeypatch.setattr(f"kernelinfo.{module}.find_spec", found)
