@@ -14,6 +14,7 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
+from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import demangle, has_demangler
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.traits import Traits
@@ -40,8 +41,8 @@ class KernelReader:
         """`asked` is the choice of kernels for readers; None for all."""
         self._options, self._asked = options, asked
         self._has_cxx_names = False  # True if a kernel read so far has one
-        self._entries: dict[tuple[str, str], str] = {}
-        """(path, processor) -> id of the first entry for it in the file."""
+        self._entries: dict[tuple[str, str, str], str] = {}
+        """(path, library in it, processor) -> id of the first entry for it."""
 
     def read(self, blob: Blob, counts: PathCounts) -> Iterator[CodeKernels | Problem]:
         """Kernels of one blob, by code object, and problems. Updates `counts`."""
@@ -131,7 +132,7 @@ class KernelReader:
         )
 
     def conflicting_entry(self, blob: Blob) -> str | None:
-        """The id of the first entry for the same processor in the file, if it names other features.
+        """The id of the library's first entry for this processor, if it names other features.
 
         None otherwise. Call it for every blob in the order of reading.
         """
@@ -139,7 +140,8 @@ class KernelReader:
         entry = parse_target_id(member)
         if entry is None:
             return None
-        first = self._entries.setdefault((blob.path, entry.processor), member)
+        file = blob.path, member_file(member)  # libraries of one wheel are loaded on their own
+        first = self._entries.setdefault((*file, entry.processor), member)
         named = dict(entry.settings).keys()
         other = parse_target_id(first)
         return first if other and dict(other.settings).keys() != named else None

@@ -35,11 +35,16 @@ def grouped_rows(
 def folded_rows(results: Iterable[Result]) -> list[TableRow]:
     """Rows in the order of the results. Results of one symbol and target that look equal share
     one."""
-    equal: dict[tuple[str | int | None, ...], list[Result]] = {}
+    by_symbol: dict[str, Group] = {}
+    equal: dict[tuple[str | int | None, ...], Group] = {}
     for result in results:
+        by_symbol.setdefault(result.kernel.symbol, []).append(result)
         shown = (result.kernel.symbol, _id(result), *values_of(result))
         equal.setdefault(shown, []).append(result)
-    return [TableRow(tuple(found), target_of(found[0].kernel)) for found in equal.values()]
+    return [
+        TableRow(tuple(found), *_targets(found, by_symbol[found[0].kernel.symbol]))
+        for found in equal.values()
+    ]
 
 
 def first_rows(rows: list[TableRow], view: View) -> list[TableRow]:
@@ -56,13 +61,11 @@ def _rows(group: Group, width: int) -> Iterator[TableRow]:
     for result in sorted(group, key=severity):
         equal.setdefault(values_of(result), []).append(result)
     for results in equal.values():
-        yield TableRow(tuple(results), _targets(results, group, width))
+        yield TableRow(tuple(results), _joined(_targets(results, group), width))
 
 
-def _targets(row: Sequence[Result], group: Group, width: int) -> str:
-    """The targets of a row: `gfx900,906,90a`, with features if another row differs only in them.
-
-    If the text is wider than `width`: the first target and the number of others."""
+def _targets(row: Sequence[Result], group: Group) -> list[str]:
+    """The targets of a row, with features if another row of the group differs only in them."""
     ids: dict[str, set[str]] = {}
     for result in group:
         ids.setdefault(target_of(result.kernel), set()).add(_id(result))
@@ -70,7 +73,11 @@ def _targets(row: Sequence[Result], group: Group, width: int) -> str:
     names: list[str] = []
     for processor in dict.fromkeys(target_of(result.kernel) for result in row):
         names += [processor] if ids[processor] <= own else sorted(ids[processor] & own)
-    names.sort(key=lambda name: (len(name), name))
+    return sorted(names, key=lambda name: (len(name), name))
+
+
+def _joined(names: Sequence[str], width: int) -> str:
+    """All targets, `gfx900,906,90a`; if that is wider: the first one and the number of others."""
     text = ",".join(names).replace(",gfx", ",")
     return text if len(text) <= width else f"{names[0]} + {len(names) - 1} more"
 

@@ -77,6 +77,18 @@ def test_a_member_that_is_not_there_is_named(wheel: str) -> None:
     assert run("check", wheel, "--member", "nope", "--member", "libone*")[2] == 2
 
 
+@pytest.mark.parametrize("words", [(), ("--sort", "vgpr")], ids=str)
+def test_the_column_of_targets_has_features_where_only_they_differ(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    for library in ("one", "two"):
+        shutil.copy(FIXTURES / "container/mixed-features.hipfb", tmp_path / f"{library}.hipfb")
+    shutil.copy(FIXTURES / "code_object/tiny-v6-clang22-gfx1030.co", tmp_path)
+    table = run(str(tmp_path), *words)[0].partition(" registers =")[0]
+    targets = [line.split()[0] for line in table.splitlines() if "add(int*, int)" in line]
+    assert sorted(targets) == ["gfx1030", "gfx90a", "gfx90a:sramecc+:xnack-"]
+
+
 def test_triton_s_kernels_bear_the_options_that_differ(tmp_path: Path) -> None:
     for number, block in enumerate((64, 128)):
         folder = tmp_path / f"HASH{number}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,15 @@ def test_an_id_that_leaves_open_what_another_names() -> None:
     assert {message for _, message in found} == {
         "built for gfx90a:sramecc+:xnack-, next to code for gfx90a in the same file"
     }
+
+
+def test_libraries_of_one_wheel_are_loaded_on_their_own(tmp_path: Path) -> None:
+    wheel = tmp_path / "demo-1.2-py3-none-any.whl"
+    code = (FIXTURES / "code_object" / "tiny-v5-clang19-gfx90a-features.co").read_bytes()
+    with zipfile.ZipFile(wheel, "w") as file:
+        file.writestr("demo/one.hipfb", bundle((f"hipv4-{TRIPLE}--gfx90a", code)))
+        file.writestr("demo/two.hipfb", bundle((f"hipv4-{TRIPLE}--gfx90a:xnack+", code)))
+    assert findings_of(wheel) == []
+    with zipfile.ZipFile(wheel, "a") as file:
+        file.write(MIXED, "demo/three.hipfb")
+    assert len(findings_of(wheel)) == len(findings_of(MIXED))
