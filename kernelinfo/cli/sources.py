@@ -71,6 +71,16 @@ def _sources(paths: Sequence[str]) -> list[str] | None:
     return list(dict.fromkeys(found)) or None
 
 
+def refuse_missing_sources(paths: Sequence[str]) -> None:
+    """Raise `OptionError` for a source that is not there: no build makes it."""
+    for path in paths:
+        for file in files.find(path) if path.endswith(_OF_NO_BUILD) else ():
+            if isinstance(file, Problem):
+                raise OptionError(f"{path}: {file.message}")
+            if not os.path.lexists(file.path):
+                raise OptionError(f"{file.path}: no such file or directory")
+
+
 def without_sources(paths: Sequence[str], wanted: Options, settings: Settings) -> Options:
     """The options with the target of inputs that do not name one."""
     given = {

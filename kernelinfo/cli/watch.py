@@ -18,7 +18,12 @@ from kernelinfo.cli.output import CANNOT_ANSWER, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.screen import Screen
 from kernelinfo.cli.signals import end_on_signals
-from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
+from kernelinfo.cli.sources import (
+    refuse_missing_sources,
+    settings_of,
+    sources_to_compile,
+    without_sources,
+)
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.errors import OptionError
@@ -119,11 +124,12 @@ def command(
 def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Options) -> Watch:
     """Sources that are compiled, a command that builds, or outputs that somebody else builds.
 
-    Raises `OptionError` for sources with `--run`, or without a target."""
+    Raises `OptionError` for sources with `--run`, without a target, or that are not there."""
     if STANDARD_INPUT in paths:
         raise OptionError("-: standard input does not change; give files or folders")
     sources = sources_to_compile(paths, settings)
     if sources is None:
+        refuse_missing_sources(paths)
         wanted = without_sources(paths, wanted, settings)
         return WatchedCommand(run, paths, wanted) if run else WatchedOutputs(paths, wanted)
     if run:

@@ -22,7 +22,8 @@ class Compiled(NamedTuple):
     command: tuple[str, ...]
     messages: str  # the compiler's standard error
     assembly: bytes = b""  # empty if it failed
-    dependencies: tuple[str, ...] = ()  # absolute paths: the source, then its headers
+    dependencies: tuple[str, ...] = ()
+    """Absolute paths: the source, its headers, and where a missing header would be found."""
     error: str | None = None  # `path: what was found; what to do`
 
     def __repr__(self) -> str:

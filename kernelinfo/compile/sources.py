@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from kernelinfo.compile.commands import entry_of
-from kernelinfo.compile.complaints import reason
+from kernelinfo.compile.complaints import concerned_files, reason
 from kernelinfo.compile.drivers import BITCODE, device_command, find_driver
 from kernelinfo.compile.intermediate import compile_ir
 from kernelinfo.compile.nouns import Compiled, CompiledTwice, Settings
@@ -147,7 +147,8 @@ def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
     end = processes.run_on_source([*command, *_listing(listed), path, "-o", output], folder)
     messages = end.complaints.decode("utf-8", "replace")
     # Clang lists the headers of a source with errors, too, unless one is missing.
-    found = tuple(dict.fromkeys((path, *_dependencies(listed, folder))))
+    missing = concerned_files(messages, job.flags, folder) if end.code else ()
+    found = tuple(dict.fromkeys((path, *_dependencies(listed, folder), *missing)))
     made = Compiled(job.path, job.target, (*command, path), messages, dependencies=found)
     assembly = b"" if end.code else _read(output)
     if assembly and _KERNEL in assembly:

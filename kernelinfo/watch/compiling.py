@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -22,6 +23,8 @@ from kernelinfo.watch.reading import FileReadings
 
 _SECONDS = 600
 """Time limit of one compilation. Kernels of many templates take minutes."""
+_GONE = 1.0
+"""Seconds after which a file that is gone was not just being saved by another name."""
 
 
 class RunningCompiler:
@@ -71,6 +74,8 @@ class WatchedSources(Building[RunningCompiler]):
         """Source -> the source and its headers, as the compiler listed them."""
         self._seen: dict[str, Stamp | None] = {}
         """Stamps of all sources and headers when the compiler was started."""
+        self._gone: dict[str, float] = {}
+        """File that is gone since the compiler was started -> when that was first seen."""
         self._due: tuple[str, ...] = self._paths
         """Sources that are being compiled, or that failed."""
         self._runs = 0
@@ -78,6 +83,11 @@ class WatchedSources(Building[RunningCompiler]):
     def step(self) -> Event | None:
         began = time.thread_time()
         now = self._stamps()
+        self._gone = {
+            path: self._gone.get(path, time.monotonic())
+            for path, stamp in now.items()
+            if stamp is None and self._seen.get(path)
+        }
         changed = [path for path in self._paths if self._runs and self._has_changed(path, now)]
         self.seconds = time.thread_time() - began
         if changed or not self._runs:
@@ -90,15 +100,22 @@ class WatchedSources(Building[RunningCompiler]):
         return {path: stamp_of(path) for path in paths}
 
     def _has_changed(self, source: str, now: dict[str, Stamp | None]) -> bool:
-        """True if the source or a header has another stamp. A file that is gone may come back."""
+        """True if the source or a header has another stamp, or is gone for a second."""
         files = self._dependencies[source]
-        return any(now[path] not in (None, self._seen.get(path)) for path in files)
+        long_ago = time.monotonic() - _GONE
+        return any(
+            self._gone.get(path, math.inf) < long_ago
+            if now[path] is None
+            else now[path] != self._seen.get(path)
+            for path in files
+        )
 
     def _start(self, changed: Sequence[str]) -> Began:
         """Start the compiler once the sources rest: a save may take several steps."""
         self.end()
         self._due = tuple(path for path in self._paths if path in {*self._due, *changed})
-        self._seen = rested(self._stamps)
+        absent = {path for path, stamp in self._seen.items() if stamp is None}
+        self._seen = rested(self._stamps, absent=absent)
         self._runs += 1
         self._running = RunningCompiler(self._due, self._settings)
         return Began(self._command)

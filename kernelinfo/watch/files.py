@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from operator import attrgetter
@@ -57,12 +57,12 @@ def _stamp(found: os.stat_result) -> Stamp:
     return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
 
 
-def rested(look: Callable[[], Stamps]) -> Stamps:
+def rested(look: Callable[[], Stamps], *, absent: Collection[str] = ()) -> Stamps:
     """The stamps once two looks in a row are equal and no file is gone, or after half a second:
-    a save takes several steps."""
+    a save takes several steps. Files in `absent` were not there before either."""
     before, now = None, look()
     for _ in range(_MOST_PAUSES):
-        if before == now and None not in now.values():
+        if before == now and not any(now[path] is None for path in now.keys() - absent):
             break
         time.sleep(_PAUSE)
         before, now = now, look()

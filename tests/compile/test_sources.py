@@ -71,6 +71,29 @@ def test_headers_are_listed(source: Path) -> None:
 
 
 @needs_clang
+def test_places_of_a_missing_header_are_listed(source: Path) -> None:
+    """So that its creation is seen, and a save of the file that includes it."""
+    (source.parent / "scale.h").write_text('#include "made/later.h"\n')
+    include, system = source.parent / "include", source.parent / "system"
+    (failed,) = compiled(source, f"-I{include}", "-isystem", str(system))
+    places = (source.parent, include, system)
+    expected = (source, source.parent / "scale.h", *(one / "made/later.h" for one in places))
+    assert failed.dependencies == tuple(map(str, expected))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
+def test_a_device_library_that_is_too_old(source: Path, tmp_path: Path) -> None:
+    complaint = (
+        "clang-22: error: cannot find ROCm device library for ABI version 6, which requires "
+        "ROCm 6.3 or higher"
+    )
+    compiler = script(tmp_path / "compiler", f"echo '{complaint}' >&2\nexit 1\n")
+    with Processes(60) as processes:
+        (one,) = compile_sources([str(source)], Settings(("gfx90a",), (), compiler), processes)
+    assert "older than this compiler; add -- -mcode-object-version=5" in str(one.error)
+
+
+@needs_clang
 @pytest.mark.parametrize(
     ("text", "flags", "line"),
     [

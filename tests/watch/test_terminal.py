@@ -106,6 +106,12 @@ def test_a_source_without_a_target_is_2(root: Path) -> None:
         assert "k.hip: is a source; add --arch gfx942" in shown.until("code 2")
 
 
+def test_a_source_that_is_not_there_is_2(root: Path) -> None:
+    with terminal(root.name, root) as shown:
+        shown.type(f"{KERNELINFO} watch typo.hip --arch gfx90a; echo code $?")
+        assert "typo.hip: no such file or directory" in shown.until("code 2")
+
+
 @needs_compiler
 def test_an_error_in_a_header_is_mended_there(root: Path) -> None:
     (root / "k.h").write_text("#define LIVE none\n")
@@ -114,6 +120,28 @@ def test_an_error_in_a_header_is_mended_there(root: Path) -> None:
         assert "error: use of undeclared identifier 'none'" in shown.until("look 1 at .*: failed")
         (root / "k.h").write_text(header(8))
         shown.until("look 2 at .*: 1 kernel")
+
+
+@needs_compiler
+def test_a_header_that_is_missing_is_made(root: Path) -> None:
+    (root / "k.h").unlink()
+    with terminal(root.name, root) as shown:
+        shown.type(BY_ITSELF)
+        assert "'k.h' file not found" in shown.until("look 1 at .*: failed")
+        (root / "k.h").write_text(header(8))
+        shown.until("look 2 at .*: 1 kernel")
+
+
+@needs_compiler
+@pytest.mark.parametrize("name", ["k.h", "k.hip"])
+def test_a_file_that_is_deleted_fails_until_it_is_back(root: Path, name: str) -> None:
+    with terminal(root.name, root) as shown:
+        shown.type(BY_ITSELF)
+        shown.until("look 1 at .*: 1 kernel")
+        (root / name).rename(root / "away")
+        assert "error: " in shown.until("look 2 at .*: failed")
+        (root / "away").rename(root / name)
+        shown.until("look 3 at .*: 0 of 1 kernel changed")
 
 
 @needs_compiler
