@@ -54,6 +54,18 @@ def test_only_what_is_needed_is_added(wheel: str) -> None:
     assert run("explain", wheel, "first_add", *both)[2] == 0
 
 
+@pytest.mark.parametrize("format", ["text", "markdown", "github", "gitlab", "sarif"])
+def test_a_check_names_the_library_of_namesakes_in_a_wheel(wheel: str, format: str) -> None:
+    gate = Path(wheel).with_name("kernelinfo.toml")
+    gate.write_text('[[budget]]\nkernel = "first_add"\nvgpr = 1\n')
+    asked = ("--config", str(gate), "--format", format, "--target", "gfx90a")
+    out, _, code = run("check", wheel, "-k", "first_*", *asked)
+    assert code == 1
+    for library in ("libone.so.1", "libtwo.so.1"):
+        told = f"` · {library} |" if format == "markdown" else f"(gfx90a) · {library}: "
+        assert told in out.replace("\\u00b7", "·")
+
+
 @pytest.mark.parametrize("glob", ["libone.so.1", "demo/lib/libone*", "*libone*", "re:libone"])
 def test_a_member_is_chosen_by_any_part_of_its_path(wheel: str, glob: str) -> None:
     out, err, code = run(wheel, "--member", glob, "--format", "jsonl")

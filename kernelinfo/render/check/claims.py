@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 from typing import NamedTuple
 
 from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
-from kernelinfo.kernel import Finding, Result, counted
+from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import path_in_repository
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.names import name_of, printable, told_apart
 from kernelinfo.render.table import finding_counts, in_words
 
 
@@ -35,6 +35,7 @@ class Claim(NamedTuple):
     suppressed: Suppressed | None = None
     accepted: bool = False  # by the baseline
     number: int = 1  # counts claims of the same rule, target and name
+    apart: str = ""  # ` · libfoo.so`, if others of this name and target have the same location
 
     @property
     def counts(self) -> bool:
@@ -70,7 +71,7 @@ class Claim(NamedTuple):
     def sentence(self) -> str:
         """Subject, message and hint in one printable line."""
         target = f" ({printable(self.target)})" if self.target else ""
-        return f"{self.subject}{target}: {self.text}"
+        return f"{self.subject}{target}{self.apart}: {self.text}"
 
     @property
     def where(self) -> str:
@@ -100,17 +101,39 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
 
 
 def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
-    for result, suppressed, accepted in outcome.judged:
-        if result.findings or suppressed or accepted:
-            kernel, origin = result.kernel, result.kernel.code_object
-            target = target_id(origin.target, origin.features)
-            about = (result, kernel.name, name_of(kernel, view.names), target)
-            yield from (Claim(finding, *about) for finding in result.findings)
-            yield from (Claim(one.finding, *about, one) for one in suppressed)
-            yield from (Claim(finding, *about, accepted=True) for finding in accepted)
+    claimed = [
+        one for one in outcome.judged if one.result.findings or one.suppressed or one.accepted
+    ]
+    apart = _told_apart([one.result.kernel for one in claimed], view)
+    for result, suppressed, accepted in claimed:
+        kernel = result.kernel
+        about = (result, kernel.name, name_of(kernel, view.names), _target(kernel))
+        more = apart.get(id(kernel), "")
+        yield from (Claim(finding, *about, apart=more) for finding in result.findings)
+        yield from (Claim(one.finding, *about, one, apart=more) for one in suppressed)
+        yield from (Claim(finding, *about, accepted=True, apart=more) for finding in accepted)
     for notice in outcome.notices:
         name = notice.subject
         yield Claim(notice.finding, notice, name, printable(name), notice.target)
+
+
+def _told_apart(kernels: Iterable[Kernel], view: View) -> dict[int, str]:
+    """Kernel's `id` -> its library, member or options, if location, name and target are another's
+    too."""
+    alike: defaultdict[tuple[object, ...], list[Kernel]] = defaultdict(list)
+    for kernel in kernels:
+        where = kernel.source or (kernel.code_object.path, kernel.line)
+        alike[where, name_of(kernel, view.names), _target(kernel)].append(kernel)
+    found: dict[int, str] = {}
+    for group in alike.values():
+        if group[1:]:
+            more = told_apart([[kernel] for kernel in group], [""] * len(group), targets=False)
+            found.update(zip(map(id, group), more, strict=True))
+    return found
+
+
+def _target(kernel: Kernel) -> str:
+    return target_id(kernel.code_object.target, kernel.code_object.features)
 
 
 def headline(outcome: Outcome) -> str:

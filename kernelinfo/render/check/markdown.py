@@ -45,13 +45,13 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     yield from folded(f"{len(renamed)} renamed", ("was", "is", "target"), renamed)
     yield from _list("Could not be answered:", problems)
     excused = [
-        (code(c.subject), code(c.target or ""), f"{_rule(c)} {plain(c.text)}", plain(c.excuse))
+        (_name(c), code(c.target or ""), f"{_rule(c)} {plain(c.text)}", plain(c.excuse))
         for c in all_claims
         if c.suppressed
     ]
     yield from folded(f"{len(excused)} suppressed", _EXCUSED, excused)
     accepted = [
-        (code(c.subject), code(c.target or ""), f"{_rule(c)} {plain(c.text)}")
+        (_name(c), code(c.target or ""), f"{_rule(c)} {plain(c.text)}")
         for c in all_claims
         if c.accepted
     ]
@@ -70,12 +70,16 @@ def _moved(comparison: Comparison, view: View) -> Iterator[str]:
 def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:
     occupancy, first = result.occupancy, found[0]
     return (
-        code(first.subject),
+        _name(first),
         code(first.target or ""),
         number(occupancy.waves_per_simd) if occupancy else "?",
         "<br>".join(f"{_rule(claim)} {plain(claim.text)}" for claim in found),
         code(first.where),
     )
+
+
+def _name(claim: Claim) -> str:
+    return code(claim.subject) + plain(claim.apart)
 
 
 def _rule(claim: Claim) -> str:
