@@ -23,6 +23,7 @@ from kernelinfo.pressure.registers import NO_REGISTERS, Counts, count, union
 TANGLED = "tangled branches"
 """Reason for inexact results: values were followed for `MOST_VISITS` and not to their end."""
 _MOST_NAMED = 5  # unknown instructions
+_MOST_KNOWN = 1 << 12  # pairs of register sets, 600 bytes each; a loop repeats few
 
 
 def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:
@@ -129,20 +130,21 @@ class LiveFunction:
 
         The larger number of before and after it. Register sets are dropped block by block.
         """
-        last = NO_REGISTERS
-        found = [last] * len(self.instructions)
-        known = {last: last}
-        lasting = 0  # the set whose counts are `last`: branches and waits leave it unchanged
+        found = [NO_REGISTERS] * len(self.instructions)
+        known: dict[tuple[int, int], Counts] = {(0, 0): NO_REGISTERS}
+        shared = {NO_REGISTERS: NO_REGISTERS}
         for block in filter(self.graph.is_reached, range(self.size)):
             for index, before, after in self.live(block):
-                if before != after:
-                    counts = Counts(*map(max, count(after), count(before)))
-                    found[index] = known.setdefault(counts, counts)
-                    continue
-                if after != lasting:
-                    lasting, last = after, count(after)
-                    last = known.setdefault(last, last)
-                found[index] = last
+                counts = known.get((before, after))
+                if counts is None:
+                    counts = count(after)
+                    if before != after:
+                        counts = Counts(*map(max, counts, count(before)))
+                    counts = shared.setdefault(counts, counts)
+                    if len(known) == _MOST_KNOWN:
+                        known.clear()
+                    known[before, after] = counts
+                found[index] = counts
         return found
 
     def instructions_of(self, block: int) -> tuple[Instruction, ...]:

@@ -142,8 +142,8 @@ class _ListingReader:
         self._name = name
         self._kernels = kernels
         self._found: list[Instruction] = []
-        self._texts: dict[str, str] = {}
-        """One object for equal texts of instructions."""
+        self._known: dict[str, tuple[str, InstructionEffect]] = {}
+        """Instruction → its text, one object for equal ones, and its effect."""
         self._labels: dict[str, int] = {}
         self._variables: list[SourceVariable] = []
         self._reasons: dict[str, None] = {}
@@ -255,22 +255,31 @@ class _ListingReader:
         self._found.append(Instruction(code, undecoded, self._number, None, self._source, None))
 
     def _take_instruction(self, code: str, spill: Literal["Spill", "Reload"] | None) -> None:
-        mnemonic = code.split(None, 1)[0]
-        if not _MNEMONIC.match(mnemonic):
-            self._reasons[f"{UNKNOWN} {mnemonic[:40]}"] = None
-            return
-        if "[" in code:
-            code = evaluated(code, self._number, self._value)
-        if spill and mnemonic == "s_clause":
+        known = self._known.get(code)
+        if known is None:
+            known = self._known_from_now_on(code)
+            if known is None:
+                return
+        if spill and known[1].mnemonic == "s_clause":
             others = number("".join(code.split()[1:2]))
             self._clause, spill = (spill, 0 if others is None else others + 1), None
         elif self._clause[1]:
             spill, left = self._clause
             self._clause = spill, left - 1
-        if len(self._texts) < _MOST_SHARED:
-            code = self._texts.setdefault(code, code)
-        code = self._texts.get(code, code)
-        self._found.append(Instruction(code, effect(code), self._number, None, self._source, spill))
+        self._found.append(Instruction(*known, self._number, None, self._source, spill))
+
+    def _known_from_now_on(self, code: str) -> tuple[str, InstructionEffect] | None:
+        """The text of an instruction without symbols, and its effect; None if it is none."""
+        if not _MNEMONIC.match(code):
+            self._reasons[f"{UNKNOWN} {code.split(None, 1)[0][:40]}"] = None
+            return None
+        if "[" in code and _SYMBOLIC.search(code):  # whose value may change from line to line
+            code = evaluated(code, self._number, self._value)
+            return code, effect(code)
+        known = code, effect(code)
+        if len(self._known) < _MOST_SHARED:
+            self._known[code] = known
+        return known
 
     def listing(self, decode: Decode) -> Listing:
         """The listing, with data disassembled."""
@@ -320,4 +329,4 @@ def evaluated(code: str, line: int, value: Resolve) -> str:
         bounds = [value(part, line) for part in written[2].split(":")]
         return written[0] if None in bounds else f"{written[1]}[{':'.join(map(str, bounds))}]"
 
-    return _SYMBOLIC.sub(register, code) if _SYMBOLIC.search(code) else code
+    return _SYMBOLIC.sub(register, code)

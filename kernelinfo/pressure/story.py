@@ -37,6 +37,7 @@ from kernelinfo.pressure.values import live_values
 from kernelinfo.reading.facts import SourceLine
 
 MOST_POINTS = 2000  # of a curve; screens have fewer columns
+_MOST_SHARED = 1 << 12  # counts; in deeply nested loops no two are alike
 
 
 class Storyteller:
@@ -88,7 +89,7 @@ class Storyteller:
 
     def _pressure(self, indices: Sequence[int]) -> Pressure:
         """Most live registers at some instructions."""
-        return _most({self._pressures[index] for index in indices} or {_NO_PRESSURE})
+        return _most(set(map(self._pressures.__getitem__, indices)) or {_NO_PRESSURE})
 
     def _peak(self) -> Peak:
         function = self.function
@@ -106,7 +107,7 @@ class Storyteller:
         return _mix(self._tally(indices), self._pressure(indices))
 
     def _tally(self, indices: Sequence[int]) -> int:
-        return sum(self._tallies[index] for index in indices)
+        return sum(map(self._tallies.__getitem__, indices))
 
     def _lines(self) -> list[LinePressure]:
         by_line: dict[SourceLine | None, list[int]] = defaultdict(list)
@@ -135,7 +136,9 @@ class Storyteller:
         """The part of a loop that is in no loop inside it."""
         function = self.function
         blocks = function.loops.blocks.of(position)
-        indices = [index for block in blocks for index in function.code_of(block)]
+        indices = function.code_of(blocks[0])
+        if len(blocks) > 1:
+            indices = [index for block in blocks for index in function.code_of(block)]
         last = function.number[max(indices, default=0)]
         reads, writes = function.touched_in(blocks)
         return _LoopPart(reads, writes, self._tally(indices), self._pressure(indices), last)
@@ -199,7 +202,7 @@ class _Alike:
 
     def __init__(self) -> None:
         self._sets: dict[tuple[int, int, int], _Sets] = {}
-        self._mixes: dict[InstructionMix, InstructionMix] = {}
+        self._mixes: dict[tuple[int, Pressure], InstructionMix] = {}
 
     def sets(self, live_in: int, constant: int, through: int) -> _Sets:
         """The numbers and names of these register sets."""
@@ -213,8 +216,12 @@ class _Alike:
 
     def mix(self, tally: int, peak: Pressure) -> InstructionMix:
         """The counts and peak of a loop or line."""
-        found = _mix(tally, peak)
-        return self._mixes.setdefault(found, found)
+        known = self._mixes.get((tally, peak))
+        if known is None:
+            known = _mix(tally, peak)
+            if len(self._mixes) < _MOST_SHARED:
+                self._mixes[tally, peak] = known
+        return known
 
 
 _NO_PRESSURE = Pressure(0, 0, 0, 0)

@@ -105,8 +105,8 @@ class _Search:
         `look(indices, distance, sought)` notes accesses. It returns the registers that are still
         sought and the distance at the end of the indices.
         """
-        graph = self._function.graph
-        ways = graph.after if direction == 1 else graph.before
+        function = self._function
+        starts, ways = function.graph.after if direction == 1 else function.graph.before
         number, (sought, distance) = self._block, look(indices, 0, sought)
         seen: dict[int, int] = {}
         pending: list[tuple[int, int]] = []
@@ -114,13 +114,14 @@ class _Search:
         """Distance and block that are pending → registers sought there."""
         while self.left:
             if direction == -1:
-                sought &= whole(self._function.live_in(number))
-            for way in ways.of(number):
-                new = sought & ~seen.get(way, 0)
+                sought &= whole(function.live_in(number))
+            for way in ways[starts[number] : starts[number + 1]] if sought else ():
+                known = seen.get(way, 0)
+                new = sought & ~known
                 if new and direction == 1:
-                    new &= whole(self._function.live_in(way))
-                if new and graph.is_reached(way):
-                    seen[way] = seen.get(way, 0) | new
+                    new &= whole(function.live_in(way))
+                if new and function.graph.is_reached(way):
+                    seen[way] = known | new
                     visit = distance, way
                     if visit not in coming:
                         heappush(pending, visit)
@@ -129,9 +130,10 @@ class _Search:
                 return
             visit = distance, number = heappop(pending)
             sought = coming.pop(visit)
-            indices = self._function.flow.instructions(number)
+            indices = function.flow.instructions(number)
             self.left = max(self.left - _BLOCK_STEPS, 0)
-            if sought & union(self._function.touched_in([number])):
+            reads, writes = function.touched_in((number,))
+            if sought & (reads | writes):
                 self.left = max(self.left - len(indices), 0)
                 sought, distance = look(indices[::direction], distance, sought)
             else:
