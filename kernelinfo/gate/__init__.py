@@ -178,7 +178,7 @@ class _Judgement:
             self._elsewhere,
             at_least=self._at_least,
         )
-        yield from (f"not checked: {what}" for what in left_out)
+        yield from (f"not checked: {what}" for what in (*left_out, *self._suppressions.left_out()))
 
     def _judged(self, result: Result, summary: KernelSummary, allowed: Budget | None) -> Judged:
         findings, pair = result.findings, self._pinned_as(summary)

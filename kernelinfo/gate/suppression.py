@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
 from kernelinfo.compare.summary import KernelSummary
@@ -43,13 +43,27 @@ class Suppressions:
     def remarks(self, *, all_seen: bool) -> Iterable[tuple[Suppression, Finding]]:
         """A finding per expired suppression and, if the whole build was read, per unused one."""
         for suppression in self._all:
-            what = f"{suppression.rule} of {suppression.kernel}"
             if self._has_expired(suppression):
-                message = f"the suppression of {what} ended on {suppression.until}"
+                message = f"the suppression of {_words(suppression)} ended on {suppression.until}"
                 yield suppression, _EXPIRED.found(message, "mend the kernel, or set a later day")
-            elif all_seen and id(suppression) not in self._met:
-                message = f"the suppression of {what} excuses nothing"
-                yield suppression, _UNUSED.found(message, "remove it")
+        for suppression in self._idle() if all_seen else ():
+            message = f"the suppression of {_words(suppression)} excuses nothing"
+            yield suppression, _UNUSED.found(message, "remove it")
+
+    def left_out(self) -> Iterator[str]:
+        """A text on the suppressions that excuse nothing in a part of the build."""
+        if idle := ", ".join(map(_words, self._idle())):
+            yield f"[[suppress]] {idle}, which excuse nothing in this part"
+
+    def _idle(self) -> Iterator[Suppression]:
+        """Valid suppressions that matched no finding."""
+        for suppression in self._all:
+            if not self._has_expired(suppression) and id(suppression) not in self._met:
+                yield suppression
 
     def _has_expired(self, suppression: Suppression) -> bool:
         return suppression.until is not None and suppression.until < self._today
+
+
+def _words(suppression: Suppression) -> str:
+    return f"{suppression.rule} of {suppression.kernel}"

@@ -308,6 +308,19 @@ SCENARIOS = [
         config='[[budget]]\nkernel = "scale"\nvgpr = 32',
     ),
     Scenario(
+        "a suppression that excuses nothing",
+        0,
+        "note KI506 KI101 scale: the suppression of KI101 of scale excuses nothing; remove it",
+        config='[[suppress]]\nrule = "KI101"\nkernel = "scale"\nreason = "known"',
+    ),
+    Scenario(
+        "of a part a line states that",
+        0,
+        "not checked: [[suppress]] KI101 of scale, which excuse nothing in this part",
+        arguments="build/a.s --subset",
+        config='[[suppress]]\nrule = "KI101"\nkernel = "scale"\nreason = "known"',
+    ),
+    Scenario(
         "budgets whose rule is ignored",
         0,
         "not checked: [[budget]]; KI206 is not selected",
