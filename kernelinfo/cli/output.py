@@ -75,8 +75,8 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
             raise OptionError(f"-o {output}: is an option; give a file, such as ./{output}")
         try:
             with atomic_write(os.path.realpath(output)) as file:
-                for piece in pieces:
-                    file.write(harmless(piece, color=color).encode("utf-8", "backslashreplace"))
+                for known in _gathered(pieces):
+                    file.write(harmless(known, color=color).encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise OptionError(f"{output}: {error.strerror}; give another file") from None
         return
