@@ -686,9 +686,9 @@ def test_metadata_without_its_end() -> None:
     ids=["comment", "one line", "blanks", "value", "blocks", "unended", "metadata"],
 )
 def test_hostile_text_takes_time_in_proportion(text: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     modules(text)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
 
 
 def _texts(index: str) -> list[dict[str, str]]:
@@ -739,10 +739,10 @@ def test_the_sources_of_the_corpus_agree(row: dict[str, str]) -> None:
 @with_corpus
 @pytest.mark.parametrize("file", HOSTILE)
 def test_hostile_files_are_read_in_seconds(file: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     for each in modules((SHARED / "hostile" / file).read_bytes()):
         assert all(isinstance(found, KernelFacts) for found in each.kernels)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_a_text_of_nothing_but_mistakes_is_told_as_far_as_anybody_reads() -> None:

@@ -79,7 +79,7 @@ def test_numbers_are_those_of_readelf(row: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("name", DANGERS)
 def test_hostile_bytes_end_soon_and_with_words(name: str) -> None:
-    start = time.monotonic()
+    start = time.process_time()
     words = []
     for item in open_paths([str(HOSTILE / name)]):
         if isinstance(item, Problem):
@@ -90,4 +90,4 @@ def test_hostile_bytes_end_soon_and_with_words(name: str) -> None:
             except ReadError as error:
                 words.append(str(error))
     assert not any("\n" in message or not message for message in words)
-    assert time.monotonic() - start < 5
+    assert time.process_time() - start < 5
