@@ -49,6 +49,10 @@ def _plain(name: str) -> str:
 
 def target_named(name: str) -> Target:
     """The target by its own name or a product's name. Raises `KernelinfoError`."""
+    processor, features, _ = name.partition(":")
+    if features and processor in targets.known():
+        hint = f"--where 'target = {name}' chooses kernels by features"
+        raise OptionError(f"{name} is a target with features; give {processor}. {hint}")
     if name.startswith("gfx") or name in targets.known():
         return targets.find(name)
     return find(name)[0]

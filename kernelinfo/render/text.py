@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kernelinfo.kernel import Item, Kernel, Result, counted, grouped
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
+from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render.groups import first_rows, folded_rows, grouped_rows
 from kernelinfo.render.names import attributed, heading, member_path, names_of, printable
@@ -164,9 +165,11 @@ def _also(report: Report) -> Iterator[list[Span]]:
 
 def _overview(report: Report, view: View) -> Iterator[list[Span]]:
     paths = {code_object.path for code_object in report.code_objects}
-    targets = {target_of(kernel) for kernel in report.kernels}
+    processors = {target_of(kernel) for kernel in report.kernels}
+    origins = (kernel.code_object for kernel in report.kernels)
+    targets = {target_id(origin.target or "?", origin.features) for origin in origins}
     about = (
-        targets.pop() if len(targets) == 1 else counted(len(targets), "target"),
+        processors.pop() if len(targets) == 1 else counted(len(targets), "target"),
         counted(len(report.code_objects), "code object"),
         counted(len(report.results), "kernel"),
     )

@@ -44,6 +44,8 @@ LINES = [
     ("arch gfx90", 2, "unknown target 'gfx90'; did you mean gfx900?"),
     ("limits MI300X", 0, "gfx942 (CDNA3), workgroups of 256"),
     ("limits", 2, "no target is named; give one, such as gfx942 or MI300X"),
+    ("limits gfx90a:xnack+", 2, "gfx90a:xnack+ is a target with features; give gfx90a. "),
+    (f"{T} --target gfx90a:xnack-", 2, "--where 'target = gfx90a:xnack-' chooses kernels by"),
     ("limits sm_80", 2, "sm_80 is an NVIDIA target; name an AMD one"),
     (f"{T} --target sm_90a", 2, "sm_90a is an NVIDIA target; name an AMD one"),
     ("limits gfx942 --arch gfx90a", 2, "gfx942 is not --arch gfx90a; name one target"),

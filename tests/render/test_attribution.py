@@ -97,6 +97,7 @@ def test_the_column_of_targets_has_features_where_only_they_differ(
         shutil.copy(FIXTURES / "container/mixed-features.hipfb", tmp_path / f"{library}.hipfb")
     shutil.copy(FIXTURES / "code_object/tiny-v6-clang22-gfx1030.co", tmp_path)
     table = run(str(tmp_path), *words)[0].partition(" registers =")[0]
+    assert "3 files   3 targets · " in table
     targets = [line.split()[0] for line in table.splitlines() if "add(int*, int)" in line]
     assert sorted(targets) == ["gfx1030", "gfx90a", "gfx90a:sramecc+:xnack-"]
 

@@ -39,7 +39,7 @@ function summary(report) {
   return [
     plural(kernels.length, "kernel"),
     plural(report.inputs.length, "code object"),
-    plural(new Set(kernels.map((kernel) => kernel.target)).size, "target"),
+    plural(new Set(kernels.map((kernel) => kernel.label)).size, "target"),
     spilling ? `${grouped(spilling)} spilling` : "none spilling",
     ...["error", "warning", "note"].filter((name) => severities.has(name))
       .map((name) => plural(severities.get(name), name)),
