@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -132,3 +133,17 @@ def test_several_kernels_have_a_table_that_opens_them(opened: Opened, tmp_path: 
     assert reading(shown).startswith("line 511: 122 VGPRs")
     shown.go_back()
     expect(shown.locator("table.kernels")).to_be_visible()
+
+
+@pytest.mark.parametrize("file", ["code_object/spills-clang22-gfx90a.co", SAMPLE])
+def test_the_table_counts_the_spilled_registers_of_the_report(
+    opened: Opened, tmp_path: Path, file: str
+) -> None:
+    page = tmp_path / "several.html"
+    run("pressure", file, "--format", "html", "-o", str(page), folder=FIXTURES)
+    rows = [
+        json.loads(line) for line in run(file, "--format", "jsonl", folder=FIXTURES)[0].splitlines()
+    ]
+    spilled = [row["VGPR_Spills"] + row["SGPR_Spills"] for row in rows]
+    assert sorted(map(int, cells(opened.open(page), "spills"))) == sorted(spilled)
+    assert any(spilled)

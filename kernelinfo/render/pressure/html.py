@@ -46,17 +46,17 @@ def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[PagePiece]:
 
 def _row(one: Measured, titles: Titles, places: Shared) -> list[Any]:
     """Title, place, peaks of vector registers and SGPRs, True if they are exact, instructions,
-    spill instructions, and waves/SIMD with True if they are exact."""
+    spilled registers or None, and waves/SIMD with True if they are exact."""
     code_object, story = one.result.kernel.code_object, one.story
     target = target_id(code_object.target, code_object.features) if code_object.target else ""
     location = member_path(code_object.path, code_object.member)
     peak, occupancy = story.peak.pressure, one.result.occupancy
-    assert one.curve is not None
+    spills = one.result.kernel.spills
     return [
         titles(one.result.kernel),
         places((printable(target), *place(code_object.path, code_object.member), location)),
         *(peak.vector, peak.sgprs, story.exact, story.instructions),
-        sum(point.spills for point in one.curve.points),
+        None if spills == (None, None) else spills.registers,
         None if occupancy is None else (occupancy.waves_per_simd, occupancy.exact),
     ]
 
