@@ -47,7 +47,8 @@ def render_kernel(
 ) -> Iterator[str]:
     """Lines that explain one kernel; `grid` is the number of workgroups launched on the device."""
     kernel, occupancy = result.kernel, result.occupancy
-    path, line = kernel.source or (kernel.code_object.path, kernel.line)
+    is_compiled = kernel.code_object.command is not None
+    path, line = kernel.source or (kernel.code_object.path, None if is_compiled else kernel.line)
     where = printable(path if line is None else f"{path}:{line}")
     of, target = kernel.code_object, kernel.target
     on = target_id(of.target, of.features) if of.target else "unknown target"
@@ -234,6 +235,8 @@ def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
         if parts := [_in_words(fact, kernel) for fact in stated]:
             yield from _listed(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)
             label = ""
+    if kernel.code_object.command is not None:
+        yield _labelled(label, "lines are those of the assembly that the compiler wrote")
 
 
 def _in_words(fact: Fact, kernel: Kernel) -> str:

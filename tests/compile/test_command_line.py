@@ -78,6 +78,29 @@ def test_a_kernel_of_a_source_is_explained_for_each_target(folder: Path) -> None
     assert headings == ["gfx90a", "gfx1100"]
 
 
+IR = """\
+target triple = "amdgcn-amd-amdhsa"
+define amdgpu_kernel void @k(ptr addrspace(1) %p) {
+  store float 1.0, ptr addrspace(1) %p
+  ret void
+}
+"""
+
+
+@needs_clang
+def test_lines_of_the_assembly_are_not_lines_of_the_source(tmp_path: Path) -> None:
+    (tmp_path / "k.ll").write_text(IR)
+    words = ("k.ll", "--arch", "gfx942", "--compiler", "clang-22")
+    explained, err, code = run("explain", words[0], "k", *words[1:], folder=tmp_path)
+    assert code == 0, err
+    assert explained.splitlines()[0] == "k   gfx942  k.ll"
+    assert "lines are those of the assembly that the compiler wrote" in explained
+    watched, _, code = run("watch", *words, "--once", folder=tmp_path)
+    assert code == 0
+    assert " k.ll, line " in watched
+    assert "k.ll:" not in watched
+
+
 @needs_clang
 def test_flags_behind_the_dashes(folder: Path) -> None:
     flags = (*CLOSED, "-O1", "-DSIZE=7")

@@ -166,11 +166,16 @@ def _peak(line: PeakLine, kernel: Kernel, name: str) -> str:
 
 
 def place(peak: Peak, kernel: Kernel) -> str:
-    """`FILE:LINE` of the source or of the assembly; of an object its path and an address."""
+    """`FILE:LINE` of the source or of the assembly; of an object its path and an address.
+
+    The assembly of a compiled source is not kept: no editor can jump to its line.
+    """
     at = peak.at
     if at.source:
         return printable(f"{_from_here(at.source.file)}:{at.source.line}")
     where = f":{at.line}" if at.line is not None else f" at 0x{at.address or 0:x}"
+    if kernel.code_object.command is not None:
+        where = f", line {at.line} of its assembly"
     return printable(kernel.code_object.path) + where
 
 
