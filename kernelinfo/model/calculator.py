@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import index
 from typing import NamedTuple
 
 from kernelinfo.errors import LaunchError
@@ -67,7 +68,8 @@ class Arch:
             wave_size=wave_size,
             wgp_mode=wgp_mode,
         )
-        return occupancy_of(self.target, demand, Launch(workgroup_size, trap_handler=trap_handler))
+        launch = Launch(_whole_size(workgroup_size), trap_handler=trap_handler)
+        return occupancy_of(self.target, demand, launch)
 
     def demand(
         self,
@@ -84,8 +86,14 @@ class Arch:
         """The demand with these numbers: architectural VGPRs and AGPRs per lane, SGPRs per wave.
 
         `dynamic_vgpr_block` is in VGPRs per lane; 0 means static VGPRs. Raises `LaunchError` for a
-        negative count, or a wave size, mode, block size or AGPRs that the target lacks.
+        count that is negative or no whole number, or a wave size, mode, block size or AGPRs that
+        the target lacks.
         """
+        try:  # integers of NumPy have 8 to 64 bits and wrap
+            vgprs, agprs, sgprs = index(vgprs), index(agprs), index(sgprs)
+            lds_bytes, scratch_bytes_per_lane = index(lds_bytes), index(scratch_bytes_per_lane)
+        except TypeError as error:
+            raise LaunchError(f"counts of registers and bytes: {error}") from None
         least = min(vgprs, agprs, sgprs, lds_bytes, scratch_bytes_per_lane)
         if least < 0:
             raise LaunchError(f"{least}: no count of registers or bytes is negative")
@@ -118,7 +126,7 @@ class Arch:
         demand = self.demand(
             wave_size=wave_size, wgp_mode=wgp_mode, dynamic_vgpr_block=dynamic_vgpr_block
         )
-        launch = Launch(workgroup_size, trap_handler=trap_handler)
+        launch = Launch(_whole_size(workgroup_size), trap_handler=trap_handler)
         at = placement(target, demand, launch)
         domain, group = at.domain, at.group
         most_groups = occupancy_of(target, demand, launch).workgroups
@@ -163,6 +171,14 @@ class Arch:
             per = self.target.domains[0].per
             raise LaunchError(f"{self.target.name} has no choice of mode, only its {per}")
         return wgp_mode
+
+
+def _whole_size(workgroup_size: int) -> int:
+    """The size as Python's integer. Raises `LaunchError` if it is no whole number."""
+    try:
+        return index(workgroup_size)
+    except TypeError as error:
+        raise LaunchError(f"workitems of a workgroup: {error}") from None
 
 
 class VgprStep(NamedTuple):

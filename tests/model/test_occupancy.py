@@ -321,3 +321,30 @@ def test_dynamic_lds_of_a_kernel_is_not_negative() -> None:
     assert kernel.occupancy(workgroup_size=256, dynamic_lds=0).launchable
     with pytest.raises(LaunchError, match="-1 bytes of dynamic LDS: give at least"):
         kernel.occupancy(workgroup_size=256, dynamic_lds=-1)
+
+
+class Byte:
+    """An integer that wraps at 256, as NumPy's small ones do."""
+
+    def __init__(self, value: int) -> None:
+        self._value = value % 256
+
+    def __index__(self) -> int:
+        return self._value
+
+    def __add__(self, other: Byte) -> Byte:
+        return Byte(self._value + other._value)
+
+
+def test_small_integers_of_other_libraries_do_not_wrap() -> None:
+    counts: Any = {"vgprs": Byte(200), "agprs": Byte(100), "workgroup_size": Byte(64)}
+    found = arch("gfx942").occupancy(**counts)
+    assert found == arch("gfx942").occupancy(vgprs=200, agprs=100, workgroup_size=64)
+
+
+@pytest.mark.parametrize("name", ["vgprs", "lds_bytes", "workgroup_size"])
+@pytest.mark.parametrize("count", [1.5, 128.0, float("nan"), "128", None])
+def test_a_count_that_is_no_whole_number_is_refused(name: str, count: Any) -> None:
+    counts: Any = {"workgroup_size": 64, name: count}
+    with pytest.raises(LaunchError, match="cannot be interpreted as an integer"):
+        arch("gfx942").occupancy(**counts)
