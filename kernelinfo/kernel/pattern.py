@@ -65,12 +65,24 @@ def _loose_spellings(name: str) -> frozenset[str]:
 
 
 def _has_words(pattern: str, name: str) -> bool:
-    """False if the pattern has a word that the name lacks: no spelling adds words.
+    """False if each alternative of the pattern has a word that the name lacks: no spelling adds
+    words.
 
     Saves nine tenths of the time that `-k` takes for a name.
     """
-    is_plain = not pattern.startswith("re:") and "[" not in pattern
-    return not is_plain or all(word in name for word in re.findall(r"\w+", pattern))
+    _search(pattern)  # raises `OptionError` for an invalid regular expression
+    return any(all(word in name for word in words) for words in _words(pattern))
+
+
+def _words(pattern: str) -> list[list[str]]:
+    """The words that a spelling must have, for each alternative; none if they are not known."""
+    if not pattern.startswith("re:"):
+        return [[] if "[" in pattern else re.findall(r"\w+", pattern)]
+    text = re.sub(r"\((?!\?)[^()[\\]*\)", " ", pattern[3:])  # a group may have alternatives
+    text = re.sub(r"\\[bBdDsSwW]|\w[*?]", " ", text)
+    if re.search(r"[\\()\[{]", text):
+        return [[]]
+    return [re.findall(r"\w+", one) for one in text.split("|")]
 
 
 def _loose(pattern: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import index
 from typing import NamedTuple
@@ -14,6 +15,7 @@ from kernelinfo.model import occupancy as occupancy_of
 from kernelinfo.model.limits import (
     Demand,
     Launch,
+    Placement,
     most_lds,
     most_sgprs,
     most_vgprs,
@@ -128,16 +130,11 @@ class Arch:
         )
         launch = Launch(_whole_size(workgroup_size), trap_handler=trap_handler)
         at = placement(target, demand, launch)
-        domain, group = at.domain, at.group
-        most_groups = occupancy_of(target, demand, launch).workgroups
         rungs: dict[tuple[int, int | None, int], Rung] = {}
-        for per_simd in range(target.waves.slots_per_simd, 0, -1):
-            waves = min(per_simd * domain.simds // group, most_groups) * group
-            if not waves:
-                break
+        for waves in _waves(at, demand):
             rung = Rung(
-                waves / domain.simds,
-                100 * waves / domain.simds / target.waves.slots_per_simd,
+                waves / at.domain.simds,
+                100 * waves / at.domain.simds / target.waves.slots_per_simd,
                 most_vgprs(at, waves),
                 most_sgprs(at, waves) if target.sgprs.per_simd else None,
                 most_lds(at, waves),
@@ -181,6 +178,16 @@ def _whole_size(workgroup_size: int) -> int:
         raise LaunchError(f"workitems of a workgroup: {error}") from None
 
 
+def _waves(at: Placement, demand: Demand) -> Iterator[int]:
+    """Waves of whole workgroups in the domain for each number of waves per SIMD, most first."""
+    most_groups = occupancy_of(at.target, demand, at.launch).workgroups
+    for per_simd in range(at.target.waves.slots_per_simd, 0, -1):
+        waves = min(per_simd * at.domain.simds // at.group, most_groups) * at.group
+        if not waves:
+            return
+        yield waves
+
+
 class VgprStep(NamedTuple):
     """A step of the occupancy in VGPRs."""
 
@@ -193,17 +200,17 @@ def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[VgprStep, ...]:
     """(VGPRs per lane with AGPRs, waves/SIMD) of each step, highest occupancy first.
 
     The steps hold for the launch, wave size and mode of `occupancy`."""
-    demand = occupancy.demand
-    rungs = Arch(target).limits(
-        workgroup_size=min(occupancy.launch.workgroup_size, target.waves.max_workgroup_size),
-        wave_size=demand.wave_size,
-        wgp_mode=demand.wgp_mode if len(target.domains) > 1 else None,
-        trap_handler=occupancy.launch.trap_handler,
-        dynamic_vgpr_block=demand.dynamic_vgpr_block,
+    given, launch = occupancy.demand, occupancy.launch
+    demand = Arch(target).demand(
+        wave_size=given.wave_size,
+        wgp_mode=given.wgp_mode if len(target.domains) > 1 else None,
+        dynamic_vgpr_block=given.dynamic_vgpr_block,
     )
+    size = min(launch.workgroup_size, target.waves.max_workgroup_size)
+    at = placement(target, demand, Launch(size, trap_handler=launch.trap_handler))
     steps: dict[int, float] = {}
-    for rung in rungs:
-        steps.setdefault(rung.vgprs, rung.waves_per_simd)
+    for waves in _waves(at, demand):
+        steps.setdefault(most_vgprs(at, waves), waves / at.domain.simds)
     return tuple(map(VgprStep, steps, steps.values()))
 
 

@@ -10,7 +10,7 @@ from kernelinfo.hardware.targets import Device
 from kernelinfo.kernel import Result
 from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.render import View
-from kernelinfo.render.explain import render_kernel
+from kernelinfo.render.explain import KnownTexts, render_kernel
 from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.notes import Notes
 from kernelinfo.render.pressure.text import loops_table
@@ -29,12 +29,13 @@ def explanations(
     """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly."""
     first = [*islice(results, 2)]
     is_alone = len(first) == 1
+    known: KnownTexts = {}
     measured = _with_code(chain(first, results), wanted, is_alone)
     for index, (result, one) in enumerate(measured):
         yield "\n" if index else ""
         further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
         notes = [*_origin(result, is_alone), *_of_code(result, one)]
-        yield from render_kernel(result, view, device, grid, notes, further)
+        yield from render_kernel(result, view, device, grid, notes, further, known)
         if one:
             yield "\n"
             yield from loops_table(one.story, view)

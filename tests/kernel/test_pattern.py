@@ -6,7 +6,7 @@ import re
 from fnmatch import fnmatchcase
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from kernelinfo.errors import OptionError
@@ -31,6 +31,13 @@ ATTENTION = "void llama::flash_attn_ext_f16<64, 256, true>(char const*, int)"
         ("*(char const*, int)", ATTENTION),
         ("re:^flash_attn_ext_f(16|32)<", ATTENTION),
         ("re:char const", ATTENTION),
+        ("re:bare|attn_e", ATTENTION),
+        ("re:s*flash_+attnx?_", ATTENTION),
+        (r"re:\bflash\w+f(16|32)\b", ATTENTION),
+        ("re:(?i)FLASH_attn", ATTENTION),
+        ("re:(bare_(flash))*_attn", ATTENTION),
+        ("re:fla{1}sh[_]attn", ATTENTION),
+        (r"re:\d+, true>\(char( volatile)? const", ATTENTION),
         ("view::operator[]", "view::operator[](int) const"),
         ("*operator[[]]*", "view::operator[](int) const"),
         ("tagged[abi:cxx11]", "tagged[abi:cxx11](int)"),
@@ -102,6 +109,15 @@ def test_a_name_is_a_pattern_for_itself_and_all_its_spellings(name: str, symbol:
 def test_globs_are_the_shells(name: str, pattern: str) -> None:
     """A name has only one spelling here."""
     assert matches(pattern, name, name) == fnmatchcase(name, pattern)
+
+
+@given(NAMES, st.text("ab|*?+.()^ ", max_size=8))
+def test_a_regular_expression_that_occurs_in_a_name_matches_it(name: str, pattern: str) -> None:
+    try:
+        occurs, found = re.search(pattern, name), matches(f"re:{pattern}", name, "_Zmangled")
+    except (re.error, OptionError):  # each knows operators that the other does not
+        reject()
+    assert found or not occurs
 
 
 @given(NAMES, st.text("ab<>:", max_size=5))

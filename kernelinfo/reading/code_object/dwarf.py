@@ -20,7 +20,7 @@ from elftools.elf.elffile import ELFFile
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly.scan import own_line
 from kernelinfo.reading.code_object import relocation
-from kernelinfo.reading.code_object.debug_children import children
+from kernelinfo.reading.code_object.debug_children import entries_below
 from kernelinfo.reading.code_object.symbols import kernel_symbols
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
@@ -35,6 +35,7 @@ _CompilationUnit = tuple[Any, Any, Any]
 _SECTIONS = (".debug_info", ".zdebug_info")
 _SCOPES = ("DW_TAG_namespace", "DW_TAG_module")
 _ELSEWHERE = ("DW_AT_specification", "DW_AT_abstract_origin")
+_PLACES = ("DW_AT_low_pc", "DW_AT_ranges")
 _ADDRESSES = ([0x03], [0xA1])
 """DW_OP_addr and DW_OP_addrx."""
 
@@ -83,6 +84,8 @@ def read_source_lines(data: Data) -> dict[str, SourceLine]:
             for name, (file, line) in _functions(top):
                 if name in entries and name not in found:
                     found[name] = SourceLine(_path(program, file, top), line)
+                if len(found) == len(entries):
+                    return found
         unknown = {span: name for name, span in entries.items() if name not in found}
         for program, top in units if unknown else ():
             for span, (file, line) in _first_lines(program, unknown):
@@ -111,21 +114,24 @@ def _states(program: Any) -> Iterator[Any]:
     return (entry.state for entry in program.get_entries() if entry.state is not None)
 
 
-def _functions(scope: Any) -> Iterator[tuple[str, tuple[int, int]]]:
-    """(linkage name, (file number, line)) of each function in a scope."""
-    for entry in children(scope):
-        if entry.tag in _SCOPES:
-            yield from _functions(entry)
-        elif entry.tag == "DW_TAG_subprogram":
-            attributes = dict(entry.attributes)
-            for elsewhere in _ELSEWHERE:
-                if elsewhere in entry.attributes:
-                    other = entry.get_DIE_from_attribute(elsewhere)
-                    attributes = other.attributes | attributes
-            name = attributes.get("DW_AT_linkage_name") or attributes.get("DW_AT_name")
-            file, line = attributes.get("DW_AT_decl_file"), attributes.get("DW_AT_decl_line")
-            if name and file and line:
-                yield decode(name.value), (file.value, line.value)
+def _functions(top: Any) -> Iterator[tuple[str, tuple[int, int]]]:
+    """(linkage name, (file number, line)) of each function with code in a unit."""
+    for entry in entries_below(top, _SCOPES, _has_code):
+        attributes = dict(entry.attributes)
+        for elsewhere in _ELSEWHERE:
+            if elsewhere in entry.attributes:
+                other = entry.get_DIE_from_attribute(elsewhere)
+                attributes = other.attributes | attributes
+        name = attributes.get("DW_AT_linkage_name") or attributes.get("DW_AT_name")
+        file, line = attributes.get("DW_AT_decl_file"), attributes.get("DW_AT_decl_line")
+        if name and file and line:
+            yield decode(name.value), (file.value, line.value)
+
+
+def _has_code(abbreviation: Any) -> bool:
+    """True for functions with an address; declarations have none."""
+    names = {name for name, _ in abbreviation.iter_attr_specs()}
+    return abbreviation["tag"] == "DW_TAG_subprogram" and not names.isdisjoint(_PLACES)
 
 
 def _first_lines(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from kernelinfo.reading.code_object.debug_children import children
+from kernelinfo.reading.code_object.debug_children import entries_below
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 
@@ -21,7 +22,7 @@ def units(path: Path) -> Iterator[Any]:
         yield from (unit.get_top_DIE() for unit in dwarf.iter_CUs())
 
 
-def entries(top: Any, children_of: Callable[[Any], Iterable[Any]]) -> list[tuple[int, str]]:
+def below(top: Any, children_of: Callable[[Any], Iterable[Any]]) -> list[tuple[int, str]]:
     """(offset, tag) of all entries below a top entry."""
     found, pending = [], [top]
     while pending:
@@ -33,13 +34,28 @@ def entries(top: Any, children_of: Callable[[Any], Iterable[Any]]) -> list[tuple
 
 def compare(path: Path) -> int:
     """The number of entries of a file, which both ways find."""
-    ours = [entries(top, children) for top in units(path)]
-    assert ours == [entries(top, lambda one: one.iter_children()) for top in units(path)]
+    ours = [below(top, entries_below) for top in units(path)]
+    assert ours == [below(top, lambda one: one.iter_children()) for top in units(path)]
     return sum(map(len, ours))
 
 
 def test_the_fixture_with_inlined_functions() -> None:
     assert compare(FIXTURES / "lines" / "attention-clang22-gfx942.co") > 20
+
+
+def test_scopes_are_entered_and_unwanted_entries_left_out() -> None:
+    path = FIXTURES / "lines" / "attention-clang22-gfx942.co"
+    (top, *_), (same, *_) = units(path), units(path)
+    every = sorted(below(same, lambda one: one.iter_children()))
+    tags = {tag for _, tag in every}
+    assert len(tags) > 1
+    for tag in tags:
+        found = entries_below(top, tags, partial(has_tag, tag))
+        assert [(one.offset, one.tag) for one in found] == [one for one in every if one[1] == tag]
+
+
+def has_tag(tag: str, abbreviation: Any) -> bool:
+    return bool(abbreviation["tag"] == tag)
 
 
 @needs_corpus
