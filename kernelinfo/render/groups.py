@@ -61,7 +61,7 @@ def _rows(group: Group, width: int) -> Iterator[TableRow]:
     for result in sorted(group, key=severity):
         equal.setdefault(values_of(result), []).append(result)
     for results in equal.values():
-        yield TableRow(tuple(results), _joined(_targets(results, group), width))
+        yield TableRow(tuple(results), joined(_targets(results, group), width))
 
 
 def _targets(row: Sequence[Result], group: Group) -> list[str]:
@@ -76,10 +76,11 @@ def _targets(row: Sequence[Result], group: Group) -> list[str]:
     return sorted(names, key=lambda name: (len(name), name))
 
 
-def _joined(names: Sequence[str], width: int) -> str:
+def joined(names: Sequence[str], width: int) -> str:
     """All targets, `gfx900,906,90a`; if that is wider: the first one and the number of others."""
     text = ",".join(names).replace(",gfx", ",")
-    return text if len(text) <= width else f"{names[0]} + {len(names) - 1} more"
+    is_one_text = len(names) == 1 or len(text) <= width
+    return text if is_one_text else f"{names[0]} + {len(names) - 1} more"
 
 
 def _id(result: Result) -> str:

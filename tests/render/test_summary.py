@@ -12,6 +12,7 @@ from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
+from kernelinfo.render.groups import joined
 from kernelinfo.render.text import render
 
 from ..conftest import FIXTURES
@@ -53,6 +54,18 @@ def test_who_spills_how_much() -> None:
     most = max(row["VGPR_Spills"] or 0 for row in found)
     assert counted(out.splitlines(), "kernels") == [str(len(found))]
     assert f"spills most {most} VGPRs" in out
+
+
+@pytest.mark.parametrize(
+    ("targets", "told"),
+    [
+        (["gfx90a:xnack-"], "gfx90a:xnack-"),
+        (["gfx90a", "gfx942"], "gfx90a,942"),
+        (["gfx90a", "gfx90a:xnack-"], "gfx90a + 1 more"),
+    ],
+)
+def test_targets_of_a_row_fit_where_others_can_be_counted(targets: list[str], told: str) -> None:
+    assert joined(targets, 12) == told
 
 
 def test_equal_rows_of_one_kernel_are_one() -> None:
