@@ -94,8 +94,8 @@ class _Judgement:
         self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {
             (kernel.target, kernel.name, kernel.symbol): [] for kernel in new
         }
-        """(target, name, symbol) of a kernel that the baseline does not have -> its namesakes in
-        the baseline that are paired with another kernel."""
+        """(target, name, symbol) of a kernel without a pin -> pinned kernels of these names that
+        are paired with another kernel."""
         for pair in pairs if new else ():
             of = pair.new
             if (namesakes := self._pinned.get((of.target, of.name, of.symbol))) is not None:

@@ -257,7 +257,7 @@ class _ListingReader:
     def _take_instruction(self, code: str, spill: Literal["Spill", "Reload"] | None) -> None:
         known = self._known.get(code)
         if known is None:
-            known = self._known_from_now_on(code)
+            known = self._text_and_effect(code)
             if known is None:
                 return
         if spill and known[1].mnemonic == "s_clause":
@@ -268,7 +268,7 @@ class _ListingReader:
             self._clause = spill, left - 1
         self._found.append(Instruction(*known, self._number, None, self._source, spill))
 
-    def _known_from_now_on(self, code: str) -> tuple[str, InstructionEffect] | None:
+    def _text_and_effect(self, code: str) -> tuple[str, InstructionEffect] | None:
         """The text of an instruction without symbols, and its effect; None if it is none."""
         if not _MNEMONIC.match(code):
             self._reasons[f"{UNKNOWN} {code.split(None, 1)[0][:40]}"] = None

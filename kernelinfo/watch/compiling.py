@@ -28,7 +28,7 @@ _GONE = 1.0
 
 
 class RunningCompiler:
-    """A compilation of some sources, beside the loop."""
+    """A running compilation of some sources."""
 
     def __init__(self, paths: Sequence[str], settings: Settings) -> None:
         self.began = time.monotonic()

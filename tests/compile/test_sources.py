@@ -72,7 +72,7 @@ def test_headers_are_listed(source: Path) -> None:
 
 @needs_clang
 def test_places_of_a_missing_header_are_listed(source: Path) -> None:
-    """So that its creation is seen, and a save of the file that includes it."""
+    """`watch` sees that the header is made, and a save of the file that includes it."""
     (source.parent / "scale.h").write_text('#include "made/later.h"\n')
     include, system = source.parent / "include", source.parent / "system"
     (failed,) = compiled(source, f"-I{include}", "-isystem", str(system))

@@ -230,7 +230,7 @@ def test_a_trend_names_the_configuration_that_moved(caches: Path) -> None:
 
 
 def test_top_of_a_diff_and_a_trend_counts_folded_rows(tmp_path: Path) -> None:
-    """Four libraries whose kernels moved alike take one row each, not four."""
+    """A row that four libraries share counts once."""
     pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
     for build, version in (("old", 19), ("new", 22)):
         (tmp_path / build).mkdir()

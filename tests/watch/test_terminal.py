@@ -113,21 +113,21 @@ def test_a_source_that_is_not_there_is_2(root: Path) -> None:
 
 
 @needs_compiler
-def test_an_error_in_a_header_is_mended_there(root: Path) -> None:
-    (root / "k.h").write_text("#define LIVE none\n")
-    with terminal(root.name, root) as shown:
-        shown.type(BY_ITSELF)
-        assert "error: use of undeclared identifier 'none'" in shown.until("look 1 at .*: failed")
-        (root / "k.h").write_text(header(8))
-        shown.until("look 2 at .*: 1 kernel")
-
-
-@needs_compiler
-def test_a_header_that_is_missing_is_made(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ("#define LIVE none\n", "error: use of undeclared identifier 'none'"),
+        (None, "'k.h' file not found"),
+    ],
+    ids=["an error", "missing"],
+)
+def test_a_header_is_mended(root: Path, wrong: str | None, complaint: str) -> None:
     (root / "k.h").unlink()
+    if wrong:
+        (root / "k.h").write_text(wrong)
     with terminal(root.name, root) as shown:
         shown.type(BY_ITSELF)
-        assert "'k.h' file not found" in shown.until("look 1 at .*: failed")
+        assert complaint in shown.until("look 1 at .*: failed")
         (root / "k.h").write_text(header(8))
         shown.until("look 2 at .*: 1 kernel")
 
