@@ -122,12 +122,14 @@ class Terminal:
         return self._tmux("display-message", "-p", "#{cursor_flag} #{alternate_on} #{pane_dead}")
 
     def until(self, holds: str | Callable[[str], object]) -> str:
-        """The screen once it matches."""
-        end = time.monotonic() + PATIENCE
+        """The screen once it matches and rests: a picture of it may be half drawn."""
+        end, before = time.monotonic() + PATIENCE, ""
         while time.monotonic() < end:
             shown = self.screen()
-            if re.search(holds, shown) if isinstance(holds, str) else holds(shown):
+            matches = re.search(holds, shown) if isinstance(holds, str) else holds(shown)
+            if matches and shown == before:
                 return shown
+            before = shown
             time.sleep(0.1)
         raise AssertionError(f"never came: {holds}\n{self.screen()}")
 
