@@ -9,6 +9,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Problem
 from kernelinfo.watch.building import Building
 from kernelinfo.watch.command import RunningCommand
+from kernelinfo.watch.files import Snapshot
 from kernelinfo.watch.history import LookHistory
 from kernelinfo.watch.nouns import Began, Event, Watch, WatchLook
 from kernelinfo.watch.reading import OutputReader
@@ -49,10 +50,13 @@ class WatchedOutputs:
         self.options = options
         self._reader = OutputReader(paths, options)
         self._history = LookHistory()
+        self._failed_with: Snapshot | None = None
+        """The files that a failed command left. They are no look: compilers delete an output that
+        they could not make."""
 
     def step(self) -> Event | None:
         began = time.thread_time()
-        readings = self._reader.read(time.monotonic())
+        readings = None if self._is_as_it_failed() else self._reader.read(time.monotonic())
         if readings is None:
             self.seconds = time.thread_time() - began
             return None
@@ -60,6 +64,7 @@ class WatchedOutputs:
 
     def after(self, command: str, seconds: float, failure: str) -> WatchLook:
         """The look after a command of the user ended."""
+        self._failed_with = self._reader.outputs.snapshot() if failure else None
         if failure:
             return self._history.failed(failure, command, seconds)
         readings = self._reader.read_rested()
@@ -70,6 +75,14 @@ class WatchedOutputs:
 
     def end(self) -> None:
         """Nothing runs."""
+
+    def _is_as_it_failed(self) -> bool:
+        """True after a failed command, until one of the outputs changes."""
+        if self._failed_with is not None:
+            if self._failed_with == self._reader.outputs.snapshot():
+                return True
+            self._failed_with = None
+        return False
 
     def _missing(self) -> list[Problem]:
         message = "no such file yet; waits until it is built"

@@ -162,6 +162,8 @@ def test_an_error_stands_above_the_last_good_look(shown: Terminal, root: Path) -
     above, _, below = screen.partition("look 2 at")
     assert "error:" in above
     assert "look 1 at" in below, "the last good look stays"
+    time.sleep(1)
+    assert "look 2 at" in shown.screen(), "the compiler deleted its output: not a look"
     (root / "k.hip").write_text(SOURCE)
     screen = shown.until("look 3 at .*: 0 of 1 kernel changed")
     assert "error:" not in screen
