@@ -33,7 +33,7 @@ CONSOLE = re.compile(r"```console\n\$ kernelinfo ([^\n]*)\n(.*?)```", re.DOTALL)
 
 def rule_table() -> str:
     rows = [
-        f"| {rule.number} | {rule.name} | {rule.severity} | {rule.summary} |"
+        f"| {rule.number} | {rule.name} | {rule.severity if rule.on else 'off'} | {rule.summary} |"
         for rule in every_rule()
     ]
     table = ["| rule | name | severity | finds |", "| --- | --- | --- | --- |", *rows]

@@ -188,7 +188,8 @@ def _rule(name: str) -> str:
     rule = rules.find(name)
     if rule is None:
         return ""
-    return f"{rule.number} {rule.name} ({rule.severity})\n\n{cleandoc(rule.documentation)}\n"
+    severity = rule.severity if rule.on else f"{rule.severity}, off by default"
+    return f"{rule.number} {rule.name} ({severity})\n\n{cleandoc(rule.documentation)}\n"
 
 
 def _page_or_rule(name: str) -> str:

@@ -235,7 +235,7 @@ Severity = Annotated[
     typer.Option(
         metavar="RULE=LEVEL",
         autocompletion=completion.levels,
-        help="Set note, warning or error for a rule. Repeatable.",
+        help="Set note, warning or error for a rule, and turn it on. Repeatable.",
     ),
 ]
 Config = Annotated[

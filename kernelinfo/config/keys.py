@@ -242,7 +242,8 @@ KEYS = (
     Key("ignore", "Skip these rules.", _RULES, []),
     Key(
         "severity",
-        "Severities of rules; the last entry that matches counts.",
+        "Severities of rules; the last entry that matches counts. A rule that is off by default is "
+        "turned on by its whole number or name.",
         NamedTables(_RULE, _SEVERITY, 'a table such as { KI201 = "warning" }'),
         {},
     ),

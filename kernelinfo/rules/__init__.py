@@ -99,18 +99,20 @@ class Selection(NamedTuple):
     """Only these rules; empty means the rules that are on by default."""
     ignore: tuple[str, ...] = ()
     severities: tuple[tuple[str, Severity], ...] = ()
-    """(rule, severity) pairs; the last pair that matches a rule wins."""
+    """(rule, severity) pairs; the last pair that matches a rule wins. Without `select`, a pair
+    with a rule's whole number or name turns the rule on."""
 
     def rules(self) -> tuple[Rule, ...]:
         """The chosen rules. Raises `OptionError` for a name that no rule has."""
         selected = {rule for name in self.select for rule in named(name)}
+        selected = selected or self._on()
         ignored, severities = self._ignored(), self._chosen_severities()
         return tuple(
             rule._replace(severity=severities[rule.number], fixed=True)
             if rule.number in severities
             else rule
             for rule in RULES
-            if (rule in selected if selected else rule.on) and rule.number not in ignored
+            if rule in selected and rule.number not in ignored
         )
 
     def chosen(self, findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -120,6 +122,11 @@ class Selection(NamedTuple):
             if finding.rule not in ignored:
                 severity = severities.get(finding.rule, finding.severity)
                 yield finding._replace(severity=severity)
+
+    def _on(self) -> set[Rule | Documented]:
+        """Rules that are on by default, and those whose own severity is chosen."""
+        own = {name for name, _ in self.severities}
+        return {rule for rule in RULES if rule.on or own & {rule.number, rule.name}}
 
     def _ignored(self) -> set[str]:
         return {rule.number for name in self.ignore for rule in named(name)}

@@ -241,6 +241,23 @@ def test_a_rule_is_chosen_by_name_number_or_its_beginning() -> None:
             named(name)
 
 
+@pytest.mark.parametrize(
+    ("selection", "is_on"),
+    [
+        (Selection(), False),
+        (Selection(severities=(("KI207", "warning"),)), True),
+        (Selection(severities=(("compiler-disagrees", "note"),)), True),
+        (Selection(severities=(("KI2", "error"),)), False),
+        (Selection(ignore=("KI207",), severities=(("KI207", "warning"),)), False),
+        (Selection(select=("KI1",), severities=(("KI207", "warning"),)), False),
+    ],
+)
+def test_a_severity_turns_on_the_rule_that_it_names(selection: Selection, is_on: bool) -> None:
+    chosen = {rule.number for rule in selection.rules()}
+    assert ("KI207" in chosen) == is_on
+    assert ("KI208" in chosen) == (not selection.select)
+
+
 def test_findings_of_the_gate_are_chosen_like_the_rules() -> None:
     ignored, kept = (Finding(number, "x", "warning", "", "") for number in ("KI501", "KI502"))
     selection = Selection(ignore=("KI501",), severities=(("KI502", "note"),))
