@@ -110,6 +110,7 @@ def command(
         code=is_page and asks_source,
         blocks=format == "json" or (is_page and asks_source),
         lds=kernel is not None,
+        most_loops=top or None if format == "text" else None,
     )
     if at is not None:
         look = look._replace(at=_instruction(at))

@@ -22,7 +22,7 @@ from kernelinfo.reading.assembly.scan import (
     label_offset,
     marks,
 )
-from kernelinfo.reading.data import Lines, decode, line_end, lines_from, searchable
+from kernelinfo.reading.data import Lines, decode, decoded_lines, line_end, searchable
 from kernelinfo.reading.debug_entries import DebugUnit
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
@@ -117,15 +117,15 @@ class AssemblyText:
 
     def _lines(self, symbol: str, start: int) -> Iterator[str]:
         """Lines from a label on, without the prefix that a log puts before each line."""
-        prefix = b""
+        prefix = ""
         label = label_offset(self._text, symbol, start, line_end(self._text, start))
         if label is not None:
-            prefix = self._text[start:label]
-            prefix = prefix if prefix.strip() else b""
+            prefix = decode(self._text[start:label])
+            prefix = prefix if prefix.strip() else ""
             # A quoted name may contain characters that begin a comment.
             start = self._text.find(b":", label + len(symbol.encode())) + 1
-        for line in lines_from(self._text, start):
-            yield decode(line.removeprefix(prefix))
+        for line in decoded_lines(self._text, start):
+            yield line.removeprefix(prefix)
 
     @cached_property
     def _files(self) -> list[int]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from kernelinfo.pressure.flow import read_flow
 from kernelinfo.pressure.graph import Graph
 from kernelinfo.pressure.high_vgprs import with_high_vgprs
-from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Instruction, Listing
+from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Listing
 from kernelinfo.pressure.liveness import BlockEffects, may_be_written, needed_from
 from kernelinfo.pressure.loops import Loop, Loops
 from kernelinfo.pressure.nouns import CodeLocation, Region
@@ -70,8 +70,8 @@ class LiveFunction:
         found = BlockEffects([], [], [])
         for block in range(self.size):
             reads = writes = defines = 0
-            for one in reversed(self.instructions_of(block)):
-                effect = one.effect
+            for index in reversed(self.flow.instructions(block)):
+                effect = self.instructions[index].effect
                 if effect.writes:
                     writes = writes | effect.writes if writes else effect.writes
                     if effect.mnemonic != IMPLICIT_DEF:
@@ -95,19 +95,20 @@ class LiveFunction:
     def live(self, block: int) -> Iterator[tuple[int, int, int]]:
         """Index of each instruction of a reachable block, last one first, and registers live before
         and after it."""
-        instructions, indices = self.instructions_of(block), self.flow.instructions(block)
+        instructions, indices = self.instructions, self.flow.instructions(block)
         written = self._written[block]
         grown: list[tuple[int, int]] = []  # (index, set before it) where the set grows
-        for index, one in zip(indices, instructions, strict=True):
-            effect = one.effect
-            if effect.writes & ~written and effect.mnemonic != IMPLICIT_DEF:
-                grown.append((index, written))
-                written |= effect.writes
+        if self._effects.defines[block] & ~written:
+            for index in indices:
+                effect = instructions[index].effect
+                if effect.writes & ~written and effect.mnemonic != IMPLICIT_DEF:
+                    grown.append((index, written))
+                    written |= effect.writes
         needed = 0
         for way in self.graph.after.of(block):
             needed = needed | self.needed[way] if needed else self.needed[way]
-        for index, one in zip(reversed(indices), reversed(instructions), strict=True):
-            effect = one.effect
+        for index in reversed(indices):
+            effect = instructions[index].effect
             after = needed & written | effect.writes
             if grown and grown[-1][0] == index:
                 written = grown.pop()[1]
@@ -133,23 +134,21 @@ class LiveFunction:
         found = [NO_REGISTERS] * len(self.instructions)
         known: dict[tuple[int, int], Counts] = {(0, 0): NO_REGISTERS}
         shared = {NO_REGISTERS: NO_REGISTERS}
+        last, of_last = 0, NO_REGISTERS  # set before the instruction counted last
         for block in filter(self.graph.is_reached, range(self.size)):
             for index, before, after in self.live(block):
                 counts = known.get((before, after))
                 if counts is None:
-                    counts = count(after)
+                    counts = of_last if after == last else count(after)
+                    last, of_last = before, counts if before == after else count(before)
                     if before != after:
-                        counts = Counts(*map(max, counts, count(before)))
+                        counts = Counts(*map(max, counts, of_last))
                     counts = shared.setdefault(counts, counts)
                     if len(known) == _MOST_KNOWN:
                         known.clear()
                     known[before, after] = counts
                 found[index] = counts
         return found
-
-    def instructions_of(self, block: int) -> tuple[Instruction, ...]:
-        """The instructions of a block."""
-        return self.instructions[self.flow.firsts[block] : self.flow.firsts[block + 1]]
 
     def code_of(self, block: int) -> Sequence[int]:
         """Indices of the instructions of a block that have code."""

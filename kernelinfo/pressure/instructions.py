@@ -16,11 +16,14 @@ ExecChange = Literal["narrows", "widens", "both"]
 _ENCODING = re.compile(r"_e64_dpp8?$|_e(?:32|64)$|_sdwa$|_dpp8?$")
 _BEYOND_255 = re.compile(r"v(?:\d+|\[\d+:\d+\])\s*/\*(v[^*]*)\*/")
 _UNRESOLVED = re.compile(r"(?<![\w.$@])[vas]\[[\d:\s]*+(?:\[|[^\d:\s\[\]][^\[\]]*+[\[\]])")
-_INDEXED = re.compile(r"[vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on")
-_CALL = re.compile(r"s_swappc_b64|s_swap_pc_i64|s_call_[bi]64")
 
 UNDECODED = "undecoded words"
 """Reason for inexact results: no disassembler decoded some machine code or data words."""
+_INEXACT = ("indexed registers", UNDECODED, "calls")
+_INEXACT_MNEMONIC = re.compile(
+    r"([vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on)|(v_illegal)|(s_swappc_b64|s_swap_pc_i64|s_call_[bi]64)"
+)
+"""A group for each reason why the text does not name all registers."""
 
 _EXEC_CHANGES: tuple[tuple[ExecChange, bool, re.Pattern[str]], ...] = (
     ("narrows", False, re.compile(r"s_and_saveexec_b(?:32|64)|v_cmpx_.*")),
@@ -59,6 +62,12 @@ _BRANCHES = {
 }
 
 
+def branch_effect(text: str) -> InstructionEffect | None:
+    """The effect of a branch whose only operand is a label; None for other instructions."""
+    branch = _TO_LABEL.fullmatch(text) if text.startswith("s_") else None
+    return _BRANCHES[branch[1]] if branch else None
+
+
 @lru_cache(maxsize=1 << 14)
 def effect(text: str) -> InstructionEffect:
     """The effect of an instruction.
@@ -66,8 +75,10 @@ def effect(text: str) -> InstructionEffect:
     `text` has no comments except those that name registers above v255. Both halves of a dual
     instruction (`::`) read before either of them writes.
     """
-    if text.startswith("s_") and (branch := _TO_LABEL.fullmatch(text)):
-        return _BRANCHES[branch[1]]
+    if branch := branch_effect(text):
+        return branch
+    if "::" not in text:
+        return _single(text)
     first, *others = map(_single, text.split("::"))
     for other in others:
         whole = first.mnemonic and other.mnemonic
@@ -85,22 +96,23 @@ def effect(text: str) -> InstructionEffect:
 def _single(text: str) -> InstructionEffect:
     taken, encoding = operation(text)
     written, kept = rules.access(taken, encoding)
-    written_operands, read_operands = list[str](), list[str]()
+    writes = reads = ""
     for position, operand in enumerate(taken.operands):
-        if operand.isalnum() and operand[0].isdigit():
+        if operand[:1].isdigit():
             continue  # a number
         if position in written:
-            written_operands.append(operand)
+            writes += f"{operand}, "
         if position not in written or position in kept:
-            read_operands.append(operand)
+            reads += f"{operand}, "
+    inexact = _INEXACT_MNEMONIC.fullmatch(taken.mnemonic)
     return InstructionEffect(
         intern(taken.mnemonic),
         taken.operands if taken.mnemonic.startswith("s_") else (),
-        named(", ".join(written_operands)),
-        named(", ".join(read_operands)),
+        named(writes),
+        named(reads),
         class_of(taken, encoding),
         _exec_change(taken.mnemonic, taken.operands[0] in _EXEC),
-        _unknown_registers(taken.mnemonic) or _unresolved(taken.operands),
+        _INEXACT[(inexact.lastindex or 1) - 1] if inexact else _unresolved(text, taken.operands),
     )
 
 
@@ -116,8 +128,8 @@ def operation(text: str) -> tuple[rules.Operation, str]:
     if name in ("exp", "export"):
         written = written.replace(" ", ", ", 1)
     operands = _split(written)
-    last, *modifiers = operands[-1].split() or [""]
-    taken = rules.Operation(name, (*operands[:-1], last), tuple(modifiers))
+    last, *modifiers = operands.pop().split() or [""]
+    taken = rules.Operation(name, (*operands, last), tuple(modifiers))
     return taken, encoding[0] if encoding else ""
 
 
@@ -149,15 +161,6 @@ def _exec_change(mnemonic: str, writes_exec: bool) -> ExecChange | None:
     return None
 
 
-def _unknown_registers(mnemonic: str) -> str | None:
-    """Reason why the text never names all registers of this mnemonic; None if it does."""
-    if _INDEXED.fullmatch(mnemonic):
-        return "indexed registers"
-    if mnemonic == "v_illegal":
-        return UNDECODED
-    return "calls" if _CALL.fullmatch(mnemonic) else None
-
-
-def _unresolved(operands: tuple[str, ...]) -> str | None:
-    unresolved = any("[" in operand and _UNRESOLVED.search(operand) for operand in operands)
+def _unresolved(text: str, operands: tuple[str, ...]) -> str | None:
+    unresolved = "[" in text and any(map(_UNRESOLVED.search, operands))
     return "registers named by unknown symbols" if unresolved else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from kernelinfo.pressure import data_directives
-from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, effect
+from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, branch_effect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.scan import SourceFiles
 from kernelinfo.reading.facts import SourceLine
@@ -270,6 +270,8 @@ class _ListingReader:
 
     def _text_and_effect(self, code: str) -> tuple[str, InstructionEffect] | None:
         """The text of an instruction without symbols, and its effect; None if it is none."""
+        if branch := branch_effect(code):
+            return code, branch
         if not _MNEMONIC.match(code):
             self._reasons[f"{UNKNOWN} {code.split(None, 1)[0][:40]}"] = None
             return None

@@ -56,9 +56,9 @@ class _Progress(NamedTuple):
 
     def need(self, block: int, found: int) -> None:
         """Note what a block needs."""
-        if len(self.shared) < _MOST_SHARED:
-            found = self.shared.setdefault(found, found)
-        self.needed[block] = self.shared.get(found, found)
+        is_full = len(self.shared) >= _MOST_SHARED
+        share = self.shared.get if is_full else self.shared.setdefault
+        self.needed[block] = share(found, found)
 
 
 def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
@@ -88,7 +88,8 @@ def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
 def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress, left: int) -> int:
     """Update what the blocks of a group need, in at most `left` visits. Returns the visits left."""
     (starts, ways), (befores, others) = graph.after, graph.before
-    needed, rank, _ = progress
+    reads, writes, _ = effects
+    (needed, rank, _), group_of = progress, graph.group_of
     order = sorted(graph.groups.of(group), key=rank.__getitem__)
     for position, block in enumerate(order):
         rank[block] = position
@@ -100,11 +101,14 @@ def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress
         block, found = order[position], 0
         for way in ways[starts[block] : starts[block + 1]]:
             found = found | needed[way] if found else needed[way]
-        found = effects.reads[block] | found & ~effects.writes[block]
+        if writes[block]:
+            found &= ~writes[block]
+        if reads[block]:
+            found |= reads[block]
         if found != needed[block]:
             progress.need(block, found)
             for other in others[befores[block] : befores[block + 1]]:
-                if graph.group_of[other] == group:
+                if group_of[other] == group:
                     is_waiting[rank[other]] = 1
         position = is_waiting.find(1, position + 1)
         if position < 0:

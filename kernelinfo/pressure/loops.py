@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from itertools import accumulate
 from typing import NamedTuple, TypeVar
 
@@ -129,21 +130,31 @@ class Loops:
         return loop.position <= self._innermost[block] <= loop.last
 
     def gathered(
-        self, own: Callable[[int], _T], add: Callable[[_T, _T], _T]
+        self,
+        positions: Iterable[int],
+        own: Callable[[Sequence[int]], _T],
+        add: Callable[[_T, _T], _T],
     ) -> Iterator[tuple[int, _T]]:
-        """Position of each loop, and its `own` value combined with those of the loops inside it.
+        """Each of some positions, the last one first, and the value of the loop there.
 
-        The last loop comes first. Values that wait belong to loops around it.
+        `own` returns the value of blocks. Those in an inner loop of `positions` are visited once,
+        for that loop; `add` combines its value with the outer loop's.
         """
-        waiting: dict[int, _T] = {}
-        for position in reversed(range(len(self))):
-            value = own(position)
-            if position in waiting:
-                value = add(value, waiting.pop(position))
+        starts, blocks = self.blocks
+        inner: list[tuple[int, int, _T]] = []  # begin, end and value; the last one is the next
+        for position in sorted(positions, reverse=True):
+            begin, end = position, self._lasts[position] + 1
+            visited = array("i")
+            values: list[_T] = []
+            while inner and inner[-1][0] < end:
+                inner_begin, inner_end, value = inner.pop()
+                visited += blocks[starts[begin] : starts[inner_begin]]
+                values.append(value)
+                begin = inner_end
+            visited += blocks[starts[begin] : starts[end]]
+            value = reduce(add, values, own(visited))
+            inner.append((position, end, value))
             yield position, value
-            parent = self._parents[position]
-            if parent != _NONE:
-                waiting[parent] = add(waiting[parent], value) if parent in waiting else value
 
 
 def _root(outermost: array[int], loop: int) -> int:
@@ -256,7 +267,8 @@ def _immediate_dominators(graph: Graph, numbered: _Numbered) -> array[int]:
             nearest = numbers[other]
             if nearest > number:
                 nearest = semi[_least(ancestors, best, semi, nearest)]
-            least = min(least, nearest)
+            if nearest < least:
+                least = nearest
         semi[number], ancestors[number] = least, parent
         if least != parent:
             waiting[least], behind[number] = number, waiting[least]

@@ -58,6 +58,8 @@ class Look(NamedTuple):
     code: bool = False
     blocks: bool = False
     lds: bool = False
+    most_loops: int | None = None
+    """Number of loops that are wanted, those with the highest peaks; None for all."""
 
 
 _LOOK = Look()
@@ -208,7 +210,9 @@ def _story(result: Result, function: LiveFunction, look: Look) -> Story:
     steps: tuple[VgprStep, ...] = ()
     if kernel.target and occupancy:
         steps = vgpr_steps(kernel.target, occupancy)
-    story = Storyteller(function, files, steps).story(look.at(function), look.blocks)
+    story = Storyteller(function, files, steps).story(
+        look.at(function), look.blocks, look.most_loops
+    )
     if not story.exact or not _exceeds(story, kernel):
         return story
     return story._replace(exact=False, reasons=(NOT_ALLOCATED,))

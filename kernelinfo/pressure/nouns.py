@@ -146,6 +146,9 @@ class Story(NamedTuple):
     lines: tuple[LinePressure, ...]
     """Highest peak first."""
     loops: tuple[LoopPressure, ...]
+    """In the order of the text."""
+    loops_left_out: int
+    """Loops of lower peaks, if only the highest ones were asked for."""
     blocks: tuple[BlockPressure, ...]
     """Empty if they were not asked for."""
     curve: tuple[Counts, ...]

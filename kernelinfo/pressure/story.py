@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
-from itertools import groupby
+from heapq import nsmallest
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from kernelinfo.model.calculator import VgprStep
@@ -54,10 +55,13 @@ class Storyteller:
         """Live registers at each instruction."""
         self._tallies = tallies(function.instructions)
 
-    def story(self, at: int | None = None, blocks: bool = False) -> Story:
+    def story(
+        self, at: int | None = None, blocks: bool = False, most_loops: int | None = None
+    ) -> Story:
         """The story of the function, with its `blocks` if asked for.
 
         `at` is the index of the instruction whose live values are wanted; None for the peak.
+        `most_loops` is as in `measure.Look`.
         """
         function = self.function
         peak = self._peak()
@@ -66,6 +70,7 @@ class Storyteller:
         values, are_all_followed = live_values(function, at)
         tangled = () if are_all_followed else (TANGLED,)
         reasons = tuple(dict.fromkeys((*function.reasons, *tangled)))
+        loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
         named = union(one.effect.writes | one.effect.reads for one in function.instructions)
         return Story(
             files=self.files,
@@ -78,7 +83,8 @@ class Storyteller:
             at=function.location(at, function.loop_around(at)),
             live_across=values,
             lines=tuple(self._lines()),
-            loops=tuple(self._loops()),
+            loops=tuple(loops),
+            loops_left_out=len(function.loops) - len(loops),
             blocks=tuple(self._blocks()) if blocks else (),
             curve=tuple(function.counts[index] for index in function.code),
             steps=self.steps,
@@ -123,20 +129,44 @@ class Storyteller:
         found.sort(key=lambda one: (-one.code.peak.vector, -one.code.counts.instructions))
         return found
 
-    def _loops(self) -> list[LoopPressure]:
-        """Pressure of every loop, in the order of the text."""
+    def _highest(self, most: int | None, peak: int) -> Collection[int]:
+        """Positions of the loops with the highest peaks, and of the loop around the peak.
+
+        All loops if `most` is None. Records of 300,000 loops take 4 s and 200 MiB.
+        """
+        function, loops = self.function, self.function.loops
+        every = range(len(loops))
+        if most is None or most >= len(loops):
+            return every
+        live = [
+            pressure.vector if one.is_code else 0
+            for pressure, one in zip(self._pressures, function.instructions, strict=True)
+        ]
+        in_block = [max(live[first:end]) for first, end in pairwise(function.flow.firsts)]
+        in_loop = dict(
+            loops.gathered(every, lambda blocks: max(map(in_block.__getitem__, blocks)), max)
+        )
+
+        def rank(position: int) -> tuple[int, int]:
+            first = function.flow.firsts[loops[position].header]
+            return -in_loop[position], function.number[first]
+
+        around = function.loop_around(peak)
+        return {*nsmallest(most, in_loop, key=rank), *([around.position] if around else [])}
+
+    def _loops(self, wanted: Collection[int]) -> list[LoopPressure]:
+        """Pressure of the loops at some positions, in the order of the text."""
         loops = self.function.loops
         alike = _Alike()
-        parts = loops.gathered(self._part, _together)
+        parts = loops.gathered(wanted, self._part, _together)
         found = [self._loop(loops[position], part, alike) for position, part in parts]
         found.sort(key=lambda loop: loop.at.number)
         return found
 
-    def _part(self, position: int) -> _LoopPart:
-        """The part of a loop that is in no loop inside it."""
+    def _part(self, blocks: Sequence[int]) -> _LoopPart:
+        """The part of a loop that consists of some blocks."""
         function = self.function
-        blocks = function.loops.blocks.of(position)
-        indices = function.code_of(blocks[0])
+        indices: Sequence[int] = function.code_of(blocks[0])
         if len(blocks) > 1:
             indices = [index for block in blocks for index in function.code_of(block)]
         last = function.number[max(indices, default=0)]

@@ -12,7 +12,8 @@ from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import CodeLocation, LiveValues
 from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
-_MOST_STEPS = 200_000  # for one instruction's values; compiled code needs 2 an instruction
+_MOST_STEPS = 200_000
+"""For one instruction's values. Compiled code needs 2 an instruction; kernels have up to 30,000."""
 _BLOCK_STEPS = 4
 _SIMILAR = 0.9  # within a group, shortest time untouched / longest
 
@@ -64,7 +65,7 @@ class _Search:
         self._loop = loop
         self._start = start
         self._block = function.block_of(start)
-        self.left = _MOST_STEPS + len(function.instructions)
+        self.left = _MOST_STEPS
         """Steps that may still be taken: one for an instruction, `_BLOCK_STEPS` for a block. 0 if
         the search was cut short."""
         self._reads: dict[int, tuple[int, int]] = {}
@@ -114,12 +115,12 @@ class _Search:
         """Distance and block that are pending → registers sought there."""
         while self.left:
             if direction == -1:
-                sought &= whole(function.live_in(number))
+                sought = self._live(sought, number)
             for way in ways[starts[number] : starts[number + 1]] if sought else ():
                 known = seen.get(way, 0)
                 new = sought & ~known
                 if new and direction == 1:
-                    new &= whole(function.live_in(way))
+                    new = self._live(new, way)
                 if new and function.graph.is_reached(way):
                     seen[way] = known | new
                     visit = distance, way
@@ -138,6 +139,11 @@ class _Search:
                 sought, distance = look(indices[::direction], distance, sought)
             else:
                 distance += len(indices)
+
+    def _live(self, sought: int, block: int) -> int:
+        """The sought registers that are live at the begin of a block; usually all of them."""
+        live = self._function.live_in(block)
+        return sought & whole(live) if sought & ~live else sought
 
     def _read_in(self, indices: range, distance: int, sought: int) -> tuple[int, int]:
         """Note first reads. Returns the registers still sought, and the distance at the end."""

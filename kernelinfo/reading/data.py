@@ -274,6 +274,12 @@ def lines_from(text: Text, offset: int) -> Iterator[bytes]:
         yield from piece.removesuffix(b"\n").split(b"\n")
 
 
+def decoded_lines(text: Text, offset: int) -> Iterator[str]:
+    """Lines as `lines_from` has them, each as `decode` returns it."""
+    for _, piece in pieces(text, offset, size=_LINES):
+        yield from decode(piece).removesuffix("\n").split("\n")
+
+
 def match_at(pattern: re.Pattern[bytes], text: Text, offset: int) -> re.Match[bytes] | None:
     """Match at `offset`; its own offsets are counted from there. It has at most 16 MiB."""
     size = _LINES

@@ -30,7 +30,7 @@ def explanations(
     first = [*islice(results, 2)]
     is_alone = len(first) == 1
     known: KnownTexts = {}
-    measured = _with_code(chain(first, results), wanted, is_alone)
+    measured = _with_code(chain(first, results), wanted, is_alone, view.top or None)
     for index, (result, one) in enumerate(measured):
         yield "\n" if index else ""
         further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
@@ -52,7 +52,7 @@ def _origin(result: Result, is_alone: bool) -> Notes:
 
 
 def _with_code(
-    results: Iterator[Result], wanted: Options, is_alone: bool
+    results: Iterator[Result], wanted: Options, is_alone: bool, most_loops: int | None
 ) -> Iterator[tuple[Result, Measured | None]]:
     """Each kernel with its code. None for a code object, unless it is alone and llvm-objdump is
     installed. A file is opened again once."""
@@ -62,7 +62,7 @@ def _with_code(
             yield from ((one, None) for one in kernels)
             continue
         kinds = ("assembly", "code-object")
-        measured = measure_again(kernels, Look(lds=True), wanted, kinds)
+        measured = measure_again(kernels, Look(lds=True, most_loops=most_loops), wanted, kinds)
         yield from zip(kernels, measured, strict=True)
 
 

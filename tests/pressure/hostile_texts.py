@@ -20,7 +20,7 @@ def blocks(count: int, ways: Callable[[int], Iterator[int]], body: str = ADD) ->
     return texts.module("".join(lines))
 
 
-def _nest(count: int) -> str:
+def nested_loops(count: int) -> str:
     """Nested loops, each with a register of its own."""
     heads = "".join(f".LBB0_{n}:\n\tv_mov_b32_e32 v{n % 256}, v0\n" for n in range(count))
     ends = "".join(f"\ts_cbranch_scc1 .LBB0_{n}\n{ADD}" for n in reversed(range(count)))
@@ -56,7 +56,7 @@ def _instructions(count: int) -> str:
     )
 
 
-def _registers_and_loops(count: int) -> str:
+def registers_and_loops(count: int) -> str:
     """Blocks that each read a register, write another one and branch far."""
     chance = random.Random(2)
     lines = []
@@ -102,12 +102,12 @@ LARGEST: dict[str, Callable[[], str]] = {
     "random jumps": lambda: blocks(_MANY, _random_ways(6, _MANY)),
     "source lines": lambda: _blocks_with_lines(_MANY),
     "a million different instructions": lambda: _instructions(1_000_000),
-    "registers that travel far": lambda: _registers_and_loops(_MANY // 2),
+    "registers that travel far": lambda: registers_and_loops(_MANY // 2),
 }
 """Name → generator of a text with 1,000,000 instructions or 300,000 blocks."""
 
 LARGE: dict[str, Callable[[], str]] = {
-    "nested loops": lambda: _nest(20_000),
+    "nested loops": lambda: nested_loops(20_000),
     "self loops": lambda: blocks(_BLOCKS, lambda n: iter([n])),
     "a chain backwards": lambda: blocks(_BLOCKS, lambda n: iter([n - 1])),
     "ladders with a common exit": lambda: blocks(_BLOCKS, lambda n: iter([n - 1, _BLOCKS - 1])),
@@ -118,7 +118,7 @@ LARGE: dict[str, Callable[[], str]] = {
     "random jumps far": lambda: blocks(_BLOCKS, _random_ways(4, _BLOCKS)),
     "one head of many loops": lambda: blocks(_BLOCKS, lambda n: iter([0])),
     "blocks without code": lambda: blocks(_BLOCKS, lambda n: iter([n // 2]), ""),
-    "registers that travel far": lambda: _registers_and_loops(_BLOCKS),
+    "registers that travel far": lambda: registers_and_loops(_BLOCKS),
     "masks": lambda: _masks(30_000),
     "different instructions": lambda: _instructions(200_000),
     "kernels described at the end": lambda: _many_kernels(3000, list),

@@ -20,6 +20,7 @@ from kernelinfo.pressure.disassemblers import programs
 from ..conftest import FIXTURES
 from ..test_golden import OCCUPANCY, VARIETY, compare, run
 from . import disassembler
+from .hostile_texts import nested_loops, registers_and_loops
 
 SAMPLE = f"assembly/{OCCUPANCY}.s"
 SCHEMA = Path(kernelinfo.__file__).parent / "render" / "pressure" / "pressure-schema.json"
@@ -294,3 +295,20 @@ def test_explain_takes_at_most_half_as_long_again() -> None:
     runs = [(seconds(start + end), seconds(start + without + end)) for _ in range(15)]
     whole, rest = map(min, zip(*runs, strict=True))
     assert whole <= 1.5 * rest
+
+
+@pytest.mark.parametrize("name", ["nested", "far"])
+def test_fewer_rows_are_the_first_rows_of_all_loops(name: str, tmp_path: Path) -> None:
+    text = {"nested": nested_loops(20), "far": registers_and_loops(60)}[name]
+    path = tmp_path / "k.s"
+    path.write_text(text)
+
+    def loops(top: int) -> list[list[str]]:
+        out, err, code = run("pressure", str(path), "k", "--top", str(top), "--width", "400")
+        assert (err, code) == ("", 0)
+        return [line.split() for line in out.splitlines() if line.startswith(" .LBB0_")]
+
+    every = loops(0)
+    assert len(every) > 3
+    for top in range(1, len(every)):
+        assert loops(top) == every[:top]

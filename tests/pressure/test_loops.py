@@ -70,11 +70,13 @@ def test_loops_are_the_natural_ones(ways: Ways) -> None:
         assert (around.depth if around else 0) == sum(block in body for body in bodies.values())
 
 
-@given(graphs())
-def test_what_is_gathered_is_of_the_whole_loop(ways: Ways) -> None:
+@given(graphs(), st.data())
+def test_what_is_gathered_is_of_the_whole_loop(ways: Ways, data: st.DataObject) -> None:
     loops = Loops(graph_of(ways))
-    gathered = loops.gathered(lambda loop: set(loops.blocks.of(loop)), lambda a, b: a | b)
-    assert {loops[at].header: body for at, body in gathered} == natural_loops(ways)
+    wanted = {at for at in range(len(loops)) if data.draw(st.booleans())}
+    gathered = loops.gathered(wanted, set, lambda a, b: a | b)
+    bodies = natural_loops(ways)
+    assert dict(gathered) == {at: bodies[loops[at].header] for at in wanted}
 
 
 @given(graphs())

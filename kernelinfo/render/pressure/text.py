@@ -244,7 +244,7 @@ def loops_table(story: Story, view: View) -> Iterator[str]:
         *([["depth", "", *(str(one.depth) for one in shown)]] if shown else []),
     ]
     yield from counts_table(labels, [story.code, *(one.code for one in shown)], view)
-    yield _hidden(len(loops), "loop", view)
+    yield _hidden(len(loops) + story.loops_left_out, "loop", view)
 
 
 def counts_table(
