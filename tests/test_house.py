@@ -156,11 +156,11 @@ def test_every_rule_is_in_the_list_and_documented() -> None:
 
 
 def test_what_two_builds_are_compared_by_is_the_table_of_numbers() -> None:
-    from kernelinfo.compare.summary import KernelSummary
+    from kernelinfo.compare.summary import KernelNumbers
     from kernelinfo.kernel.numbers import BY_FIELD
 
     numeric = (int | None, float | None)
-    held = {name for name, type in get_type_hints(KernelSummary).items() if type in numeric}
+    held = {name for name, type in get_type_hints(KernelNumbers).items() if type in numeric}
     assert held == set(BY_FIELD)
 
 

@@ -3,6 +3,7 @@
 from kernelinfo.compare import Comparison as Comparison
 from kernelinfo.compare.builds import diff as diff
 from kernelinfo.compare.changes import Pair as Pair
+from kernelinfo.compare.summary import KernelNumbers as KernelNumbers
 from kernelinfo.compare.summary import KernelSummary as KernelSummary
 from kernelinfo.config import Configuration as Configuration
 from kernelinfo.config import read_config as read_config

@@ -63,7 +63,7 @@ class Comparison(NamedTuple):
             for measure in ("waves_per_simd", "percent", "scratch_bytes_per_lane")
         )
         spilling = [
-            sum(1 for kernel in kernels if kernel.vgpr_spills or kernel.sgpr_spills)
+            sum(1 for kernel in kernels if kernel.numbers.vgpr_spills or kernel.numbers.sgpr_spills)
             for kernels in ([pair.old for pair in self.pairs], [pair.new for pair in self.pairs])
         ]
         old, new = map(Totals, waves, percent, spilling, scratch)
@@ -73,8 +73,9 @@ class Comparison(NamedTuple):
 def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[float, float]:
     """(old, new) sums of a measure over the pairs that have it on both sides."""
     of = attrgetter(measure)
-    known = [pair for pair in pairs if None not in (of(pair.old), of(pair.new))]
-    return sum(of(pair.old) for pair in known), sum(of(pair.new) for pair in known)
+    values = ((of(pair.old.numbers), of(pair.new.numbers)) for pair in pairs)
+    known = [both for both in values if None not in both]
+    return sum(old for old, _ in known), sum(new for _, new in known)
 
 
 def compare(
@@ -111,10 +112,12 @@ _Summaries = dict[int, KernelSummary]  # position in the build → kernel
 
 
 def _kernels(build: Build, unstated: dict[str, Any]) -> Sequence[KernelSummary]:
-    """The kernels, without the fields that one of the builds does not store."""
+    """The kernels, without the numbers that one of the builds does not store."""
     if not unstated:
         return build.kernels
-    return [kernel._replace(**unstated) for kernel in build.kernels]
+    return [
+        kernel._replace(numbers=kernel.numbers._replace(**unstated)) for kernel in build.kernels
+    ]
 
 
 def _unchanged(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
-from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.kernel.numbers import BY_FIELD, INSTRUCTION_NUMBERS
 from kernelinfo.model.limits import RESOURCES
 
@@ -28,7 +28,7 @@ class Move(NamedTuple):
     """One number that differs; None if an input does not state it."""
 
     measure: str
-    """Name of a field of `KernelSummary`."""
+    """Name of a field of `KernelNumbers`."""
     old: float | None
     new: float | None
 
@@ -76,7 +76,7 @@ class Pair(NamedTuple):
     @property
     def compares_waves(self) -> bool:
         """True if waves per SIMD of the two compare: one processor, and one size of waves."""
-        sizes = {self.old.wave_size, self.new.wave_size} - {None}
+        sizes = {self.old.numbers.wave_size, self.new.numbers.wave_size} - {None}
         return self.one_processor and len(sizes) < 2
 
     @property
@@ -86,7 +86,7 @@ class Pair(NamedTuple):
         Same processor and wave size: compare waves. Otherwise compare percent, and ignore the wave
         size of different processors.
         """
-        before, after = _values(self.old), _values(self.new)
+        before, after = _values(self.old.numbers), _values(self.new.numbers)
         if before == after:
             return ()
         aside = ["percent" if self.compares_waves else "waves_per_simd"]
@@ -144,7 +144,7 @@ class Pair(NamedTuple):
             RESOURCES[limit]
             for move in moved.values()
             if BY_FIELD[move.measure].topic == "occupancy"
-            for limit in (self.old if move.better else self.new).limiters
+            for limit in (self.old if move.better else self.new).numbers.limiters
         }
         return "; ".join(_topics((one for one in _RESOURCES if one not in told), moved))
 
@@ -152,7 +152,8 @@ class Pair(NamedTuple):
     def why_waves(self) -> str:
         """The part of `why` on waves per SIMD. The waves must have moved."""
         moved = {move.measure: move for move in self.moves}
-        waves = Move("waves_per_simd", self.old.waves_per_simd, self.new.waves_per_simd)
+        old, new = self.old.numbers.waves_per_simd, self.new.numbers.waves_per_simd
+        waves = Move("waves_per_simd", old, new)
         return _of_occupancy(self, waves, moved)
 
 
@@ -168,7 +169,7 @@ def effect(found: Sequence[Move]) -> Effect:
 
 def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
     """The limit that costs waves now, or the old limit if waves were gained, in words."""
-    old, new = pair.old, pair.new
+    old, new = pair.old.numbers, pair.new.numbers
     topics = [RESOURCES[limit] for limit in (old if occupancy.better else new).limiters]
     parts = list(_topics((topic for topic in topics if topic != "scratch"), moved))
     reached = "cannot launch now"
@@ -182,11 +183,11 @@ def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
     return "; ".join(parts)
 
 
-def bounded(value: float | None, kernel: KernelSummary) -> str:
+def bounded(value: float | None, of: KernelNumbers) -> str:
     """The value as text: `4`, `≤4` for an upper bound other than 0, `?` for an unknown one."""
     if value is None:
         return "?"
-    return f"{'≤' if kernel.exact is False and value else ''}{value:.4g}"
+    return f"{'≤' if of.exact is False and value else ''}{value:.4g}"
 
 
 _RESOURCES = ("VGPR", "SGPR", "LDS")

@@ -124,7 +124,7 @@ def _contradiction(kernel: SavedKernel, options: Options) -> str | None:
     """A sentence if the report was saved for another launch than the options ask; else None."""
     trap_sgprs = None if options.trap_handler else 0
     asked = (
-        (options.workgroup_size, kernel.summary.workgroup_size, "workgroups of {}"),
+        (options.workgroup_size, kernel.summary.numbers.workgroup_size, "workgroups of {}"),
         (options.dynamic_lds_bytes, kernel.dynamic_lds_bytes, "{} B of dynamic LDS"),
         (options.run_as, kernel.run_target, "{}"),
         (trap_sgprs, kernel.trap_sgprs, "{} SGPRs of a trap handler"),

@@ -65,7 +65,7 @@ def limiters(of: Any, *keys: str) -> tuple[Resource, ...]:
 
 
 def numbers(of: Any, names: Iterable[tuple[Number, str]]) -> dict[str, Any]:
-    """Fields of a `KernelSummary`, read from these names; dots separate nested keys."""
+    """Fields of `KernelNumbers`, read from these names; dots separate nested keys."""
     return {
         number.field: count(of, *name.split("."), kind=float if number.is_gain else int)
         for number, name in names

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
-from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.reading.blob import Problem
@@ -85,8 +85,10 @@ def _summary(entry: SavedEntry, kernel: SavedEntry) -> KernelSummary:
         name=text(kernel, "name"),
         symbol=text(kernel, "symbol"),
         code_object="",
-        limiters=limiters(kernel, "occupancy", "limiters"),
+        numbers=KernelNumbers(
+            limiters=limiters(kernel, "occupancy", "limiters"),
+            exact=value(bool, kernel, "occupancy", "exact"),
+            **found,
+        ),
         source=source,
-        exact=value(bool, kernel, "occupancy", "exact"),
-        **found,
     )

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator
 
 from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
-from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.csv_guard import unguarded
 from kernelinfo.errors import UnknownTargetError
 from kernelinfo.hardware.targets import find
@@ -79,12 +79,14 @@ def _summary(row: SavedRow) -> KernelSummary:
         name=demangle(symbol),
         symbol=symbol,
         code_object="",
-        limiters=limiters(row, "Limiters"),
+        numbers=KernelNumbers(
+            limiters=limiters(row, "Limiters"),
+            exact=value(bool, row, "Exact"),
+            reserved_vgprs=_allocated_vgprs(row),
+            **found,
+        ),
         source=source,
-        exact=value(bool, row, "Exact"),
-        reserved_vgprs=_allocated_vgprs(row),
         options=_options(row),
-        **found,
     )
 
 

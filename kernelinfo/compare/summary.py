@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
-from operator import itemgetter
 from sys import intern
 from typing import Any, NamedTuple
 
@@ -19,17 +18,9 @@ from kernelinfo.reading.target_id import compilers as compilers_of
 from kernelinfo.reading.target_id import target_id
 
 
-class KernelSummary(NamedTuple):
-    """One kernel of one build; a field is None if the input does not state it."""
+class KernelNumbers(NamedTuple):
+    """The numbers of a kernel; one is None if the input does not state it."""
 
-    target: str
-    """Processor with the features that the code sets: `gfx90a:sramecc+:xnack-`."""
-    name: str
-    """Demangled, with template arguments."""
-    symbol: str
-    """Mangled."""
-    code_object: str
-    """Path relative to the build, and the member inside the file."""
     workgroup_size: int | None
     """Assumed workgroup size in workitems."""
     waves_per_simd: float | None
@@ -51,8 +42,6 @@ class KernelSummary(NamedTuple):
     vgpr_spills: int | None
     sgpr_spills: int | None
     code_bytes: int | None
-    source: SourceLine | None = None
-    """Source line; shown, not compared."""
     reserved_sgprs: int | None = None
     """SGPRs that the hardware allocates per wave, without those of the trap handler."""
     wave_size: int | None = None
@@ -77,16 +66,36 @@ class KernelSummary(NamedTuple):
     other: int | None = None
     load_bytes: int | None = None
     store_bytes: int | None = None
+
+
+class KernelSummary(NamedTuple):
+    """One kernel of one build. Each of its numbers is read by its own name, too: `kernel.vgprs`."""
+
+    target: str
+    """Processor with the features that the code sets: `gfx90a:sramecc+:xnack-`."""
+    name: str
+    """Demangled, with template arguments."""
+    symbol: str
+    """Mangled."""
+    code_object: str
+    """Path relative to the build, and the member inside the file."""
+    numbers: KernelNumbers
+    """One object for all kernels of a build with equal numbers."""
+    source: SourceLine | None = None
+    """Source line; shown, not compared."""
     accepted: tuple[tuple[str, str], ...] = ()
     """(rule, severity) of findings that a baseline accepts; not compared."""
     options: tuple[tuple[str, str], ...] = ()
     """Triton's constants and compile options; shown, not compared."""
 
+    def __getattr__(self, name: str) -> Any:
+        """A number by its own name."""
+        return getattr(self.numbers, name)
+
     @property
     def content(self) -> tuple[object, ...]:
         """The compared values, in the order of `COMPARED`."""
-        content: tuple[object, ...] = _CONTENT(self)
-        return content
+        return self.target, self.name, self.symbol, self.code_object, *self.numbers
 
     @property
     def processor(self) -> str:
@@ -108,9 +117,8 @@ class KernelSummary(NamedTuple):
 
 
 _COUNTED = tuple(number.field for number in INSTRUCTION_NUMBERS)
-_SHOWN = ("source", "accepted", "options")
-COMPARED = tuple(name for name in KernelSummary._fields if name not in _SHOWN)
-_CONTENT = itemgetter(*map(KernelSummary._fields.index, COMPARED))
+IDENTITY = ("target", "name", "symbol", "code_object")
+COMPARED = (*IDENTITY, *KernelNumbers._fields)
 
 
 class Build(NamedTuple):
@@ -137,9 +145,16 @@ def build(
     Equal kernels of several builds that share `known` are one object.
     """
     compilers: set[str] = set()
-    kernels = summaries(results, name_of, compilers)
-    if known is not None:
-        kernels = (known.setdefault(kernel, kernel) for kernel in kernels)
+    kernels: list[KernelSummary] = []
+    numbers: dict[KernelNumbers, KernelNumbers] = {}
+    for kernel in summaries(results, name_of, compilers):
+        one = known.get(kernel) if known else None
+        if one is None:
+            shared = numbers.setdefault(kernel.numbers, kernel.numbers)
+            one = kernel._replace(numbers=shared)
+            if known is not None:
+                known[one] = one
+        kernels.append(one)
     return Build(tuple(kernels), tuple(sorted(compilers)))
 
 
@@ -153,24 +168,28 @@ def summaries(
             of = result.kernel.code_object
             called, target = name_of(of), target_id(of.target, of.features)
             compilers.update(compilers_of(of.stamps))
-        yield _summary(result, target, called)
+        kernel = result.kernel
+        yield KernelSummary(
+            target=target,
+            name=intern(kernel.name),  # 12,591 different names of 88,137 kernels
+            symbol=intern(kernel.symbol),
+            code_object=called,
+            numbers=_numbers(result),
+            source=kernel.source,
+            options=of.options,
+        )
 
 
-def _summary(result: Result, target: str, called: str) -> KernelSummary:
+def _numbers(result: Result) -> KernelNumbers:
+    """The numbers of a kernel under the launch of its occupancy."""
     kernel, occupancy = result.kernel, result.occupancy
-    numbers: dict[str, Any] = {number.field: number.of(result) for number in NUMBERS}
+    found: dict[str, Any] = {number.field: number.of(result) for number in NUMBERS}
     if kernel.instructions:
-        numbers |= zip(_COUNTED, kernel.instructions, strict=True)
-    return KernelSummary(
-        target=target,
-        name=intern(kernel.name),  # 12,591 different names of 88,137 kernels
-        symbol=intern(kernel.symbol),
-        code_object=called,
+        found |= zip(_COUNTED, kernel.instructions, strict=True)
+    return KernelNumbers(
         limiters=occupancy.limiters if occupancy else (),
-        source=kernel.source,
         exact=occupancy.exact if occupancy else None,
-        options=kernel.code_object.options,
-        **numbers,
+        **found,
     )
 
 

@@ -145,7 +145,7 @@ def waves_lost(histories: Iterable[History], by: By) -> Mapping[str, float]:
     lost = defaultdict[str, float](float)
     for one in histories:
         if one.first and one.last and Pair(one.first, one.last).compares_waves:
-            fewer = (one.first.waves_per_simd or 0) - (one.last.waves_per_simd or 0)
+            fewer = (one.first.numbers.waves_per_simd or 0) - (one.last.numbers.waves_per_simd or 0)
             if fewer > 0:
                 lost[_key(one, one.last, by)] += fewer
     return lost
@@ -157,5 +157,6 @@ def _key(history: History, kernel: KernelSummary, by: By) -> str:
     if by == "target":
         return kernel.target
     if by == "limiter":
-        return " ".join(kernel.limiters) or "?"
-    return "?" if kernel.waves_per_simd is None else str(kernel.waves_per_simd)
+        return " ".join(kernel.numbers.limiters) or "?"
+    waves = kernel.numbers.waves_per_simd
+    return "?" if waves is None else str(waves)

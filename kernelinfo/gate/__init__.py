@@ -129,16 +129,19 @@ class _Judgement:
         return pinnable_kernels(self._results, self._folder)
 
     def outcome(self) -> Outcome:
-        judged = tuple(map(self._judged, self._results, self._kernels(), self._budgets))
-        self._problems += self._unmet()
+        results: list[Result] = []
+        excused: dict[int, Judged] = {}
+        for one in map(self._judged, self._results, self._kernels(), self._budgets):
+            if one.suppressed or one.accepted:
+                excused[len(results)] = one
+            results.append(one.result)
+        problems = (*self._problems, *self._unmet())
         return Outcome(
-            judged=judged,
+            report=Report(tuple(results), problems, self._report.repeats),
             notices=tuple(self._notices()),
-            problems=tuple(self._problems),
-            report=Report(
-                tuple(one.result for one in judged), tuple(self._problems), self._report.repeats
-            ),
+            problems=problems,
             fail_on=self._configuration.fail_on,
+            excused=excused,
             passed_over=len(self._report.results) - len(self._results),
             comparison=self._comparison,
             baseline=self._configuration.baseline,
@@ -231,7 +234,9 @@ class _Judgement:
         self, result: Result, summary: KernelSummary, allowed: Budget | None
     ) -> Iterator[Finding]:
         if allowed is not None:
-            unknown = [m.key for m, _ in allowed.bounds if getattr(summary, m.field) is None]
+            unknown = [
+                m.key for m, _ in allowed.bounds if getattr(summary.numbers, m.field) is None
+            ]
             self._cannot_tell(result.kernel, "its budget", unknown)
             yield from budget.broken(summary, allowed, self._file)
 
@@ -253,7 +258,7 @@ class _Judgement:
         kernel = result.kernel
         gate, strict = self._configuration.gate, self._configuration.strict_baseline
         pinned, stated = (
-            [m.key for m, _ in gate.allowances if getattr(side, m.field) is not None]
+            [m.key for m, _ in gate.allowances if getattr(side.numbers, m.field) is not None]
             for side in (pair.old, pair.new)
         )
         self._cannot_tell(kernel, "the baseline", [key for key in pinned if key not in stated])

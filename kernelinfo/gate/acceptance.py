@@ -72,7 +72,7 @@ def _rank(severity: str | None) -> int:
 def _is_worse(pair: Pair, allowed: Budget) -> bool:
     """True if a number that the budget bounds is worse than the pinned one, or is not pinned."""
     for measure, _ in allowed.bounds:
-        old, new = getattr(pair.old, measure.field), getattr(pair.new, measure.field)
+        old, new = (getattr(one.numbers, measure.field) for one in (pair.old, pair.new))
         if new is not None and (old is None or (new < old if measure.is_gain else new > old)):
             return True
     return False

@@ -10,7 +10,16 @@ from functools import partial
 from typing import Any, get_type_hints
 
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.compare.summary import COMPARED, Build, KernelSummary, build, path_under, summaries
+from kernelinfo.compare.summary import (
+    COMPARED,
+    IDENTITY,
+    Build,
+    KernelNumbers,
+    KernelSummary,
+    build,
+    path_under,
+    summaries,
+)
 from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError, ReadError
 from kernelinfo.gate import baseline_entry
@@ -46,10 +55,10 @@ _TYPES: dict[object, tuple[type, ...]] = {
     bool | None: (bool, type(None)),
     tuple[Resource, ...]: (list,),
 }
-_FIELDS = get_type_hints(KernelSummary)
+_FIELDS = get_type_hints(KernelSummary) | get_type_hints(KernelNumbers)
 _KEYS = {key: _TYPES[_FIELDS[key]] for key in COMPARED}
 """Field -> types of its value in version 1, for all compared fields."""
-_REQUIRED = _KEYS.keys() - KernelSummary._field_defaults
+_REQUIRED = _KEYS.keys() - KernelNumbers._field_defaults
 
 
 def is_baseline(path: str) -> bool:
@@ -187,7 +196,9 @@ def _of_version_1(kernel: Any, known: baseline_entry.Known) -> KernelSummary:
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")
-    found = KernelSummary(**{**kernel, "limiters": tuple(limiters)})
+    numbers = {**kernel, "limiters": tuple(limiters)}
+    identity = {key: numbers.pop(key) for key in IDENTITY}
+    found = KernelSummary(**identity, numbers=KernelNumbers(**numbers))
     return known.get(found, found)
 
 

@@ -8,12 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
 
-from kernelinfo.compare.summary import COMPARED, KernelSummary
+from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.numbers import BY_FIELD
 from kernelinfo.model.limits import RESOURCES
 
-_IDENTITY = ("target", "name", "symbol", "code_object")
 _FIELDS: dict[str, tuple[str, ...]] = {
     "workgroup-size": ("workgroup_size",),
     "wave-size": ("wave_size",),
@@ -31,14 +30,15 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "code-size": ("code_bytes",),
     "accepted": ("accepted",),
 }
-"""Key -> its field of `KernelSummary`, or the two fields of `[used, allocated]`."""
+"""Key -> its field of `KernelNumbers`, or the two fields of `[used, allocated]`. `accepted` is one
+of `KernelSummary`."""
 _DEFAULTS: dict[str, Any] = {field: 0 for fields in _FIELDS.values() for field in fields} | {
     "exact": True,
     "limiters": (),
     "accepted": (),
 }
 """Field -> value if the entry does not state it."""
-for _added in COMPARED[len(_IDENTITY) :]:  # numbers that older baselines lack
+for _added in KernelNumbers._fields:  # numbers that older baselines lack
     if _added not in _DEFAULTS:
         _FIELDS[BY_FIELD[_added].key or _added] = (_added,)
         _DEFAULTS[_added] = None
@@ -47,8 +47,7 @@ _TARGET, _ON, _NAME, _SYMBOL = "target", "on", "name", "symbol"
 _PLACES = (_TARGET, _ON, _NAME, _SYMBOL)
 """Keys that state no number."""
 _values_of = attrgetter(*_DEFAULTS)
-_OF_A_SUMMARY: dict[str, Any] = KernelSummary._field_defaults | _DEFAULTS
-_in_order = itemgetter(*KernelSummary._fields[len(_IDENTITY) :])
+_in_order = itemgetter(*KernelNumbers._fields)
 _SEVERITIES = ("note", "warning", "error")
 _RULE = re.compile(r"KI\d{3}")
 _PLACEHOLDER = re.compile(r"\{(\{|target\}|processor\})")
@@ -126,15 +125,22 @@ def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
     name = of[_NAME] if _NAME in of else demangle(symbol)
     if not (isinstance(symbol, str) and isinstance(name, str)):
         raise ValueError(f"{symbol}: name")
-    common = _OF_A_SUMMARY | _numbers(of, symbol)
+    common = _DEFAULTS | _numbers(of, symbol)
     for group in of.get(_ON) or [of]:
-        numbers = _in_order(common if group is of else common | _numbers(group, symbol))
+        own = common if group is of else common | _numbers(group, symbol)
+        numbers = KernelNumbers._make(_in_order(own))
         targets = group[_TARGET]
         for target in targets if isinstance(targets, list) else [targets]:
             if not isinstance(target, str):
                 raise ValueError(f"{symbol}: target")
-            identity = target, name, symbol, code_object(unit, target)
-            kernel = KernelSummary._make((*identity, *numbers))
+            kernel = KernelSummary(
+                target,
+                name,
+                symbol,
+                code_object(unit, target),
+                numbers,
+                accepted=own["accepted"],
+            )
             yield known.get(kernel, kernel)
 
 

@@ -22,7 +22,7 @@ def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding
     """One finding per broken bound of the budget. `file` is the configuration that sets it."""
     location = file if budget.line is None else f"{file}:{budget.line}"
     for measure, bound in budget.bounds:
-        value = getattr(kernel, measure.field)
+        value = getattr(kernel.numbers, measure.field)
         if value is not None and not bound.holds(value):
             yield _BUDGET.found(
                 f"{value:g} {measure.noun}, and the budget is {measure.key} {bound} ({location})"

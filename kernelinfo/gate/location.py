@@ -5,7 +5,8 @@ from __future__ import annotations
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.source_lines import lines_of, opened_again
 from kernelinfo.errors import ReadError
-from kernelinfo.gate.outcome import Judged, Outcome
+from kernelinfo.gate.outcome import Outcome
+from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers.parts import problem
@@ -28,13 +29,12 @@ def located(outcome: Outcome, options: Options) -> Outcome:
         except ReadError as error:
             problems.append(problem(blob, str(error)))
 
-    def placed(one: Judged) -> Judged:
-        kernel = one.result.kernel
+    def placed(result: Result) -> Result:
+        kernel = result.kernel
         source = lines.get(kernel.code_object, {}).get(kernel.symbol)
-        if source is None:
-            return one
-        return one._replace(result=one.result._replace(kernel=kernel._replace(source=source)))
+        return result if source is None else result._replace(kernel=kernel._replace(source=source))
 
-    judged = tuple(map(placed, outcome.judged))
-    report = Report(tuple(one.result for one in judged), tuple(problems), outcome.report.repeats)
-    return outcome._replace(judged=judged, problems=report.problems, report=report)
+    results = tuple(map(placed, outcome.report.results))
+    report = Report(results, tuple(problems), outcome.report.repeats)
+    excused = {at: one._replace(result=results[at]) for at, one in outcome.excused.items()}
+    return outcome._replace(report=report, problems=report.problems, excused=excused)

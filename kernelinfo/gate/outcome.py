@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.compare import Comparison
@@ -54,13 +55,14 @@ class Notice(NamedTuple):
 class Outcome(NamedTuple):
     """The answer of `kernelinfo check`."""
 
-    judged: tuple[Judged, ...]
+    report: Report
+    """The judged kernels with the findings that count."""
     notices: tuple[Notice, ...]
     problems: tuple[Problem, ...]
     """Inputs that could not be read or judged, and unmet expectations."""
-    report: Report
-    """The judged kernels as a report, for any of its renderers."""
     fail_on: Severity
+    excused: Mapping[int, Judged] = {}
+    """Position in the report -> kernel with suppressed or accepted findings."""
     passed_over: int = 0
     """Number of kernels whose targets are not configured."""
     comparison: Comparison | None = None
@@ -71,6 +73,16 @@ class Outcome(NamedTuple):
     remarks: tuple[str, ...] = ()
     """Lines `not checked: …` for uncovered parts and `note: …` for settings without effect."""
 
+    def kernels(self) -> Iterator[Judged]:
+        """Each kernel with its findings, in the order of the report."""
+        for number, result in enumerate(self.report.results):
+            yield self.excused.get(number) or Judged(result)
+
+    @property
+    def judged(self) -> tuple[Judged, ...]:
+        """All kernels with their findings, made anew each time."""
+        return tuple(self.kernels())
+
     @property
     def renamed(self) -> tuple[Pair, ...]:
         """Pairs of kernels whose namespace changed since the baseline."""
@@ -80,17 +92,17 @@ class Outcome(NamedTuple):
     @property
     def accepted(self) -> tuple[Finding, ...]:
         """Findings that the baseline accepts."""
-        return tuple(finding for one in self.judged for finding in one.accepted)
+        return tuple(finding for one in self.excused.values() for finding in one.accepted)
 
     @property
     def failing(self) -> tuple[Judged, ...]:
         """Kernels with a finding at or above `fail_on`."""
-        return tuple(one for one in self.judged if any(map(self.fails, one.result.findings)))
+        return tuple(one for one in self.kernels() if any(map(self.fails, one.result.findings)))
 
     @property
     def findings(self) -> tuple[Finding, ...]:
         """All findings that count, on kernels and in notices."""
-        of_kernels = (finding for one in self.judged for finding in one.result.findings)
+        of_kernels = (finding for one in self.report.results for finding in one.findings)
         return (*of_kernels, *(notice.finding for notice in self.notices))
 
     @property

@@ -16,9 +16,7 @@ from kernelinfo.gate import check
 from kernelinfo.gate.acceptance import pinned
 from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.expectation import judgeable, too_few
-from kernelinfo.gate.outcome import Judged
 from kernelinfo.gate.scope import Scope
-from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
 
 
@@ -59,19 +57,20 @@ def pin(
     folder = os.path.dirname(baseline) or "."
     now = pinnable(found, folder)
     if accepts:
-        judged = check(report, configuration._replace(baseline=None), scope=scope).judged
-        now = now._replace(kernels=tuple(_accepting(now.kernels, judged, configuration.fail_on)))
+        kernels = _accepting(now.kernels, report, configuration, scope)
+        now = now._replace(kernels=tuple(kernels))
     if not os.path.exists(baseline):
         return update(Build((), ()), now, scope, folder)._replace(is_first=True)
     return update(read_baseline(baseline, now.kernels), now, scope, folder)
 
 
 def _accepting(
-    kernels: Iterable[KernelSummary], judged: Iterable[Judged], fail_on: Severity
+    kernels: Iterable[KernelSummary], report: Report, configuration: Configuration, scope: Scope
 ) -> Iterator[KernelSummary]:
     """The kernels, each with the findings that a baseline accepts."""
-    for kernel, one in zip(kernels, judged, strict=True):
-        accepted = pinned(one.result.findings, fail_on)
+    outcome = check(report, configuration._replace(baseline=None), scope=scope)
+    for kernel, result in zip(kernels, outcome.report.results, strict=True):
+        accepted = pinned(result.findings, configuration.fail_on)
         yield kernel._replace(accepted=accepted) if accepted else kernel
 
 

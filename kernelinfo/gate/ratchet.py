@@ -31,11 +31,12 @@ def moved(
     After a `change` of the compiler, "report" fails only more spills or scratch and vanished matrix
     instructions, and "accept" fails nothing.
     """
-    if pair.old.matrix and pair.new.matrix == 0:
-        message = f"matrix instructions vanished: {pair.old.matrix} → 0 since the baseline"
+    before, now = pair.old.numbers, pair.new.numbers
+    if before.matrix and now.matrix == 0:
+        message = f"matrix instructions vanished: {before.matrix} → 0 since the baseline"
         yield _REGRESSION.found(message, _RESTORE, "note" if change == "accept" else None)
     for measure, allowance in gate.allowances:
-        old, new = getattr(pair.old, measure.field), getattr(pair.new, measure.field)
+        old, new = getattr(before, measure.field), getattr(now, measure.field)
         if old is None or new is None or old == new:
             continue
         worse_by = old - new if measure.is_gain else new - old
@@ -85,7 +86,7 @@ def _message(measure: Number, pair: Pair, result: Result, old: float, new: float
 def _causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
     """Limiters that cost waves: `296 VGPRs, the step is ≤ 256`. `old` is the pinned waves/SIMD."""
     traits, occupancy = result.kernel.traits, result.occupancy
-    is_same_launch = pair.old.workgroup_size == pair.new.workgroup_size
+    is_same_launch = pair.old.numbers.workgroup_size == pair.new.numbers.workgroup_size
     if not (traits.target and traits.demand and occupancy and is_same_launch):
         return
     at = placement(traits.target, traits.demand, occupancy.launch)

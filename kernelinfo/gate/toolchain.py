@@ -66,7 +66,7 @@ def _whole(pairs: Sequence[Pair]) -> str:
     before, after = sum(old for (old, _), _ in known), sum(new for (_, new), _ in known)
     losing = sorted((one for one in known if one[0][1] < one[0][0]), key=_share_and_name)
     lost = [pair for _, pair in losing]
-    by = Counter(RESOURCES[limiter] for pair in lost for limiter in pair.new.limiters)
+    by = Counter(RESOURCES[limiter] for pair in lost for limiter in pair.new.numbers.limiters)
     others = {id(pair) for pair in lost}
     spilling = [pair for pair in pairs if pair.regressed and id(pair) not in others]
     spilling.sort(key=_gained, reverse=True)
@@ -99,7 +99,7 @@ def _share_and_name(one: tuple[tuple[float, float], Pair]) -> tuple[float, str]:
 
 def _waves(pair: Pair) -> tuple[float, float] | None:
     """(old, new) waves/SIMD; None if one is unknown."""
-    old, new = pair.old.waves_per_simd, pair.new.waves_per_simd
+    old, new = pair.old.numbers.waves_per_simd, pair.new.numbers.waves_per_simd
     return None if old is None or new is None else (old, new)
 
 

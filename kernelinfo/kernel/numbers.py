@@ -13,7 +13,7 @@ class Number(NamedTuple):
     """One number of a kernel, with its value, its names in each place and its unit."""
 
     field: str
-    """Field of `KernelSummary` and name of the `Fact`."""
+    """Field of `KernelNumbers` and name of the `Fact`."""
     of: Callable[[Result], float | None]
     """Its value under the launch of the occupancy; None if the input does not say."""
     document: str

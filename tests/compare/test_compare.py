@@ -11,16 +11,12 @@ from hypothesis import strategies as st
 
 from kernelinfo import load
 from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.summary import Build, KernelSummary, build
+from kernelinfo.compare.summary import Build, KernelNumbers, KernelSummary, build
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.render.diff.rows import rows
 from tests.conftest import FIXTURES
 
-PLAIN = KernelSummary(
-    target="gfx90a",
-    name="",
-    symbol="",
-    code_object="",
+PLAIN = KernelNumbers(
     workgroup_size=256,
     waves_per_simd=4.0,
     percent=50.0,
@@ -38,7 +34,16 @@ PLAIN = KernelSummary(
 
 
 def kernel(name: str, **values: Any) -> KernelSummary:
-    return PLAIN._replace(**{"name": name, "symbol": name, **values})
+    numbers = {key: values.pop(key) for key in PLAIN._fields if key in values}
+    of = {"target": "gfx90a", "name": name, "symbol": name, "code_object": "", **values}
+    return KernelSummary(**of, numbers=PLAIN._replace(**numbers))
+
+
+def test_each_number_is_read_by_its_own_name() -> None:
+    one = kernel("f", vgprs=9)
+    assert [getattr(one, name) for name in KernelNumbers._fields] == list(one.numbers)
+    with pytest.raises(AttributeError, match="vgpr_count"):
+        one.vgpr_count  # noqa: B018
 
 
 def kernels(*found: KernelSummary | str) -> Build:

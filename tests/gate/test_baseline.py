@@ -76,7 +76,11 @@ def of_targets(*waves: tuple[str, float], path: str = "build/k-{}.s") -> Build:
     """One kernel, on each target with these waves."""
     (kernel,) = pinned(Numbers("k")).kernels
     found = (
-        kernel._replace(target=target, waves_per_simd=many, code_object=path.format(target))
+        kernel._replace(
+            target=target,
+            numbers=kernel.numbers._replace(waves_per_simd=many),
+            code_object=path.format(target),
+        )
         for target, many in waves
     )
     return Build(tuple(found), ())

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.compare.summary import KernelNumbers
 from kernelinfo.config import Budget, Configuration
 from kernelinfo.config.measures import MEASURES, SCRATCH, VGPR_SPILL, WAVES, Bound, parse_bound
 from kernelinfo.gate import check
@@ -51,7 +51,7 @@ def test_a_bound_that_no_number_can_be_is_refused(value: float | str) -> None:
 
 
 def test_every_measure_is_of_a_summary() -> None:
-    assert {measure.field for measure in MEASURES} <= set(KernelSummary._fields)
+    assert {measure.field for measure in MEASURES} <= set(KernelNumbers._fields)
 
 
 def judged(*budgets: Budget, of: Numbers) -> Outcome:

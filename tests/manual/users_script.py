@@ -60,7 +60,8 @@ def judge(report: kernelinfo.Report) -> bool:
     comparison: kernelinfo.Comparison = kernelinfo.diff("old", "new")
     pairs: tuple[kernelinfo.Pair, ...] = comparison.pairs
     gone: tuple[kernelinfo.KernelSummary, ...] = comparison.gone
-    print(notices, excused, [pair.why for pair in pairs if pair.affected], gone)
+    numbers: list[kernelinfo.KernelNumbers] = [pair.new.numbers for pair in pairs]
+    print(notices, excused, [pair.why for pair in pairs if pair.affected], gone, numbers)
     return outcome.failed
 
 

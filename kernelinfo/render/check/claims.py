@@ -102,7 +102,7 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
 
 def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
     claimed = [
-        one for one in outcome.judged if one.result.findings or one.suppressed or one.accepted
+        one for one in outcome.kernels() if one.result.findings or one.suppressed or one.accepted
     ]
     apart = _told_apart([one.result.kernel for one in claimed], view)
     for result, suppressed, accepted in claimed:
@@ -144,8 +144,8 @@ def headline(outcome: Outcome) -> str:
     severities = [*finding_counts(outcome.findings).values()]
     if outcome.problems:
         severities.insert(0, counted(len(outcome.problems), "problem"))
-    excused = sum(len(judged.suppressed) for judged in outcome.judged)
-    parts = [", ".join(severities) or "nothing found", counted(len(outcome.judged), "kernel")]
+    excused = sum(len(judged.suppressed) for judged in outcome.excused.values())
+    parts = [", ".join(severities) or "nothing found", counted(len(outcome.report), "kernel")]
     if excused:
         parts.append(f"{excused} suppressed")
     if accepted := len(outcome.accepted):

@@ -31,8 +31,8 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     comparison = outcome.comparison
     found = sorted(claims(outcome, view), key=lambda claim: worst_first(claim.finding))
     claimed = {id(claim.result) for claim in found}
-    judged = (id(one.result) for one in outcome.judged)
-    indices = {one: index for index, one in enumerate(judged) if one in claimed}
+    results = map(id, outcome.report.results)
+    indices = {one: index for index, one in enumerate(results) if one in claimed}
     counted = [claim for claim in found if claim.counts]
     moved = [claim for claim in counted if claim.finding.rule in _SINCE_THE_BASELINE]
     others = (claim for claim in counted if claim.finding.rule not in _SINCE_THE_BASELINE)

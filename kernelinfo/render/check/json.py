@@ -25,13 +25,15 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
             ],
             "accepted": as_json(judged.accepted),
         }
-        for judged in outcome.judged
+        for judged in outcome.kernels()
     )
     report = outcome.report
     found = document(chain(report.results, outcome.problems, gone, report.repeats), excused)
     for notice in outcome.notices:
         found["summary"][f"{notice.finding.severity}s"] += 1
-    found["summary"]["suppressed"] = sum(len(judged.suppressed) for judged in outcome.judged)
+    found["summary"]["suppressed"] = sum(
+        len(judged.suppressed) for judged in outcome.excused.values()
+    )
     found["gate"] = {
         **picked(outcome, "answered", "failed", "fail_on", "passed_over"),
         "accepted": len(outcome.accepted),

@@ -48,8 +48,8 @@ def _suites(
     outcome: Outcome, by_result: Mapping[int, list[Claim]], view: View
 ) -> Iterator[Element]:
     """The suites with their counts. `by_result` holds the claims by the result's `id`."""
-    results = (judged.result for judged in outcome.judged)
-    for code_object, found in groupby(results, lambda result: result.kernel.code_object):
+    by_code_object = groupby(outcome.report.results, lambda result: result.kernel.code_object)
+    for code_object, found in by_code_object:
         where = member_path(location_in(code_object.path).path, code_object.member)
         suite = Element("testsuite", name=where)
         group = f"{where}/{code_object.target or 'unknown'}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
@@ -23,18 +24,17 @@ _LISTED = tuple(measure for measure in MEASURES if measure not in INSTRUCTION_NU
 def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:
     """Lines of new, changed (old → new) and dropped kernels and of newly accepted findings, then
     their counts."""
-    lists = {
-        "new": [(kernel, _numbers(kernel)) for kernel in update.new],
-        "changed": [(pair.new, _changes(pair)) for pair in update.changed],
-        "dropped": [(kernel, "") for kernel in update.dropped],
-    }
-    for word, kernels in () if view.quiet else lists.items():
-        yield from _listed(word, kernels, view)
-    by_rule: dict[str, list[tuple[KernelSummary, str]]] = {}
+    by_rule: dict[str, list[KernelSummary]] = {}
     for kernel, rule in update.accepted:
-        by_rule.setdefault(rule, []).append((kernel, ""))
-    for rule, kernels in () if view.quiet else sorted(by_rule.items()):
-        yield from _listed("accepted", kernels, view, _title(rule))
+        by_rule.setdefault(rule, []).append(kernel)
+    if not view.quiet:
+        changed = [pair.new for pair in update.changed]
+        yield from _listed("new", update.new, map(_numbers, update.new), view)
+        yield from _listed("changed", changed, map(_changes, update.changed), view)
+        yield from _listed("dropped", update.dropped, repeat(""), view)
+        for rule, kernels in sorted(by_rule.items()):
+            yield from _listed("accepted", kernels, repeat(""), view, _title(rule))
+    lists = {"new": update.new, "changed": update.changed, "dropped": update.dropped}
     summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in lists.items())
     pinned = counted(len(update.pinned.kernels), "kernel")
     yield f"{printable(str(baseline))}: {pinned} pinned, {summary}{_acceptance(update)}\n"
@@ -61,12 +61,12 @@ def _title(rule: str) -> str:
 
 
 def _listed(
-    word: str, kernels: Sequence[tuple[KernelSummary, str]], view: View, what: str = ""
+    word: str, kernels: Sequence[KernelSummary], texts: Iterable[str], view: View, what: str = ""
 ) -> Iterator[str]:
-    """A line for each kernel, as many as `view` allows, and the number of others; with `what` it is
-    this of the kernel."""
+    """A line with its text for each kernel, as many as `view` allows, and the number of others;
+    with `what` it is this of the kernel. Texts of others are not asked for."""
     of = f"{what} of " if what else ""
-    for kernel, text in kernels[: view.top or None]:
+    for kernel, text in zip(kernels[: view.top or None], texts, strict=False):
         change = f": {text}" if text else ""
         yield f"{word} {of}{printable(kernel.name)} ({kernel.target}){change}\n"
     if view.top and (hidden := len(kernels) - view.top) > 0:
@@ -74,15 +74,16 @@ def _listed(
 
 
 def _numbers(kernel: KernelSummary) -> str:
-    values = ((getattr(kernel, measure.field), measure.noun) for measure in _LISTED)
+    values = ((getattr(kernel.numbers, measure.field), measure.noun) for measure in _LISTED)
     return ", ".join(f"{value:g} {noun}" for value, noun in values if value)
 
 
 def _changes(pair: Pair) -> str:
+    before, after = pair.old.numbers, pair.new.numbers
     changes = [
         f"{_known(old)} → {_known(new)} {measure.noun}"
         for measure in MEASURES
-        if (old := getattr(pair.old, measure.field)) != (new := getattr(pair.new, measure.field))
+        if (old := getattr(before, measure.field)) != (new := getattr(after, measure.field))
     ]
     if pair.old.name != pair.new.name:
         changes.append(f"was {printable(pair.old.name)}")

@@ -66,12 +66,13 @@ def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[
     """Library, target and so on → the sums over its kernels. `file` is that of a build of one."""
     found: dict[str, KernelSums] = {}
     for kernel in kernels:
+        numbers = kernel.numbers
         one = KernelSums(
             kernels=1,
-            spilling=int(bool(kernel.vgpr_spills or kernel.sgpr_spills)),
-            scratch_bytes_per_lane=kernel.scratch_bytes_per_lane or 0,
-            waves_lost=waves_lost(kernel.waves_per_simd, kernel.percent),
-            code_bytes=kernel.code_bytes or 0,
+            spilling=int(bool(numbers.vgpr_spills or numbers.sgpr_spills)),
+            scratch_bytes_per_lane=numbers.scratch_bytes_per_lane or 0,
+            waves_lost=waves_lost(numbers.waves_per_simd, numbers.percent),
+            code_bytes=numbers.code_bytes or 0,
         )
         for name in _names(kernel, by, file):
             found[name] = found.get(name, KernelSums()).plus(one)
@@ -83,9 +84,10 @@ def _names(kernel: KernelSummary, by: CountedBy, file: str) -> tuple[str, ...]:
     path, member = kernel.place
     path = path or os.path.basename(file)
     if by == "limiter":
-        return tuple(RESOURCES[limiter] for limiter in kernel.limiters) or ("?",)
+        return tuple(RESOURCES[limiter] for limiter in kernel.numbers.limiters) or ("?",)
     if by == "waves":
-        return ("?" if kernel.waves_per_simd is None else number(kernel.waves_per_simd),)
+        waves = kernel.numbers.waves_per_simd
+        return ("?" if waves is None else number(waves),)
     names = {
         "library": library_of(path) if path else "",
         "member": member_file(member),

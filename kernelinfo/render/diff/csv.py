@@ -38,5 +38,5 @@ def side(
         name_of(kernel, "mangled"),
         kernel.target,
         kernel.code_object,
-        *(getattr(kernel, number.field) for number in numbers),
+        *(getattr(kernel.numbers, number.field) for number in numbers),
     ]

@@ -17,7 +17,7 @@ from kernelinfo.render.names import printable
 
 SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "status.js", "slopes.js", "diff.js")
 _MEASURES = (*(number.field for number in NUMBERS), "exact")
-"""Fields of `KernelSummary` in the page's data."""
+"""Fields of `KernelNumbers` in the page's data."""
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
@@ -44,7 +44,7 @@ def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
     def side(kernel: KernelSummary | None, titles: Titles) -> list[int] | None:
         if kernel is None:
             return None
-        numbers = tuple(getattr(kernel, name) for name in _MEASURES)
+        numbers = tuple(getattr(kernel.numbers, name) for name in _MEASURES)
         return [titles(kernel), places(place_of(kernel)), measures(numbers)]
 
     for batch in batches(found):

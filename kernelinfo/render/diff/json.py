@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.compare.summary import COMPARED, KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, rows
 from kernelinfo.render.json import as_json, picked
@@ -52,8 +52,10 @@ def compilers(comparison: Comparison) -> dict[str, Any]:
 
 def row_document(row: ChangedKernel) -> dict[str, Any]:
     """JSON object of one moved, gone or new kernel."""
-    shown = [name for name in KernelSummary._fields if name not in ("accepted", "options")]
-    sides = {
-        side: one and picked(one, *shown) for side, one in (("old", row.old), ("new", row.new))
-    }
+    sides = {"old": summary_document(row.old), "new": summary_document(row.new)}
     return picked(row, "status", "match", "why", "moves") | sides
+
+
+def summary_document(kernel: KernelSummary | None) -> dict[str, Any] | None:
+    """JSON object of one kernel of a build; None without a kernel."""
+    return kernel and picked(kernel, *COMPARED, "source")

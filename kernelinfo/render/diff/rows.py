@@ -198,7 +198,10 @@ def _roll_up_of_waves(comparison: Comparison) -> str:
     """Sum of waves (`waves/SIMD summed over 9 kernels 84 → 83 (−1.2 %)`), or mean percent across
     processors or wave sizes."""
     old, new = comparison.totals
-    known = sum(None not in (pair.old.percent, pair.new.percent) for pair in comparison.pairs)
+    known = sum(
+        None not in (pair.old.numbers.percent, pair.new.numbers.percent)
+        for pair in comparison.pairs
+    )
     if not all(pair.compares_waves for pair in comparison.pairs):
         means = (f"{total.percent / max(1, known):.1f}" for total in (old, new))
         return f"occupancy {' → '.join(means)} % on average"
@@ -281,9 +284,10 @@ def _worst_first(row: ChangedKernel) -> tuple[object, ...]:
 
 
 def _waves(kernel: KernelSummary) -> str:
-    if kernel.waves_per_simd is None:
+    numbers = kernel.numbers
+    if numbers.waves_per_simd is None:
         return "? waves/SIMD"
-    return bound(kernel.exact) + waves_per_simd(kernel.waves_per_simd)
+    return bound(numbers.exact) + waves_per_simd(numbers.waves_per_simd)
 
 
 def _sizes(old: float, new: float) -> str:

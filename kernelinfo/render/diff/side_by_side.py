@@ -99,8 +99,8 @@ def _records(
         record: dict[str, Any] = {"kernel": name}
         for target in targets:
             pair = of.get(target)
-            record[f"{target}_old"] = pair and pair.old.waves_per_simd
-            record[f"{target}_new"] = pair and pair.new.waves_per_simd
+            record[f"{target}_old"] = pair and pair.old.numbers.waves_per_simd
+            record[f"{target}_new"] = pair and pair.new.numbers.waves_per_simd
         yield record
 
 
@@ -108,4 +108,5 @@ def _moved(pair: Pair | None) -> str:
     """Old and new waves: `4 → 3`, or one number if they are equal."""
     if pair is None:
         return "–"
-    return arrow(*(bounded(one.waves_per_simd, one) for one in (pair.old, pair.new)))
+    sides = pair.old.numbers, pair.new.numbers
+    return arrow(*(bounded(one.waves_per_simd, one) for one in sides))

@@ -18,7 +18,7 @@ _SUMMED = (
     ("LDS", ("lds_bytes",)),
     ("code", ("code_bytes",)),
 )
-"""Name in the line, and the summed fields of `KernelSummary`."""
+"""Name in the line, and the summed fields of `KernelNumbers`."""
 _COUNTED = tuple(
     (number.noun, (number.field,)) for number in INSTRUCTION_NUMBERS if number.field != "other"
 )
@@ -64,7 +64,8 @@ def _instructions(moved: Sequence[Pair]) -> Iterator[str]:
 def _sum(pairs: Iterable[Pair], fields: Sequence[str]) -> _Sum:
     before = after = less = more = 0.0
     for pair in pairs:
-        values = [(getattr(pair.old, one), getattr(pair.new, one)) for one in fields]
+        sides = pair.old.numbers, pair.new.numbers
+        values = [tuple(getattr(side, one) for side in sides) for one in fields]
         known = [(old, new) for old, new in values if old is not None and new is not None]
         old, new = sum(old for old, _ in known), sum(new for _, new in known)
         before, after = before + old, after + new

@@ -29,7 +29,7 @@ _MEASURES = (
     *("waves_per_simd", "exact", "vgprs", "vgpr_spills", "scratch_bytes_per_lane"),
     "code_bytes",
 )
-"""Fields of `KernelSummary` that the page draws."""
+"""Fields of `KernelNumbers` that the page draws."""
 
 
 def render(trend: Trend, view: View) -> Iterator[str]:
@@ -80,5 +80,6 @@ def _curves(history: History) -> list[list[Any]]:
     """One list per measure with a value per build; None if a build lacks the kernel or the
     number."""
     return [
-        [kernel and getattr(kernel, measure) for kernel in history.kernels] for measure in _MEASURES
+        [kernel and getattr(kernel.numbers, measure) for kernel in history.kernels]
+        for measure in _MEASURES
     ]

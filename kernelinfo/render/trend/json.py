@@ -10,7 +10,7 @@ from kernelinfo import __version__
 from kernelinfo.fleet.history import Trend
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
-from kernelinfo.render.diff.json import compilers
+from kernelinfo.render.diff.json import compilers, summary_document
 from kernelinfo.render.json import as_json
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.trend.rows import TrendRow, rows
@@ -51,7 +51,7 @@ def _kernel(one: TrendRow) -> dict[str, Any]:
         "match": one.row.match,
         "why": one.why,
         "moved_in": one.moved_in,
-        "history": as_json(one.history.kernels, without=("accepted", "options")),
+        "history": [summary_document(kernel) for kernel in one.history.kernels],
         "steps": [
             {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
             for build, pair in one.history.steps

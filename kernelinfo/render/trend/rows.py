@@ -204,7 +204,7 @@ def sparkline(history: History) -> str:
     """
     field = _measure_of(history)
     values: list[float | None]
-    values = [getattr(kernel, field) if kernel else None for kernel in history.kernels]
+    values = [getattr(kernel.numbers, field) if kernel else None for kernel in history.kernels]
     most = 100 if field == "percent" else max(filter(None, values), default=1)
     worst = min if field == "percent" else max
     bars = min(len(values), _MOST_BARS)
@@ -220,7 +220,7 @@ def _bar(value: float, most: float) -> str:
 
 
 def _measure_of(history: History) -> str:
-    """The field of `KernelSummary` for the sparkline of this kernel."""
+    """The field of `KernelNumbers` for the sparkline of this kernel."""
     moved = {move.measure for _, pair in history.steps for move in pair.moves}
     if moved & {"waves_per_simd", "percent"}:
         return "percent"

@@ -28,9 +28,13 @@ def read(*paths: str) -> Report:
 def outcome_of(*paths: object, **changes: Any) -> Outcome:
     """All kernels of these files as the rules judge them, warnings and more failing."""
     report = read(*map(str, paths))
-    judged = tuple(Judged(result) for result in report.results)
-    outcome = Outcome(judged, (), report.problems, report, "warning")
-    return outcome._replace(**changes)
+    return Outcome(report, (), report.problems, "warning")._replace(**changes)
+
+
+def of_kernels(outcome: Outcome, *judged: Judged) -> Outcome:
+    """The same with these kernels instead of its own."""
+    report = Report(tuple(one.result for one in judged), outcome.problems)
+    return outcome._replace(report=report, excused=dict(enumerate(judged)))
 
 
 def excusing(outcome: Outcome, rule: str, reason: str) -> Outcome:
@@ -41,7 +45,7 @@ def excusing(outcome: Outcome, rule: str, reason: str) -> Outcome:
         gone = tuple(f for f in one.result.findings if f.rule == rule)
         excused = tuple(Suppressed(finding, reason, "2027-03-31") for finding in gone)
         judged.append(Judged(one.result._replace(findings=kept), one.suppressed + excused))
-    return outcome._replace(judged=tuple(judged))
+    return of_kernels(outcome, *judged)
 
 
 texts = st.text(
@@ -66,8 +70,7 @@ def hostile(draw: st.DrawFn) -> Outcome:
         Problem(draw(paths), "cannot be read: " + draw(texts), draw(st.none() | texts))
         for _ in range(draw(st.integers(0, 2)))
     )
-    report = Report(tuple(one.result for one in judged), problems)
-    return Outcome(judged, notices, problems, report, "warning")
+    return of_kernels(Outcome(Report((), problems), notices, problems, "warning"), *judged)
 
 
 def _judged(draw: st.DrawFn, like: Result) -> Judged:

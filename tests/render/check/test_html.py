@@ -11,7 +11,7 @@ from kernelinfo.render import View
 from kernelinfo.render.check.html import render
 
 from ..test_html import data_of
-from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, of_kernels, outcome_of
 
 
 def gate(outcome: Outcome) -> dict[str, Any]:
@@ -28,7 +28,7 @@ def claims_of(shown: dict[str, Any], title: str) -> list[list[Any]]:
 
 def test_many_claims_are_counted_and_the_worst_listed() -> None:
     outcome = outcome_of(TUTORIAL)
-    shown = gate(outcome._replace(judged=outcome.judged * 40))
+    shown = gate(of_kernels(outcome, *outcome.judged * 40))
     _, count, claims = shown["lists"][1]
     assert (count, len(claims)) == (80, 50)
 

@@ -14,7 +14,7 @@ from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.junit import render
 
-from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, of_kernels, outcome_of
 
 CHILDREN = {"skipped", "failure", "error", "system-out"}
 
@@ -84,7 +84,7 @@ def test_notices_are_cases_of_the_gate() -> None:
     expired = Finding("KI505", "suppression-expired", "error", "ended 2026-01-01")
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
     notices = (Notice(expired, "KI101 a*"), Notice(unused, "KI101 b*"))
-    listed = list(cases(outcome_of(TUTORIAL)._replace(judged=(), notices=notices)))
+    listed = list(cases(of_kernels(outcome_of(TUTORIAL, notices=notices))))
     assert [(case.name, case.is_passed) for case in listed] == [
         ("KI505 KI101 a*", False),
         ("KI506 KI101 b*", True),
@@ -93,7 +93,7 @@ def test_notices_are_cases_of_the_gate() -> None:
 
 def test_a_vanished_kernel_is_an_error_however_mild() -> None:
     gone = Notice(Finding(VANISHED, "kernel-vanished", "note", "not in the build"), "axpy(float*)")
-    (case,) = cases(outcome_of(TUTORIAL)._replace(judged=(), notices=(gone,)))
+    (case,) = cases(of_kernels(outcome_of(TUTORIAL, notices=(gone,))))
     (error,) = case.result
     assert isinstance(error, Error)
 
@@ -102,7 +102,7 @@ def test_kernels_of_one_name_stay_two_cases() -> None:
     outcome = outcome_of(TUTORIAL)
     last = outcome.judged[3].result
     twin = last._replace(kernel=last.kernel._replace(symbol="_Z9sgprboundiPd.intern"))
-    listed = cases(outcome._replace(judged=(Judged(last), Judged(twin))))
+    listed = cases(of_kernels(outcome, Judged(last), Judged(twin)))
     assert [case.name for case in listed] == [
         "sgprbound(int, double*) [_Z9sgprboundiPd]",
         "sgprbound(int, double*) [_Z9sgprboundiPd.intern]",

@@ -15,7 +15,7 @@ from kernelinfo.render.check.markdown import render
 
 from ...conftest import FIXTURES
 from ...test_golden import run
-from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
+from .outcomes import BROKEN, TUTORIAL, excusing, hostile, of_kernels, outcome_of
 
 READER = MarkdownIt("commonmark").enable("table")
 
@@ -70,7 +70,7 @@ def test_many_are_folded_after_twenty() -> None:
         Judged(one.result._replace(kernel=one.result.kernel._replace(name=f"sgprbound<{index}>")))
         for index in range(27)
     )
-    text = markdown(outcome._replace(judged=many))
+    text = markdown(of_kernels(outcome, *many))
     first, rest = tables(text)
     assert (len(first), len(rest)) == (1 + 20, 1 + 7)
     assert "<details><summary>7 more kernels</summary>" in text

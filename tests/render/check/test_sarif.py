@@ -21,7 +21,7 @@ from kernelinfo.render.check.sarif import REPOSITORY, render
 from kernelinfo.rules import every_rule, find
 
 from ...manual.recipes import ROOT
-from .outcomes import BINARY, BROKEN, LINES, TUTORIAL, excusing, hostile, outcome_of
+from .outcomes import BINARY, BROKEN, LINES, TUTORIAL, excusing, hostile, of_kernels, outcome_of
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "sarif-2.1.0-rtm.5.json"
 VALIDATOR = Draft4Validator(
@@ -101,7 +101,7 @@ def test_the_best_place_that_is_known(path: Path, where: tuple[str, bool]) -> No
     finding = Finding("KI101", "vgpr-spill", "warning", "12 VGPRs spilled")
     first = outcome.judged[0]
     judged = first._replace(result=first.result._replace(findings=(finding,)))
-    (result,) = run_of(outcome._replace(judged=(judged,)))["results"]
+    (result,) = run_of(of_kernels(outcome, judged))["results"]
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"].endswith(where[0])
     assert ("region" in location) == where[1]
@@ -155,7 +155,7 @@ def test_problems_make_the_run_unsuccessful() -> None:
 def test_a_notice_stands_where_to_look() -> None:
     unused = Finding("KI506", "suppression-unused", "note", "matches nothing")
     notice = Notice(unused, "KI101 rwkv*", path="kernelinfo.toml", line=7)
-    (result,) = run_of(outcome_of(TUTORIAL)._replace(judged=(), notices=(notice,)))["results"]
+    (result,) = run_of(of_kernels(outcome_of(TUTORIAL, notices=(notice,))))["results"]
     location = result["locations"][0]["physicalLocation"]
     assert location["artifactLocation"]["uri"] == "kernelinfo.toml"
     assert location["region"] == {"startLine": 7}
@@ -166,7 +166,7 @@ def test_names_are_neither_placeholders_nor_links() -> None:
     last = outcome.judged[3].result
     kernel = last.kernel._replace(name="f<{0}>[here](https://example.org)")
     judged = outcome.judged[3]._replace(result=last._replace(kernel=kernel))
-    text = run_of(outcome._replace(judged=(judged,)))["results"][0]["message"]["text"]
+    text = run_of(of_kernels(outcome, judged))["results"][0]["message"]["text"]
     assert text.startswith("f<{{0}}>[here\\](https://example.org)")
 
 
