@@ -18,7 +18,10 @@ MOST_ITEMS = 64
 _DOCUMENT_BYTES = 12_000
 _ENVELOPE_BYTES = 300  # keys and counts around the answer
 _COUNT_BYTES = 120  # the line that counts what a text lacks
-_LIMITS = ((MOST_ITEMS, 400), (32, 400), (16, 200), (8, 200), (4, 120), (2, 120), (1, 80), (0, 80))
+_LIMITS = (
+    *((MOST_ITEMS, 4000), (MOST_ITEMS, 400), (32, 400), (16, 200), (8, 200)),
+    *((4, 120), (2, 120), (1, 80), (0, 80)),
+)
 """(most members of a list, most characters of a text), tried in this order."""
 
 

@@ -190,7 +190,10 @@ _SIZES = {
 def _legend(shown: list[Result]) -> Iterator[str]:
     known = [result.occupancy for result in shown if result.occupancy]
     assumptions = dict.fromkeys(occupancy.launch.assumption for occupancy in known)
-    meanings = ["registers = what the hardware allocates", *(_SIZES[a] for a in assumptions)]
+    registers = "what the hardware allocates" if known else "what the code uses"
+    if known and len(known) < len(shown):
+        registers += ", or what the code uses (waves/SIMD ?)"
+    meanings = [f"registers = {registers}", *(_SIZES[a] for a in assumptions)]
     yield f" {'; '.join(meanings)}"
     if any(result.kernel.used.agprs for result in shown):
         yield " VGPR counts AGPRs where both share one file"

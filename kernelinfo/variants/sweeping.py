@@ -75,7 +75,7 @@ def sweep(
     waves: Iterable[int] = (),
     launch_bounds: Iterable[int] = (),
     strategies: Iterable[str] = (),
-    level: str | None = None,
+    level: str | int | None = None,
     mllvm: Iterable[str] = (),
     compiler: str | None = None,
     arch: str | None = None,
@@ -90,9 +90,9 @@ def sweep(
     `source` is the path of a `.bc`, `.ll` or `.llir`, or of a source, which is compiled for `arch`,
     a gfx target or a product, with `flags` and those in `compile_commands`. `kernel` is a name as
     `pattern.matching` takes it. Without `waves`, `launch_bounds` (workitems) and `strategies`, all
-    waves/SIMD at which the target has a VGPR step are tried. `level` is `3` of -O3, `timeout` in
-    seconds per compilation. Raises `ReadError`, `CompilerError` or `OptionError`. A variant that
-    fails has an `error`.
+    waves/SIMD at which the target has a VGPR step are tried. `level` is 3 for -O3, or `s`;
+    `timeout` is in seconds per compilation. Raises `ReadError`, `CompilerError` or `OptionError`. A
+    variant that fails has an `error`.
     """
     path, request = os.fspath(source), make_request(waves, launch_bounds, strategies, level, mllvm)
     request = request._replace(kernel=kernel)
@@ -123,10 +123,11 @@ def make_request(
     waves: Iterable[int] = (),
     launch_bounds: Iterable[int] = (),
     strategies: Iterable[str] = (),
-    level: str | None = None,
+    level: str | int | None = None,
     mllvm: Iterable[str] = (),
 ) -> Request:
     """The request. Strategy `default` is the compiler's own. Raises `OptionError`."""
+    level = None if level is None else str(level)
     if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
         raise OptionError(f"-O{level}: give 0, 1, 2, 3, s or z")
     for name in (strategies := tuple(strategies)):

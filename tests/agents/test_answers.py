@@ -106,7 +106,10 @@ def test_hardware_and_rules(root: Path) -> None:
     constants = asked("arch", root, target="MI300X").document["target"]
     assert (constants["name"], constants["waves"]["slots_per_simd"]) == ("gfx942", 8)
     assert "gfx90a" in {one["name"] for one in asked("arch", root).document["targets"]}
-    assert asked("rules", root, rule="spill-in-loop").document["rule"] == "KI106"
+    rule = asked("rules", root, rule="spill-in-loop")
+    assert rule.document["rule"] == "KI106"
+    assert rule.document["documentation"] == rule.text
+    assert "left_out" not in rule.document
     assert len(asked("rules", root).document["rules"]) > 20
 
 

@@ -65,7 +65,7 @@ def test_a_source_is_swept_as_by_the_command(tmp_path: Path) -> None:
     )
     flags = ("-nogpuinc", "-nogpulib", "-DWHERE=1")
     found = kernelinfo.sweep(
-        source, "k", arch="MI300X", compiler="clang++-22", flags=flags, waves=[4, 8], level="2"
+        source, "k", arch="MI300X", compiler="clang++-22", flags=flags, waves=[4, 8], level=2
     )
     words = ("--arch", "MI300X", "--compiler", "clang++-22", "--waves", "4,8", "-O", "2")
     out, err, code = run("sweep", str(source), "k", *words, "--format", "json", "--", *flags)

@@ -272,6 +272,7 @@ def _too_large(blob: Blob) -> str:
     return f"a text in UTF-16 of {size} bytes, {allowed}; --bound memory=N reads it"
 
 
+_PAGE = rb"(?i)\s*<(!doctype html|html)\b"
 _PTX = rb"(?m)^[ \t]*\.target[ \t]+sm_\d"
 
 
@@ -282,6 +283,8 @@ def _reason(data: Data) -> str:
         return "a catalogue of Tensile without code; give the .co or .hsaco files next to it"
     if b"\0" in start[:_BINARY_BYTES]:
         return "neither AMD GPU code nor text; give what the compiler left for the device"
+    if re.match(_PAGE, start):
+        return "an HTML page; give the file itself; the address of a folder to scan ends in /"
     if data.search(re.compile(rb"\.hip_fatbin")) is not None:
         return "host code; give the *-hip-amdgcn-*.s next to it"
     if re.search(_PTX, start):

@@ -349,3 +349,7 @@ def test_a_report_without_a_target_lists_its_findings_and_is_exit_2() -> None:
     )
     assert "2 warnings, 3 notes" in out
     assert (out.count("KI104 warning"), out.count(" note ")) == (2, 3)
+    assert "registers = what the code uses\n" in out
+    both, _err, _code = run("log/variety-clang22-gfx90a.log", "assembly/tiny-v6-clang22-gfx90a.s")
+    legend = "registers = what the hardware allocates, or what the code uses (waves/SIMD ?);"
+    assert legend in both

@@ -121,6 +121,7 @@ def test_what_is_no_file_is_a_problem(tmp_path: Path, name: str, message: str) -
     ("start", "message"),
     [
         (b"hello\n", "no AMDGPU assembly found"),
+        (b"\n<!DOCTYPE html><html>\n", "an HTML page; give the file itself"),
         (b"\t.section .hip_fatbin\n", "host code; give the *-hip-amdgcn-*.s"),
         (b"\x00\x01\x02\x03", "neither AMD GPU code nor text"),
         (b"\x82\xa9solutions\x90\xa7library\x80", "a catalogue of Tensile without code"),
