@@ -117,6 +117,18 @@ def test_the_package_checks_a_library(tmp_path: Path, library: str, passes: bool
 
 
 @needs_cmake
+def test_the_assembly_of_a_target_names_lines(tmp_path: Path) -> None:
+    lines = recipe("cmake-assembly").partition("\n")[2]  # no compiler here that would take the flag
+    start = "find_package(kernelinfo REQUIRED)\nenable_testing()\nadd_custom_target(my_kernels)\n"
+    build = configured(tmp_path, start + lines)
+    objects = build / "CMakeFiles" / "my_kernels.dir" / "src"
+    objects.mkdir(parents=True)
+    shutil.copy(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s", objects)
+    tested = command("ctest", "--test-dir", str(build), "--output-on-failure")
+    assert "gfx90a.s:1965: warning KI106 sgprbound(int, double*)" in tested.stdout
+
+
+@needs_cmake
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
