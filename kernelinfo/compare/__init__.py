@@ -208,7 +208,8 @@ def _order(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:
 def _scopes_by_target(old: Build, new: Build) -> Scopes:
     """Target → scope. A processor whose features changed is one scope if each build has it once."""
     ours, theirs = (
-        dict.fromkeys(kernel.target for kernel in build.kernels) for build in (old, new)
+        dict.fromkeys((*build.targets, *(kernel.target for kernel in build.kernels)))
+        for build in (old, new)
     )
     before = _by_processor(target for target in ours if target not in theirs)
     after = _by_processor(target for target in theirs if target not in ours)

@@ -88,6 +88,20 @@ def test_two_builds_are_what_diff_says(tmp_path: Path) -> None:
     assert {one["status"] for one in found} == {"worse", "gone"}
 
 
+def test_a_kernel_that_did_not_move_keeps_its_target_apart(tmp_path: Path) -> None:
+    """A target that both builds have is not one whose features changed, as in `diff`."""
+    stays, moves = ({**row, "Compiled_For": "gfx942:xnack-"} for row in kernels()[:2])
+    before, after = [stays, moves], [stays, {**moves, "Compiled_For": "gfx942:xnack+"}]
+    for name, rows in (("a", before), ("b", after)):
+        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        add(tmp_path / "two", name, rows)
+    sides = (str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
+    compared = json.loads(run("diff", *sides, "--format", "json")[0])["kernels"]
+    found = document(tmp_path / "two")["kernels"]
+    assert [one["status"] for one in found] == [one["status"] for one in compared]
+    assert {one["status"] for one in found} == {"gone", "new"}
+
+
 def test_csv_has_a_row_for_each_kernel_and_build(tmp_path: Path) -> None:
     five(tmp_path)
     out, _, _ = run("trend", str(tmp_path), "--format", "csv")
