@@ -135,10 +135,10 @@ class Loops:
         own: Callable[[Sequence[int]], _T],
         add: Callable[[_T, _T], _T],
     ) -> Iterator[tuple[int, _T]]:
-        """Each of some positions, the last one first, and the value of the loop there.
+        """Position and value of the loops at some positions, the last one first.
 
-        `own` returns the value of blocks. Those in an inner loop of `positions` are visited once,
-        for that loop; `add` combines its value with the outer loop's.
+        `own` returns the value of some blocks, and `add` combines two values. No block is visited
+        twice: an outer loop takes the values of the wanted loops inside it.
         """
         starts, blocks = self.blocks
         inner: list[tuple[int, int, _T]] = []  # begin, end and value; the last one is the next

@@ -18,10 +18,11 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
+from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.lds import LdsUse, lds_of
 from kernelinfo.pressure.nouns import Story
-from kernelinfo.pressure.story import Curve, Storyteller, curve
+from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers.parts import problem

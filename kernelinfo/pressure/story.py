@@ -1,22 +1,20 @@
-"""Register pressure of a function: peak, live values, lines, loops and a curve."""
+"""Register pressure of a function: peak, live values, lines, loops and blocks."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from heapq import nsmallest
-from itertools import groupby, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from kernelinfo.model.calculator import VgprStep
-from kernelinfo.pressure.classes import InstructionClass
-from kernelinfo.pressure.counting import class_of, tallies, untallied
+from kernelinfo.pressure.counting import tallies, untallied
 from kernelinfo.pressure.function import TANGLED, LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
-    CodeLocation,
     InstructionMix,
     LinePressure,
     LiveValues,
@@ -28,17 +26,15 @@ from kernelinfo.pressure.nouns import (
 from kernelinfo.pressure.registers import (
     Counts,
     count,
-    each,
     ranges,
     union,
     used,
-    whole,
 )
 from kernelinfo.pressure.values import live_values
 from kernelinfo.reading.facts import SourceLine
 
-MOST_POINTS = 2000  # of a curve; screens have fewer columns
-_MOST_SHARED = 1 << 12  # counts; in deeply nested loops no two are alike
+_MOST_SHARED = 1 << 12
+"""Mixes that are kept for loops and lines with equal ones."""
 
 
 class Storyteller:
@@ -135,24 +131,30 @@ class Storyteller:
         All loops if `most` is None. Records of 300,000 loops take 4 s and 200 MiB.
         """
         function, loops = self.function, self.function.loops
-        every = range(len(loops))
         if most is None or most >= len(loops):
-            return every
+            return range(len(loops))
+        peaks = self._loop_peaks()
+
+        def rank(position: int) -> tuple[int, int]:
+            first = function.flow.firsts[loops[position].header]
+            return -peaks[position], function.number[first]
+
+        around = function.loop_around(peak)
+        return {*nsmallest(most, peaks, key=rank), *([around.position] if around else [])}
+
+    def _loop_peaks(self) -> dict[int, int]:
+        """Position of each loop -> most vector registers live in it."""
+        function, loops = self.function, self.function.loops
         live = [
             pressure.vector if one.is_code else 0
             for pressure, one in zip(self._pressures, function.instructions, strict=True)
         ]
         in_block = [max(live[first:end]) for first, end in pairwise(function.flow.firsts)]
-        in_loop = dict(
-            loops.gathered(every, lambda blocks: max(map(in_block.__getitem__, blocks)), max)
-        )
 
-        def rank(position: int) -> tuple[int, int]:
-            first = function.flow.firsts[loops[position].header]
-            return -in_loop[position], function.number[first]
+        def most(blocks: Sequence[int]) -> int:
+            return max(map(in_block.__getitem__, blocks))
 
-        around = function.loop_around(peak)
-        return {*nsmallest(most, in_loop, key=rank), *([around.position] if around else [])}
+        return dict(loops.gathered(range(len(loops)), most, max))
 
     def _loops(self, wanted: Collection[int]) -> list[LoopPressure]:
         """Pressure of the loops at some positions, in the order of the text."""
@@ -287,78 +289,3 @@ def _together(one: _LoopPart, other: _LoopPart) -> _LoopPart:
 def _mix(tally: int, peak: Pressure) -> InstructionMix:
     counts, spill_stores, spill_reloads = untallied(tally)
     return InstructionMix(counts, peak, spill_stores, spill_reloads)
-
-
-class PressurePoint(NamedTuple):
-    """A point of the curve.
-
-    If several instructions share it, the one with most vector registers.
-    """
-
-    at: CodeLocation
-    counts: Counts
-    instruction: str
-    instruction_class: InstructionClass
-    spills: int  # spill stores and reloads that share the point
-
-
-class LiveSpan(NamedTuple):
-    """Registers that are live from one point to another, and at neither point around that."""
-
-    first: int
-    last: int
-    registers: tuple[str, ...]
-
-
-class Curve(NamedTuple):
-    """Points in the order of the text, and the spans along them."""
-
-    points: tuple[PressurePoint, ...]
-    spans: tuple[LiveSpan, ...]  # by index of point
-
-
-def curve(function: LiveFunction, most: int = MOST_POINTS) -> Curve:
-    """The curve of a function, of at most so many points."""
-    code, counts = function.code, function.counts
-    size = -(-len(code) // most) or 1
-    shares = [code[i : i + size] for i in range(0, len(code), size)]
-    highest = [max(share, key=lambda index: sum(counts[index][:2])) for share in shares]
-    points = tuple(_point(function, *both) for both in zip(shares, highest, strict=True))
-    return Curve(points, _spans(function, highest))
-
-
-def _point(function: LiveFunction, share: Sequence[int], index: int) -> PressurePoint:
-    spills = sum(function.instructions[other].spill is not None for other in share)
-    one = function.instructions[index]
-    return PressurePoint(
-        function.location(index), function.counts[index], one.text, class_of(one), spills
-    )
-
-
-def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ...]:
-    """Spans of registers along these instructions. An instruction's position is its point."""
-    found: dict[tuple[int, int], int] = defaultdict(int)
-    ended: dict[int, int] = {}
-    """Register → last point of its span."""
-    live, point = 0, len(indices)
-    for now in _live_backwards(function, indices):
-        for register in each(live & ~now):
-            found[point, ended.pop(register)] |= register
-        point -= 1
-        ended.update(dict.fromkeys(each(now & ~live), point))
-        live = now
-    for register in each(live):
-        found[point, ended.pop(register)] |= register
-    return tuple(LiveSpan(*ends, ranges(registers)) for ends, registers in sorted(found.items()))
-
-
-def _live_backwards(function: LiveFunction, indices: Sequence[int]) -> Iterator[int]:
-    """Registers live around each of some instructions, last one first; none if unreachable."""
-    for block, group in groupby(reversed(indices), function.block_of):
-        wanted = set(group)
-        if function.graph.is_reached(block):
-            for index, *live in function.live(block):
-                if index in wanted:
-                    yield whole(union(live))
-        else:
-            yield from (0 for _ in wanted)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kernelinfo.pressure.curve import PressurePoint
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LoopPressure
-from kernelinfo.pressure.story import PressurePoint
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import target_id

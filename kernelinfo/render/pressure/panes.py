@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from kernelinfo.pressure.classes import InstructionClass
+from kernelinfo.pressure.curve import PressurePoint
 from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import CodeLocation, LoopPressure
 from kernelinfo.pressure.source_text import SourceText
-from kernelinfo.pressure.story import PressurePoint
 from kernelinfo.render.html.pieces import PagePiece, Shared, piece
 from kernelinfo.render.names import printable
 from kernelinfo.render.pressure.words import located
