@@ -145,16 +145,13 @@ def build(
     Equal kernels of several builds that share `known` are one object.
     """
     compilers: set[str] = set()
-    kernels: list[KernelSummary] = []
     numbers: dict[KernelNumbers, KernelNumbers] = {}
-    for kernel in summaries(results, name_of, compilers):
-        one = known.get(kernel) if known else None
-        if one is None:
-            shared = numbers.setdefault(kernel.numbers, kernel.numbers)
-            one = kernel._replace(numbers=shared)
-            if known is not None:
-                known[one] = one
-        kernels.append(one)
+    kernels = (
+        one._replace(numbers=numbers.setdefault(one.numbers, one.numbers))
+        for one in summaries(results, name_of, compilers)
+    )
+    if known is not None:
+        kernels = (known.setdefault(one, one) for one in kernels)
     return Build(tuple(kernels), tuple(sorted(compilers)))
 
 

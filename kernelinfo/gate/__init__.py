@@ -130,18 +130,17 @@ class _Judgement:
 
     def outcome(self) -> Outcome:
         results: list[Result] = []
-        excused: dict[int, Judged] = {}
+        excused: list[tuple[int, Judged]] = []
         for one in map(self._judged, self._results, self._kernels(), self._budgets):
             if one.suppressed or one.accepted:
-                excused[len(results)] = one
+                excused.append((len(results), one))
             results.append(one.result)
         problems = (*self._problems, *self._unmet())
         return Outcome(
             report=Report(tuple(results), problems, self._report.repeats),
             notices=tuple(self._notices()),
-            problems=problems,
             fail_on=self._configuration.fail_on,
-            excused=excused,
+            excused=tuple(excused),
             passed_over=len(self._report.results) - len(self._results),
             comparison=self._comparison,
             baseline=self._configuration.baseline,

@@ -36,5 +36,5 @@ def located(outcome: Outcome, options: Options) -> Outcome:
 
     results = tuple(map(placed, outcome.report.results))
     report = Report(results, tuple(problems), outcome.report.repeats)
-    excused = {at: one._replace(result=results[at]) for at, one in outcome.excused.items()}
-    return outcome._replace(report=report, problems=report.problems, excused=excused)
+    excused = tuple((at, one._replace(result=results[at])) for at, one in outcome.excused)
+    return outcome._replace(report=report, excused=excused)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.compare import Comparison
@@ -56,13 +56,12 @@ class Outcome(NamedTuple):
     """The answer of `kernelinfo check`."""
 
     report: Report
-    """The judged kernels with the findings that count."""
+    """The judged kernels with the findings that count; inputs that could not be read or judged, and
+    unmet expectations."""
     notices: tuple[Notice, ...]
-    problems: tuple[Problem, ...]
-    """Inputs that could not be read or judged, and unmet expectations."""
     fail_on: Severity
-    excused: Mapping[int, Judged] = {}
-    """Position in the report -> kernel with suppressed or accepted findings."""
+    excused: tuple[tuple[int, Judged], ...] = ()
+    """(position in the report, kernel) of those with suppressed or accepted findings."""
     passed_over: int = 0
     """Number of kernels whose targets are not configured."""
     comparison: Comparison | None = None
@@ -75,8 +74,14 @@ class Outcome(NamedTuple):
 
     def kernels(self) -> Iterator[Judged]:
         """Each kernel with its findings, in the order of the report."""
+        excused = dict(self.excused)
         for number, result in enumerate(self.report.results):
-            yield self.excused.get(number) or Judged(result)
+            yield excused.get(number) or Judged(result)
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """Problems of the report."""
+        return self.report.problems
 
     @property
     def judged(self) -> tuple[Judged, ...]:
@@ -92,7 +97,7 @@ class Outcome(NamedTuple):
     @property
     def accepted(self) -> tuple[Finding, ...]:
         """Findings that the baseline accepts."""
-        return tuple(finding for one in self.excused.values() for finding in one.accepted)
+        return tuple(finding for _, one in self.excused for finding in one.accepted)
 
     @property
     def failing(self) -> tuple[Judged, ...]:

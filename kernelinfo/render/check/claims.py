@@ -144,7 +144,7 @@ def headline(outcome: Outcome) -> str:
     severities = [*finding_counts(outcome.findings).values()]
     if outcome.problems:
         severities.insert(0, counted(len(outcome.problems), "problem"))
-    excused = sum(len(judged.suppressed) for judged in outcome.excused.values())
+    excused = sum(len(judged.suppressed) for _, judged in outcome.excused)
     parts = [", ".join(severities) or "nothing found", counted(len(outcome.report), "kernel")]
     if excused:
         parts.append(f"{excused} suppressed")

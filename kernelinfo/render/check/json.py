@@ -31,9 +31,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     found = document(chain(report.results, outcome.problems, gone, report.repeats), excused)
     for notice in outcome.notices:
         found["summary"][f"{notice.finding.severity}s"] += 1
-    found["summary"]["suppressed"] = sum(
-        len(judged.suppressed) for judged in outcome.excused.values()
-    )
+    found["summary"]["suppressed"] = sum(len(judged.suppressed) for _, judged in outcome.excused)
     found["gate"] = {
         **picked(outcome, "answered", "failed", "fail_on", "passed_over"),
         "accepted": len(outcome.accepted),

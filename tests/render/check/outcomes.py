@@ -28,13 +28,13 @@ def read(*paths: str) -> Report:
 def outcome_of(*paths: object, **changes: Any) -> Outcome:
     """All kernels of these files as the rules judge them, warnings and more failing."""
     report = read(*map(str, paths))
-    return Outcome(report, (), report.problems, "warning")._replace(**changes)
+    return Outcome(report, (), "warning")._replace(**changes)
 
 
 def of_kernels(outcome: Outcome, *judged: Judged) -> Outcome:
     """The same with these kernels instead of its own."""
     report = Report(tuple(one.result for one in judged), outcome.problems)
-    return outcome._replace(report=report, excused=dict(enumerate(judged)))
+    return outcome._replace(report=report, excused=tuple(enumerate(judged)))
 
 
 def excusing(outcome: Outcome, rule: str, reason: str) -> Outcome:
@@ -70,7 +70,7 @@ def hostile(draw: st.DrawFn) -> Outcome:
         Problem(draw(paths), "cannot be read: " + draw(texts), draw(st.none() | texts))
         for _ in range(draw(st.integers(0, 2)))
     )
-    return of_kernels(Outcome(Report((), problems), notices, problems, "warning"), *judged)
+    return of_kernels(Outcome(Report((), problems), notices, "warning"), *judged)
 
 
 def _judged(draw: st.DrawFn, like: Result) -> Judged:
