@@ -25,7 +25,6 @@ class CompilerRun(NamedTuple):
 
     results: Mapping[str, Result]  # symbol → kernel; empty if it failed
     error: str | None = None
-    has_functions: bool = False  # true if it has functions that are no kernels
 
 
 class IrModule(NamedTuple):
@@ -58,8 +57,7 @@ class IrModule(NamedTuple):
         # Named like the file of the same compilation, so that Triton's JSON next to it is read.
         blobs = open_bytes(assembly, self.file.assembly)
         found = by_symbol(Analysis(self.reading).analyse_path(self.file.assembly, blobs))
-        results = {symbol: self._named(result) for symbol, result in found.items()}
-        return CompilerRun(results, has_functions=assembly.count(b",@function") > len(results))
+        return CompilerRun({symbol: self._named(result) for symbol, result in found.items()})
 
     def _named(self, result: Result) -> Result:
         """The result with the path of the IR. The assembly has no file."""

@@ -186,7 +186,8 @@ def sweep_module(
         progress(done, len(futures))
         outcomes.append(future.result())
     made = list(zip(variants, outcomes, strict=True))
-    kernels = tuple(compilation.kernel(symbol, made, len(wanted) > 1) for symbol in wanted)
+    has_others = len(wanted) > 1
+    kernels = pool.map(lambda symbol: compilation.kernel(symbol, made, has_others), wanted)
     return Sweep(
         file=module.file,
         compiler=module.compiler,
@@ -195,7 +196,7 @@ def sweep_module(
         level_from=base.level_from,
         driver=base.driver,
         assembly=module.file.assembly if reference else None,
-        kernels=kernels,
+        kernels=tuple(kernels),
         notes=notes,
     )
 
@@ -230,8 +231,11 @@ class Compilation(NamedTuple):
     def kernel(
         self, symbol: str, made: Sequence[tuple[Asked, CompilerRun]], has_others: bool
     ) -> SweptKernel:
-        """The kernel in all variants, with the source lines for its row. `has_others` is true if
-        the same compilations changed other kernels."""
+        """The kernel in all variants, with the source lines for its row.
+
+        `has_others` is true if the same compilations changed other kernels. A line is then compiled
+        with this kernel alone changed: spills of clang 15 and 19 differ with those of others.
+        """
         variants = [_variant(asked, outcome, symbol) for asked, outcome in made]
         if self.request.takes_default_waves:
             variants = [variants[0], *(v for v in variants[1:] if is_worth_a_row(v, variants[0]))]
@@ -239,7 +243,7 @@ class Compilation(NamedTuple):
         found = SweptKernel(symbol, demangle(symbol), tuple(variants), notes)
         confirmed = []
         for variant in of_its_row(found):
-            if has_others and self.base.outcome.has_functions:
+            if has_others:
                 alone = _variant(variant.asked, self.outcome(variant.asked, [symbol]), symbol)
                 if not (alone.result and variant.result):
                     continue
