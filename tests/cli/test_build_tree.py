@@ -29,7 +29,7 @@ void launch_{unit}(float *out) {{
     shift_{unit}<<<1, 256>>>(out);
 }}
 """
-UNITS = [f"unit{number:02}" for number in range(12)]
+UNITS = [f"unit{number:02}" for number in range(8)]
 
 
 def hipcc(folder: Path, *arguments: str) -> None:
@@ -40,7 +40,7 @@ def hipcc(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Four units in a static library, four in a shared one, two in a program, two with RDC."""
+    """Two units in a static library, two in a shared one, two in a program, two with RDC."""
     if not shutil.which("hipcc"):
         pytest.skip("needs hipcc")
     root = tmp_path_factory.mktemp("tree")
@@ -48,20 +48,20 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "build").mkdir()
     for unit in UNITS:
         (root / "src" / f"{unit}.hip").write_text(SOURCE.format(unit=unit, attribute=""))
-        rdc = ["-fgpu-rdc"] if unit in UNITS[10:] else []
+        rdc = ["-fgpu-rdc"] if unit in UNITS[6:] else []
         source, target = f"src/{unit}.hip", f"build/{unit}.o"
         hipcc(root, *rdc, "-fPIC", "-c", source, "-o", target)
     (root / "src" / "main.hip").write_text("int main() { return 0; }")
     objects = [f"build/{unit}.o" for unit in UNITS]
-    subprocess.run(["ar", "rcs", "build/libstatic.a", *objects[:4]], cwd=root, check=True)
-    hipcc(root, "-shared", *objects[4:8], "-o", "build/libshared.so")
-    hipcc(root, *objects[8:10], "src/main.hip", "-o", "build/program")
-    hipcc(root, "-fgpu-rdc", "--hip-link", *objects[10:], "src/main.hip", "-o", "build/rdc-program")
+    subprocess.run(["ar", "rcs", "build/libstatic.a", *objects[:2]], cwd=root, check=True)
+    hipcc(root, "-shared", *objects[2:4], "-o", "build/libshared.so")
+    hipcc(root, *objects[4:6], "src/main.hip", "-o", "build/program")
+    hipcc(root, "-fgpu-rdc", "--hip-link", *objects[6:], "src/main.hip", "-o", "build/rdc-program")
     return root
 
 
 def test_every_kernel_of_the_tree_is_found(tree: Path) -> None:
-    """Twelve objects, a static and a shared library and two programs: each kernel where it is."""
+    """Eight objects, a static and a shared library and two programs: each kernel where it is."""
     items = list(analyse([str(tree)], Options()))
     places = Counter(
         (Path(item.kernel.code_object.path).name, item.kernel.symbol, item.kernel.target.name)
@@ -72,9 +72,9 @@ def test_every_kernel_of_the_tree_is_found(tree: Path) -> None:
     files = Counter(name for name, _, _ in places)
     per_unit = 2 * len(TARGETS)
     assert files == {
-        **{f"{unit}.o": per_unit for unit in UNITS[:10]},
-        "libstatic.a": 4 * per_unit,
-        "libshared.so": 4 * per_unit,
+        **{f"{unit}.o": per_unit for unit in UNITS[:6]},
+        "libstatic.a": 2 * per_unit,
+        "libshared.so": 2 * per_unit,
         "program": 2 * per_unit,
         "rdc-program": 2 * per_unit,
     }
@@ -83,7 +83,7 @@ def test_every_kernel_of_the_tree_is_found(tree: Path) -> None:
 def test_objects_with_bitcode_alone_are_named(tree: Path) -> None:
     _, err, code = run("build", folder=tree)
     assert code == 2
-    for unit in UNITS[10:]:
+    for unit in UNITS[6:]:
         assert f"{unit}.o" in err
     assert "bitcode" in err
 
@@ -95,7 +95,7 @@ def test_each_kernel_once(tree: Path) -> None:
     assert set(names.values()) == {1}
     assert len(names) == len(UNITS) * 2 * len(TARGETS)
     repeats = [item for item in items if isinstance(item, Repeat)]
-    assert len(repeats) == 10 * len(TARGETS), "what is linked was in an object before"
+    assert len(repeats) == 6 * len(TARGETS), "what is linked was in an object before"
 
 
 def test_extracted_objects_hold_the_same_kernels(tree: Path, tmp_path: Path) -> None:
@@ -104,6 +104,6 @@ def test_extracted_objects_hold_the_same_kernels(tree: Path, tmp_path: Path) -> 
     assert (err, code) == ("", 0)
     report, _, code = run("-q", str(tmp_path / "out"))
     assert code == 0
-    for unit in UNITS[8:10]:
+    for unit in UNITS[4:6]:
         assert f"scale_{unit}(float*, float)" in report
     assert len(out.splitlines()) == 2

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ..compile.test_equal import BUILDS, HEADER, SOURCES, needs
+from ..compile.test_equal import HEADER, OF_COMMANDS, SOURCES, needs
 from ..compile.test_equal import written as assembly_of
 from ..compiling import needs_clang
 from ..conftest import FIXTURES
@@ -90,10 +90,7 @@ def test_a_source_equals_the_bitcode_of_its_compiler(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("compiler", "target", "paths", "flags"),
-    [one for one in BUILDS if one.id in ("hipcc", "19", "22-closed")],
-)
+@pytest.mark.parametrize(("compiler", "target", "paths", "flags"), OF_COMMANDS)
 def test_the_first_row_of_each_source_is_its_assembly(
     compiler: str, target: str, paths: list[str], flags: tuple[str, ...], tmp_path: Path
 ) -> None:
