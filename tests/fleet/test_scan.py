@@ -130,7 +130,7 @@ def half_done(folder: Path, fleet: Path) -> Iterator[subprocess.Popen[str]]:
 
 
 def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
-    folder, fleet = many_objects(tmp_path / "objects", 3000), tmp_path / "fleet"
+    folder, fleet = many_objects(tmp_path / "objects", 1500), tmp_path / "fleet"
     with half_done(folder, fleet) as running:
         os.kill(descendants(running.pid)[0], signal.SIGKILL)
         out, _ = running.communicate()
@@ -142,7 +142,7 @@ def test_a_worker_that_is_killed_costs_nothing(tmp_path: Path) -> None:
 def test_a_run_that_is_ended_is_completed_by_the_next(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    folder, fleet = many_objects(tmp_path / "objects", 3000), tmp_path / "fleet"
+    folder, fleet = many_objects(tmp_path / "objects", 1500), tmp_path / "fleet"
     with half_done(folder, fleet) as running:
         os.killpg(running.pid, number)
         out, _ = running.communicate()
