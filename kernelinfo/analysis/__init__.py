@@ -52,7 +52,10 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
 
 
 def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
-    """The name of each kernel of a path, and problems. Code objects are not decoded."""
+    """The name of each kernel of a path, and problems. Code objects are not decoded.
+
+    Kernels of one name in one text, of several modules, are several.
+    """
     found: list[KernelName] = []
 
     def leave_out(name: str, symbol: str) -> bool:
@@ -63,11 +66,12 @@ def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
         Analysis(options._replace(chooses=leave_out), [path]),
         counts_of(path, options),
     )
-    any_found = False
+    any_found, before = False, 0
     for blob in opened(path, options):
         yield from (i for i in analysis.analyse_blob(blob, counts) if isinstance(i, Problem | Note))
-        yield from dict.fromkeys(found)  # readers may ask twice for a kernel
-        any_found = any_found or bool(found)
+        distinct = dict.fromkeys(found)  # the reader of code objects asks twice for a kernel
+        yield from found if counts.passed_over - before > len(distinct) else distinct
+        any_found, before = any_found or bool(found), counts.passed_over
         found.clear()
     yield from notes([counts]) if any_found else conclusions([counts], options)
 

@@ -14,7 +14,7 @@ import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.naming import choosing, every_name, in_order, listed
+from kernelinfo.cli.naming import choosing, chosen_when_read, every_name, in_order, listed
 from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
@@ -140,6 +140,7 @@ def command(
     found = (item for one in asked for item in analyse([path], detailed._replace(run_as=one)))
     streams = output is None and format == "text"
     items = shown(problems.watch(found), [path], streams=streams)
+    items = chosen_when_read(path, kernel, wanted, items, _kernel)
     if kernel is None:
         known, items = every_name(path, wanted, items, problems)
         if where is None and len({one.name for one in known}) > 1:
@@ -156,6 +157,10 @@ def command(
     else:
         write(renderer(format)(items, view), output, color=view.color)
     problems.exit()
+
+
+def _kernel(item: Item) -> Kernel | None:
+    return item.kernel if isinstance(item, Result) else None
 
 
 def _show(page: str, view: View, output: str | None) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from typing import TypeVar
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
@@ -17,6 +18,7 @@ from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render.names import attributed, names_of, printable
 
 _MOST_LISTED = 20
+_T = TypeVar("_T")
 
 
 def choosing(path: str, name: str | None, options: Options, problems: Problems) -> Options:
@@ -30,8 +32,7 @@ def choosing(path: str, name: str | None, options: Options, problems: Problems) 
     """
     if name is None:
         return options
-    # Standard input is read once. A whole name with `*`, `?` or `[` has parameters.
-    if path == STANDARD_INPUT or (is_pattern(name) and "(" not in name):
+    if path == STANDARD_INPUT or _is_decided_alone(name):  # standard input is read once
         return options._replace(named=name, chooses=partial(matches, name))
     every = shown(names(path, options), (), _names_so_far)
     known = [one for one in every if isinstance(one, KernelName)]
@@ -41,20 +42,50 @@ def choosing(path: str, name: str | None, options: Options, problems: Problems) 
     if found[1:] and not is_pattern(name):
         items = shown(problems.watch(analyse([path], options)), [path])
         kernels = [item.kernel for item in items if isinstance(item, Result)]
-        names_targets = bool(options.targets[1:] or options.compiled[1:])
-        _check_is_one(name, kernels, path, of_each_target=names_targets)
+        _check_is_one(name, kernels, path, options)
     return options
+
+
+def chosen_when_read(
+    path: str,
+    name: str | None,
+    options: Options,
+    items: Iterator[_T],
+    kernel_of: Callable[[_T], Kernel | None],
+) -> Iterator[_T]:
+    """The items with the kernels that `name` means, as `choosing` says. Only items of standard
+    input are still to be chosen; all of them are held for that."""
+    if path != STANDARD_INPUT or name is None or _is_decided_alone(name):
+        return items
+    every = [*items]
+    kernels = [one for one in map(kernel_of, every) if one]
+    if whole := [one for one in kernels if name in (one.name, one.symbol)]:
+        of_others = {id(one) for one in kernels} - {id(one) for one in whole}
+        every = [one for one in every if id(kernel_of(one)) not in of_others]
+    if not is_pattern(name):
+        _check_is_one(name, whole or kernels, path, options)
+    return iter(every)
+
+
+def _is_decided_alone(name: str) -> bool:
+    """True for a glob or a regular expression, which no other kernel's name decides.
+
+    A whole name with `*`, `?` or `[` has parameters.
+    """
+    return is_pattern(name) and "(" not in name
 
 
 def _is_among(symbols: Collection[str], name: str, symbol: str) -> bool:
     return symbol in symbols
 
 
-def _check_is_one(name: str, kernels: Iterable[Kernel], path: str, *, of_each_target: bool) -> None:
-    """Check that there is one kernel, or one of each target. Otherwise list them, exit with 2."""
+def _check_is_one(name: str, kernels: Iterable[Kernel], path: str, options: Options) -> None:
+    """Check that there is one kernel, or one of each target if the user names several targets.
+    Otherwise list them, exit with 2."""
     distinct = [*{(kernel.code_object, kernel.symbol): kernel for kernel in kernels}.values()]
     targets = {kernel.code_object.target for kernel in distinct}
-    if len(distinct) <= (len(targets) if of_each_target else 1):
+    names_targets = bool(options.targets[1:] or options.compiled[1:])
+    if len(distinct) <= (len(targets) if names_targets else 1):
         return
     mend = "give more of the name, --target, --member or --where, or a glob for all"
     complain(f"{path}: {counted(len(distinct), 'kernel')} are named {name!r}; {mend}:")

@@ -11,11 +11,12 @@ from typing import Annotated, Literal
 import typer
 
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.naming import choosing, in_order
+from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
 from kernelinfo.cli.output import Problems, make_view, shown, so_far, write
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
+from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
 from kernelinfo.pressure.source_text import SourceText
@@ -127,11 +128,16 @@ def command(
         lambda item: so_far(item.result) if isinstance(item, Measured) else None,
         streams=output is None and (format in _STREAMED or view.whole),
     )
+    items = chosen_when_read(path, kernel, wanted, items, _kernel)
     before = [*_to_the_first_kernel(items)]
     if format == "json" or (before and isinstance(before[-1], Measured)):
         pieces = renderer(f"pressure.{format}")(chain(before, items), view)
         write(pieces, output, color=view.color)
     problems.exit()
+
+
+def _kernel(item: MeasureItem) -> Kernel | None:
+    return item.result.kernel if isinstance(item, Measured) else None
 
 
 def _told(items: Iterator[MeasureItem], problems: Problems) -> Iterator[MeasureItem]:

@@ -60,6 +60,9 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         if options.targets and one.processor not in options.targets:
             counts.of_other_targets += 1
             continue
+        if not options.asks_for_member(kernel.member):
+            counts.of_other_members += 1
+            continue
         code_object = path_under(root, kernel.path, kernel.member)
         found.append(one._replace(code_object=code_object))
         made_otherwise = made_otherwise or _contradiction(kernel, options)

@@ -20,7 +20,7 @@ _MISSING = re.compile(r"^([^\s:][^:\n]*):\d+:\d+: fatal error: '([^'\n]+)' file 
 _HEADER_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
 
 
-def reason(messages: str, target: str, flags: Sequence[str]) -> str:
+def reason(messages: str, target: str) -> str:
     """Why a source is not compiled for a target, and the mend, from the compiler's messages."""
     if re.search(_OLD_LIBRARY, messages):
         mend = "add -- -mcode-object-version=5, or give a folder by -- --rocm-device-lib-path=DIR"

@@ -130,7 +130,7 @@ def _with_bitcode(processes: Processes, job: Job, folder: str, compiled: Compile
     if bitcode:
         return CompiledTwice(compiled, (*command, path), bitcode)
     messages = end.complaints.decode("utf-8", "replace")
-    error = f"{job.path}: {reason(messages, job.target, job.flags)}"
+    error = f"{job.path}: {reason(messages, job.target)}"
     return CompiledTwice(compiled._replace(messages=messages, error=error))
 
 
@@ -157,7 +157,7 @@ def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
         what = "no kernel for the device in it"
         mend = "give a source with a __global__ function, and instantiate its templates"
         return made._replace(error=f"{job.path}: {what}; {mend}")
-    return made._replace(error=f"{job.path}: {reason(messages, job.target, job.flags)}")
+    return made._replace(error=f"{job.path}: {reason(messages, job.target)}")
 
 
 def _listing(path: str) -> tuple[str, ...]:

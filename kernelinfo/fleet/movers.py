@@ -86,7 +86,7 @@ def ask(
         names = [name for name in names if name not in unfinished]
         _check_count(dataset, names, unfinished, may_be_first and since is None and not builds)
         _choose_kernels(connection, names, options)
-        nights, totals = _nights(connection, dataset, names)
+        nights, totals = _nights(connection, names)
         if not any(one.kernels for one in totals):
             choice = " ".join(options.choices)
             wrong = f"no kernel matches {choice}" if choice else "these builds have no kernel"
@@ -222,7 +222,7 @@ def _without_kernel(connection: duckdb.DuckDBPyConnection, options: Options) -> 
 
 
 def _nights(
-    connection: duckdb.DuckDBPyConnection, dataset: Dataset, names: Sequence[str]
+    connection: duckdb.DuckDBPyConnection, names: Sequence[str]
 ) -> tuple[list[Night], list[BuildTotals]]:
     """The builds without their kernels, and their sums."""
     query = (

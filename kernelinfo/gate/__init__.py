@@ -218,7 +218,7 @@ class _Judgement:
     def _ended(self, pair: Pair, result: Result, findings: list[Finding]) -> Iterator[Finding]:
         """Improvements: accepted findings of rules that judged the kernel and find nothing."""
         is_text = result.kernel.code_object.kind == "assembly"
-        ran = {number for number, rule in self._rules.items() if is_text or rule.reads != "code"}
+        ran = {number for number, rule in self._rules.items() if is_text or not rule.needs_code}
         if expectation.chooses(self._configuration, "KI206"):
             ran.add("KI206")
         strict = self._configuration.strict_baseline

@@ -32,8 +32,8 @@ class Remark(NamedTuple):
 
 
 def grouped(value: float) -> str:
-    """A number with its thousands apart: `88 137`, `5.5`."""
-    return f"{value:,.1f}".removesuffix(".0").replace(",", " ")
+    """A number with its thousands apart, of at most two decimals: `88 137`, `5.75`."""
+    return f"{value:,.2f}".rstrip("0").rstrip(".").replace(",", " ")
 
 
 def counted(count: int, noun: str) -> str:

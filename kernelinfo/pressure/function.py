@@ -20,7 +20,7 @@ from kernelinfo.pressure.loops import Loop, Loops
 from kernelinfo.pressure.nouns import CodeLocation, Region
 from kernelinfo.pressure.registers import NO_REGISTERS, Counts, count, union
 
-TANGLED = "tangled branches"
+_TANGLED = "tangled branches"
 """Reason for inexact results: values were followed for `MOST_VISITS` and not to their end."""
 _MOST_NAMED = 5  # unknown instructions
 _MOST_KNOWN = 1 << 12  # pairs of register sets, 600 bytes each; a loop repeats few
@@ -61,7 +61,7 @@ class LiveFunction:
         """Registers that may have been written before each block."""
         self.needed, is_settled = needed_from(self.graph, self._effects)
         """Registers that each block or a later one may read before writing them."""
-        tangled = () if is_settled else (TANGLED,)
+        tangled = () if is_settled else (_TANGLED,)
         self.reasons = _in_short((*listing.reasons, *reasons, *tangled))
         """Reasons why the live registers are a lower bound; empty if they are exact."""
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.counting import tallies, untallied
-from kernelinfo.pressure.function import TANGLED, LiveFunction
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
@@ -30,7 +30,7 @@ from kernelinfo.pressure.registers import (
     union,
     used,
 )
-from kernelinfo.pressure.values import live_values
+from kernelinfo.pressure.values import FAR, live_values
 from kernelinfo.reading.facts import SourceLine
 
 _MOST_SHARED = 1 << 12
@@ -64,8 +64,7 @@ class Storyteller:
         is_peak = at is None
         at = function.code[peak.at.number] if at is None else at
         values, are_all_followed = live_values(function, at)
-        tangled = () if are_all_followed else (TANGLED,)
-        reasons = tuple(dict.fromkeys((*function.reasons, *tangled)))
+        reasons = function.reasons if are_all_followed else (*function.reasons, FAR)
         loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
         named = union(one.effect.writes | one.effect.reads for one in function.instructions)
         return Story(

@@ -12,6 +12,8 @@ from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import CodeLocation, LiveValues
 from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
 
+FAR = "far values"
+"""Reason for inexact results: a value is written or used too far from the instruction."""
 _MOST_STEPS = 200_000
 """For one instruction's values. Compiled code needs 2 an instruction; kernels have up to 30,000."""
 _BLOCK_STEPS = 4

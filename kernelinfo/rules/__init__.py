@@ -32,6 +32,8 @@ class Rule(NamedTuple):
     lines and code object."""
     any_target: bool = False
     """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
+    needs_code: bool = False
+    """True: the rule finds nothing without the instruction counts of assembly."""
     on: bool = True
     """False: the rule runs only if the user selects it."""
     fixed: bool = False
@@ -65,7 +67,7 @@ RULES: tuple[Rule, ...] = (
     Rule("KI103", "note", spills.sgpr_spill, any_target=True),
     Rule("KI104", "warning", spills.dynamic_stack, reads="code", any_target=True),
     Rule("KI105", "note", spills.indirect_call, reads="code", any_target=True),
-    Rule("KI106", "warning", spills.spill_in_loop, reads="code"),
+    Rule("KI106", "warning", spills.spill_in_loop, reads="code", needs_code=True),
     Rule("KI201", "note", waves.near_next_step, on=False),
     Rule("KI202", "note", waves.lds_near_step, on=False),
     Rule("KI203", "warning", waves.lds_rounding_costs_workgroup),
@@ -73,7 +75,7 @@ RULES: tuple[Rule, ...] = (
     Rule("KI205", "warning", waves.partial_wave),
     Rule("KI207", "note", waves.compiler_disagrees, reads="kernel", on=False),
     Rule("KI208", "note", waves.padded_registers),
-    Rule("KI301", "note", compilation.agpr_without_mfma, reads="code"),
+    Rule("KI301", "note", compilation.agpr_without_mfma, reads="code", needs_code=True),
     Rule("KI302", "warning", compilation.at_cap_and_spilling),
     Rule("KI303", "note", compilation.missing_launch_bound),
     Rule("KI304", "note", compilation.waves_hint_too_high),

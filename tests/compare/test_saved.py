@@ -116,6 +116,17 @@ def test_kernels_are_chosen_from_it_by_name(tmp_path: Path) -> None:
     assert "no kernel matches -k nobody (4 in the file)" in problem.message
 
 
+def test_kernels_are_chosen_from_it_by_member(tmp_path: Path) -> None:
+    path = saved("container/tiny.whl", tmp_path)
+    every, _ = read_build(path, Options())
+    found, problems = read_build(path, Options(members=("*.co",)))
+    assert 0 < len(found.kernels) < len(every.kernels)
+    assert all(one.code_object.endswith(".co") for one in found.kernels)
+    assert not any("matches" in one.message for one in problems)
+    _, (problem,) = read_build(path, Options(members=("nope",)))
+    assert "no kernel matches --member nope" in problem.message
+
+
 @pytest.mark.parametrize(
     ("made", "asked", "message"),
     [

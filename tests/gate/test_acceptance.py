@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -12,6 +13,7 @@ from kernelinfo.compare.summary import COMPARED
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate.baseline import read_baseline
 
+from ..conftest import FIXTURES
 from ..test_golden import run
 from .test_scenarios import NEW, OLD, SAXPY, SCALE, Files, K, assembly, written
 
@@ -90,6 +92,24 @@ def test_an_ended_finding_is_an_improvement(tmp_path: Path) -> None:
     assert f"error {ended}" in out
     assert code == 1
     assert ended not in run("check", "--select", "KI106", folder=tmp_path)[0], "KI101 did not run"
+
+
+@pytest.mark.parametrize(("rule", "is_told"), [("KI101", 1), ("KI104", 1), ("KI106", 0)])
+def test_a_code_object_tells_what_ended_of_the_rules_that_judge_it(
+    rule: str, is_told: int, tmp_path: Path
+) -> None:
+    """KI106 needs the instructions of assembly: it may find the same there."""
+    objects = tmp_path / "build"
+    objects.mkdir()
+    shutil.copy(FIXTURES / "code_object/variety-clang22-gfx90a.co", objects / "v.co")
+    adopted(tmp_path, {})
+    baseline = tmp_path / "b.json"
+    entry = '{"symbol":"plain_c", '
+    text = baseline.read_text()
+    assert text.count(entry) == 1
+    baseline.write_text(text.replace(entry, f'{entry}"accepted":{{"{rule}": "warning"}}, '))
+    out, _, code = run("check", "--strict-baseline", folder=tmp_path)
+    assert (f"KI504 plain_c (gfx90a): {rule}" in out, code) == (bool(is_told), is_told), out
 
 
 def test_a_severer_finding_of_an_accepted_rule_fails(tmp_path: Path) -> None:

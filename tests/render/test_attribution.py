@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 import zipfile
@@ -43,6 +44,38 @@ def test_namesakes_bear_their_target_and_member(wheel: str) -> None:
         "first_add · gfx90a · libone.so.1",
         "first_add · gfx90a · libtwo.so.1",
     ]
+
+
+@pytest.mark.parametrize("command", ["explain", "pressure"])
+def test_namesakes_in_one_text_are_told_apart(command: str, tmp_path: Path) -> None:
+    """Two compilations in one file are two modules, as in a build log."""
+    texts = [FIXTURES / f"assembly/variety-clang22-{one}.s" for one in ("gfx90a", "gfx942")]
+    (tmp_path / "both.s").write_bytes(b"".join(text.read_bytes() for text in texts))
+    out, err, code = run(command, "both.s", "vgpr_heavy", folder=tmp_path)
+    assert (out, code) == ("", 2)
+    assert names(err) == ["vgpr_heavy · gfx90a", "vgpr_heavy · gfx942"]
+    assert run(command, "both.s", "vgpr_heavy", "--target", "gfx942", folder=tmp_path)[2] == 0
+    _, err, code = run(command, "both.s", "vgpr_*", folder=tmp_path)
+    assert (err, code) == ("", 0)
+
+
+@pytest.mark.parametrize("command", ["explain", "pressure"])
+def test_a_name_means_the_same_on_standard_input(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (FIXTURES / "assembly/variety-clang22-gfx90a.s").read_bytes()
+    text = text.replace(b"_Z9any_blockPi", b"_Z3addi").replace(
+        b"_Z11exact_blockPi", b"_ZN2ns3addEi"
+    )
+    (tmp_path / "k.s").write_bytes(text)
+    for name in ("stride", "add(int)", "add", "ns::add", "plain_c", "re:^add"):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+        out, err, code = run(command, "-", name, "--format", "json")
+        _, of_file, code_of_file = run(command, "k.s", name, "--format", "json", folder=tmp_path)
+        assert (err, code) == (of_file.replace("k.s", "-"), code_of_file), name
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    out, _, code = run(command, "-", "add(int)", "--format", "json")
+    assert (out.count("ns::add"), code) == (0, 0)
 
 
 def test_only_what_is_needed_is_added(wheel: str) -> None:

@@ -18,6 +18,7 @@ _MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
     "half an instruction": "half an instruction: one side of `::` is empty",
     "tangled branches": "tangled branches: values were not followed through every way",
+    "far values": "far values: the search for where they are written and used ended early",
     "calls": "calls: what the callee uses, its arguments and results are not in the text",
     "indexed registers": "indexed registers: which ones depends on m0",
     "indirect branch": "indirect branch: where it leads is not in the text",
