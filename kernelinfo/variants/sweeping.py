@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from itertools import product
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from itertools import compress, product
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
@@ -50,6 +50,7 @@ from kernelinfo.variants.sources import clang_of, compiled_source
 if TYPE_CHECKING:
     from kernelinfo.kernel.condition import Where
 
+_T = TypeVar("_T")
 LEVELS = ("3", "2", "1", "s")
 """Levels in the order tried, until one reproduces the assembly next to the input."""
 
@@ -167,7 +168,8 @@ def sweep_module(
 ) -> Sweep:
     """The sweep of one module. Raises `ReadError` if no kernel is wanted.
 
-    `progress` gets the number of finished variants and of all.
+    `progress` gets the number of finished compilations and of all: first of the variants, then of
+    those that check the source lines.
     """
     wanted = _wanted(module, request)
     reference, notes = _reference(module)
@@ -181,13 +183,13 @@ def sweep_module(
     declared = ir.attributes(module.text, (WAVES, SIZES))
     compilation = Compilation(module, request, base, _with_required_size(base.outcome), declared)
     futures = [pool.submit(compilation.outcome, asked, wanted) for asked in variants[1:]]
-    outcomes = [base.outcome]
-    for done, future in enumerate(futures):
-        progress(done, len(futures))
-        outcomes.append(future.result())
+    outcomes = (base.outcome, *_ended(futures, progress))
     made = list(zip(variants, outcomes, strict=True))
-    has_others = len(wanted) > 1
-    kernels = pool.map(lambda symbol: compilation.kernel(symbol, made, has_others), wanted)
+    kernels = [compilation.kernel(symbol, made) for symbol in wanted]
+    for_lines = [(kernel.symbol, variant) for kernel in kernels for variant in of_its_row(kernel)]
+    if len(wanted) > 1:
+        checks = [pool.submit(compilation.is_its_own, *one) for one in for_lines]
+        for_lines = [*compress(for_lines, _ended(checks, progress))]
     return Sweep(
         file=module.file,
         compiler=module.compiler,
@@ -196,9 +198,16 @@ def sweep_module(
         level_from=base.level_from,
         driver=base.driver,
         assembly=module.file.assembly if reference else None,
-        kernels=tuple(kernels),
+        kernels=tuple(compilation.with_lines(kernel, for_lines) for kernel in kernels),
         notes=notes,
     )
+
+
+def _ended(futures: Sequence[Future[_T]], progress: Callable[[int, int], None]) -> Iterator[_T]:
+    """The result of each compilation, in order."""
+    for done, future in enumerate(futures):
+        progress(done, len(futures))
+        yield future.result()
 
 
 def _where(
@@ -228,29 +237,30 @@ class Compilation(NamedTuple):
         options = (*self.module.drivers[self.base.driver], *self.request.options, *asked.options)
         return _outcome(self.module, changes, self.base.level, options)
 
-    def kernel(
-        self, symbol: str, made: Sequence[tuple[Asked, CompilerRun]], has_others: bool
-    ) -> SweptKernel:
-        """The kernel in all variants, with the source lines for its row.
+    def is_its_own(self, symbol: str, variant: Variant) -> bool:
+        """True if the variant is the same with this kernel alone changed.
 
-        `has_others` is true if the same compilations changed other kernels. A line is then compiled
-        with this kernel alone changed: spills of clang 15 and 19 differ with those of others.
+        Spills of clang 15 and 19 differ with those of other kernels.
         """
+        alone = _variant(variant.asked, self.outcome(variant.asked, [symbol]), symbol).result
+        if not (alone and variant.result):
+            return False
+        return measures(alone) == measures(variant.result)
+
+    def kernel(self, symbol: str, made: Sequence[tuple[Asked, CompilerRun]]) -> SweptKernel:
+        """The kernel in all variants, without source lines."""
         variants = [_variant(asked, outcome, symbol) for asked, outcome in made]
         if self.request.takes_default_waves:
             variants = [variants[0], *(v for v in variants[1:] if is_worth_a_row(v, variants[0]))]
         notes = tuple(_notes(symbol, self))
-        found = SweptKernel(symbol, demangle(symbol), tuple(variants), notes)
-        confirmed = []
-        for variant in of_its_row(found):
-            if has_others:
-                alone = _variant(variant.asked, self.outcome(variant.asked, [symbol]), symbol)
-                if not (alone.result and variant.result):
-                    continue
-                if measures(alone.result) != measures(variant.result):
-                    continue
-            confirmed.append(variant)
-        return found._replace(lines=tuple(dict.fromkeys(self._lines(symbol, confirmed))))
+        return SweptKernel(symbol, demangle(symbol), tuple(variants), notes)
+
+    def with_lines(
+        self, kernel: SweptKernel, variants: Iterable[tuple[str, Variant]]
+    ) -> SweptKernel:
+        """The kernel with the source lines for its own ones of (symbol, variant)."""
+        own = [variant for symbol, variant in variants if symbol == kernel.symbol]
+        return kernel._replace(lines=tuple(dict.fromkeys(self._lines(kernel.symbol, own))))
 
     def _lines(self, symbol: str, variants: Iterable[Variant]) -> Iterator[Line]:
         module = self.module
