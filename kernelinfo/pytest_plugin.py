@@ -5,6 +5,7 @@ pytest imports this module wherever kernelinfo is installed. It loads the rest w
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from os import PathLike, fspath
@@ -61,6 +62,7 @@ def kernelinfo_check() -> RunCheck:
             [*command, "--config", fspath(config), *arguments],
             capture_output=True,
             encoding="utf-8",
+            env={**os.environ, "PYTHONIOENCODING": "utf-8"},
             check=False,
         )
         if done.returncode:

@@ -76,7 +76,7 @@ class History(NamedTuple):
     @property
     def library(self) -> str:
         """The library in the latest build, without version."""
-        return library_of(self.latest.code_object.partition(" › ")[0])
+        return _library(self.latest)
 
     @property
     def match(self) -> Match:
@@ -106,7 +106,7 @@ class Trend(NamedTuple):
                 for one in self.histories
                 if one.first and one.last
             ),
-            gone=tuple(one.latest for one in self.histories if one.last is None),
+            gone=tuple(one.latest for one in self.histories if one.first and one.last is None),
             new=tuple(one.last for one in self.histories if one.last and one.first is None),
             old_compilers=first[0].comparison.old_compilers if first else (),
             new_compilers=last[0].comparison.new_compilers if last else (),
@@ -114,9 +114,11 @@ class Trend(NamedTuple):
 
 
 def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[History]:
-    """One history per kernel; a kernel and its renamed successor share one."""
+    """One history per kernel; a kernel and its renamed successor share one, and so do a kernel and
+    the only one of its library, target and symbol that went before."""
     first = [_Chain([mover.kernel], []) for mover in nights[0].movers]
     chains, every = {id(chain.kernels[0]): chain for chain in first}, first
+    ended = defaultdict[tuple[str, str, str], list[_Chain]](list)
     for number, (night, step) in enumerate(zip(nights[1:], steps, strict=True), 1):
         going_on: dict[int, _Chain] = {}
         for pair in step.comparison.pairs:
@@ -125,8 +127,15 @@ def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[H
             if pair.moves or pair.renamed:
                 chain.steps.append((night.name, pair))
         for kernel in step.comparison.new:
-            chain = going_on[id(kernel)] = _Chain([*[None] * number, kernel], [])
-            every.append(chain)
+            before = ended.pop(_identity(kernel), [])
+            if len(before) == 1:
+                chain = _resumed(before[0], kernel, night.name, number)
+            else:
+                chain = _Chain([*[None] * number, kernel], [])
+                every.append(chain)
+            going_on[id(kernel)] = chain
+        for kernel in step.comparison.gone:
+            ended[_identity(kernel)].append(chains[id(kernel)])
         chains = going_on
     for chain in every:
         missing = len(nights) - len(chain.kernels)
@@ -138,6 +147,25 @@ class _Chain(NamedTuple):
 
     kernels: list[KernelSummary | None]
     steps: list[tuple[str, Pair]]
+
+
+def _identity(kernel: KernelSummary) -> tuple[str, str, str]:
+    """Library without version, target and symbol."""
+    return _library(kernel), kernel.target, kernel.symbol
+
+
+def _library(kernel: KernelSummary) -> str:
+    return library_of(kernel.code_object.partition(" › ")[0])
+
+
+def _resumed(chain: _Chain, kernel: KernelSummary, build: str, number: int) -> _Chain:
+    """The chain with a kernel of build `number`, after builds that lacked it."""
+    pair = Pair(next(one for one in reversed(chain.kernels) if one), kernel)
+    chain.kernels.extend([None] * (number - len(chain.kernels)))
+    chain.kernels.append(kernel)
+    if pair.moves:
+        chain.steps.append((build, pair))
+    return chain
 
 
 def waves_lost(histories: Iterable[History], by: By) -> Mapping[str, float]:

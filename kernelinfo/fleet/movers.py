@@ -234,24 +234,28 @@ def _nights(
     query = "SELECT DISTINCT Build, Library, Compiler FROM chosen"
     for name, library, stamps in connection.execute(query).fetchall():
         compilers[name][library] |= set(stamps.split(BETWEEN_COMPILERS) if stamps else ())
-    query = "SELECT Build, sum(Problems), sum(Accepted), min(Labels) FROM inputs GROUP BY Build"
+    query = (
+        "SELECT Build, sum(Problems), sum(Accepted), list(DISTINCT Labels ORDER BY Labels)"
+        " FROM inputs GROUP BY Build"
+    )
     about = {name: rest for name, *rest in connection.execute(query).fetchall()}
     query = "SELECT Build, count(*) FROM problems GROUP BY Build"
     unread = dict(connection.execute(query).fetchall())  # all of a build without a manifest
     nights, totals = [], []
     for name in names:
         *numbers, targets = sums.get(name, (0,) * len(Sums._fields) + ((),))
-        problems, accepted, labels = about.get(name, (None, None, None))
+        problems, accepted, of_shards = about.get(name, (None, None, []))
+        labels = {key: value for one in of_shards for key, value in _labels(one).items()}
         problems = unread.get(name, 0) if problems is None else problems
         sums_of = Sums._make(numbers)
-        totals.append(BuildTotals(name, *sums_of, problems, accepted or 0, _labels(labels)))
+        totals.append(BuildTotals(name, *sums_of, problems, accepted or 0, labels))
         stamps = {library: frozenset(found) for library, found in compilers[name].items()}
         nights.append(Night(name, stamps, tuple(targets or ())))
     return nights, totals
 
 
 def _labels(written: str | None) -> dict[str, str]:
-    """The labels of a build; none if they are damaged."""
+    """The labels of a shard; none if they are damaged."""
     try:
         found = json.loads(written or "{}")
     except (ValueError, RecursionError):

@@ -28,15 +28,17 @@ def open_builds(
 ) -> None:
     """Create the views `inputs`, `kernels` and `problems`: the rows of these builds that count.
 
-    A build of kernelinfo 0.2.0 has no manifest: the latest part of each address counts. A row of
-    `inputs` whose `Part` is null is a file that no scan has read yet. Raises `KernelinfoError`.
+    A build of kernelinfo 0.2.0 has no manifest: the latest part of each address counts. Two shards
+    may have a file of one address; their names begin the parts. A row of `inputs` whose `Part` is
+    null is a file that no scan has read yet. Raises `KernelinfoError`.
     """
     for table in TABLES:
         files = [file for build in builds for file in _files_of(dataset, table, build)]
         open_files(connection, dataset, table, files)
     connection.execute(
         "CREATE TEMP TABLE current AS"
-        " SELECT Build, Url, max(Part) AS Part FROM all_inputs GROUP BY ALL"
+        " SELECT Build, Url, max(Part) AS Part FROM all_inputs"
+        " GROUP BY Build, Url, coalesce(regexp_extract(Part, '^(.*)~', 1), '')"
     )
     same = " AND ".join(f"t.{name} IS NOT DISTINCT FROM c.{name}" for name in _KEY)
     for table in TABLES:

@@ -7,6 +7,7 @@ from html import escape
 
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.rows import Value, row
+from kernelinfo.render.paint import bound
 
 _SHOWN = 60  # rows, as in pandas
 _COLUMNS = {
@@ -25,6 +26,8 @@ _COLUMNS = {
     "Findings": "findings",
 }
 """Column of a row → heading of the table."""
+_BOUNDED = ("Waves_Per_SIMD", "Occupancy_Percent")
+"""Columns that are upper bounds if the row is not exact."""
 
 
 def html_table(results: Sequence[Result]) -> str:
@@ -37,7 +40,10 @@ def html_table(results: Sequence[Result]) -> str:
 
 def _row(result: Result) -> str:
     values = row(result)
-    return f"<tr>{''.join(f'<td>{_cell(values[name])}</td>' for name in _COLUMNS)}</tr>"
+    at_most = bound(result.occupancy and result.occupancy.exact)
+    marks = dict.fromkeys(_BOUNDED, at_most)
+    cells = (marks.get(name, "") + _cell(values[name]) for name in _COLUMNS)
+    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 
 def _cell(value: Value) -> str:

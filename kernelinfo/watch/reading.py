@@ -11,7 +11,7 @@ from kernelinfo.analysis.copies import source_name
 from kernelinfo.analysis.inputs import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Missing, Problem
 from kernelinfo.reading.containers import open_file
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.magic import is_named_as_code
@@ -120,6 +120,8 @@ class OutputReader:
         items = [item for blob in found for item in analysis.analyse_blob(blob, counts)]
         if is_named and not self._paths[1:]:  # of several, another may have the chosen kernels
             items += conclusions([counts], self._options._replace(is_gate=False))
+        else:
+            items += (Missing.problem([host]) for host in counts.missing)
         return FileReading(
             stamp,
             tuple(item for item in items if isinstance(item, Result)),

@@ -164,6 +164,37 @@ def test_what_came_back_is_told(tmp_path: Path) -> None:
     assert "2: VGPR" in one["why"]
 
 
+def test_a_kernel_that_a_build_lacks_is_one_kernel(tmp_path: Path) -> None:
+    rows = kernels()
+    nights = (("1", rows), ("2", rows[1:]), ("3", [worse(rows[0]), *rows[1:]]))
+    for build, found in nights:
+        add(tmp_path, build, found)
+    (one,) = document(tmp_path, "--by", "library")["kernels"]
+    assert (one["status"], one["moved_in"], waves(one)) == ("worse", ["2", "3"], [8, None, 4])
+    assert "waves lost" in run("trend", str(tmp_path), "--by", "library")[0]
+    add(tmp_path, "4", rows)
+    document(tmp_path, "--fail-on", "regression")
+
+
+def test_a_kernel_of_a_build_between_is_not_gone(tmp_path: Path) -> None:
+    rows = kernels()
+    for build, found in (("1", rows[1:]), ("2", rows), ("3", rows[1:])):
+        add(tmp_path, build, found)
+    document(tmp_path, "--fail-on", "regression")
+
+
+def test_shards_may_have_files_of_one_address(tmp_path: Path) -> None:
+    """Containers build in folders of one name."""
+    rows = kernels()
+    for build, last in (("1", rows[1]), ("2", worse(rows[1]))):
+        add(tmp_path, build, [rows[0]], name="a", Labels='{"commit": "1"}')
+        add(tmp_path, build, [last], name="b", Labels='{"date": "2"}')
+    found = document(tmp_path)
+    assert [one["kernels"] for one in found["builds"]] == [2, 2]
+    assert found["builds"][0]["labels"] == {"commit": "1", "date": "2"}
+    assert [one["status"] for one in found["kernels"]] == ["worse"]
+
+
 def test_namesakes_in_one_object_are_not_mistaken(tmp_path: Path) -> None:
     rows = kernels()
     again = rows[0] | {"Offset": 1 << 20}

@@ -128,3 +128,6 @@ def test_a_report_is_shown_in_one_line_and_as_a_table() -> None:
     assert table.count("<tr>") == 61
     assert "<td>f&lt;b&gt;\\x1b[31m\\u202e</td><td>gfx90a</td>" in table
     assert "… 20 more kernels" in table
+    bounds = kernelinfo.load(FIXTURES / "assembly/odd-clang19-gfx90a.s")._repr_html_()
+    assert "<td>≤8</td><td>≤100</td>" in bounds
+    assert "≤" not in table

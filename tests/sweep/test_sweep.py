@@ -156,6 +156,13 @@ def test_a_required_workgroup_size_is_left_alone(tmp_path: Path) -> None:
 
 
 @needs_clang
+def test_assembly_of_other_kernels_reproduces_nothing(small: str, tmp_path: Path) -> None:
+    shutil.copy(small, tmp_path / "small.bc")
+    assembly('extern "C" __global__ void other(int *p) { *p = 1; }', tmp_path / "small.s")
+    assert swept(str(tmp_path / "small.bc"), "--waves", "8")["level_from"] == "assumed"
+
+
+@needs_clang
 def test_a_difference_from_the_assembly_next_to_it_is_shown(small: str, tmp_path: Path) -> None:
     shutil.copy(small, tmp_path / "small.bc")
     assembly(SMALL.replace("*p = 1", 'p[p[1]] = 1; CLAIM("v40")'), tmp_path / "small.s")

@@ -20,7 +20,7 @@ from kernelinfo.reading.containers import files
 from kernelinfo.watch.loop import WatchedOutputs
 from kernelinfo.watch.nouns import WatchLook
 
-from ..conftest import FIXTURES
+from ..conftest import CORPUS, FIXTURES, needs_corpus
 from ..manual.recipes import recipe
 from ..test_golden import run
 from .watching import ASSEMBLY, NEW, OLD, Document, named, replaced, watching
@@ -209,6 +209,17 @@ def test_each_look_fits_its_schema(build: Path) -> None:
         assert [one["look"] for one in (first, second)] == [1, 2]
         assert {one["status"] for one in second["kernels"]} == {"moved"}
         assert found.interrupt() == 0
+
+
+@needs_corpus
+def test_missing_archives_in_a_folder_are_told(tmp_path: Path) -> None:
+    name = "libmore.so.1.0"
+    (tmp_path / "lib").mkdir()
+    shutil.copy(CORPUS / "more/kpack/rock/lib" / name, tmp_path / "lib" / name)
+    for paths in (["."], [f"lib/{name}", str(FIXTURES / "assembly/occupancy-clang22-gfx90a.s")]):
+        out, _, code = run("watch", *paths, "--once", folder=tmp_path)
+        assert code == 2, paths
+        assert "its device code is in " in out, paths
 
 
 def test_once_without_a_kernel_is_2(tmp_path: Path) -> None:
