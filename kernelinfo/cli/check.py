@@ -132,7 +132,8 @@ def command(
     }
     if show_config:
         file = read_file(project.file) if project.file else None
-        write(render_config(file, {key: value for key, value in given.items() if value}), output)
+        stated = {key: value for key, value in given.items() if value not in (None, [], (), {})}
+        write(render_config(file, stated), output)
         return
     if instructions:
         wanted = with_instructions(wanted)

@@ -152,7 +152,9 @@ class _Judgement:
         """Problems of a gate that guards nothing: too few kernels, rules or pinned numbers."""
         project, scope, found = self._configuration, self._scope, self._comparison
         yield from expectation.too_few(self._report, self._results, project, scope, self._at_least)
-        yield from expectation.nothing_judged(project)
+        yield from expectation.nothing_judged(
+            project, counts=scope.whole or self._at_least is not None
+        )
         yield from expectation.nothing_numbered(self._unnumbered, project)
         if found and (scope.whole or not found.gone) and not self._missed:
             yield from expectation.nothing_pinned(found, project)

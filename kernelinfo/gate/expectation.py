@@ -101,9 +101,10 @@ def nothing_numbered(kernels: Sequence[str], configuration: Configuration) -> It
         yield Problem(str(configuration.baseline), f"{message}; pin anew with --update-baseline")
 
 
-def nothing_judged(configuration: Configuration) -> Iterator[Problem]:
-    """A problem if no selected rule, budget or baseline could fail a kernel."""
-    if configuration.selection.rules() or configuration.min_kernels > 1:
+def nothing_judged(configuration: Configuration, *, counts: bool) -> Iterator[Problem]:
+    """A problem if no selected rule, budget or baseline could fail a kernel. `counts` is true if
+    the number of kernels is judged, too."""
+    if configuration.selection.rules() or (counts and configuration.min_kernels > 1):
         return
     by_budget = configuration.budgets and chooses(configuration, "KI206")
     if not by_budget and not (configuration.baseline and chooses(configuration, "KI501")):

@@ -10,7 +10,7 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.columns import Column
 from kernelinfo.kernel.rows import Value
 from kernelinfo.render import RECORD_FORMATS, View, csv
-from kernelinfo.render.markdown import plain, table
+from kernelinfo.render.markdown import kernel_table, plain
 from kernelinfo.render.names import chosen_name, printable
 from kernelinfo.render.paint import column_cells, painted, table_lines
 from kernelinfo.render.records import render_document
@@ -48,17 +48,25 @@ def render_columns(
 def _table(
     columns: Sequence[Column], results: Sequence[Result], format: str, view: View
 ) -> Iterator[str]:
-    shown = shown_first(results, view)
-    in_columns = [column_cells(of, [_value(of, one, view) for one in shown]) for of in columns]
-    cells = [*zip(*in_columns, strict=True)]
     names = [column.name for column in columns]
+    shown = shown_first(results, view)
     if format == "markdown":
-        yield from table(names, [[plain(text) for text in row] for row in cells])
+        first = set(map(id, shown))
+        others = [one for one in results if id(one) not in first]
+        cells = _cells(columns, [*shown, *others], view)
+        yield from kernel_table(names, [[*map(plain, row)] for row in cells], len(shown))
         return
+    cells = _cells(columns, shown, view)
     kinds = "".join("n" if column.kind == "number" else "t" for column in columns)
     lines = [names, *([printable(text) for text in row] for row in cells)]
     yield from (f"{line}\n" for line in table_lines(lines, kinds, view))
     yield from painted(hidden_kernels(len(results) - len(shown)), view)
+
+
+def _cells(columns: Sequence[Column], results: Sequence[Result], view: View) -> list[list[str]]:
+    """The texts of the columns, a row for each kernel."""
+    in_columns = [column_cells(of, [_value(of, one, view) for one in results]) for of in columns]
+    return [[*row] for row in zip(*in_columns, strict=True)]
 
 
 def _value(column: Column, result: Result, view: View) -> Value:

@@ -325,6 +325,8 @@ def test_show_config_says_what_is_in_force_and_where_it_is_from(folder: Path) ->
     assert "ignore = []  # default" in lines
     assert "min-kernels = 1  # default" in lines
     assert 'toolchain-change = "report"  # default' in lines
+    none_needed, _, _ = check(folder, "--show-config", "--min-kernels", "0")
+    assert "min-kernels = 0  # command line" in none_needed
     (folder / "kernelinfo.toml").unlink()
     assert 'ignore = ["KI1"]  # line 2' in check(folder, "--show-config")[0]
     (folder / "pyproject.toml").unlink()

@@ -236,3 +236,11 @@ def test_a_column_of_sums_has_one_unit(words: tuple[str, ...]) -> None:
     for column in (3, 5):
         units = re.findall(r"\d (Ki?B|B)", " ".join(row[column] for row in table))
         assert len({*units}) == 1, table
+
+
+def test_markdown_folds_the_rows_beyond_top() -> None:
+    arguments = (MANY, "--columns", "kernel,waves", "--format", "markdown", "--top", "3")
+    out, err, code = run(*arguments)
+    assert (err, code) == ("", 0)
+    before, _, after = out.partition("<details><summary>23 more kernels</summary>")
+    assert [part.count("\n| ") for part in (before, after)] == [2 + 3, 2 + 23]

@@ -230,6 +230,13 @@ SCENARIOS = [
         "no rule, budget or baseline is selected: nothing is checked",
         arguments="--ignore KI",
     ),
+    Scenario(
+        "no rule is left for a part, whose kernels are not counted",
+        2,
+        "no rule, budget or baseline is selected: nothing is checked",
+        config="expect = { min-kernels = 40 }",
+        arguments="--ignore KI build/a.s",
+    ),
     # Choices that no kernel answers
     Scenario(
         "a name without a kernel next to one that has some",

@@ -16,6 +16,9 @@ from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable, told_apart
 from kernelinfo.render.table import finding_counts, in_words
 
+TOOLCHAIN = "KI507"
+"""The rule that tells of another compiler, which may explain other findings."""
+
 
 class FindingLocation(NamedTuple):
     """The place of a finding."""

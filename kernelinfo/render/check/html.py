@@ -9,7 +9,7 @@ from typing import Any
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Item
 from kernelinfo.render import View, html
-from kernelinfo.render.check.claims import Claim, claims, headline
+from kernelinfo.render.check.claims import TOOLCHAIN, Claim, claims, headline
 from kernelinfo.render.diff.rows import roll_up, rows
 from kernelinfo.render.names import printable
 from kernelinfo.render.table import worst_first
@@ -37,6 +37,8 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     moved = [claim for claim in counted if claim.finding.rule in _SINCE_THE_BASELINE]
     others = (claim for claim in counted if claim.finding.rule not in _SINCE_THE_BASELINE)
     failing = [claim for claim in others if outcome.fails(claim.finding)]
+    listed_before = {id(claim) for claim in (*moved, *failing)}
+    about = [one for one in counted if one.result is None and id(one) not in listed_before]
     excused = [claim for claim in found if claim.suppressed]
     accepted = [claim for claim in found if claim.accepted]
 
@@ -51,6 +53,7 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
         "lists": [
             listed(f"Since {printable(str(outcome.baseline))}", moved),
             listed("Fails", failing),
+            listed("About the gate", sorted(about, key=lambda one: one.finding.rule != TOOLCHAIN)),
             listed("Suppressed", excused),
             listed("Accepted by the baseline", accepted),
         ],

@@ -10,13 +10,12 @@ from typing import TypeVar
 from kernelinfo.compare.changes import Pair
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import Claim, claims, headline
+from kernelinfo.render.check.claims import TOOLCHAIN, Claim, claims, headline
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, fitted, painted
 from kernelinfo.render.table import SEVERITY_STYLES, worst_first
 
 _T = TypeVar("_T")
-_TOOLCHAIN = "KI507"
 _OF_THE_GATE = ("KI206", "KI5")  # only notes of these rules are shown
 
 
@@ -32,7 +31,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 def verdict(outcome: Outcome, view: View) -> Iterator[str]:
     """The findings that fail and the outcome, a line each: for standard error."""
     counted = [claim for claim in claims(outcome, view) if claim.counts]
-    failing = [c for c in counted if outcome.fails(c.finding) or c.finding.rule == _TOOLCHAIN]
+    failing = [c for c in counted if outcome.fails(c.finding) or c.finding.rule == TOOLCHAIN]
     failing.sort(key=_order)
     for line in _first(failing, _claim, "more that fail", view):
         yield "".join(text for text, _ in line)
@@ -58,7 +57,7 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
 
 def _order(claim: Claim) -> tuple[bool, int, str]:
     """A key: another compiler, which may explain the others, then the worst."""
-    return (claim.finding.rule != _TOOLCHAIN, *worst_first(claim.finding))
+    return (claim.finding.rule != TOOLCHAIN, *worst_first(claim.finding))
 
 
 def _is_shown(claim: Claim, outcome: Outcome) -> bool:

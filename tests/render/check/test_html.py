@@ -6,9 +6,10 @@ from typing import Any
 
 from hypothesis import given
 
-from kernelinfo.gate.outcome import Outcome
+from kernelinfo.gate.outcome import Notice, Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.html import render
+from kernelinfo.rules.documented import documented
 
 from ..test_html import data_of
 from .outcomes import BROKEN, TUTORIAL, excusing, hostile, of_kernels, outcome_of
@@ -40,6 +41,22 @@ def test_what_fails_is_listed_with_its_kernel_and_line() -> None:
     failing = claims_of(shown, "Fails")
     assert [(rule, kernel) for _, rule, kernel, *_ in failing] == [("KI106", 3), ("KI302", 3)]
     assert failing[0][5].endswith(f"{TUTORIAL.name}:1965")
+
+
+def test_notes_on_the_gate_are_listed_the_compiler_first() -> None:
+    outcome = outcome_of(TUTORIAL)
+    notices = tuple(
+        Notice(documented(rule).found(message), subject)
+        for rule, message, subject in (
+            ("KI506", "excuses nothing", "gemm*"),
+            ("KI507", "built by clang 22", "toolchain"),
+        )
+    )
+    shown = gate(outcome._replace(notices=notices))
+    assert [claim[:2] for claim in claims_of(shown, "About the gate")] == [
+        ["note", "KI507"],
+        ["note", "KI506"],
+    ]
 
 
 def test_what_is_excused_is_listed_with_its_reason() -> None:
