@@ -64,6 +64,12 @@ def limiters(of: Any, *keys: str) -> tuple[Resource, ...]:
     return tuple(found)
 
 
+def options(stated: Iterable[object] | None) -> tuple[tuple[str, str], ...]:
+    """Triton's constants and compile options, `NAME=VALUE`; None in older reports."""
+    found = [str(option).partition("=") for option in stated or ()]
+    return tuple((name, value) for name, _, value in found)
+
+
 def numbers(of: Any, names: Iterable[tuple[Number, str]]) -> dict[str, Any]:
     """Fields of `KernelNumbers`, read from these names; dots separate nested keys."""
     return {

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
+from kernelinfo.compare.saved_kernel import (
+    SavedKernel,
+    count,
+    limiters,
+    numbers,
+    options,
+    text,
+    value,
+)
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel.numbers import NUMBERS
@@ -91,4 +99,5 @@ def _summary(entry: SavedEntry, kernel: SavedEntry) -> KernelSummary:
             **found,
         ),
         source=source,
+        options=options(value(list, entry, "options") if "options" in entry else None),
     )

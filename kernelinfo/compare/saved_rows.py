@@ -5,7 +5,15 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
-from kernelinfo.compare.saved_kernel import SavedKernel, count, limiters, numbers, text, value
+from kernelinfo.compare.saved_kernel import (
+    SavedKernel,
+    count,
+    limiters,
+    numbers,
+    options,
+    text,
+    value,
+)
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.csv_guard import unguarded
 from kernelinfo.errors import UnknownTargetError
@@ -86,14 +94,8 @@ def _summary(row: SavedRow) -> KernelSummary:
             **found,
         ),
         source=source,
-        options=_options(row),
+        options=options(row.get("Options")),
     )
-
-
-def _options(row: SavedRow) -> tuple[tuple[str, str], ...]:
-    """Triton's constants and compile options; older rows lack them."""
-    found = [str(option).partition("=") for option in row.get("Options") or ()]
-    return tuple((name, value) for name, _, value in found)
 
 
 def _allocated_vgprs(row: SavedRow) -> int | None:

@@ -34,3 +34,8 @@ class CodeObject(NamedTuple):
     """Constants and compile options that Triton's JSON states: `(("BLOCK_M", "128"), …)`."""
     command: tuple[str, ...] | None = None
     """The command that compiled the source at `path`; None for code that was read from there."""
+
+    @property
+    def written_options(self) -> tuple[str, ...]:
+        """The options as text: `BLOCK_M=128`."""
+        return tuple(f"{name}={value}" for name, value in self.options)

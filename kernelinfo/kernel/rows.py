@@ -140,8 +140,8 @@ def build_values(code_object: CodeObject) -> ColumnValues:
     """Values of the columns `BUILD`."""
     own = (code_object.compiler,) if code_object.compiler else ()
     compilers = dict.fromkeys((*own, *compilers_of(code_object.stamps)))
-    options = tuple(f"{name}={value}" for name, value in code_object.options)
-    return BETWEEN_COMPILERS.join(compilers) or None, options, code_object.kernel_count
+    stamps = BETWEEN_COMPILERS.join(compilers) or None
+    return stamps, code_object.written_options, code_object.kernel_count
 
 
 def source_values(kernel: Kernel) -> ColumnValues:

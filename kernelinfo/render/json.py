@@ -104,7 +104,8 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
         {"path": one.path, "container": one.containers, "member": one.member, "offset": one.offset}
         for one in repeats
     ]
-    fields = as_json(code_object, {"kernel_count", "options"}) | {"also": also}
+    stated = {"options": [*code_object.written_options], "also": also}
+    fields = as_json(code_object, {"kernel_count", "options"}) | stated
     return {("container" if name == "containers" else name): of for name, of in fields.items()}
 
 

@@ -241,9 +241,10 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MOVED = "hint_reached(double*) · BLOCK_M=128 num_warps=8  spills: 27 → 26 VGPRs"
 
 
-@pytest.mark.parametrize("saved", ["old", "old.jsonl"])
+@pytest.mark.parametrize("saved", ["old", "old.jsonl", "old.json"])
 def test_a_diff_pairs_configurations_and_names_the_one_that_moved(caches: Path, saved: str) -> None:
-    run("old", "--format", "jsonl", "-o", "old.jsonl", folder=caches)
+    for format in ("json", "jsonl"):
+        run("old", "--format", format, "-o", f"old.{format}", folder=caches)
     out, _, code = run("diff", saved, "new", folder=caches)
     assert code == 0
     assert f" better  {MOVED}" in out
