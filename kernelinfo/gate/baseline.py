@@ -204,8 +204,7 @@ def _of_version_1(kernel: Any, known: baseline_entry.Known) -> KernelSummary:
 
 def _as_pinned(kernel: KernelSummary) -> KernelSummary:
     """The kernel without what a baseline does not hold."""
-    is_more = kernel.source or kernel.options
-    return kernel._replace(source=None, options=()) if is_more else kernel
+    return kernel._replace(source=None) if kernel.source else kernel
 
 
 def _version(path: FilePath, schema: object) -> int:

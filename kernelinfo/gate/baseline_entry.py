@@ -29,13 +29,15 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     "sgpr-spill": ("sgpr_spills",),
     "code-size": ("code_bytes",),
     "accepted": ("accepted",),
+    "options": ("options",),
 }
-"""Key -> its field of `KernelNumbers`, or the two fields of `[used, allocated]`. `accepted` is one
-of `KernelSummary`."""
+"""Key -> its field of `KernelNumbers`, or the two fields of `[used, allocated]`. `accepted` and
+`options` are fields of `KernelSummary`."""
 _DEFAULTS: dict[str, Any] = {field: 0 for fields in _FIELDS.values() for field in fields} | {
     "exact": True,
     "limiters": (),
     "accepted": (),
+    "options": (),
 }
 """Field -> value if the entry does not state it."""
 for _added in KernelNumbers._fields:  # numbers that older baselines lack
@@ -140,6 +142,7 @@ def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
                 code_object(unit, target),
                 numbers,
                 accepted=own["accepted"],
+                options=own["options"],
             )
             yield known.get(kernel, kernel)
 
@@ -167,7 +170,7 @@ def _as_json(key: str, values: list[Any]) -> Any:
     (value,) = values
     if key == "limited-by":
         return " ".join(value)
-    if key == "accepted":
+    if key in ("accepted", "options"):
         return dict(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -199,6 +202,9 @@ def _value(key: str, value: Any, symbol: str) -> Any:
         accepted = value.items() if kind is dict else [("", None)]
         if all(_RULE.fullmatch(rule) and known in _SEVERITIES for rule, known in accepted):
             return tuple(sorted(accepted))
+    elif key == "options":
+        if kind is dict and all(isinstance(one, str) for one in value.values()):
+            return tuple(value.items())
     elif value is None or (key == "exact" and kind is bool):
         return value
     elif key in _FLOATS and kind in (int, float) and 0 <= value < 1 << 64:  # excludes NaN, too

@@ -241,10 +241,11 @@ def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
 MOVED = "hint_reached(double*) · BLOCK_M=128 num_warps=8  spills: 27 → 26 VGPRs"
 
 
-@pytest.mark.parametrize("saved", ["old", "old.jsonl", "old.json"])
+@pytest.mark.parametrize("saved", ["old", "old.jsonl", "old.json", "b.json"])
 def test_a_diff_pairs_configurations_and_names_the_one_that_moved(caches: Path, saved: str) -> None:
     for format in ("json", "jsonl"):
         run("old", "--format", format, "-o", f"old.{format}", folder=caches)
+    run("check", "old", "--baseline", "b.json", "--update-baseline", folder=caches)
     out, _, code = run("diff", saved, "new", folder=caches)
     assert code == 0
     assert f" better  {MOVED}" in out
