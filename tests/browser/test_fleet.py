@@ -318,6 +318,7 @@ def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
     assert "\u202e" not in text
     assert r"left\u202eright" in text
     page.fill("#filter-name", "xxx")
+    expect(page.locator("table.kernels tbody tr")).to_have_count(1)
     page.locator("table.kernels a").click()
     expect(page.locator("header")).to_contain_text("full name")
     page.click("summary")
