@@ -72,16 +72,22 @@ def test_as_text(tmp_path: Path) -> None:
     ]
 
 
-def test_two_builds_are_what_diff_says(tmp_path: Path) -> None:
-    five(tmp_path / "fleet")
-    before, after = kernels(), kernels()
-    after = [worse(after[0]), *after[2:]]
+Rows = list[dict[str, Any]]
+
+
+def trend_and_diff(before: Rows, after: Rows, folder: Path) -> tuple[Rows, Rows]:
+    """The kernels that `trend` and `diff` list of the same two builds."""
     for name, rows in (("a", before), ("b", after)):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        add(tmp_path / "two", name, rows)
-    sides = (str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        add(folder / "two", name, rows)
+    sides = (str(folder / "a.jsonl"), str(folder / "b.jsonl"))
     compared = json.loads(run("diff", *sides, "--format", "json")[0])["kernels"]
-    found = document(tmp_path / "two")["kernels"]
+    return document(folder / "two")["kernels"], compared
+
+
+def test_two_builds_are_what_diff_says(tmp_path: Path) -> None:
+    rows = kernels()
+    found, compared = trend_and_diff(rows, [worse(rows[0]), *rows[2:]], tmp_path)
     assert [(one["status"], one["why"]) for one in found] == [
         (one["status"], one["why"]) for one in compared
     ]
@@ -92,12 +98,7 @@ def test_a_kernel_that_did_not_move_keeps_its_target_apart(tmp_path: Path) -> No
     """A target that both builds have is not one whose features changed, as in `diff`."""
     stays, moves = ({**row, "Compiled_For": "gfx942:xnack-"} for row in kernels()[:2])
     before, after = [stays, moves], [stays, {**moves, "Compiled_For": "gfx942:xnack+"}]
-    for name, rows in (("a", before), ("b", after)):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-        add(tmp_path / "two", name, rows)
-    sides = (str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
-    compared = json.loads(run("diff", *sides, "--format", "json")[0])["kernels"]
-    found = document(tmp_path / "two")["kernels"]
+    found, compared = trend_and_diff(before, after, tmp_path)
     assert [one["status"] for one in found] == [one["status"] for one in compared]
     assert {one["status"] for one in found} == {"gone", "new"}
 

@@ -14,10 +14,10 @@ from kernelinfo.reading.paths import path_in_repository
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable, told_apart
-from kernelinfo.render.table import finding_counts, in_words
+from kernelinfo.render.table import finding_counts, in_words, worst_first
 
 TOOLCHAIN = "KI507"
-"""The rule that tells of another compiler, which may explain other findings."""
+"""Rule of a change of the compiler. The change may explain other findings."""
 
 
 class FindingLocation(NamedTuple):
@@ -92,6 +92,11 @@ class Claim(NamedTuple):
             return ""
         until = f" (until {self.suppressed.until})" if self.suppressed.until else ""
         return printable(self.suppressed.reason + until)
+
+
+def compiler_first(claim: Claim) -> tuple[bool, int, str]:
+    """Sort key: a change of the compiler, then the worst finding."""
+    return (claim.finding.rule != TOOLCHAIN, *worst_first(claim.finding))
 
 
 def claims(outcome: Outcome, view: View) -> Iterator[Claim]:

@@ -9,7 +9,7 @@ from typing import Any
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Item
 from kernelinfo.render import View, html
-from kernelinfo.render.check.claims import TOOLCHAIN, Claim, claims, headline
+from kernelinfo.render.check.claims import Claim, claims, compiler_first, headline
 from kernelinfo.render.diff.rows import roll_up, rows
 from kernelinfo.render.names import printable
 from kernelinfo.render.table import worst_first
@@ -53,7 +53,7 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
         "lists": [
             listed(f"Since {printable(str(outcome.baseline))}", moved),
             listed("Fails", failing),
-            listed("About the gate", sorted(about, key=lambda one: one.finding.rule != TOOLCHAIN)),
+            listed("About the gate", sorted(about, key=compiler_first)),
             listed("Suppressed", excused),
             listed("Accepted by the baseline", accepted),
         ],

@@ -10,10 +10,10 @@ from typing import TypeVar
 from kernelinfo.compare.changes import Pair
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import TOOLCHAIN, Claim, claims, headline
+from kernelinfo.render.check.claims import TOOLCHAIN, Claim, claims, compiler_first, headline
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, fitted, painted
-from kernelinfo.render.table import SEVERITY_STYLES, worst_first
+from kernelinfo.render.table import SEVERITY_STYLES
 
 _T = TypeVar("_T")
 _OF_THE_GATE = ("KI206", "KI5")  # only notes of these rules are shown
@@ -32,7 +32,7 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
     """The findings that fail and the outcome, a line each: for standard error."""
     counted = [claim for claim in claims(outcome, view) if claim.counts]
     failing = [c for c in counted if outcome.fails(c.finding) or c.finding.rule == TOOLCHAIN]
-    failing.sort(key=_order)
+    failing.sort(key=compiler_first)
     for line in _first(failing, _claim, "more that fail", view):
         yield "".join(text for text, _ in line)
     yield f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
@@ -41,8 +41,8 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     all_claims = list(claims(outcome, view))
     counted = [c for c in all_claims if c.counts and _is_shown(c, outcome)]
-    counted.sort(key=_order)
-    for _, of_rule in groupby(counted, _order):
+    counted.sort(key=compiler_first)
+    for _, of_rule in groupby(counted, compiler_first):
         same = list(of_rule)
         rest = f"more {same[0].finding.rule} of severity {same[0].finding.severity}"
         yield from _first(same, _claim, rest, view)
@@ -53,11 +53,6 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
         text = f"accepted by {printable(str(outcome.baseline))}: {counted_rules}"
         yield [(f"{text}; --strict lists and judges them", "dim")]
     yield from _first(outcome.renamed, _renamed, "more renamed", view)
-
-
-def _order(claim: Claim) -> tuple[bool, int, str]:
-    """A key: another compiler, which may explain the others, then the worst."""
-    return (claim.finding.rule != TOOLCHAIN, *worst_first(claim.finding))
 
 
 def _is_shown(claim: Claim, outcome: Outcome) -> bool:
