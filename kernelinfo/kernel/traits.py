@@ -92,7 +92,7 @@ class Traits(NamedTuple):
     def allocated(self) -> Allocated:
         """Allocated resources, without dynamic LDS. Raises `UnknownTargetError`."""
         target, demand = self._known()
-        return allocated(placement(target, demand, self.launch()), demand)
+        return allocated(placement(target, demand, self.launch()))
 
     def on(self, target: Target) -> Traits:
         """The traits of a kernel that uses the same registers on another target.

@@ -5,7 +5,7 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 
 from __future__ import annotations
 
-from sys import maxsize
+from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
@@ -22,7 +22,6 @@ from kernelinfo.model.limits import (
     Waves,
     allocated_sgprs,
     allocated_vgprs,
-    lds_of,
     limits,
     most_lds_of_a_workgroup,
     placement,
@@ -56,31 +55,55 @@ class Occupancy(NamedTuple):
     """The occupancy of one demand under one launch on one target."""
 
     target: str
-    launch: Launch
-    per: Literal["CU", "WGP"]
-    simds: int
-    wave_slots: int
-    """In the domain."""
-    workgroups: int
+    placement: Placement
+    """Of a generic target, the placement on its best device."""
     waves: int
     """Resident in the domain."""
-    waves_per_simd: float
-    percent: float
-    """Waves in % of the wave slots."""
     obstacles: tuple[str, ...]
     """Reasons in words why no workgroup can start."""
     at_most_because: tuple[str, ...]
     """Reasons in words why the result is only an upper bound; empty if it is exact."""
-    allocated: Allocated
     limiters: tuple[Resource, ...]
     """All resources that limit the waves; ties are the normal case."""
     next: tuple[Step, ...]
     """Amounts to which the limiters have to come down for one more workgroup."""
-    placement: Placement
-    demand: Demand
 
-    def __hash__(self) -> int:
-        return hash((self.target, self.launch, self.allocated))
+    @property
+    def launch(self) -> Launch:
+        return self.placement.launch
+
+    @property
+    def demand(self) -> Demand:
+        return self.placement.demand
+
+    @property
+    def per(self) -> Literal["CU", "WGP"]:
+        """The domain that all waves of a workgroup share."""
+        return self.placement.domain.per
+
+    @property
+    def simds(self) -> int:
+        """SIMDs of the domain."""
+        return self.placement.domain.simds
+
+    @property
+    def wave_slots(self) -> int:
+        """In the domain."""
+        return slots(self.placement)
+
+    @property
+    def workgroups(self) -> int:
+        """Resident in the domain."""
+        return self.waves // self.placement.group
+
+    @property
+    def waves_per_simd(self) -> float:
+        return self.waves / self.simds
+
+    @property
+    def percent(self) -> float:
+        """Waves in % of the wave slots."""
+        return 100 * self.waves / self.wave_slots
 
     @property
     def launchable(self) -> bool:
@@ -93,22 +116,55 @@ class Occupancy(NamedTuple):
         return not self.at_most_because
 
     @property
+    def allocated(self) -> Allocated:
+        """Resources that the hardware allocates."""
+        return allocated(self.placement)
+
+    @property
     def limits(self) -> tuple[Limit, ...]:
         """The limits of each resource, as a table."""
-        return limits(self.placement, self.demand)
+        return limits(self.placement)
 
     @property
     def headroom(self) -> Headroom:
         """Amounts that the kernel may use more without losing a workgroup."""
-        return headroom(self.placement, self.demand)
+        at, demand, file = self.placement, self.demand, self.placement.target.sgprs
+        waves = 0 if _excesses(at) else at.whole(min(waves_by_resource(at).values()))
+
+        def free(resource: Resource, asked: int | None) -> int | None:
+            return MOST[resource](at, waves) - asked if asked is not None and waves else None
+
+        sgprs = demand.sgprs if file.per_simd and not file.fixed_allocation else None
+        return Headroom(free("vgpr", demand.vgprs), free("sgpr", sgprs), free("lds", at.lds_bytes))
 
     @property
     def range(self) -> Range | None:
-        """Best and worst occupancy over the workgroup sizes; None if the size is known for sure, or
-        no size can start."""
-        if _too_much(self.placement, self.demand):
+        """Best and worst workgroup size that may be launched; the largest size wins ties.
+
+        None if the size is known for sure, waves of a workgroup may be split, or no size can start.
+        """
+        at, launch, wave = self.placement, self.launch, self.demand.wave_size
+        sure = launch.assumption not in ("declared-max", "hardware-max")
+        if self.demand.tg_split or (sure and launch.smallest_size is None) or _excesses(at):
             return None
-        return size_range(self.placement, self.demand)
+        allowed = waves_by_resource(at)
+        lds = allowed["lds"] // at.group if "lds" in allowed else None
+        waves, sizes = room(allowed), {}
+        for group in range(waves_of(launch.smallest_size or 1, wave), at.group + 1):
+            workgroups = waves // group
+            if group > 1:
+                workgroups = min(workgroups, at.domain.barriers)
+            if lds is not None:
+                workgroups = min(workgroups, lds)
+            size = min(group * wave, launch.workgroup_size)
+            if size <= at.target.waves.max_workgroup_size:
+                sizes[size] = workgroups * group
+        if not any(sizes.values()):
+            return None
+        worst = min(reversed(sizes), key=lambda size: sizes[size])
+        best = max(reversed(sizes), key=lambda size: sizes[size])
+        percents = (100 * sizes[worst] / self.wave_slots, 100 * sizes[best] / self.wave_slots)
+        return Range(*percents, worst_workgroup_size=worst, best_workgroup_size=best)
 
 
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
@@ -122,32 +178,20 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     if target.members:
         return _best_member(target, demand, launch)
     at = placement(target, demand, launch)
-    domain, wave_slots = at.domain, slots(at)
-    allowed = waves_by_resource(at, demand)
+    allowed = waves_by_resource(at)
     waves = at.whole(min(allowed.values()))
-    limiters = tuple([name for name, count in allowed.items() if at.whole(count) == waves])
-    is_compiled_for = demand.is_compiled_for(launch.workgroup_size)
-    obstacles = _obstacles(at, demand, allowed)
-    placed = 0 if obstacles else waves
+    excesses = _excesses(at)
+    obstacles = _obstacles(at, allowed, excesses)
     return Occupancy(
-        target=target.name,
-        launch=launch,
-        per=domain.per,
-        simds=domain.simds,
-        wave_slots=wave_slots,
-        workgroups=placed // at.group,
-        waves=placed,
-        waves_per_simd=placed / domain.simds,
-        percent=100 * placed / wave_slots,
-        obstacles=obstacles,
-        at_most_because=_at_most_because(at, demand, allowed),
-        allocated=allocated(at, demand),
-        limiters=limiters,
-        next=next_steps(at, demand, allowed, limiters, launchable=not obstacles)
-        if is_compiled_for
+        target.name,
+        at,
+        0 if obstacles else waves,
+        obstacles,
+        _at_most_because(at, allowed),
+        _without_room(allowed, waves + at.together),
+        next_steps(at, allowed, {excess.resource for excess in excesses})
+        if demand.is_compiled_for(launch.workgroup_size)
         else (),
-        placement=at,
-        demand=demand,
     )
 
 
@@ -159,13 +203,24 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     return best._replace(target=target.name, at_most_because=(reason, *best.at_most_because))
 
 
-def _obstacles(at: Placement, demand: Demand, allowed: Waves) -> tuple[str, ...]:
+def _without_room(allowed: Waves, waves: int) -> tuple[Resource, ...]:
+    """The resources without room for so many waves."""
+    return tuple([name for name, count in allowed.items() if count < waves])
+
+
+def _obstacles(at: Placement, allowed: Waves, excesses: Sequence[Excess]) -> tuple[str, ...]:
     """Reasons in words why no workgroup of this launch can start."""
-    found = [*_other_size(demand, at.launch.workgroup_size), *_too_much(at, demand)]
-    if at.launch.workgroup_size > (most := at.target.waves.max_workgroup_size):
-        size = at.launch.workgroup_size
-        found.insert(0, f"a workgroup has at most {most} workitems, not {size}")
-    if found:
+    demand, size, found = at.demand, at.launch.workgroup_size, []
+    if size > (most := at.target.waves.max_workgroup_size):
+        found.append(f"a workgroup has at most {most} workitems, not {size}")
+    if not demand.is_compiled_for(size):
+        exact = demand.least_workgroup == demand.most_workgroup
+        found.append(
+            f"the code is compiled for workgroups of {'exactly' if exact else 'at most'} "
+            f"{demand.most_workgroup} (its launch bound)"
+        )
+    found += [excess.text for excess in excesses]
+    if found or min(allowed.values()) >= at.group:
         return tuple(found)
     return tuple(
         [
@@ -176,41 +231,38 @@ def _obstacles(at: Placement, demand: Demand, allowed: Waves) -> tuple[str, ...]
     )
 
 
-def _other_size(demand: Demand, size: int) -> list[str]:
-    """The reason in words if the code is not compiled for this workgroup size; else empty."""
-    if demand.is_compiled_for(size):
-        return []
-    exact = demand.least_workgroup == demand.most_workgroup
+class Excess(NamedTuple):
+    """An amount above the most that one wave or workgroup of any size may have."""
+
+    resource: Resource
+    text: str
+
+
+def _excesses(at: Placement) -> list[Excess]:
+    """All amounts above the hardware's maxima."""
+    target, demand = at.target, at.demand
+    scratch = scratch_per_wave(at, demand.scratch_bytes_per_lane)
+    lds_bytes, kinds = most_lds_of_a_workgroup(at), target.agprs.addressable
+    sgprs = target.sgprs.allocatable if target.sgprs.per_simd else 0
+    per_wave = target.scratch.bytes_per_wave
+    amounts: tuple[tuple[Resource, str, int | None, int], ...] = (
+        ("lds", "a workgroup has at most {} bytes of LDS, not {}", at.lds_bytes, lds_bytes),
+        ("vgpr", "a wave has at most {} VGPRs, not {}", demand.vgprs, at.vgpr_file.addressable),
+        ("vgpr", "a wave has at most {} architectural VGPRs, not {}", demand.arch_vgprs, kinds),
+        ("vgpr", "a wave has at most {} AGPRs, not {}", demand.agprs, kinds),
+        ("sgpr", "a wave has at most {} SGPRs, not {}", demand.sgprs, sgprs),
+        ("scratch", "a wave has at most {} bytes of scratch", scratch, per_wave),
+    )
     return [
-        f"the code is compiled for workgroups of {'exactly' if exact else 'at most'} "
-        f"{demand.most_workgroup} (its launch bound)"
+        Excess(resource, text.format(most, asked))
+        for resource, text, asked, most in amounts
+        if asked is not None and asked > most > 0
     ]
 
 
-def _too_much(at: Placement, demand: Demand) -> list[str]:
-    """Reasons in words why no wave or workgroup of any size may have so many resources."""
-    target, found = at.target, []
-    asked = lds_of(demand, at.launch) or 0
-    if asked > (most := most_lds_of_a_workgroup(at)):
-        found.append(f"a workgroup has at most {most} bytes of LDS, not {asked}")
-    registers = (
-        ("VGPRs", demand.vgprs, at.vgpr_file.addressable),
-        ("architectural VGPRs", demand.arch_vgprs, target.agprs.addressable),
-        ("AGPRs", demand.agprs, target.agprs.addressable),
-        ("SGPRs", demand.sgprs, target.sgprs.allocatable if target.sgprs.per_simd else 0),
-    )
-    for kind, count, most in registers:
-        if most and count is not None and count > most:
-            found.append(f"a wave has at most {most} {kind}, not {count}")
-    scratch = scratch_per_wave(at, demand.scratch_bytes_per_lane)
-    if scratch > (most := target.scratch.bytes_per_wave):
-        found.append(f"a wave has at most {most} bytes of scratch")
-    return found
-
-
-def _at_most_because(at: Placement, demand: Demand, allowed: Waves) -> tuple[str, ...]:
+def _at_most_because(at: Placement, allowed: Waves) -> tuple[str, ...]:
     """Reasons in words why the true number of waves may be lower."""
-    target, domain, group = at.target, at.domain, at.group
+    target, demand, domain, group = at.target, at.demand, at.domain, at.group
     reasons = [*demand.at_least]
     unknown = {
         "VGPRs": demand.vgprs,
@@ -237,8 +289,8 @@ def _at_most_because(at: Placement, demand: Demand, allowed: Waves) -> tuple[str
     return tuple(reasons)
 
 
-def allocated(at: Placement, demand: Demand) -> Allocated:
-    target = at.target
+def allocated(at: Placement) -> Allocated:
+    target, demand = at.target, at.demand
     vgprs = allocated_vgprs(at, demand.vgprs)
     arch_vgprs, agprs = vgprs, None if vgprs is None else 0
     if target.agprs.file == "separate":
@@ -248,7 +300,7 @@ def allocated(at: Placement, demand: Demand) -> Allocated:
         if vgprs is not None and demand.accum_offset is not None:
             arch_vgprs = min(vgprs, demand.accum_offset)
             agprs = vgprs - arch_vgprs
-    lds_bytes = lds_of(demand, at.launch)
+    lds_bytes = at.lds_bytes
     return Allocated(
         vgprs=vgprs,
         arch_vgprs=arch_vgprs,
@@ -299,101 +351,36 @@ class Range(NamedTuple):
     best_workgroup_size: int
 
 
-def next_steps(
-    at: Placement,
-    demand: Demand,
-    allowed: Waves,
-    limiters: tuple[Resource, ...],
-    *,
-    launchable: bool,
-) -> tuple[Step, ...]:
+def next_steps(at: Placement, allowed: Waves, exceeded: Collection[Resource]) -> tuple[Step, ...]:
     """One step per limiter, for one more workgroup or for the first.
 
-    Empty if no smaller use helps: slots and barriers cannot be used less."""
-    bounds = {} if launchable else _beyond(at, demand)
-    waves = 0 if bounds else at.whole(min(allowed.values()))
-    more = waves + (1 if at.is_split else at.group)
-    if bounds:
-        limiters = tuple([name for name in allowed if name in bounds or allowed[name] < more])
+    `exceeded` are resources of which no wave or workgroup may have so much. Empty if no smaller use
+    helps: slots and barriers cannot be used less."""
+    demand, simds = at.demand, at.domain.simds
+    waves = 0 if exceeded else at.whole(min(allowed.values()))
+    more = waves + at.together
+    limiters = [name for name, count in allowed.items() if count < more or name in exceeded]
     if any(resource not in MOST for resource in limiters):
         return ()
-    most = {name: min(MOST[name](at, more), bounds.get(name, maxsize)) for name in limiters}
+    most = {name: MOST[name](at, more) for name in limiters}
+    kinds, addressable = (demand.arch_vgprs or 0, demand.agprs or 0), at.target.agprs.addressable
+    if "vgpr" in most and max(kinds) > addressable > 0:
+        # Fewer of the one kind do not make room for more of the other.
+        most["vgpr"] = min(most["vgpr"], sum(min(kind, addressable) for kind in kinds))
     least = {"vgpr": 1, "sgpr": 1, "lds": at.launch.dynamic_lds_bytes, "scratch": 0}
     if any(amount < least[resource] for resource, amount in most.items()):
         return ()
     lowered = [USED[resource](at, amount) for resource, amount in most.items()]
     others = [count for resource, count in allowed.items() if resource not in most]
     reached = at.whole(min([*others, *(count for count in lowered if count is not None)]))
-    share = reached / at.domain.simds
+    share = reached / simds
     percent = 100 * share / at.target.waves.slots_per_simd
     used: dict[Resource, int | None] = {
         "vgpr": demand.vgprs,
         "sgpr": demand.sgprs,
-        "lds": lds_of(demand, at.launch),
+        "lds": at.lds_bytes,
         "scratch": demand.scratch_bytes_per_lane,
     }
     return tuple(
         [Step(name, to, to - (used[name] or 0), share, percent) for name, to in most.items()]
     )
-
-
-def _beyond(at: Placement, demand: Demand) -> dict[Resource, int]:
-    """Resource → hardware maximum per wave or workgroup; only resources that exceed it."""
-    target, file = at.target, at.vgpr_file.addressable
-    kinds = (demand.arch_vgprs or 0, demand.agprs or 0)
-    if target.agprs.file == "unified" and max(kinds) > target.agprs.addressable:
-        file = min(file, sum(min(kind, target.agprs.addressable) for kind in kinds))
-    bounds: dict[Resource, tuple[int | None, int]] = {
-        "vgpr": (demand.vgprs, file),
-        "sgpr": (demand.sgprs if target.sgprs.per_simd else None, target.sgprs.allocatable),
-        "lds": (lds_of(demand, at.launch), most_lds_of_a_workgroup(at)),
-        "scratch": (demand.scratch_bytes_per_lane, target.scratch.bytes_per_wave // at.wave_size),
-    }
-    return {name: most for name, (asked, most) in bounds.items() if (asked or 0) > most}
-
-
-def headroom(at: Placement, demand: Demand) -> Headroom:
-    """Free amounts of each resource at the present number of waves."""
-    waves = at.whole(min(waves_by_resource(at, demand).values()))
-    waves = 0 if _beyond(at, demand) else waves
-
-    def free(resource: Resource, asked: int | None) -> int | None:
-        if asked is None or waves == 0:
-            return None
-        return MOST[resource](at, waves) - asked
-
-    file = at.target.sgprs
-    sgprs = demand.sgprs if file.per_simd and not file.fixed_allocation else None
-    return Headroom(
-        vgprs=free("vgpr", demand.vgprs),
-        sgprs=free("sgpr", sgprs),
-        lds_bytes=free("lds", lds_of(demand, at.launch)),
-    )
-
-
-def size_range(at: Placement, demand: Demand) -> Range | None:
-    """Best and worst workgroup size that may be launched; the largest size wins ties.
-
-    None if the size is known for sure, waves of a workgroup may be split, or no size can start."""
-    sure = at.launch.assumption not in ("declared-max", "hardware-max")
-    if at.is_split or (sure and at.launch.smallest_size is None):
-        return None
-    allowed = waves_by_resource(at, demand)
-    lds = allowed["lds"] // at.group if "lds" in allowed else None
-    waves, sizes = room(allowed), {}
-    for group in range(waves_of(at.launch.smallest_size or 1, at.wave_size), at.group + 1):
-        workgroups = waves // group
-        if group > 1:
-            workgroups = min(workgroups, at.domain.barriers)
-        if lds is not None:
-            workgroups = min(workgroups, lds)
-        size = min(group * at.wave_size, at.launch.workgroup_size)
-        if size <= at.target.waves.max_workgroup_size:
-            sizes[size] = workgroups * group
-    if not any(sizes.values()):
-        return None
-    worst = min(reversed(sizes), key=lambda size: sizes[size])
-    best = max(reversed(sizes), key=lambda size: sizes[size])
-    slots = at.domain.simds * at.target.waves.slots_per_simd
-    percents = (100 * sizes[worst] / slots, 100 * sizes[best] / slots)
-    return Range(*percents, worst_workgroup_size=worst, best_workgroup_size=best)

@@ -92,22 +92,27 @@ def waves_of(workgroup_size: int, wave_size: int) -> int:
 
 
 class Placement(NamedTuple):
-    """The placement of one launch's waves on one target, independent of their resources."""
+    """One demand under one launch on one target, and where its waves go."""
 
     target: Target
+    demand: Demand
     launch: Launch
-    wave_size: int
     domain: Domain
-    group: int
-    """Waves per workgroup."""
-    is_split: bool
-    """True if the waves of a workgroup may be on different CUs."""
     vgpr_file: Vgprs
     """The VGPR file for this wave size. With dynamic VGPRs its granule is the block."""
+    group: int
+    """Waves per workgroup."""
+    together: int
+    """Waves that start together: a workgroup's, or 1 if they may be on different CUs."""
+
+    @property
+    def lds_bytes(self) -> int | None:
+        """Static + dynamic LDS per workgroup; None if the static part is not known."""
+        return lds_of(self.demand, self.launch)
 
     def whole(self, waves: int) -> int:
-        """`waves` rounded down to whole workgroups, unless workgroups may be split."""
-        return waves if self.is_split else waves // self.group * self.group
+        """`waves` rounded down to waves that start together."""
+        return waves // self.together * self.together
 
 
 def placement(target: Target, demand: Demand, launch: Launch) -> Placement:
@@ -116,7 +121,7 @@ def placement(target: Target, demand: Demand, launch: Launch) -> Placement:
     if block := demand.dynamic_vgpr_block:
         file = file._replace(granule=block, addressable=block * file.most_dynamic_blocks)
     group = waves_of(launch.workgroup_size, demand.wave_size)
-    return Placement(target, launch, demand.wave_size, domain, group, demand.tg_split, file)
+    return Placement(target, demand, launch, domain, file, group, 1 if demand.tg_split else group)
 
 
 Resource = Literal["slots", "vgpr", "sgpr", "lds", "barriers", "scratch"]
@@ -243,12 +248,12 @@ def barriers(at: Placement) -> int | None:
 
     Each workgroup of several waves takes one barrier, used or not (PAL gfx9Device.cpp:5622). None
     for workgroups of one wave and for split ones: they take none."""
-    return None if at.group == 1 or at.is_split else at.domain.barriers * at.group
+    return None if at.together == 1 else at.domain.barriers * at.group
 
 
 def scratch_per_wave(at: Placement, bytes_per_lane: int | None) -> int:
     """Allocated scratch per wave, in bytes."""
-    return align((bytes_per_lane or 0) * at.wave_size, at.target.scratch.granule_bytes)
+    return align((bytes_per_lane or 0) * at.demand.wave_size, at.target.scratch.granule_bytes)
 
 
 def scratch(at: Placement, bytes_per_lane: int | None) -> int | None:
@@ -270,7 +275,7 @@ def most_scratch(at: Placement, waves: int) -> int:
         return 0
     granule = at.target.scratch.granule_bytes
     wave = at.target.scratch.aperture_bytes // cus // waves // granule * granule
-    return wave // at.wave_size
+    return min(wave, at.target.scratch.bytes_per_wave) // at.demand.wave_size
 
 
 USED: dict[Resource, Callable[[Placement, int], int | None]] = {
@@ -292,13 +297,14 @@ Waves = dict[Resource, int]
 """Resource → waves that it allows in the domain, not rounded to whole workgroups."""
 
 
-def waves_by_resource(at: Placement, demand: Demand) -> Waves:
+def waves_by_resource(at: Placement) -> Waves:
     """Waves that each resource allows, in a fixed order. Omits unused and unknown resources."""
+    demand = at.demand
     found: dict[Resource, int | None] = {
         "slots": slots(at),
         "vgpr": vgpr(at, demand.vgprs),
         "sgpr": sgpr(at, demand.sgprs),
-        "lds": lds(at, lds_of(demand, at.launch)),
+        "lds": lds(at, at.lds_bytes),
         "barriers": barriers(at),
         "scratch": scratch(at, demand.scratch_bytes_per_lane),
     }
@@ -310,11 +316,11 @@ def room(allowed: Waves) -> int:
     return min([waves for name, waves in allowed.items() if name not in ("lds", "barriers")])
 
 
-def limits(at: Placement, demand: Demand) -> tuple[Limit, ...]:
+def limits(at: Placement) -> tuple[Limit, ...]:
     """All known limits, in a fixed order. Omits resources that the input does not state."""
-    allowed = waves_by_resource(at, demand)
+    demand, allowed = at.demand, waves_by_resource(at)
     file, sgprs, granule = at.vgpr_file, at.target.sgprs, at.target.lds.granule_bytes
-    lds_bytes, lanes = lds_of(demand, at.launch), demand.scratch_bytes_per_lane
+    lds_bytes, lanes = at.lds_bytes, demand.scratch_bytes_per_lane
     wave, per_lane = allocated_sgprs(at, demand.sgprs) or 0, scratch_per_wave(at, lanes)
     asked: dict[Resource, tuple[int | None, int | None, int, int]] = {
         "slots": (at.group, at.group, slots(at), 1),

@@ -39,8 +39,8 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
 def _largest_that_can(occupancy: Occupancy) -> int:
     """The most workitems of one workgroup that fit in registers, slots and scratch."""
     at = occupancy.placement
-    waves = room(waves_by_resource(at, occupancy.demand))
-    return min(waves * at.wave_size, at.target.waves.max_workgroup_size)
+    waves = room(waves_by_resource(at))
+    return min(waves * at.demand.wave_size, at.target.waves.max_workgroup_size)
 
 
 def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:

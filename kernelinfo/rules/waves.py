@@ -8,7 +8,7 @@ from kernelinfo.hardware import targets
 from kernelinfo.kernel import Kernel, Remark, Result, counted, waves_per_simd
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy, occupancy
-from kernelinfo.model.limits import Launch, allocated_vgprs, lds_of, placement, waves_by_resource
+from kernelinfo.model.limits import Launch, allocated_vgprs, placement, waves_by_resource
 
 _NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # how far above the step a kernel may be, as a share of the step
 _WORTH = 1.2  # times the current waves; a smaller gain is not reported
@@ -88,10 +88,10 @@ def lost_to_rounding(occupancy: Occupancy) -> int:
     """Workgroups lost to rounding LDS to its granule; 0 if LDS is not the only limiter."""
     if occupancy.limiters != ("lds",) or not occupancy.workgroups:
         return 0
-    at, demand = occupancy.placement, occupancy.demand
-    allowed = waves_by_resource(at, demand)
+    at = occupancy.placement
+    allowed = waves_by_resource(at)
     del allowed["lds"]
-    by_bytes = at.domain.lds_bytes // (lds_of(demand, at.launch) or 1)
+    by_bytes = at.domain.lds_bytes // (at.lds_bytes or 1)
     return min(by_bytes, min(allowed.values()) // at.group) - occupancy.workgroups
 
 
@@ -104,7 +104,7 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     Why it matters: 704 workitems are 11 waves; two such workgroups fill 22 of 32 slots.
     What to do: launch a size that divides the slots; `explain` lists the best sizes.
     """
-    unsure = occupancy.allocated.vgprs is None or occupancy.allocated.lds_bytes is None
+    unsure = occupancy.demand.vgprs is None or occupancy.demand.lds_bytes is None
     if set(occupancy.limiters) - {"scratch"} != {"slots"} or unsure:
         return
     if occupancy.launchable and occupancy.percent < 100 and occupancy.range is None:
@@ -127,7 +127,7 @@ def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     launch = occupancy.launch
     if launch.assumption in ("declared-max", "hardware-max"):
         return
-    wave = occupancy.placement.wave_size
+    wave = occupancy.demand.wave_size
     busy = launch.workgroup_size % wave
     if busy and launch.workgroup_size > 1:
         yield Remark(

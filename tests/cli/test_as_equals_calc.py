@@ -79,7 +79,8 @@ def calculated(target: Target, numbers: Numbers, size: int) -> Occupancy:
 def same(moved: Occupancy, calculated: Occupancy) -> bool:
     """Equal but for the mode of a WGP, which `calc` is asked for and a kernel may leave open."""
     reasons = tuple(r for r in moved.at_most_because if not r.startswith("the mode is not stated"))
-    stated = moved._replace(at_most_because=reasons, demand=calculated.demand)
+    placement = moved.placement._replace(demand=calculated.demand)
+    stated = moved._replace(at_most_because=reasons, placement=placement)
     return stated == calculated and all(
         getattr(moved, field) == getattr(calculated, field)
         for field in ("limits", "next", "headroom", "range")

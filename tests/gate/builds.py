@@ -52,7 +52,7 @@ def result(numbers: Numbers) -> Result:
                 ),
             ),
         ),
-        _REAL.occupancy._replace(waves_per_simd=numbers.waves),
+        _REAL.occupancy._replace(waves=int(numbers.waves * _REAL.occupancy.simds)),
     )
 
 

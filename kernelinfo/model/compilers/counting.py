@@ -169,7 +169,7 @@ def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> floa
     demand, launch = case.demand, case.launch
     at = placement(target, demand, launch)
     simds = at.domain.simds
-    allowed = waves_by_resource(at, demand)
+    allowed = waves_by_resource(at)
     registers = [allowed[name] for name in _REGISTERS if name in allowed]
     if "sgpr-table" in causes:
         waves = waves_by_sgprs(target, case.version, demand.sgprs or 1)
