@@ -46,7 +46,7 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Proble
     chooses_kernels = bool(options.kernels or options.exclude or options.where is not None)
 
     def read(blob: Blob, counts: PathCounts) -> Iterator[Extract | Problem]:
-        for module in modules(blob):
+        for module in modules(blob, Options()):
             if isinstance(module, Problem):
                 yield module
             elif module.kind != "code-object":

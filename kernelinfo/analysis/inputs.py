@@ -331,19 +331,21 @@ def read_found(
 
 
 def modules(
-    blob: Blob, *, arch: str | None = None, asked: ReadFilter | None = None
+    blob: Blob, options: Options, asked: ReadFilter | None = None
 ) -> Iterator[Module | Problem]:
     """Modules of a blob: one for a code object, one or several for an assembly text or a build log.
 
-    `arch` is the target of code that names none. Readers may pass over kernels that are not `asked`
-    for. Damage becomes a problem.
+    Readers may pass over kernels that are not `asked` for. Damage becomes a problem.
     """
+    arch = options.arch
     blob.kernels.add_code(len(blob.data))
     try:
         if blob.kind == "code-object":
             from kernelinfo.reading import code_object
 
-            yield code_object.read(blob.data, arch=arch, budget=blob.kernels, asked=asked)
+            yield code_object.read(
+                blob.data, arch=arch, budget=blob.kernels, asked=asked, positions=options.positions
+            )
         elif blob.kind == "build-log":
             yield from build_log.read(text_of(blob.data), arch=arch, budget=blob.kernels)
         else:

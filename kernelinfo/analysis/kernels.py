@@ -46,7 +46,7 @@ class KernelReader:
 
     def read(self, blob: Blob, counts: PathCounts) -> Iterator[CodeKernels | Problem]:
         """Kernels of one blob, by code object, and problems. Updates `counts`."""
-        for module in modules(blob, arch=self._options.arch, asked=self._asked):
+        for module in modules(blob, self._options, self._asked):
             if isinstance(module, Problem):
                 yield module
                 continue
@@ -122,13 +122,9 @@ class KernelReader:
         for symbol in module.passed_over:
             counts.pass_over(demangle(symbol))
         self._check_demangler(module, blob, counts)
-        positions = self._options.positions or module.kind != "code-object"
         yield CodeKernels(
             code_object,
-            (
-                self._with_code(combine(facts, code_object, target, positions=positions), facts)
-                for facts in kernels
-            ),
+            (self._with_code(combine(facts, code_object, target), facts) for facts in kernels),
         )
 
     def conflicting_entry(self, blob: Blob) -> str | None:

@@ -24,13 +24,10 @@ from kernelinfo.reading.facts import (
 from kernelinfo.reading.paths import in_repository
 
 
-def combine(
-    facts: KernelFacts, code_object: CodeObject, target: Target | None, *, positions: bool = True
-) -> Kernel:
+def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
     """One kernel from all its statements, without counts of instructions.
 
-    Conflicts between sources are kept in `Traits.disagreements`. Without `positions` it has no
-    `places`.
+    Conflicts between sources are kept in `Traits.disagreements`.
     """
     return Kernel(
         code_object,
@@ -38,7 +35,7 @@ def combine(
         demangle(facts.symbol),
         settled(facts.stated, target and target.name, code_object.target),
         facts.code_bytes,
-        facts.places if positions else (),
+        facts.places,
         facts.line,
         None,
         facts.source and in_repository(facts.source),

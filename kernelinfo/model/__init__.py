@@ -68,6 +68,9 @@ class Occupancy(NamedTuple):
     next: tuple[Step, ...]
     """Amounts to which the limiters have to come down for one more workgroup."""
 
+    def __hash__(self) -> int:
+        return hash((self.target, self.waves, self.demand))
+
     @property
     def launch(self) -> Launch:
         return self.placement.launch

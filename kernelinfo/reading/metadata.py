@@ -121,7 +121,7 @@ def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[
     """
     symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
     numbers, complaints = _read(KEYS, kernel)
-    complaints += _no_text(kernel, ".symbol", ".name")
+    complaints += no_text(kernel, ".symbol", ".name")
     if takes_dynamic_lds(kernel.get(".args")):
         numbers["dynamic_lds"] = True
     return symbol, Numbers(**numbers), complaints
@@ -137,7 +137,7 @@ def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, li
     """Symbol, numbers and complaints of one element of `Kernels` in the YAML of code object v2."""
     symbol = _text(kernel.get("SymbolName")).removesuffix("@kd") or _text(kernel.get("Name"))
     numbers: dict[str, Any] = {}
-    complaints = _no_text(kernel, "SymbolName", "Name")
+    complaints = no_text(kernel, "SymbolName", "Name")
     for part, keys in KEYS_V2.items():
         values = kernel.get(part)
         if isinstance(values, Mapping):
@@ -167,7 +167,7 @@ def _read(
     return numbers, complaints
 
 
-def _no_text(kernel: Mapping[object, object], *keys: str) -> list[str]:
+def no_text(kernel: Mapping[Any, object], *keys: str) -> list[str]:
     """Complaints about names that are not text."""
     odd = [key for key in keys if not isinstance(kernel.get(key, ""), (str, bytes))]
     return [f"{key} is {_shown(kernel[key])}, not text" for key in odd]

@@ -70,7 +70,7 @@ def _text(spell: Spell, names: ColumnNames, values: ColumnValues) -> str:
     return spell(names, values)
 
 
-@lru_cache(maxsize=1 << 14)  # spelled once for 88,000 kernels with 25,000 statements
+@lru_cache(maxsize=1 << 15)  # spelled once for 88,000 kernels with 25,000 statements
 def _of_statement(
     spell: Spell, traits: Traits, occupancy: Occupancy | None, findings: tuple[Finding, ...]
 ) -> tuple[str, str, str]:

@@ -167,13 +167,13 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     What to do: if LDS causes it, use less LDS; if the attribute causes it, raise its upper bound;
     if a generic target causes it, compile for the device.
     """
-    used, encoded = traits.numbers.vgprs, traits.numbers.reserved_vgprs
-    if used is None or encoded is None or traits.target is None or traits.demand is None:
+    used, demand, target = traits.numbers.vgprs, traits.demand, traits.target
+    if used is None or demand is None or target is None or demand.vgprs in (None, used):
         return
-    if traits.demand.agprs is None:
+    if demand.agprs is None:
         return  # the other registers may be AGPRs that the input does not count
-    at = placement(traits.target, traits.demand, result.launch)
-    allocated = allocated_vgprs(at, traits.demand.vgprs)
+    at = placement(target, demand, result.launch)
+    allocated = allocated_vgprs(at, demand.vgprs)
     if allocated is not None and allocated - max(1, used) >= at.vgpr_file.granule:
         hint = _generic(traits, result.launch) or _lds(result) or _BY_ATTRIBUTE
         yield Remark(f"{allocated} VGPRs are allocated, {used} are used", hint=hint)

@@ -37,7 +37,7 @@ from tests.reading.containers.test_zip_archive import zip64
 from ..conftest import FIXTURES
 from . import documents, fleets, intermediate, live_registers
 from .promise import answer
-from .short_ways import same_code_object, same_expressions, same_lines, same_yaml
+from .short_ways import same_expressions, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
 
 KERNELS = [Specimen("first", 64, 8, 40, 1024, 0, 256), Specimen("second", 128, 0, 96, 0, 16, 1024)]
@@ -216,13 +216,6 @@ READERS: dict[str, Reader] = {
             b"Kernels: [&a x, *a]",
             b"Kernels:\n  - {Name: first, CodeProps: {NumVGPRs: 1" + b"0" * 30 + b"}}\n",
         ],
-    ),
-    "short-code-object": Reader(
-        lambda data: same_code_object(b"\x7fELF\x02\x01\x01\x40" + data[8:]),
-        [OBJECT, code_object(KERNELS, sections=False), *_fixtures("code_object/*", most=8000)],
-    ),
-    "short-note": Reader(
-        lambda data: same_code_object(code_object(KERNELS, data)), [metadata(KERNELS)]
     ),
     "short-lines": Reader(same_lines, [assembly(KERNELS), *_fixtures("assembly/*", most=8000)]),
     "short-yaml": Reader(same_yaml, [assembly(KERNELS).partition(b".amdgpu_metadata\n")[2]]),

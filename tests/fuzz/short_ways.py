@@ -2,30 +2,8 @@
 
 from __future__ import annotations
 
-from unittest.mock import patch
-
-from kernelinfo.errors import ReadError
-from kernelinfo.reading import code_object
 from kernelinfo.reading.assembly import info_block, metadata_yaml
-from kernelinfo.reading.code_object import note_metadata
-from kernelinfo.reading.data import Data
 from tests.reading.by_lark import assert_read_as_by_lark, line_by_lark
-
-
-def same_code_object(data: bytes) -> None:
-    """The module of a code object, or the reason why there is none."""
-    short = _read(data)
-    with patch.object(note_metadata, "_read_root", lambda *_: None):
-        whole = _read(data)
-    # By their words: a float of the metadata may be no number, which equals nothing.
-    assert repr(short) == repr(whole)
-
-
-def _read(data: bytes) -> object:
-    try:
-        return code_object.read(Data.of(data))
-    except ReadError as error:
-        return str(error)
 
 
 def same_lines(data: bytes) -> None:

@@ -44,12 +44,14 @@ def read(
     arch: str | None = None,
     budget: KernelBudget = UNBOUNDED,
     asked: ReadFilter | None = None,
+    positions: bool = True,
 ) -> Module:
     """One code object as a module: first the metadata's kernels in its order, then the kernels that
     have only a descriptor.
 
     `arch` is the target of an object that does not name its own. Kernels that are not `asked` for
     are listed in `Module.passed_over`, unless their numbers depend on all kernels of the object.
+    Without `positions` the kernels have no `places`.
     Damage becomes a warning. Raises `ReadError` if nothing can be read.
     """
     warnings: list[ReadWarning] = []
@@ -98,7 +100,7 @@ def read(
     most = len(elf.data)
     descriptors = _Descriptors(elf, described)
     known_name = target and target.name
-    for symbol, (numbers, place) in (metadata.kernels | dict.fromkeys(unlisted, _UNLISTED)).items():
+    for symbol, (numbers, note) in (metadata.kernels | dict.fromkeys(unlisted, _UNLISTED)).items():
         if wanted and not wanted(symbol):
             passed_over.append(symbol)
             continue
@@ -107,12 +109,14 @@ def read(
         try:
             at, statement = descriptors.of(symbol)
             stated.append(("descriptor", descriptor.numbers(statement, known_name, version)))
-            places.append(Place("descriptor", at, descriptor.within(statement, target)))
+            if positions:
+                places.append(Place("descriptor", at, descriptor.within(statement, target)))
         except ReadError as error:
             without.setdefault(str(error), []).append(symbol)
         if numbers != NOTHING:
             stated.append(("metadata", numbers))
-            places.append(place)
+            if positions:
+                places.append(Place("metadata", note, BEGIN))
         if symbol in resources:
             stated.append(("symbol", symbol_numbers(resources[symbol])))
         code_bytes = _code_bytes(code[symbol], most) if symbol in code else None
@@ -147,7 +151,7 @@ def _passed_over(elf: Elf, processor: str, symbols: KernelSymbols) -> Module:
     return Module("code-object", processor, Features(), version, (), (), passed_over=names)
 
 
-_UNLISTED = NOTHING, Place("metadata", 0, BEGIN)
+_UNLISTED = NOTHING, 0
 _BLOCK = 1 << 16
 """Bytes per read; the descriptors of a linked object are adjacent."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from struct import Struct
@@ -14,10 +15,11 @@ from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.code_object import packed
 from kernelinfo.reading.code_object.notes import ElfNote, read_notes
 from kernelinfo.reading.elf import Elf
-from kernelinfo.reading.facts import BEGIN, NOTHING, Numbers, Place, ReadWarning
+from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
 from kernelinfo.reading.metadata import (
     kernel_numbers,
     kernel_symbol,
+    no_text,
     takes_dynamic_lds,
     unknown_version,
 )
@@ -26,20 +28,16 @@ from kernelinfo.reading.target_id import TargetId, isa_version
 _ISA_VERSION = Struct("<HHIII")
 _KERNELS = "amdhsa.kernels"
 _USED = ("amdhsa.target", "amdhsa.version", "amdpal.pipelines")
-_ARGUMENTS, _LDS, _NAME, _SYMBOL = (
-    bytes((0xA0 | len(key), *key))
-    for key in (b".args", b".group_segment_fixed_size", b".name", b".symbol")
-)
-"""Keys that delimit the per-kernel fields cut out before caching."""
+_OWN = (".args", ".name", ".symbol")
+"""Keys with values of one kernel alone, as a rule."""
 _EMPTY = b"\xa0"
 _MOST_KEYS = 1000
 """The most keys of a note's map; compilers write some twenty."""
 
-_Root = dict[object, Any]
-"""A note's map. `amdhsa.kernels` holds (symbol, numbers) of each kernel, or None if it is no list;
-keys outside of `_USED` may have the value None."""
 _Wanted = Callable[[str], bool] | None
 """True for symbols of kernels to decode; None decodes all."""
+_Complaints = tuple[str, ...]
+"""Sentences on values of a kernel that are malformed."""
 
 
 class NoteMetadata:
@@ -65,8 +63,8 @@ class NoteMetadata:
         """Raw value of `amdhsa.target`; None without one."""
         self.isa: TargetId | None = None
         """The processor from the ISA version note of code object v2."""
-        self.kernels: dict[str, tuple[Numbers, Place]] = {}
-        """Symbol → (numbers, place of the note's content), in the order of the notes. An unwanted
+        self.kernels: dict[str, tuple[Numbers, int]] = {}
+        """Symbol → (numbers, offset of the note's content), in the order of the notes. An unwanted
         kernel has no numbers."""
         for note in read_notes(elf, warnings):
             self.present = True
@@ -90,7 +88,13 @@ class NoteMetadata:
             self._warn(f"damaged metadata: {error}", note)
 
     def _take_map(self, note: ElfNote) -> None:
-        root = _read_root(note.content, self._budget, self._wanted) or self._unpack_root(note)
+        try:
+            root = self._root(note)
+        except msgpack.OutOfData as error:
+            raise ReadError("cut off") from error
+        # TypeError: a key is a list or a map.
+        except (msgpack.UnpackException, ValueError, TypeError) as error:
+            raise ReadError(f"a key or value is malformed ({error})") from error
         if "amdpal.pipelines" in root:
             self._pass_over_pal(note)
             return
@@ -98,27 +102,47 @@ class NoteMetadata:
         self.target_id = root.get("amdhsa.target", self.target_id)
         if warning := unknown_version(root.get("amdhsa.version")):
             self._warn(warning, note)
-        if root.get(_KERNELS) is None:
+        kernels = root.get(_KERNELS)
+        if kernels is None:
             raise ReadError("amdhsa.kernels is missing or no list")
-        self._add(root[_KERNELS], note)
-
-    def _unpack_root(self, note: ElfNote) -> _Root:
-        """The note's map, unpacked at once, with complaints on single values as warnings.
-
-        Raises `ReadError` for damage beyond that."""
-        root = packed.whole(note, self._warnings)
-        if not isinstance(root, dict):
-            raise ReadError("its root is no map")
-        listed = root.get(_KERNELS)
-        if not isinstance(listed, list):
-            return {**root, _KERNELS: None}
-        maps = [kernel for kernel in listed if isinstance(kernel, Mapping)]
-        if len(maps) < len(listed):
-            wrong = f"{len(listed) - len(maps)} of amdhsa.kernels are no maps"
+        maps = [kernel for kernel in kernels if kernel]
+        if len(maps) < len(kernels):
+            wrong = f"{len(kernels) - len(maps)} of amdhsa.kernels are no maps"
             self._warn(f"damaged metadata: {wrong}", note)
-        read = [kernel_numbers(kernel) for kernel in maps]
-        self._complain(((symbol, complaints) for symbol, _, complaints in read), note)
-        return {**root, _KERNELS: [(symbol, numbers) for symbol, numbers, _ in read]}
+        self._complain(((symbol, complaints) for symbol, _, complaints in maps), note)
+        self._add(((symbol, numbers) for symbol, numbers, _ in maps), note)
+
+    def _root(self, note: ElfNote) -> dict[object, Any]:
+        """The note's map. `amdhsa.kernels` is a list of `_kernel`, with None for one that is no
+        map, or None if it is no list; the values of keys outside of `_USED` are None.
+
+        Raises `ReadError`, and the errors of `packed`.
+        """
+        whole = bytes(note.content)
+        unpacker = packed.walk(whole)
+        if whole and not packed.is_map(whole, 0):
+            raise ReadError("its root is no map")
+        if (keys := unpacker.read_map_header()) > _MOST_KEYS:
+            raise ReadError(f"a map of {keys} keys")
+        root: dict[object, Any] = {}
+        for _ in range(keys):
+            key = unpacker.unpack()
+            if key in root:
+                twice = f"{str(key)[:200]!r} stands more than once in one map; the last counts"
+                self._warn(f"damaged metadata: {twice}", note)
+            root[key] = None
+            if key == _KERNELS and packed.is_list(whole, unpacker.tell()):
+                if (count := unpacker.read_array_header()) > len(whole):
+                    raise ReadError("cut off")
+                self._budget.check(count)
+                root[key] = [_kernel(unpacker, whole, self._wanted) for _ in range(count)]
+            elif key in _USED:
+                root[key] = packed.value(packed.skipped(unpacker, whole))
+            else:
+                unpacker.skip()
+        if any(whole[unpacker.tell() :]):
+            self._warn("bytes after the metadata, not read", note)
+        return root
 
     def _take_v2(self, note: ElfNote) -> None:
         # Imported here: only code object v2 needs YAML.
@@ -139,11 +163,11 @@ class NoteMetadata:
 
     def _add(self, kernels: Iterable[tuple[str, Numbers]], note: ElfNote) -> None:
         """Add the kernels of one note; a repeated name is a warning, and its last entry counts."""
-        again, place = [], Place("metadata", note.offset, BEGIN)
+        again = []
         for symbol, numbers in kernels:
             if symbol in self.kernels:
                 again.append(symbol)
-            self.kernels[symbol] = numbers, place
+            self.kernels[symbol] = numbers, note.offset
         if self.kernels.pop("", None):
             self._warn("metadata of a kernel without a name", note)
         elif again:
@@ -151,9 +175,12 @@ class NoteMetadata:
             self._warn(f"{names}: stands again in the metadata; the last counts", note)
 
     def _complain(self, kernels: Iterable[tuple[str, Iterable[str]]], note: ElfNote) -> None:
+        symbols: dict[str, list[str]] = {}
         for symbol, complaints in kernels:
             for complaint in complaints:
-                self._warn(f"kernel {shown(symbol)}: {complaint}", note)
+                symbols.setdefault(complaint, []).append(symbol)
+        for complaint, named in symbols.items():
+            self._warn(f"{shown_kernels(named)}: {complaint}", note)
 
     def _warn(self, message: str, note: ElfNote) -> None:
         self._warnings.append(ReadWarning(message, offset=note.offset))
@@ -189,100 +216,56 @@ def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
                 yield kernel
 
 
-def _read_root(content: memoryview, budget: KernelBudget, wanted: _Wanted) -> _Root | None:
-    """The note's map, unpacked kernel by kernel; None if it must be unpacked at once."""
-    whole = bytes(content)
-    unpacker = packed.walk(whole)
-    root: _Root = {}
-    try:
-        if (keys := unpacker.read_map_header()) > _MOST_KEYS:
-            return None
-        for _ in range(keys):
-            key = unpacker.unpack()
-            if key in root:
-                return None
-            if key == _KERNELS:
-                count = unpacker.read_array_header()
-                if count > len(whole):
-                    return None
-                budget.check(count)
-                root[key] = [_kernel(packed.skipped(unpacker, whole), wanted) for _ in range(count)]
-            else:
-                bytes_of = packed.skipped(unpacker, whole)
-                root[key] = packed.value(bytes_of) if key in _USED else None
-    except (msgpack.UnpackException, ValueError, TypeError):
+def _kernel(
+    unpacker: msgpack.Unpacker, whole: bytes, wanted: _Wanted
+) -> tuple[str, Numbers, _Complaints] | None:
+    """(symbol, numbers, complaints) of the next value, or None if it is no map.
+
+    Arguments take four fifths of a kernel's map and are passed over. The rest without its names
+    repeats: equal bytes are decoded once. Without this a library's report takes 70 % longer.
+    """
+    start = unpacker.tell()
+    if not packed.is_map(whole, start):
+        unpacker.skip()
         return None
-    return root if _KERNELS in root and unpacker.tell() == len(whole) else None
-
-
-def _kernel(raw: bytes, wanted: _Wanted) -> tuple[str, Numbers]:
-    """(symbol, numbers) of one kernel's map. Raises `ValueError` if a value cannot be read.
-
-    Arguments take four fifths of the map and are passed over. The rest without its names repeats:
-    equal bytes are unpacked once. Without the cut a library's report takes 70 % longer. Each cut
-    piece is exactly one value, so that the rest is a map with the same other values.
-    """
-    try:
-        common, arguments, symbol = _cut(raw)
-        if wanted and not wanted(symbol):
-            return symbol, NOTHING
-        is_sized = b"dynamic" in arguments and takes_dynamic_lds(packed.value(arguments))
-        return symbol, _numbers(common, is_sized)
-    except (msgpack.UnpackException, ValueError, IndexError):
-        return _unpacked(raw)
-
-
-def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
-    """(map with arguments and names replaced by empty text, packed arguments, symbol).
-
-    Raises `ValueError` or `IndexError` if the keys are not in LLVM's order, the alphabetical one.
-    """
-    pieces, arguments, end = [], _EMPTY, 0
-    if (key_at := raw.find(_ARGUMENTS)) >= 0:
-        begin = key_at + len(_ARGUMENTS)
-        end = raw.index(_LDS, begin)
-        pieces, arguments = [raw[:begin]], raw[begin:end]
-    name_at = raw.index(_NAME, end) + len(_NAME)
-    symbol_at = raw.index(_SYMBOL, name_at) + len(_SYMBOL)
-    name, name_end = packed.text(raw, name_at)
-    symbol, symbol_end = packed.text(raw, symbol_at)
-    pieces += raw[end:name_at], raw[name_end:symbol_at], raw[symbol_end:]
-    return _EMPTY.join(pieces), arguments, kernel_symbol(symbol, name)
+    own: dict[str, bytes] = {}
+    common = []
+    for _ in range(unpacker.read_map_header()):
+        key = unpacker.unpack()
+        if key in _OWN:
+            common.append(whole[start : unpacker.tell()])
+            own[key] = packed.skipped(unpacker, whole)
+            start = unpacker.tell()
+        else:
+            unpacker.skip()
+    common.append(whole[start : unpacker.tell()])
+    arguments, name, symbol = (own.get(key, _EMPTY) for key in _OWN)
+    names = {".symbol": packed.value(symbol), ".name": packed.value(name)}
+    called = kernel_symbol(names[".symbol"], names[".name"])
+    if wanted and not wanted(called):
+        return called, NOTHING, ()
+    is_sized = b"dynamic" in arguments and takes_dynamic_lds(packed.value(arguments))
+    numbers, complaints = _numbers(_EMPTY.join(common), is_sized)
+    return called, numbers, (*complaints, *no_text(names, *names))
 
 
 @lru_cache(maxsize=1 << 15)
-def _numbers(common: bytes, dynamic_lds: bool) -> Numbers:
-    """The numbers of a map whose names and arguments are replaced by empty text."""
-    symbol, numbers = _unpacked(common)
-    if symbol:
-        raise ValueError("a name cut elsewhere")
-    return numbers._replace(dynamic_lds=True) if dynamic_lds else numbers
-
-
-def _unpacked(raw: bytes) -> tuple[str, Numbers]:
-    """(symbol, numbers) of a kernel's map. Raises `ValueError` if a value cannot be read."""
-    kernel = packed.value(raw, object_pairs_hook=_unique)
-    if not isinstance(kernel, dict):
-        raise ValueError("no map")
-    symbol, numbers, complaints = kernel_numbers(kernel)
-    if complaints:
-        raise ValueError("a value that cannot be read")
-    return symbol, numbers
-
-
-def _unique(pairs: Sequence[tuple[object, object]]) -> dict[object, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key again")
-    return found
-
-
-def shown(symbol: str) -> str:
-    """A kernel's name, quoted and cut for a message of one line."""
-    return repr(symbol if len(symbol) <= 200 else f"{symbol[:200]}…")
+def _numbers(common: bytes, dynamic_lds: bool) -> tuple[Numbers, _Complaints]:
+    """(numbers, complaints) of a map whose names and arguments are replaced by empty text."""
+    pairs: Any = packed.value(common, object_pairs_hook=list)
+    kernel = dict(pairs)
+    _, numbers, complaints = kernel_numbers(kernel)
+    if len(kernel) < len(pairs):
+        counts = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in counts.items() if count > 1)
+        complaints.append(f"{str(twice)[:200]!r} stands more than once in its map; the last counts")
+    if dynamic_lds:
+        numbers = numbers._replace(dynamic_lds=True)
+    return numbers, tuple(complaints)
 
 
 def shown_kernels(symbols: Sequence[str]) -> str:
-    """The first kernel's name and the number of the others, for a message."""
+    """The first kernel's name, quoted and cut, and the number of the others, for a message."""
+    first = symbols[0] if len(symbols[0]) <= 200 else f"{symbols[0][:200]}…"
     more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
-    return f"kernel {shown(symbols[0])}{more}"
+    return f"kernel {first!r}{more}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from struct import Struct, unpack
 from struct import error as StructError
 from typing import NamedTuple
@@ -76,17 +76,12 @@ def kernel_symbols(
     descriptors: dict[str, SymbolRow] = {}
     functions: dict[str, SymbolRow] = {}
     resources: dict[str, dict[str, int]] = {}
-    read: set[tuple[bytes, ...]] = set()
+    read: list[memoryview] = []
     for table, in_file in _tables(elf, warnings):
         whole = table[: len(table) - len(table) % _SYMBOL.size]
-        new = {*_BUT_NAME.iter_unpack(whole)} - read
-        kinds = (_KIND.unpack(row) for (row,) in new)
-        if not any(
-            section and info & 15 in types and (info & 15 or section == _SHN_ABS)
-            for info, section in kinds
-        ):
-            continue  # the first table has them all
-        read |= new
+        if read and not _adds_kernels(whole, read, types):
+            continue  # as in every object that is not stripped
+        read.append(whole)
         strings = bytes(in_file)
         # Bounds symbols that share one long string; real tables stay far below.
         budget = 16 * len(strings)
@@ -115,6 +110,16 @@ def kernel_symbols(
         if row[0] == STT_AMDGPU_HSA_KERNEL:
             descriptors.setdefault(name, row)
     return KernelSymbols(descriptors, functions, resources)
+
+
+def _adds_kernels(table: memoryview, read: Iterable[memoryview], types: Container[int]) -> bool:
+    """True if a symbol of these types is in a table and in none of those that are read."""
+    known = {row for one in read for row in _BUT_NAME.iter_unpack(one)}
+    new = {*_BUT_NAME.iter_unpack(table)} - known
+    return any(
+        section and info & 15 in types and (info & 15 or section == _SHN_ABS)
+        for info, section in (_KIND.unpack(row) for (row,) in new)
+    )
 
 
 def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:

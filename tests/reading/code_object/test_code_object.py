@@ -282,7 +282,7 @@ def with_metadata(root: object) -> Module:
         (b"", "damaged metadata"),
         (b"\x81", "damaged metadata"),
         (b"\xdd\xff\xff\xff\xff", "damaged metadata"),
-        (b"\x81\x91\x01\x01", "unhashable"),
+        (b"\x81\x91\x01\x01", "a key or value is malformed"),
         (7, "its root is no map"),
         ({}, "amdhsa.kernels is missing"),
         ({"amdhsa.kernels": 5}, "no list"),

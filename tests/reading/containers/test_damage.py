@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernelinfo.analysis.inputs import modules
+from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import open_bytes
 
@@ -63,5 +64,5 @@ def test_changed_bytes(name: str, data: st.DataObject) -> None:
             assert item.message
             assert "\n" not in item.message
         elif isinstance(item, Blob) and bytes(item.data.read(0, 4)) == b"\x7fELF":
-            list(modules(item))
+            list(modules(item, Options()))
     assert time.process_time() - start < 5
