@@ -131,14 +131,15 @@ class Occupancy(NamedTuple):
     @property
     def headroom(self) -> Headroom:
         """Amounts that the kernel may use more without losing a workgroup."""
-        at, demand, file = self.placement, self.demand, self.placement.target.sgprs
+        at, sgprs = self.placement, self.placement.target.sgprs
         waves = 0 if _excesses(at) else at.whole(min(waves_by_resource(at).values()))
+        is_shared = sgprs.per_simd and not sgprs.fixed_allocation
 
-        def free(resource: Resource, asked: int | None) -> int | None:
-            return MOST[resource](at, waves) - asked if asked is not None and waves else None
+        def free(resource: Resource) -> int | None:
+            asked = at.asked[resource]
+            return None if asked is None or not waves else MOST[resource](at, waves) - asked
 
-        sgprs = demand.sgprs if file.per_simd and not file.fixed_allocation else None
-        return Headroom(free("vgpr", demand.vgprs), free("sgpr", sgprs), free("lds", at.lds_bytes))
+        return Headroom(free("vgpr"), free("sgpr") if is_shared else None, free("lds"))
 
     @property
     def range(self) -> Range | None:
@@ -359,31 +360,33 @@ def next_steps(at: Placement, allowed: Waves, exceeded: Collection[Resource]) ->
 
     `exceeded` are resources of which no wave or workgroup may have so much. Empty if no smaller use
     helps: slots and barriers cannot be used less."""
-    demand, simds = at.demand, at.domain.simds
     waves = 0 if exceeded else at.whole(min(allowed.values()))
     more = waves + at.together
-    limiters = [name for name, count in allowed.items() if count < more or name in exceeded]
-    if any(resource not in MOST for resource in limiters):
-        return ()
-    most = {name: MOST[name](at, more) for name in limiters}
-    kinds, addressable = (demand.arch_vgprs or 0, demand.agprs or 0), at.target.agprs.addressable
-    if "vgpr" in most and max(kinds) > addressable > 0:
-        # Fewer of the one kind do not make room for more of the other.
-        most["vgpr"] = min(most["vgpr"], sum(min(kind, addressable) for kind in kinds))
-    least = {"vgpr": 1, "sgpr": 1, "lds": at.launch.dynamic_lds_bytes, "scratch": 0}
-    if any(amount < least[resource] for resource, amount in most.items()):
-        return ()
-    lowered = [USED[resource](at, amount) for resource, amount in most.items()]
-    others = [count for resource, count in allowed.items() if resource not in most]
-    reached = at.whole(min([*others, *(count for count in lowered if count is not None)]))
-    share = reached / simds
-    percent = 100 * share / at.target.waves.slots_per_simd
-    used: dict[Resource, int | None] = {
-        "vgpr": demand.vgprs,
-        "sgpr": demand.sgprs,
-        "lds": at.lds_bytes,
-        "scratch": demand.scratch_bytes_per_lane,
-    }
+    lowered: dict[Resource, int] = {}
+    reached = []  # waves that each resource allows once all limiters have come down
+    for name, count in allowed.items():
+        if count >= more and name not in exceeded:
+            reached.append(count)
+            continue
+        if name not in MOST:
+            return ()
+        lowered[name] = most = _most(at, name, more)
+        if most < (at.launch.dynamic_lds_bytes if name == "lds" else name in ("vgpr", "sgpr")):
+            return ()
+        if (allows := USED[name](at, most)) is not None:
+            reached.append(allows)
+    share = at.whole(min(reached)) / at.domain.simds
+    percent, asked = 100 * share / at.target.waves.slots_per_simd, at.asked
     return tuple(
-        [Step(name, to, to - (used[name] or 0), share, percent) for name, to in most.items()]
+        [Step(name, to, to - (asked[name] or 0), share, percent) for name, to in lowered.items()]
     )
+
+
+def _most(at: Placement, resource: Resource, waves: int) -> int:
+    """The most of a resource with which `waves` waves fit in the domain and each can start."""
+    most = MOST[resource](at, waves)
+    kinds, bound = (at.demand.arch_vgprs or 0, at.demand.agprs or 0), at.target.agprs.addressable
+    if resource == "vgpr" and max(kinds) > bound > 0:
+        # Fewer of the one kind do not make room for more of the other.
+        return min(most, sum(min(kind, bound) for kind in kinds))
+    return most

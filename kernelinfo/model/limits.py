@@ -110,6 +110,17 @@ class Placement(NamedTuple):
         """Static + dynamic LDS per workgroup; None if the static part is not known."""
         return lds_of(self.demand, self.launch)
 
+    @property
+    def asked(self) -> dict[Resource, int | None]:
+        """Amounts asked for, in the units of `Limit.used`; None if the input does not say."""
+        demand = self.demand
+        return {
+            "vgpr": demand.vgprs,
+            "sgpr": demand.sgprs,
+            "lds": self.lds_bytes,
+            "scratch": demand.scratch_bytes_per_lane,
+        }
+
     def whole(self, waves: int) -> int:
         """`waves` rounded down to waves that start together."""
         return waves // self.together * self.together
