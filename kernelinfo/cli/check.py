@@ -26,6 +26,7 @@ EXAMPLES = """
 
 
 def command(
+    ctx: typer.Context,
     *,
     paths: list[str] | None = typer.Argument(
         None, metavar="[PATH]...", help="Check these instead of the configuration's `paths`."
@@ -103,20 +104,7 @@ def command(
     verbose: options.Verbose = False,
 ) -> None:
     """Check kernels for CI: rules, budgets, a baseline."""
-    wanted = wanted_options(
-        arch=arch,
-        target=target,
-        member=member,
-        where=where,
-        workgroup_size=workgroup_size,
-        dynamic_lds=dynamic_lds,
-        no_trap_handler=no_trap_handler,
-        kernels=kernels,
-        exclude=exclude,
-        all_copies=all_copies,
-        bound=bound,
-        deep=deep,
-    )
+    wanted = wanted_options(ctx.params)
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     selection = project.selection

@@ -32,6 +32,7 @@ _RUNS = (".csv", ".db")
 
 
 def command(
+    ctx: typer.Context,
     *,
     run: Path = typer.Argument(
         metavar="RUN", help="rocprofv3's kernel trace or database, or pmc_perf.csv."
@@ -59,17 +60,7 @@ def command(
     pmc_perf.csv or of rocprof v1's CSV with the kernel of that name in the files, and explains each
     difference.
     """
-    wanted = wanted_options(
-        arch=arch,
-        target=target,
-        member=member,
-        where=where,
-        no_trap_handler=no_trap_handler,
-        kernels=kernels,
-        exclude=exclude,
-        bound=bound,
-        deep=deep,
-    )
+    wanted = wanted_options(ctx.params)
     view = make_view(names=names, color=color, width=width, output=output)
     product = products.find(device) if device is not None else None
     if run.suffix not in _RUNS and paths[0].endswith(_RUNS):  # swapped

@@ -55,6 +55,7 @@ EXAMPLES = """
 
 
 def command(
+    ctx: typer.Context,
     *,
     old: str = typer.Argument(metavar="OLD", help=_SIDE),
     new: str = typer.Argument(metavar="NEW", help="The other build, in the same forms."),
@@ -70,7 +71,7 @@ def command(
         None, help="Count kernels, spills, scratch, lost waves and code instead of listing kernels."
     ),
     fail_on: FailOn | None = FAIL_ON,
-    arch: options.Archs = None,
+    archs: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -100,20 +101,8 @@ def command(
     Kernels are paired, also across renames. Affected kernels stand first, each with the numbers
     that moved and the limit that they moved under. A saved report stands for its build.
     """
-    wanted = wanted_options(
-        target=target,
-        member=member,
-        where=where,
-        workgroup_size=workgroup_size,
-        dynamic_lds=dynamic_lds,
-        no_trap_handler=no_trap_handler,
-        kernels=kernels,
-        exclude=exclude,
-        all_copies=all_copies,
-        bound=bound,
-        deep=deep,
-    )
-    settings = settings_of(arch, compiler, compile_commands, flags)
+    wanted = wanted_options(ctx.params)
+    settings = settings_of(archs, compiler, compile_commands, flags)
     _, wanted = with_sources([old, new], wanted, settings, quiet=quiet)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     wanted = wanted._replace(instructions=False, positions=False)

@@ -43,6 +43,7 @@ EXAMPLES = """
 
 
 def command(
+    ctx: typer.Context,
     *,
     path: str | None = typer.Argument(
         None,
@@ -56,7 +57,7 @@ def command(
         autocompletion=completion.kernels,
         help="A kernel's name, with or without parameters, or a glob.",
     ),
-    arch: options.Archs = None,
+    archs: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -87,16 +88,7 @@ def command(
     next step, and the counters that a profiler should show. A rule: its finding, its reason and its
     mend.
     """
-    wanted = wanted_options(
-        target=target,
-        member=member,
-        where=where,
-        workgroup_size=workgroup_size,
-        dynamic_lds=dynamic_lds,
-        no_trap_handler=no_trap_handler,
-        bound=bound,
-        deep=deep,
-    )
+    wanted = wanted_options(ctx.params)
     view = make_view(names=names, color=color, width=width, output=output)
     if path is None and format == "html":
         _write_manual(output)
@@ -112,7 +104,7 @@ def command(
         _show("\n".join(both), view, output)
         return
     path, kernel = in_order(path, kernel)
-    settings = settings_of(arch, compiler, compile_commands, flags)
+    settings = settings_of(archs, compiler, compile_commands, flags)
     (path, *_), wanted = with_sources([path], wanted, settings)
     product = None
     asked: list[str | None] = [*separate(run_as)] or [None]

@@ -26,6 +26,7 @@ EXAMPLES = """
 
 
 def command(
+    ctx: typer.Context,
     *,
     paths: options.Paths,
     output: str = typer.Option(..., "-o", "--output", metavar="DIR", help="Write to this folder."),
@@ -44,15 +45,7 @@ def command(
     wrote; compressed code objects are unpacked. With -k or --where code objects with such a kernel
     are written. Only --force overwrites existing files.
     """
-    wanted = wanted_options(
-        target=target,
-        member=member,
-        where=where,
-        kernels=kernels,
-        exclude=exclude,
-        bound=bound,
-        deep=deep,
-    )
+    wanted = wanted_options(ctx.params)
     problems = Problems()
     found = shown(extract(paths, wanted), paths, _so_far, streams=True)
     write(problems.reported(_written(found, output, force)), None)

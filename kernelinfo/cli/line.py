@@ -38,8 +38,8 @@ _SECTIONS = {
     ),
     "Registers and memory": ("vgpr", "agpr", "sgpr", "lds", "scratch"),
     "Hardware and launch": (
-        "arch", "run_as", "device", "workgroup_size", "dynamic_lds", "grid", "wave", "cu_mode",
-        "dynamic_vgpr_block", "no_trap_handler",
+        "arch", "archs", "run_as", "device", "workgroup_size", "dynamic_lds", "grid", "wave",
+        "cu_mode", "dynamic_vgpr_block", "no_trap_handler",
     ),
     "Questions": ("vary", "best", "as_llvm", "as_hip", "waves", "launch_bounds", "strategy"),
     "Compiler": ("compiler", "compile_commands", "level", "mllvm", "timeout"),

@@ -34,6 +34,7 @@ _STREAMED = ("csv", "jsonl")  # formats that write each kernel when it is measur
 
 
 def command(
+    ctx: typer.Context,
     *,
     path: str = typer.Argument(
         metavar="PATH", help="Assembly, or a code object, bare or in a container."
@@ -59,7 +60,7 @@ def command(
         help="Show source lines with live registers and instructions; in html, both side by side.",
     ),
     source_root: options.SourceRoot = None,
-    arch: options.Archs = None,
+    archs: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -89,18 +90,8 @@ def command(
     and loop. Assembly needs no other program; a code object needs llvm-objdump.
     """
     path, kernel = in_order(path, kernel)
-    wanted = wanted_options(
-        target=target,
-        member=member,
-        where=where,
-        workgroup_size=workgroup_size,
-        no_trap_handler=no_trap_handler,
-        kernels=kernels,
-        exclude=exclude,
-        bound=bound,
-        deep=deep,
-    )
-    settings = settings_of(arch, compiler, compile_commands, flags)
+    wanted = wanted_options(ctx.params)
+    settings = settings_of(archs, compiler, compile_commands, flags)
     (path, *_), wanted = with_sources([path], wanted, settings)
     view = make_view(names=names, color=color, width=width, output=output, top=top)
     problems = Problems()

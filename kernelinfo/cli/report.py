@@ -53,9 +53,10 @@ def _shown_columns(text: str) -> tuple[Column, ...]:
 
 
 def command(
+    ctx: typer.Context,
     *,
     paths: options.Paths,
-    arch: options.Archs = None,
+    archs: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -133,20 +134,8 @@ def command(
     steps and the findings follow. The many kernels of a library are sorted, the worst first, and
     equal rows stand once.
     """
-    wanted = wanted_options(
-        target=target,
-        member=member,
-        where=where,
-        workgroup_size=workgroup_size,
-        dynamic_lds=dynamic_lds,
-        no_trap_handler=no_trap_handler,
-        kernels=kernels,
-        exclude=exclude,
-        all_copies=all_copies,
-        bound=bound,
-        deep=deep,
-    )
-    settings = settings_of(arch, compiler, compile_commands, flags)
+    wanted = wanted_options(ctx.params)
+    settings = settings_of(archs, compiler, compile_commands, flags)
     paths, wanted = with_sources(paths, wanted, settings, quiet=quiet)
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     view = make_view(

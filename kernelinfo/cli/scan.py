@@ -22,6 +22,7 @@ EXAMPLES = """
 
 
 def command(
+    ctx: typer.Context,
     *,
     urls: list[str] | None = typer.Argument(
         None, metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
@@ -85,19 +86,7 @@ def command(
     URLs hold now: files that are no longer there leave it. A file that cannot be read is a row of
     the table `problems`. Ask the dataset by `kernelinfo trend`, or by SQL.
     """
-    wanted = wanted_options(
-        arch=arch,
-        target=target,
-        member=member,
-        where=where,
-        workgroup_size=workgroup_size,
-        dynamic_lds=dynamic_lds,
-        no_trap_handler=no_trap_handler,
-        kernels=kernels,
-        exclude=exclude,
-        bound=bound,
-        deep=deep,
-    )
+    wanted = wanted_options(ctx.params)
     if instructions:
         wanted = with_instructions(wanted)
     require_libraries("fleet", *(["cluster"] if scheduler else []))

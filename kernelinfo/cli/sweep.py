@@ -65,6 +65,7 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
 
 
 def command(
+    ctx: typer.Context,
     *,
     files: list[str] = typer.Argument(
         metavar="FILE... [KERNEL]",
@@ -104,7 +105,7 @@ def command(
     jobs: int | None = typer.Option(
         None, metavar="N", min=1, help="Run N compilers at once; by default one for each core."
     ),
-    arch: Annotated[
+    archs: Annotated[
         list[str] | None,
         options.target_option(
             "--arch", "Compile sources for this target; or the target of inputs that name none."
@@ -129,16 +130,9 @@ def command(
     strategies. Each result is a row: registers, spills, scratch, reloads in loops, code size,
     waves/SIMD. Nothing is left on disk.
     """
-    wanted = wanted_options(
-        kernels=kernels,
-        exclude=exclude,
-        where=where,
-        workgroup_size=workgroup_size,
-        dynamic_lds=dynamic_lds,
-        no_trap_handler=no_trap_handler,
-    )
+    wanted = wanted_options(ctx.params)
     view = make_view(names=names, color=color, width=width, output=output)
-    settings = settings_of(arch, compiler, compile_commands, flags)
+    settings = settings_of(archs, compiler, compile_commands, flags)
     _check(settings.targets)
     strategies = strategy.split(",") if strategy else ()
     sizes = _numbers("--waves", waves), _numbers("--launch-bounds", launch_bounds)

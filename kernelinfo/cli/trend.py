@@ -35,6 +35,7 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
 
 
 def command(
+    ctx: typer.Context,
     *,
     dataset: str = typer.Argument(
         metavar="DIR|URL", help="The dataset that `kernelinfo scan` made."
@@ -70,9 +71,7 @@ def command(
     Neighbouring builds are compared as `diff` compares two, across renames, the worst first. Each
     kernel has a bar for each build: its occupancy, or the spills or scratch that moved.
     """
-    wanted = wanted_options(
-        target=target, member=member, where=where, kernels=kernels, exclude=exclude
-    )
+    wanted = wanted_options(ctx.params)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     with waiting("comparing builds"):
         found = trend(

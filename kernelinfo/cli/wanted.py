@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.reading.budget import Bounds
 
-if TYPE_CHECKING:
-    from kernelinfo.kernel.condition import Where
 
-
-def wanted_options(
-    *,
-    arch: str | None = None,
-    target: list[str] | None = None,
-    workgroup_size: int | None = None,
-    dynamic_lds: int | None = None,
-    no_trap_handler: bool = False,
-    kernels: list[str] | None = None,
-    exclude: list[str] | None = None,
-    member: list[str] | None = None,
-    where: Where | None = None,
-    all_copies: bool = False,
-    bound: list[Any] | None = None,
-    deep: bool = False,
-) -> Options:
-    """The options of an analysis: choice of kernels, launch and bounds."""
-    bounds = dict(bound or ()) | ({"carved": sys.maxsize} if deep else {})
+def wanted_options(given: Mapping[str, Any]) -> Options:
+    """The options of an analysis that a command's parameters state: choice of kernels, launch and
+    bounds. Each command has some of them, by the names here."""
+    bounds = dict(given.get("bound") or ()) | ({"carved": sys.maxsize} if given.get("deep") else {})
     return Options(
-        arch=arch,
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        kernels=tuple(kernels or ()),
-        exclude=tuple(exclude or ()),
-        targets=tuple(target or ()),
-        members=tuple(member or ()),
-        where=where,
-        all_copies=all_copies,
+        arch=given.get("arch"),
+        workgroup_size=given.get("workgroup_size"),
+        dynamic_lds_bytes=given.get("dynamic_lds"),
+        trap_handler=not given.get("no_trap_handler"),
+        kernels=tuple(given.get("kernels") or ()),
+        exclude=tuple(given.get("exclude") or ()),
+        targets=tuple(given.get("target") or ()),
+        members=tuple(given.get("member") or ()),
+        where=given.get("where"),
+        all_copies=given.get("all_copies", False),
         bounds=Bounds(**bounds),
     )
 

@@ -48,6 +48,7 @@ _INTERRUPTED = 128 + signal.SIGINT
 
 
 def command(
+    ctx: typer.Context,
     *,
     paths: list[str] = typer.Argument(
         metavar="PATH...",
@@ -63,7 +64,7 @@ def command(
     compile_commands: options.CompileCommands = None,
     flags: options.Flags = None,
     once: bool = typer.Option(False, "--once", help="End after the first look."),
-    arch: options.Archs = None,
+    archs: options.Archs = None,
     target: options.Targets = None,
     member: options.Members = None,
     where: options.Where = None,
@@ -91,25 +92,13 @@ def command(
     since the first one, new and ended findings, and the source line with most live registers.
     A terminal is drawn in place; otherwise each look is appended. Ctrl-C ends it.
     """
-    wanted = wanted_options(
-        target=target,
-        member=member,
-        where=where,
-        workgroup_size=workgroup_size,
-        dynamic_lds=dynamic_lds,
-        no_trap_handler=no_trap_handler,
-        kernels=kernels,
-        exclude=exclude,
-        all_copies=all_copies,
-        bound=bound,
-        deep=deep,
-    )
+    wanted = wanted_options(ctx.params)
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     wanted = wanted._replace(
         selection=project.selection, workgroup_sizes=project.workgroup_sizes, instructions=False
     )
     view = make_view(names=names, color=color, width=width, top=top)
-    settings = settings_of(arch, compiler, compile_commands, flags)
+    settings = settings_of(archs, compiler, compile_commands, flags)
     watch = _watch_of(paths, run, settings, wanted)
     end_on_signals()
     try:
