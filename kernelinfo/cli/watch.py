@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,9 +31,10 @@ from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import WATCH_FORMATS, View, renderer
 from kernelinfo.render.paint import harmless, without_hashes
 from kernelinfo.render.watch.text import details, on_screen, rows
+from kernelinfo.watch.building import Watch
 from kernelinfo.watch.compiling import WatchedSources
 from kernelinfo.watch.loop import WatchedCommand, WatchedOutputs, events
-from kernelinfo.watch.nouns import Began, Event, Watch, WatchLook
+from kernelinfo.watch.nouns import Began, Event, WatchLook
 from kernelinfo.watch.peaks import with_peaks
 
 EXAMPLES = """
@@ -110,7 +111,7 @@ def command(
     sys.exit(code)
 
 
-def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Options) -> Watch:
+def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Options) -> Watch[Any]:
     """Sources that are compiled, a command that builds, or outputs that somebody else builds.
 
     Raises `OptionError` for sources with `--run`, without a target, or that are not there."""
@@ -127,7 +128,7 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Opt
     return WatchedSources(sources, settings, wanted)
 
 
-def _watch(watch: Watch, view: View, format: str, *, once: bool, folds: bool) -> int:
+def _watch(watch: Watch[Any], view: View, format: str, *, once: bool, folds: bool) -> int:
     """Show each look until a signal comes, or one. Returns 2 if the last one failed.
 
     Looks that are appended have whole lines, which editors read, unless `folds` is set.
@@ -141,7 +142,7 @@ def _watch(watch: Watch, view: View, format: str, *, once: bool, folds: bool) ->
 
 
 def _append(
-    found: Iterator[Event | None], watch: Watch, view: View, format: str, *, once: bool
+    found: Iterator[Event | None], watch: Watch[Any], view: View, format: str, *, once: bool
 ) -> int:
     """Append each look to standard output."""
     for event in found:
@@ -167,7 +168,7 @@ def _print(pieces: Iterable[str], view: View) -> None:
     sys.stdout.flush()
 
 
-def _draw(found: Iterator[Event | None], watch: Watch, view: View) -> None:
+def _draw(found: Iterator[Event | None], watch: Watch[Any], view: View) -> None:
     """Draw the last good look in place, below the message of a command that failed since."""
     with Screen() as screen:
         good: WatchLook | None = None

@@ -1,9 +1,12 @@
-"""The command or compiler that runs between two looks."""
+"""A watch, and the command or compiler that runs between two of its looks."""
 
 from __future__ import annotations
 
 import time
 from typing import Generic, Protocol, TypeVar
+
+from kernelinfo.analysis.options import Options
+from kernelinfo.watch.nouns import Event
 
 
 class _Running(Protocol):
@@ -22,10 +25,16 @@ class _Running(Protocol):
 _Run = TypeVar("_Run", bound=_Running)
 
 
-class Building(Generic[_Run]):
-    """A watch that builds: at most one command or compiler runs at a time."""
+class Watch(Generic[_Run]):
+    """Something to watch, asked again and again. At most one command or compiler runs at a time."""
 
+    options: Options
+    """Options of the analysis, with the assembly of compiled sources."""
     _running: _Run | None = None
+
+    def step(self) -> Event | None:
+        """The next event; None if nothing is new. The first look always comes."""
+        raise NotImplementedError
 
     def wait(self, seconds: float) -> None:
         """Wait, but no longer than until the build ends."""

@@ -15,7 +15,7 @@ from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources
 from kernelinfo.kernel import Result
 from kernelinfo.reading.blob import Problem
-from kernelinfo.watch.building import Building
+from kernelinfo.watch.building import Watch
 from kernelinfo.watch.files import Stamp, rested, stamp_of
 from kernelinfo.watch.history import LookHistory
 from kernelinfo.watch.nouns import Began, Event, FileReading, WatchLook
@@ -57,14 +57,13 @@ class RunningCompiler:
         self._open.close()
 
 
-class WatchedSources(Building[RunningCompiler]):
+class WatchedSources(Watch[RunningCompiler]):
     """Sources, each compiled when it or one of its headers is saved.
 
     A save while the compiler runs ends it, and it starts again.
     """
 
     def __init__(self, paths: Sequence[str], settings: Settings, options: Options) -> None:
-        self.seconds = 0.0
         self.options = options
         self._paths = tuple(paths)
         self._settings = settings
@@ -81,7 +80,6 @@ class WatchedSources(Building[RunningCompiler]):
         self._runs = 0
 
     def step(self) -> Event | None:
-        began = time.thread_time()
         now = self._stamps()
         self._gone = {
             path: self._gone.get(path, time.monotonic())
@@ -89,7 +87,6 @@ class WatchedSources(Building[RunningCompiler]):
             if stamp is None and self._seen.get(path)
         }
         changed = [path for path in self._paths if self._runs and self._has_changed(path, now)]
-        self.seconds = time.thread_time() - began
         if changed or not self._runs:
             return self._start(changed)
         ended = self._ended()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Sequence
+from typing import Any
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Problem
-from kernelinfo.watch.building import Building
+from kernelinfo.watch.building import Watch
 from kernelinfo.watch.command import RunningCommand
 from kernelinfo.watch.files import Snapshot
 from kernelinfo.watch.history import LookHistory
-from kernelinfo.watch.nouns import Began, Event, Watch, WatchLook
+from kernelinfo.watch.nouns import Began, Event, WatchLook
 from kernelinfo.watch.reading import OutputReader
 from kernelinfo.watch.sources import Sources
 
@@ -26,27 +27,27 @@ _MOST_OVERTAKEN = 20
 """Runs in a row that a save may overtake. The next one ends: its command may write a source."""
 
 
-def events(watch: Watch) -> Generator[Event | None, None, None]:
+def events(watch: Watch[Any]) -> Generator[Event | None, None, None]:
     """Each event, and None after each look at the files that found nothing new. Never ends."""
-    is_building = False
+    interval = INTERVAL
     try:
         while True:
+            began = time.thread_time()
             event = watch.step()
+            seconds = time.thread_time() - began
             yield event
-            if event is not None:
-                is_building = isinstance(event, Began)
-            if not isinstance(event, WatchLook):
-                interval = _WHILE_BUILDING if is_building else INTERVAL
-                watch.wait(max(interval, watch.seconds / _SHARE))
+            if event is None:
+                watch.wait(max(interval, seconds / _SHARE))
+            else:
+                interval = _WHILE_BUILDING if isinstance(event, Began) else INTERVAL
     finally:
         watch.end()
 
 
-class WatchedOutputs:
+class WatchedOutputs(Watch[Any]):
     """Outputs that somebody else builds."""
 
     def __init__(self, paths: Sequence[str], options: Options) -> None:
-        self.seconds = 0.0
         self.options = options
         self._reader = OutputReader(paths, options)
         self._history = LookHistory()
@@ -55,12 +56,8 @@ class WatchedOutputs:
         they could not make."""
 
     def step(self) -> Event | None:
-        began = time.thread_time()
         readings = None if self._is_as_it_failed() else self._reader.read(time.monotonic())
-        if readings is None:
-            self.seconds = time.thread_time() - began
-            return None
-        return self._history.look(readings, self._missing())
+        return None if readings is None else self._history.look(readings, self._missing())
 
     def after(self, command: str, seconds: float, failure: str) -> WatchLook:
         """The look after a command of the user ended."""
@@ -69,12 +66,6 @@ class WatchedOutputs:
             return self._history.failed(failure, command, seconds)
         readings = self._reader.read_rested()
         return self._history.look(readings, self._missing(), command, seconds)
-
-    def wait(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def end(self) -> None:
-        """Nothing runs."""
 
     def _is_as_it_failed(self) -> bool:
         """True after a failed command, until one of the outputs changes."""
@@ -89,7 +80,7 @@ class WatchedOutputs:
         return [Problem(path, message) for path in self._reader.outputs.missing()]
 
 
-class WatchedCommand(Building[RunningCommand]):
+class WatchedCommand(Watch[RunningCommand]):
     """A command that runs when a source changes, and the outputs that it builds.
 
     A source that is saved while the command runs ends it and its group, and it runs again. Files
@@ -97,7 +88,6 @@ class WatchedCommand(Building[RunningCommand]):
     """
 
     def __init__(self, command: str, paths: Sequence[str], options: Options) -> None:
-        self.seconds = 0.0
         self.options = options
         self._command = command
         self._outputs = WatchedOutputs(paths, options)
@@ -106,15 +96,9 @@ class WatchedCommand(Building[RunningCommand]):
         """Runs in a row that a save overtook."""
 
     def step(self) -> Event | None:
-        began = time.thread_time()
         has_changed = self._sources.have_changed(only_saved=self._running is not None)
-        self.seconds = time.thread_time() - began
         if self._running is None:
-            if has_changed:
-                return self._start()
-            event = self._outputs.step()
-            self.seconds += self._outputs.seconds
-            return event
+            return self._start() if has_changed else self._outputs.step()
         if has_changed and self._overtaken < _MOST_OVERTAKEN:
             self._overtaken += 1
             return self._start()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
-from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Effect, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import Finding, Result
@@ -100,21 +99,3 @@ class Began(NamedTuple):
 
 
 Event = Began | WatchLook
-
-
-class Watch(Protocol):
-    """Something to watch, asked again and again."""
-
-    seconds: float
-    """CPU time of the last step's look at files that had not changed."""
-    options: Options
-    """Options of the analysis, with the assembly of compiled sources."""
-
-    def step(self) -> Event | None:
-        """The next event; None if nothing is new. The first look always comes."""
-
-    def wait(self, seconds: float) -> None:
-        """Wait, but no longer than until a build ends."""
-
-    def end(self) -> None:
-        """End what still runs."""
