@@ -87,10 +87,8 @@ class _Judgement:
             self._comparison = compare(pinned, self._build)
         found = self._comparison
         pairs, new = (found.pairs, found.new) if found else ((), ())
-        self._pairs = {id(pair.new): pair for pair in pairs if pair.old is not pair.new}
-        """`id` of a kernel that the baseline states otherwise -> its pair."""
-        self._unpinned = set(map(id, new))
-        """The `id`s of kernels that the baseline does not have."""
+        self._pairs = {id(pair.new): pair for pair in pairs}
+        """`id` of a kernel that the baseline has -> its pair."""
         self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {
             (kernel.target, kernel.name, kernel.symbol): [] for kernel in new
         }
@@ -204,18 +202,13 @@ class _Judgement:
         return Judged(result._replace(findings=counted), excused, accepted)
 
     def _pinned_as(self, summary: KernelSummary) -> Pair | None:
-        """The kernel with its pinned one, or with the copy that it is compared with."""
-        if pair := self._paired(summary):
+        """The kernel with its pinned one, or with the copy that it is compared with; None if the
+        baseline has neither."""
+        if pair := self._pairs.get(id(summary)):
             return pair
         olds = self._pinned.get((summary.target, summary.name, summary.symbol), [])
         copies = (Pair(old, summary, "exact") for old in olds)
         return min(copies, key=lambda pair: pair.regressed, default=None)
-
-    def _paired(self, summary: KernelSummary) -> Pair | None:
-        """The kernel with its pinned one; None if the baseline does not have it."""
-        if self._comparison is None or id(summary) in self._unpinned:
-            return None
-        return self._pairs.get(id(summary)) or Pair(summary, summary)
 
     def _ended(self, pair: Pair, result: Result, findings: list[Finding]) -> Iterator[Finding]:
         """Improvements: accepted findings of rules that judged the kernel and find nothing."""
@@ -246,7 +239,7 @@ class _Judgement:
     ) -> Iterator[Finding]:
         if self._comparison is None:
             return
-        if id(summary) in self._unpinned:
+        if id(summary) not in self._pairs:
             yield ratchet.unbaselined()
             for finding in self._moved(pair, result) if pair else ():
                 where = f" (pinned in {pair.old.code_object})" if pair else ""
@@ -277,9 +270,12 @@ class _Judgement:
         if not self._toolchain.foreign:
             return []
         kernels = zip(self._results, self._kernels(), strict=True)
-        pairs = ((result, self._paired(summary)) for result, summary in kernels)
-        is_foreign = self._toolchain.is_foreign
-        return [pair for one, pair in pairs if pair and is_foreign(one.kernel.code_object)]
+        return [
+            pair
+            for result, summary in kernels
+            if (pair := self._pairs.get(id(summary)))
+            and self._toolchain.is_foreign(result.kernel.code_object)
+        ]
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: list[str]) -> None:
         """Add a problem for numbers that `who` judges and the input does not state.
