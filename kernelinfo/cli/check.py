@@ -2,19 +2,44 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
-from kernelinfo.cli.output import make_view, write
+from kernelinfo.cli.output import (
+    CANNOT_ANSWER,
+    CLAIM,
+    Problems,
+    complain,
+    make_view,
+    shown,
+    tell,
+    waiting,
+    write,
+)
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.wanted import wanted_options, with_instructions
-from kernelinfo.cli.write_check import write_check, write_first_configuration
+from kernelinfo.cli.write_check import (
+    is_built,
+    is_part,
+    write_first_configuration,
+    write_outcome,
+    write_update,
+)
+from kernelinfo.cli.write_report import read
+from kernelinfo.config import shadowed_by
 from kernelinfo.config.file import read_file
+from kernelinfo.errors import OptionError
+from kernelinfo.gate import asks_for_instructions, check
+from kernelinfo.gate.location import located
+from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Severity
-from kernelinfo.render import CHECK_FORMATS
+from kernelinfo.kernel.report import Report
+from kernelinfo.render import CHECK_FORMATS, SHOW_INSTRUCTIONS
 from kernelinfo.render.config import render_config
 
 EXAMPLES = """
@@ -134,19 +159,43 @@ def command(
         strict_baseline=strict_baseline or project.strict_baseline,
         fail_on=fail_on or project.fail_on,
     )
-    write_check(
-        project,
-        checked,
-        wanted,
-        view,
-        format,
-        output,
-        exit_zero=exit_zero,
-        update_baseline=update_baseline,
-        strict=strict,
-        min_kernels=min_kernels,
-        subset=subset,
-        if_built=if_built,
-        jobs=jobs,
-        verbose=verbose,
+    if not checked.paths:
+        raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
+    if if_built and not update_baseline and not is_built(checked.paths):
+        complain(f"not checked: nothing is built, none of {', '.join(checked.paths)} has a file")
+        return
+    is_whole = format in SHOW_INSTRUCTIONS
+    wanted = wanted._replace(
+        selection=selection,
+        workgroup_sizes=project.workgroup_sizes,
+        instructions=is_whole,
+        positions=is_whole,
+        is_gate=True,
     )
+    if asks_for_instructions(checked):
+        wanted = with_instructions(wanted)
+    in_part = checked.paths if subset or is_part(checked.paths, project.paths) else ()
+    scope = Scope(in_part, wanted, may_hold_none=subset)
+    if subset:
+        items = analyse(checked.paths, wanted, required=False)
+    else:
+        items = read(checked.paths, wanted, jobs)
+    report = Report.of(shown(Problems(verbose=verbose).watch(items), checked.paths))
+    if update_baseline:
+        write_update(report, checked, scope, min_kernels, view, output, accepts=not strict)
+        return
+    with waiting("checking"):
+        outcome = check(report, checked, scope=scope, at_least=min_kernels, accepts=not strict)
+        if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
+            outcome = located(outcome, wanted)
+    for problem in outcome.problems[len(report.problems) :]:
+        tell(problem)
+    if project.file and (other := shadowed_by(project.file)):
+        complain(f"note: {other}: [tool.kernelinfo] is ignored next to {project.file}; keep one")
+    for remark in outcome.remarks:
+        complain(remark)
+    write_outcome(outcome, view._replace(selection=selection), format, output)
+    if not outcome.answered:
+        sys.exit(CANNOT_ANSWER)
+    if outcome.failed and not exit_zero:
+        sys.exit(CLAIM)

@@ -1,99 +1,33 @@
-"""A check: reads paths, writes the outcome, exits."""
+"""The files and texts that a check writes."""
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import (
-    CANNOT_ANSWER,
-    CLAIM,
-    Problems,
-    complain,
-    shown,
-    tell,
-    waiting,
-    write,
-)
-from kernelinfo.cli.wanted import with_instructions
-from kernelinfo.cli.write_report import read
-from kernelinfo.config import Configuration, shadowed_by
+from kernelinfo.cli.output import Problems, complain, shown, waiting, write
+from kernelinfo.config import Configuration
 from kernelinfo.config.file import OWN
 from kernelinfo.errors import OptionError
-from kernelinfo.gate import asks_for_instructions, check
 from kernelinfo.gate.baseline import updating, write_baseline
 from kernelinfo.gate.beginning import first_configuration
-from kernelinfo.gate.location import located
+from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers import files
-from kernelinfo.render import SHOW_INSTRUCTIONS, View
+from kernelinfo.render import View
 from kernelinfo.render.check import check_renderer
 from kernelinfo.render.check.pinned import render_update
 from kernelinfo.render.check.text import verdict
 
 
-def write_check(
-    own: Configuration,
-    project: Configuration,
-    options: Options,
-    view: View,
-    format: str | None = None,
-    output: str | None = None,
-    *,
-    exit_zero: bool = False,
-    update_baseline: bool = False,
-    strict: bool = False,
-    min_kernels: int | None = None,
-    subset: bool = False,
-    if_built: bool = False,
-    jobs: int = 0,
-    verbose: bool = False,
-) -> None:
-    """Check `project.paths`, write the outcome and exit with its code.
-
-    `own` is the configuration alone; `project` includes the command line's options. Rules and
-    workgroup sizes of `project` replace those in `options`.
-    """
-    paths = project.paths
-    if not paths:
-        raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
-    if if_built and not update_baseline and not _is_built(paths):
-        complain(f"not checked: nothing is built, none of {', '.join(paths)} has a file")
-        return
-    is_whole = format in SHOW_INSTRUCTIONS
-    options = options._replace(
-        selection=project.selection,
-        workgroup_sizes=project.workgroup_sizes,
-        instructions=is_whole,
-        positions=is_whole,
-        is_gate=True,
-    )
-    if asks_for_instructions(project):
-        options = with_instructions(options)
-    is_part = subset or _is_part(paths, own.paths)
-    scope = Scope(paths if is_part else (), options, may_hold_none=subset)
-    items = analyse(paths, options, required=False) if subset else read(paths, options, jobs)
-    report = Report.of(shown(Problems(verbose=verbose).watch(items), paths))
-    if update_baseline:
-        _update(report, project, scope, min_kernels, view, output, accepts=not strict)
-        return
-    with waiting("checking"):
-        outcome = check(report, project, scope=scope, at_least=min_kernels, accepts=not strict)
-        if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
-            outcome = located(outcome, options)
-    for problem in outcome.problems[len(report.problems) :]:
-        tell(problem)
-    if own.file and (other := shadowed_by(own.file)):
-        complain(f"note: {other}: [tool.kernelinfo] is ignored next to {own.file}; keep one")
-    for remark in outcome.remarks:
-        complain(remark)
-    view = view._replace(selection=project.selection)
+def write_outcome(outcome: Outcome, view: View, format: str | None, output: str | None) -> None:
+    """Write the outcome of a check; without a format as text, or for GitHub Actions if it runs
+    there."""
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     write(
         check_renderer(format or ("github" if on_github else "text"))(outcome, view),
@@ -104,10 +38,6 @@ def write_check(
         complain(line)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         _add_to(summary, check_renderer("markdown")(outcome, view))
-    if not outcome.answered:
-        sys.exit(CANNOT_ANSWER)
-    if outcome.failed and not exit_zero:
-        sys.exit(CLAIM)
 
 
 def write_first_configuration(paths: Sequence[str], options: Options) -> None:
@@ -129,12 +59,12 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
     problems.exit()
 
 
-def _is_built(paths: Sequence[str]) -> bool:
+def is_built(paths: Sequence[str]) -> bool:
     """True if any path has a file, or a folder that cannot be read."""
     return any(os.path.lexists(found.path) for path in paths for found in files.find(path))
 
 
-def _is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
+def is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
     """True if the command line names other paths than the configuration."""
     given, own = ({os.path.abspath(path) for path in one} for one in (paths, configured))
     return bool(own) and given != own
@@ -148,7 +78,7 @@ def _add_to(summary: str, pieces: Iterator[str]) -> None:
         raise OptionError(f"$GITHUB_STEP_SUMMARY, {summary}: {error.strerror}") from None
 
 
-def _update(
+def write_update(
     report: Report,
     project: Configuration,
     scope: Scope,
@@ -158,6 +88,7 @@ def _update(
     *,
     accepts: bool,
 ) -> None:
+    """Write the baseline anew, and what changed in it. Raises `OptionError` without a baseline."""
     if project.baseline is None:
         raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
     with updating(project.baseline), waiting("writing the baseline"):
