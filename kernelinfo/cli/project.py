@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from kernelinfo.config import Configuration, find_config, read_config
 from kernelinfo.config.file import FilePath
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import OptionError
+from kernelinfo.kernel import Severity
 from kernelinfo.rules import Selection
-
-if TYPE_CHECKING:
-    from kernelinfo.kernel import Severity
 
 
 def configuration(

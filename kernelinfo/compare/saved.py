@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
@@ -13,10 +13,8 @@ from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_row, rows_of_csv
 from kernelinfo.compare.summary import Build, common_root, path_under
 from kernelinfo.errors import OptionError, ReadError
+from kernelinfo.kernel.condition import Where
 from kernelinfo.reading.blob import Blob, Problem
-
-if TYPE_CHECKING:
-    from kernelinfo.kernel.condition import Where
 
 WITHOUT_COLUMNS = "has no rows for --where; give the build, or its csv or jsonl"
 Tell = Callable[[Problem], None]

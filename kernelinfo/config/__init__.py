@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from kernelinfo.config.file import OWN, SHARED, ConfigFile, FilePath, read_file
 from kernelinfo.config.keys import GATED, KEYS
@@ -13,13 +13,11 @@ from kernelinfo.config.lines import KeyPath
 from kernelinfo.config.measures import MEASURES, Allowance, Bound
 from kernelinfo.config.validation import Validation, spelled
 from kernelinfo.errors import ConfigError
+from kernelinfo.kernel import Severity
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.reading.paths import configurations
 from kernelinfo.rules import BY_DEFAULT, Selection
-
-if TYPE_CHECKING:
-    from kernelinfo.kernel import Severity
 
 ForKernels = TypeVar("ForKernels", "Budget", "Suppression")
 ToolchainChange = Literal["report", "strict", "accept"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kernelinfo.config.measures import (
     ALLOWANCE,
@@ -19,11 +19,9 @@ from kernelinfo.config.measures import (
     parse_bound,
 )
 from kernelinfo.hardware.products import target_named
+from kernelinfo.kernel import Severity
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.rules import named
-
-if TYPE_CHECKING:
-    from kernelinfo.kernel import Severity
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """Mildest first."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.config.file import FilePath
 from kernelinfo.config.keys import SEVERITIES
-from kernelinfo.kernel import Finding, Result
+from kernelinfo.kernel import Finding, Result, Severity
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
-
-if TYPE_CHECKING:
-    from kernelinfo.kernel import Severity
 
 VANISHED = "KI502"
 """The rule for pinned kernels that are gone. They leave a check without an answer (exit code 2)."""
