@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.hardware import targets
@@ -24,9 +22,7 @@ SCHEMA = "kernelinfo/arch/1"
 def command(
     *,
     gfx: options.NamedTarget = None,
-    arch: Annotated[
-        str | None, options.target_option("--arch", "Set the target, as the argument does.")
-    ] = None,
+    arch: options.SameTarget = None,
     format: options.FormatOfRecords = "text",
     output: options.Output = None,
     color: options.Color = "auto",

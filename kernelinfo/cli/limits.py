@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
@@ -28,9 +27,7 @@ SCHEMA = "kernelinfo/limits/1"
 def command(
     *,
     gfx: options.NamedTarget = None,
-    arch: Annotated[
-        str | None, options.target_option("--arch", "Set the target, as the argument does.")
-    ] = None,
+    arch: options.SameTarget = None,
     workgroup_size: int = typer.Option(
         256,
         "--workgroup-size",

@@ -62,6 +62,7 @@ NamedTarget = Annotated[
         help="The target: gfx942, MI300X.",
     ),
 ]
+SameTarget = Annotated[str | None, target_option("--arch", "Set the target, as the argument does.")]
 FormatOfRecords = Annotated[str, format_option(RECORD_FORMATS)]
 
 Arch = Annotated[

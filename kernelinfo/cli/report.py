@@ -44,14 +44,6 @@ def _resource(name: str) -> Resource:
     raise typer.BadParameter(f"{name!r} is not one of {', '.join(RESOURCES)}")
 
 
-def _sort_columns(text: str) -> tuple[Column, ...]:
-    return named_columns("--sort", text)
-
-
-def _shown_columns(text: str) -> tuple[Column, ...]:
-    return named_columns("--columns", text)
-
-
 def command(
     ctx: typer.Context,
     *,
@@ -92,14 +84,14 @@ def command(
     sort: Any = typer.Option(
         None,
         metavar="COLUMN,...",
-        parser=_sort_columns,
+        parser=lambda text: named_columns("--sort", text),
         autocompletion=completion.columns,
         help="Sort by columns: amounts from the largest, waves and names from the smallest.",
     ),
     columns: Any = typer.Option(
         None,
         metavar="COLUMN,...",
-        parser=_shown_columns,
+        parser=lambda text: named_columns("--columns", text),
         autocompletion=completion.columns,
         help="Show these columns: headings of the table, or columns of csv.",
     ),

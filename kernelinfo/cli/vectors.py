@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelinfo.cli import options
-from kernelinfo.cli.output import make_view, write
+from kernelinfo.cli.output import write
 from kernelinfo.model.vectors import hardware, vectors
 from kernelinfo.render.vectors import render_vectors
 
@@ -20,5 +20,4 @@ def command(*, output: options.Output = None) -> None:
     Each line is one case as JSON: a target, the amounts that a kernel uses, and the occupancy. The
     lines before the cases hold the constants of the hardware.
     """
-    view = make_view(output=output)
-    write(render_vectors(hardware(), vectors()), output, color=view.color)
+    write(render_vectors(hardware(), vectors()), output)
