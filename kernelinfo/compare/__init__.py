@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -42,6 +42,12 @@ class Comparison(NamedTuple):
     """Sentences on numbers that a build's file does not store."""
     names: tuple[str, str] | None = None
     """(old, new) as the user named the builds; None for reports in memory."""
+
+    def pairs_of(self, kernels: Iterable[KernelSummary]) -> Iterator[Pair | None]:
+        """The pair of each kernel of the new build; None for a kernel that the old one lacks."""
+        waiting = [*reversed(self.pairs)]
+        for kernel in kernels:
+            yield waiting.pop() if waiting and waiting[-1].new is kernel else None
 
     @property
     def is_of_other_targets(self) -> bool:

@@ -10,10 +10,9 @@ from glob import has_magic
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare, saved
-from kernelinfo.compare.summary import Build, KernelSummary, build, common_root, path_under
+from kernelinfo.compare.summary import Build, KernelSummary, build, common_root, place_under
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Item, Result
-from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import files, open_bytes
@@ -42,7 +41,7 @@ def diff(
     for source in (old, new):
         if isinstance(source, Report):
             root = common_root({code_object.path for code_object in source.code_objects})
-            found, problems = build(source.results, partial(_location, root)), [*source.problems]
+            found, problems = build(source.results, partial(place_under, root)), [*source.problems]
         else:
             found, problems = read_build(os.fspath(source), options or Options())
         for problem in problems:
@@ -75,7 +74,7 @@ def read_build(
         items = Analysis(options).analyse_path(blob.path, blobs)
     else:
         items = analyse([path], options)
-    results, name_of = _results(shown(items), problems), partial(_location, root_of(path))
+    results, name_of = _results(shown(items), problems), partial(place_under, root_of(path))
     return build(results, name_of, known), problems
 
 
@@ -88,10 +87,6 @@ def chosen(found: Build, options: Options) -> Build:
         and options.asks_for_member(kernel.code_object)
     )
     return found._replace(kernels=kernels)
-
-
-def _location(root: str, code_object: CodeObject) -> str:
-    return path_under(root, code_object.path, code_object.member)
 
 
 def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]:

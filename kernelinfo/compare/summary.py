@@ -203,6 +203,11 @@ def path_under(root: str, path: str, member: str | None) -> str:
     return " › ".join(part for part in (path, member) if part)
 
 
+def place_under(root: str, code_object: CodeObject) -> str:
+    """The path of a code object relative to `root`, and its member."""
+    return path_under(root, code_object.path, code_object.member)
+
+
 def common_root(paths: set[str]) -> str:
     """The only file, or the folder that contains all files."""
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from datetime import date
+from itertools import starmap
 
 from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
@@ -87,8 +88,10 @@ class _Judgement:
             self._comparison = compare(pinned, self._build)
         found = self._comparison
         pairs, new = (found.pairs, found.new) if found else ((), ())
-        self._pairs = {id(pair.new): pair for pair in pairs}
-        """`id` of a kernel that the baseline has -> its pair."""
+        self._pairs: list[Pair | None] = [None] * len(self._results)
+        """Each kernel with its pinned one; None if the baseline does not have it."""
+        if found and self._build:
+            self._pairs = [*found.pairs_of(self._build.kernels)]
         self._pinned: dict[tuple[str, str, str], list[KernelSummary]] = {
             (kernel.target, kernel.name, kernel.symbol): [] for kernel in new
         }
@@ -129,7 +132,8 @@ class _Judgement:
     def outcome(self) -> Outcome:
         results: list[Result] = []
         excused: list[tuple[int, Judged]] = []
-        for one in map(self._judged, self._results, self._kernels(), self._budgets):
+        kernels = zip(self._results, self._kernels(), self._budgets, self._pairs, strict=True)
+        for one in starmap(self._judged, kernels):
             if one.suppressed or one.accepted:
                 excused.append((len(results), one))
             results.append(one.result)
@@ -182,11 +186,17 @@ class _Judgement:
         )
         yield from (f"not checked: {what}" for what in (*left_out, *self._suppressions.left_out()))
 
-    def _judged(self, result: Result, summary: KernelSummary, allowed: Budget | None) -> Judged:
-        findings, pair = result.findings, self._pinned_as(summary)
+    def _judged(
+        self,
+        result: Result,
+        summary: KernelSummary,
+        allowed: Budget | None,
+        pinned: Pair | None,
+    ) -> Judged:
+        findings, pair = result.findings, pinned or self._copy_of(summary)
         own = [
             *self._of_budget(result, summary, allowed),
-            *self._of_baseline(result, summary, pair),
+            *self._of_baseline(result, pinned, pair),
         ]
         if pair and pair.old.accepted:
             own += self._ended(pair, result, [*findings, *own])
@@ -201,11 +211,8 @@ class _Judgement:
             counted, accepted = acceptance.sort_out(counted, pair, allowed, all_of_rules=of_rules)
         return Judged(result._replace(findings=counted), excused, accepted)
 
-    def _pinned_as(self, summary: KernelSummary) -> Pair | None:
-        """The kernel with its pinned one, or with the copy that it is compared with; None if the
-        baseline has neither."""
-        if pair := self._pairs.get(id(summary)):
-            return pair
+    def _copy_of(self, summary: KernelSummary) -> Pair | None:
+        """A kernel without a pin, with the pinned copy that it is compared with, if any."""
         olds = self._pinned.get((summary.target, summary.name, summary.symbol), [])
         copies = (Pair(old, summary, "exact") for old in olds)
         return min(copies, key=lambda pair: pair.regressed, default=None)
@@ -235,17 +242,18 @@ class _Judgement:
             yield from budget.broken(summary, allowed, self._file)
 
     def _of_baseline(
-        self, result: Result, summary: KernelSummary, pair: Pair | None
+        self, result: Result, pinned: Pair | None, pair: Pair | None
     ) -> Iterator[Finding]:
+        """Findings against the pinned kernel, or against `pair`, a pinned copy of it."""
         if self._comparison is None:
             return
-        if id(summary) not in self._pairs:
+        if pinned is None:
             yield ratchet.unbaselined()
             for finding in self._moved(pair, result) if pair else ():
                 where = f" (pinned in {pair.old.code_object})" if pair else ""
                 yield finding._replace(message=finding.message + where)
-        elif pair and pair.old is not summary and pair.old.content != summary.content:
-            yield from self._moved(pair, result)
+        elif pinned.old is not pinned.new and pinned.old.content != pinned.new.content:
+            yield from self._moved(pinned, result)
 
     def _moved(self, pair: Pair, result: Result) -> Iterator[Finding]:
         """Findings on numbers that moved since the baseline, or that it lacks."""
@@ -269,13 +277,8 @@ class _Judgement:
         """Pairs of pinned kernels and their rebuilds by another compiler."""
         if not self._toolchain.foreign:
             return []
-        kernels = zip(self._results, self._kernels(), strict=True)
-        return [
-            pair
-            for result, summary in kernels
-            if (pair := self._pairs.get(id(summary)))
-            and self._toolchain.is_foreign(result.kernel.code_object)
-        ]
+        pairs, is_foreign = zip(self._results, self._pairs, strict=True), self._toolchain.is_foreign
+        return [pair for one, pair in pairs if pair and is_foreign(one.kernel.code_object)]
 
     def _cannot_tell(self, kernel: Kernel, who: str, keys: list[str]) -> None:
         """Add a problem for numbers that `who` judges and the input does not state.

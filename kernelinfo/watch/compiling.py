@@ -13,8 +13,6 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources
-from kernelinfo.kernel import Result
-from kernelinfo.reading.blob import Problem
 from kernelinfo.watch.building import Watch
 from kernelinfo.watch.files import Stamp, rested, stamp_of
 from kernelinfo.watch.history import LookHistory
@@ -148,12 +146,7 @@ class WatchedSources(Watch[RunningCompiler]):
 
     def _read(self, path: str) -> FileReading:
         # The chosen kernels may be in another source.
-        items = [*analyse([path], self.options, required=not self._paths[1:])]
-        return FileReading(
-            None,
-            tuple(item for item in items if isinstance(item, Result)),
-            tuple(item for item in items if isinstance(item, Problem)),
-        )
+        return FileReading.of([*analyse([path], self.options, required=not self._paths[1:])])
 
 
 def _failure(compiled: Sequence[Compiled]) -> str:

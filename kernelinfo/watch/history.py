@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import partial
 
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.changes import Pair
-from kernelinfo.compare.summary import Build, build, path_under
+from kernelinfo.compare.summary import Build, build, place_under
 from kernelinfo.kernel import Finding, Result
-from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.reading.blob import Problem
 from kernelinfo.watch.nouns import FileReading, WatchedKernel, WatchLook
 from kernelinfo.watch.reading import FileReadings, results_of
@@ -99,20 +99,12 @@ def _paired(
     """The comparison of some readings, and the pair of each kernel that both have."""
     old, new = _build(before), _build(after)
     comparison = compare(old, new)
-    waiting = list(reversed(comparison.pairs))  # they have the order of the new build
-    pairs: dict[_KernelPlace, Pair] = {}
-    for (place, _), summary in zip(_placed(after), new.kernels, strict=True):
-        if waiting and waiting[-1].new == summary:
-            pairs[place] = waiting.pop()
-    return comparison, pairs
+    pairs = zip(_placed(after), comparison.pairs_of(new.kernels), strict=True)
+    return comparison, {place: pair for (place, _), pair in pairs if pair}
 
 
 def _build(readings: FileReadings) -> Build:
-    return build(results_of(readings), _called)
-
-
-def _called(code_object: CodeObject) -> str:
-    return path_under("", code_object.path, code_object.member)
+    return build(results_of(readings), partial(place_under, ""))
 
 
 _Findings = dict[tuple[str, str, str], tuple[Finding, ...]]

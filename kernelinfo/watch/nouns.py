@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -20,6 +21,12 @@ class FileReading(NamedTuple):
     """None for a source: the compiler says what it was."""
     results: tuple[Result, ...]
     problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of(cls, items: Sequence[object], stamp: Stamp | None = None) -> FileReading:
+        """The reading of the items of an analysis."""
+        results = tuple(item for item in items if isinstance(item, Result))
+        return cls(stamp, results, tuple(item for item in items if isinstance(item, Problem)))
 
 
 class PeakLine(NamedTuple):

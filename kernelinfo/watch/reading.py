@@ -11,7 +11,7 @@ from kernelinfo.analysis.copies import source_name
 from kernelinfo.analysis.inputs import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
-from kernelinfo.reading.blob import Missing, Problem
+from kernelinfo.reading.blob import Missing
 from kernelinfo.reading.containers import open_file
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.magic import is_named_as_code
@@ -122,11 +122,7 @@ class OutputReader:
             items += conclusions([counts], self._options._replace(is_gate=False))
         else:
             items += (Missing.problem([host]) for host in counts.missing)
-        return FileReading(
-            stamp,
-            tuple(item for item in items if isinstance(item, Result)),
-            tuple(item for item in items if isinstance(item, Problem)),
-        )
+        return FileReading.of(items, stamp)
 
 
 def _source(path: str) -> tuple[str, str]:
