@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import CANNOT_ANSWER, Problems, ReadSoFar, complain, shown
+from kernelinfo.cli.output import CANNOT_ANSWER, Problems, complain, shown
 from kernelinfo.kernel import Item, Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.pattern import is_pattern, matches
@@ -34,7 +34,7 @@ def choosing(path: str, name: str | None, options: Options, problems: Problems) 
         return options
     if path == STANDARD_INPUT or _is_decided_alone(name):  # standard input is read once
         return options._replace(named=name, chooses=partial(matches, name))
-    every = shown(names(path, options), (), _names_so_far)
+    every = shown(names(path, options), ())
     known = [one for one in every if isinstance(one, KernelName)]
     found = [one for one in known if name in one] or [one for one in known if matches(name, *one)]
     symbols = {one.symbol for one in found}
@@ -111,10 +111,6 @@ def every_name(
         read = shown(problems.watch(analyse([path], options)), [path])
     kernels = (item.kernel for item in read if isinstance(item, Result))
     return [*dict.fromkeys(KernelName(one.name, one.symbol) for one in kernels)], items
-
-
-def _names_so_far(item: object) -> ReadSoFar | None:
-    return ReadSoFar("", 0, 1) if isinstance(item, KernelName) else None
 
 
 def in_order(path: str, kernel: str | None) -> tuple[str, str | None]:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Repeat, Result, counted
+from kernelinfo.kernel import Result, counted
+from kernelinfo.kernel.names import KernelName
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 CLAIM = 1  # a finding or change that the user asked to fail for
 CANNOT_ANSWER = 2  # unreadable or partly read input, an unknown target, no kernel, wrong usage
 
+_T = TypeVar("_T")
 _PIPED_WIDTH = 100
 _PATIENCE = 0.1  # seconds that text may wait in a batch; saves system calls
 _MOST_WAITING = 1 << 16  # characters of a batch
@@ -120,7 +122,8 @@ class Problems:
         self._verbose = verbose
         """True prints a line for each code object read."""
 
-    def watch(self, items: Iterable[Item]) -> Iterator[Item]:
+    def watch(self, items: Iterable[_T]) -> Iterator[_T]:
+        """The items unchanged; problems and notes among them are printed."""
         code_object = None
         for item in items:
             if isinstance(item, Result):
@@ -128,17 +131,13 @@ class Problems:
                     code_object = item.kernel.code_object
                     read = f"read as {code_object.kind} for {code_object.target}"
                     tell(Problem(code_object.path, read, code_object.member, code_object.offset))
-            elif not isinstance(item, Repeat):
+            elif isinstance(item, Problem | Note):
                 self.print(item)
             yield item
 
     def reported(self, pieces: Iterable[str | Problem | Note]) -> Iterator[str]:
         """The text of a mixed stream; its problems and notes are printed on standard error."""
-        for piece in pieces:
-            if isinstance(piece, Problem | Note):
-                self.print(piece)
-            else:
-                yield piece
+        return (piece for piece in self.watch(pieces) if isinstance(piece, str))
 
     def print(self, remark: Problem | Note) -> None:
         """Print a problem or note on standard error, equal ones once."""
@@ -174,7 +173,6 @@ def complain(line: str) -> None:
         give_up(sys.stderr)
 
 
-_T = TypeVar("_T")
 _EVERY = 0.1  # seconds between updates
 
 
@@ -188,10 +186,12 @@ class ReadSoFar(NamedTuple):
 
 
 def so_far(item: object) -> ReadSoFar | None:
-    """The progress of a run whose items are results, or rows of kernels as text."""
+    """The progress of a run whose items are results, names, or rows of kernels as text."""
     if isinstance(item, Result):
         place = item.kernel.code_object
         return ReadSoFar(place.path, (place.offset or 0) + place.size, 1)
+    if isinstance(item, KernelName):
+        return ReadSoFar("", 0, 1)
     return ReadSoFar("", 0, item.count("\n")) if isinstance(item, str) else None
 
 
@@ -229,8 +229,7 @@ def _shown(
     updated = 0.0
     are_files = all(map(os.path.isfile, paths))
     total = sum(map(os.path.getsize, paths)) if are_files else None
-    bars = _bars()
-    with bars.drawn(bars.of_bytes(total) if paths else bars.of_time("")) as update:
+    with bar(lambda bars: bars.of_bytes(total) if paths else bars.of_time("")) as update:
         for item in items:
             if done := so_far(item):
                 kernels += done.kernels
@@ -241,41 +240,22 @@ def _shown(
             yield item
 
 
-def _bars() -> ModuleType:
-    """The module of bars. It imports rich, which takes 30 ms and is for terminals alone."""
-    from kernelinfo.cli import bars
+@contextmanager
+def bar(make: Callable[[ModuleType], Any]) -> Iterator[Callable[..., None]]:
+    """A function that updates the fields of a bar, which `make` takes from the module of bars. It
+    comes after 0.4 s and disappears at the end. None is drawn where standard error is no terminal.
+    """
+    if not sys.stderr.isatty():
+        yield lambda **fields: None
+        return
+    from kernelinfo.cli import bars  # rich: 30 ms, for terminals alone
 
-    return bars
+    with bars.drawn(make(bars)) as update:
+        yield update
 
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
     """Show after 0.4 s what the program does, and for how long."""
-    if not sys.stderr.isatty():
+    with bar(lambda bars: bars.of_time(what)):
         yield
-        return
-    bars = _bars()
-    with bars.drawn(bars.of_time(what)):
-        yield
-
-
-@contextmanager
-def counting_bar(noun: str) -> Iterator[Callable[[int, int], None]]:
-    """A function `(done, total)` that updates a bar. The bar disappears at the end."""
-    if not sys.stderr.isatty():
-        yield lambda done, total: None
-        return
-    with _bars().of_items(noun) as bar:
-        yield lambda done, total: bar.update(bar.task_ids[0], completed=done, total=total)
-
-
-@contextmanager
-def scanned(total: int) -> Iterator[Callable[[int, int], None]]:
-    """A function that updates a bar of `total` bytes. It takes the bytes just read and the number
-    of kernels so far."""
-    if not sys.stderr.isatty():
-        yield lambda done, kernels: None
-        return
-    bars = _bars()
-    with bars.drawn(bars.of_bytes(total)) as update:
-        yield lambda done, kernels: update(advance=done, kernels=counted(kernels, "kernel"))

@@ -114,7 +114,7 @@ def command(
         view = view._replace(source=SourceText(source_root))
     wanted = choosing(path, kernel, wanted, problems)
     items = shown(
-        _told(measure(path, wanted, look, jobs), problems),
+        problems.watch(measure(path, wanted, look, jobs)),
         [path],
         lambda item: so_far(item.result) if isinstance(item, Measured) else None,
         streams=output is None and (format in _STREAMED or view.whole),
@@ -129,14 +129,6 @@ def command(
 
 def _kernel(item: MeasureItem) -> Kernel | None:
     return item.result.kernel if isinstance(item, Measured) else None
-
-
-def _told(items: Iterator[MeasureItem], problems: Problems) -> Iterator[MeasureItem]:
-    """The items unchanged; problems and notes are printed."""
-    for item in items:
-        if not isinstance(item, Measured):
-            problems.print(item)
-        yield item
 
 
 def _to_the_first_kernel(items: Iterator[MeasureItem]) -> Iterator[MeasureItem]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,16 +10,15 @@ import typer
 
 from kernelinfo.analysis.inputs import once
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import CANNOT_ANSWER, complain, make_view, scanned, tell, write
+from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, tell, write
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import scanning
-from kernelinfo.fleet.acceptance import read_accepted, write_accepted
+from kernelinfo.fleet.acceptance import write_accepted
 from kernelinfo.fleet.dataset import Dataset, check_destination
-from kernelinfo.fleet.scanning import Scanned
-from kernelinfo.fleet.worker import ScanRequest, bounded
+from kernelinfo.fleet.scanning import Plan, Scanned
+from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone
 from kernelinfo.kernel import counted
-from kernelinfo.reading.blob import Note
-from kernelinfo.render import jsonl
+from kernelinfo.render import View, jsonl
 from kernelinfo.render.records import render_table
 
 _SHOWN = 20  # most problems printed; the dataset has all
@@ -30,25 +29,12 @@ def request(
     to: str,
     build: str,
     options: Options,
-    *,
-    accept_problems: str | None,
-    shard: str,
     **others: Any,
 ) -> ScanRequest:
-    """The request; `others` are more of its fields. Raises `KernelinfoError`."""
-    check_destination(to, build, shard)
-    return ScanRequest(
-        urls=tuple(urls),
-        dataset=Dataset(to),
-        build=build,
-        options=options._replace(bounds=bounded(options.bounds)),
-        rows=partial(
-            jsonl.rows, view=make_view(instructions=options.count_instructions is not None)
-        ),
-        shard=shard,
-        accepted=read_accepted(accept_problems) if accept_problems else frozenset(),
-        **others,
-    )
+    """The request of a scan, as `scanning.make_request`, for rows with all that is counted."""
+    view = View(instructions=options.count_instructions is not None)
+    rows = partial(jsonl.rows, view=view)
+    return scanning.make_request(urls, to, build, options, rows=rows, **others)
 
 
 def remove(to: str, builds: Sequence[str], *, alone: bool) -> None:
@@ -84,27 +70,29 @@ def run(
     request: ScanRequest, scheduler: str | None, workers: int | None, *, wait: bool, quiet: bool
 ) -> Scanned:
     """Run the scan, with a progress bar on a terminal; print a line with its numbers and notes."""
-    kernels = 0
-    notes: list[Note] = []
 
     def tell_wait(text: str) -> None:
         complain(f"{request.dataset.name}: {text}")
 
-    with scanning.begun(request, wait=wait, tell=tell_wait) as begun:
-        with scanned(sum(file.size for file in begun.plan.files)) as advance:
-            for done in scanning.scan(begun, scheduler, workers):
-                kernels += done.kernels
-                advance(sum(f.size for f in done.task.files) // done.task.shares, kernels)
-                notes += done.notes
-        record = scanning.end(begun)
-    for note in once(notes):
+    done = scanning.scan(request, scheduler, workers, wait=wait, tell=tell_wait, shown=_shown)
+    for note in once(done.notes):
         complain(f"{note.path}: {note.message}")
-    done_all = Scanned(begun.plan, record, kernels)
     if not quiet:
-        write([_summary(request, done_all)], None)
-    for note in scanning.unmatched_choices(request):
+        write([_summary(request, done)], None)
+    for note in scanning.unmatched_notes(request):
         tell(note)
-    return done_all
+    return done
+
+
+def _shown(outcomes: Iterator[ScanTaskDone], plan: Plan) -> Iterator[ScanTaskDone]:
+    """The outcomes unchanged; a bar shows their bytes and kernels."""
+    kernels, total = 0, sum(file.size for file in plan.files)
+    with bar(lambda bars: bars.of_bytes(total)) as update:
+        for done in outcomes:
+            kernels += done.kernels
+            read = sum(file.size for file in done.task.files) // done.task.shares
+            update(advance=read, kernels=counted(kernels, "kernel"))
+            yield done
 
 
 def _summary(request: ScanRequest, done: Scanned) -> str:

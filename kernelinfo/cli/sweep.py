@@ -17,7 +17,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.compiling import compile_twice_now
 from kernelinfo.cli.naming import names_in
-from kernelinfo.cli.output import CANNOT_ANSWER, complain, counting_bar, make_view, write
+from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, make_view, write
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
 from kernelinfo.cli.wanted import wanted_options
@@ -221,18 +221,22 @@ def _sweeps(
 
     It is no problem if only some of the files lack the wanted kernel.
     """
+
+    def progress(done: int, total: int) -> None:
+        update(completed=done, total=total)
+
     end_on_signals()
     found: list[Sweep] = []
     without: list[str] = []
     with (
-        counting_bar("variants") as progress,
+        bar(lambda bars: bars.of_items("variants")) as update,
         ThreadPoolExecutor((jobs or os.cpu_count() or 1) + 1) as pool,
         Processes(timeout, option="--timeout") as processes,
     ):
         for one in inputs:
-            work = (one, request, wanted, compiler or clang_of(one), processes, pool, progress)
+            work = (one, request, wanted, compiler or clang_of(one), processes, pool)
             try:
-                found.append(pool.submit(sweep_input, *work).result())
+                found.append(pool.submit(sweep_input, *work, progress).result())
             except NoSuchKernelError as error:
                 without.append(str(error))
             except (ReadError, CompilerError) as error:

@@ -8,7 +8,6 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.fleet.acceptance import read_accepted
 from kernelinfo.fleet.extras import require_libraries
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.render import View, jsonl
@@ -39,24 +38,20 @@ def scan(
     is found, the dataset cannot be written, another scan writes the build, an extra is missing.
     """
     require_libraries("fleet", *(["cluster"] if scheduler else []))
-    from kernelinfo.fleet import dataset, scanning, worker  # the libraries of the extra
+    from kernelinfo.fleet import scanning  # the libraries of the extra
 
-    dataset.check_destination(to, build, shard)
-    wanted = options or Options()
-    request = worker.ScanRequest(
-        urls=urls,
-        dataset=dataset.Dataset(to),
-        build=build,
-        options=wanted._replace(bounds=worker.bounded(wanted.bounds)),
+    request = scanning.make_request(
+        urls,
+        to,
+        build,
+        options or Options(),
+        shard=shard,
+        accept_problems=accept_problems,
         rows=partial(jsonl.rows, view=View()),
         timeout=timeout,
-        shard=shard,
         labels=tuple((labels or {}).items()),
-        accepted=read_accepted(accept_problems) if accept_problems else frozenset(),
     )
-    with scanning.begun(request, wait=wait) as begun:
-        kernels = sum(done.kernels for done in scanning.scan(begun, scheduler, workers))
-        return scanning.Scanned(begun.plan, scanning.end(begun), kernels)
+    return scanning.scan(request, scheduler, workers, wait=wait)
 
 
 def trend(

@@ -101,9 +101,6 @@ class Dataset:
     def __init__(self, url: str) -> None:
         self.storage = Storage(url)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Dataset, (self.storage.url,)
-
     @property
     def name(self) -> str:
         """The dataset's address without user, password and query."""

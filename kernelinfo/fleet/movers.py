@@ -9,12 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import duckdb
 
-from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import path_under
@@ -32,7 +31,7 @@ from kernelinfo.fleet.history import (
 )
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import Mover, Night, compared
-from kernelinfo.fleet.tables import open_builds
+from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.condition import Where
 from kernelinfo.kernel.library import library_of
@@ -96,7 +95,8 @@ def ask(
         except (TypeError, ValueError) as error:
             message = f"a row is damaged, {error}; scan its build again"
             raise KernelinfoError(f"{dataset.name}: {message}") from None
-        without = tuple(_without_kernel(connection, options))
+        asks_several = len(options.asked) > 1
+        without = unmatched_choices(connection, "chosen", options) if asks_several else ()
         nights = [night._replace(movers=tuple(movers.get(night.name, ()))) for night in nights]
         steps = tuple(map(compared, nights, nights[1:]))
         found = tuple(histories(nights, steps))
@@ -209,16 +209,6 @@ def _literals(texts: Iterable[str]) -> str:
 
 def _place(path: str, member: str | None) -> str:
     return path_under("", without_versions(path), without_versions(member or ""))
-
-
-def _without_kernel(connection: duckdb.DuckDBPyConnection, options: Options) -> Iterator[str]:
-    """One message per `-k` or `--target` without a kernel in any of the builds."""
-    if len(options.asked) > 1:
-        columns = "Kernel_Name, Symbol, split_part(Target, ':', 1), Member"
-        query = f"SELECT DISTINCT {columns} FROM chosen"
-        found = connection.execute(query).fetchall()
-        met = {pair for kernel in found for pair in options.met(*kernel)}
-        yield from unmatched(options, met)
 
 
 def _nights(

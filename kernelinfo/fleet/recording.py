@@ -11,7 +11,6 @@ from kernelinfo.fleet.acceptance import KnownProblem, accepted
 from kernelinfo.fleet.dataset import (
     MANIFEST,
     TABLES,
-    Dataset,
     DatasetRow,
     TableName,
     as_written,
@@ -23,7 +22,7 @@ from kernelinfo.fleet.dataset import (
 )
 from kernelinfo.fleet.listing import InputFile
 from kernelinfo.fleet.storage import Storage
-from kernelinfo.fleet.tables import open_builds, open_files
+from kernelinfo.fleet.tables import open_files
 from kernelinfo.fleet.worker import ScanRequest
 from kernelinfo.reading.blob import Problem
 
@@ -201,11 +200,3 @@ def _drop_rows(storage: Storage, file: str, urls: Sequence[str]) -> None:
     query = f"SELECT * FROM {rows} WHERE NOT list_contains($stale, Url)"
     with storage.connect() as connection:
         storage.write_rows(connection, query, file, stale=urls)
-
-
-def distinct_kernels(dataset: Dataset, build: str) -> set[tuple[str, str, str, str | None]]:
-    """(name, symbol, processor, member) of each kernel of a build."""
-    with dataset.storage.connect() as connection:
-        open_builds(connection, dataset, [build])
-        columns = "DISTINCT Kernel_Name, Symbol, split_part(Target, ':', 1), Member"
-        return set(connection.execute(f"SELECT {columns} FROM kernels").fetchall())

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from kernelinfo.analysis.inputs import place, unmatched
+from kernelinfo.analysis.inputs import place
+from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.pool import Pool, signals_wait
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import recording
-from kernelinfo.fleet.dataset import Dataset, DatasetRow, part_prefix
+from kernelinfo.fleet.acceptance import read_accepted
+from kernelinfo.fleet.dataset import Dataset, DatasetRow, check_destination, part_prefix
 from kernelinfo.fleet.listing import (
     InputFile,
     address,
@@ -25,7 +27,15 @@ from kernelinfo.fleet.listing import (
     with_own_paths,
 )
 from kernelinfo.fleet.lock import Lock, held
-from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, ScanWorker, input_rows, problem_row
+from kernelinfo.fleet.tables import open_builds, unmatched_choices
+from kernelinfo.fleet.worker import (
+    ScanRequest,
+    ScanTaskDone,
+    ScanWorker,
+    bounded,
+    input_rows,
+    problem_row,
+)
 from kernelinfo.reading.blob import Note, Problem
 
 _WORTH_BYTES = 16 << 20  # bytes to read that justify one more process
@@ -57,6 +67,32 @@ class Plan(NamedTuple):
         listed = {file.path for file in self.listing.files}
         was = (row for row in self.before if not (row["Part"] or "").endswith(recording.LISTING))
         return sum(row["Path"] not in listed for row in was)
+
+
+def make_request(
+    urls: Sequence[str],
+    to: str,
+    build: str,
+    options: Options,
+    *,
+    shard: str = "",
+    accept_problems: str | None = None,
+    **others: Any,
+) -> ScanRequest:
+    """The request of a scan; `accept_problems` is a file, `others` are more fields of the request.
+
+    Raises `KernelinfoError` for a dataset that cannot be written or a file that cannot be read.
+    """
+    check_destination(to, build, shard)
+    return ScanRequest(
+        urls=tuple(urls),
+        dataset=Dataset(to),
+        build=build,
+        options=options._replace(bounds=bounded(options.bounds)),
+        shard=shard,
+        accepted=read_accepted(accept_problems) if accept_problems else frozenset(),
+        **others,
+    )
 
 
 def list_files(request: ScanRequest) -> RootFiles:
@@ -93,22 +129,34 @@ def plan(request: ScanRequest, listing: RootFiles) -> Plan:
     return Plan(listing, tuple(before), to_read, part_prefix(request.shard) + run)
 
 
-class Begun(NamedTuple):
-    """A scan that has the build to itself."""
+class Scanned(NamedTuple):
+    """A build after a scan."""
 
-    request: ScanRequest
     plan: Plan
-    lock: Lock
+    record: recording.Record
+    kernels: int  # number of kernels that this scan read
+    notes: tuple[Note, ...] = ()  # on files that this scan read
 
 
-@contextmanager
-def begun(
-    request: ScanRequest, *, wait: bool = False, tell: Callable[[str], object] = lambda text: None
-) -> Iterator[Begun]:
-    """A scan, from its plan on, while no other scan writes the build.
+ShowsOutcomes = Callable[[Iterator[ScanTaskDone], Plan], Iterator[ScanTaskDone]]
+"""Returns the outcomes that it gets, and may show them."""
 
-    Raises `KernelinfoError`, also if no file is found (the dataset then stays unchanged) or another
-    scan writes the build. With `wait` that is told, and waited for.
+
+def scan(
+    request: ScanRequest,
+    scheduler: str | None = None,
+    workers: int | None = None,
+    *,
+    wait: bool = False,
+    tell: Callable[[str], object] = lambda text: None,
+    shown: ShowsOutcomes = lambda outcomes, plan: outcomes,
+) -> Scanned:
+    """The build after all files that are new or changed were read.
+
+    `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
+    work, by default as many as the bytes justify and at most one per core. Raises
+    `KernelinfoError`, also if no file is found (the dataset then stays unchanged) or another scan
+    writes the build. With `wait` that is told, and waited for.
     """
     listing = list_files(request)
     lock = Lock(request.dataset, request.build, request.shard, request.timeout)
@@ -118,18 +166,21 @@ def begun(
         archives = tuple(file.path for file in listing.files if file.path.endswith(".kpack"))
         roots = tuple(address(url) for url in request.urls if is_local(url))
         request = request._replace(roots=roots, archives=archives, scratch=scratch)
-        yield Begun(request, plan(request, listing), lock)
+        work = plan(request, listing)
+        kernels, notes = 0, list[Note]()
+        for done in shown(_outcomes(request, work, lock, scheduler, workers), work):
+            kernels += done.kernels
+            notes += done.notes
+        lock.check()
+        with request.dataset.storage.one_database():
+            record = recording.end(request, listing.files, work.before, work.run)
+        return Scanned(work, record, kernels, tuple(notes))
 
 
-def scan(
-    begun: Begun, scheduler: str | None = None, workers: int | None = None
+def _outcomes(
+    request: ScanRequest, work: Plan, lock: Lock, scheduler: str | None, workers: int | None
 ) -> Iterator[ScanTaskDone]:
-    """The outcome of each task of the plan, as it ends. Raises `KernelinfoError`.
-
-    `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
-    work, by default as many as the bytes justify and at most one per core.
-    """
-    request, work, lock = begun
+    """The outcome of each task of the plan, as it ends."""
     if not work.before:
         recording.begin(request, work.listing.files)
     _write_listing_problems(request, work)
@@ -144,17 +195,6 @@ def scan(
             lock.renew()
             _note_share(done, request, shares)
             yield done
-
-
-def end(begun: Begun) -> recording.Record:
-    """The build after its last task: the manifest replaced, rows deleted that no longer count.
-
-    Raises `KernelinfoError` if another scan has taken the build over.
-    """
-    request, work, lock = begun
-    lock.check()
-    with request.dataset.storage.one_database():
-        return recording.end(request, work.listing.files, work.before, work.run)
 
 
 def _worth(work: Plan) -> int:
@@ -219,14 +259,6 @@ def _below(root: str, path: str) -> str:
 _NO_KERNEL = "no AMD GPU kernel found; give what the compiler left for the device"
 
 
-class Scanned(NamedTuple):
-    """A build after a scan."""
-
-    plan: Plan
-    record: recording.Record
-    kernels: int  # number of kernels that this scan read
-
-
 def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
     """One problem per URL whose files have no kernel."""
     kernels = {row["Path"]: row["Kernels"] for row in done.record.manifest}
@@ -238,16 +270,18 @@ def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
     return [Problem(root, message) for root, count in found.items() if not count]
 
 
-def unmatched_choices(request: ScanRequest) -> Iterator[Note]:
+def unmatched_notes(request: ScanRequest) -> list[Note]:
     """One note per `-k` or `--target` without a kernel, unless no option has one.
 
     The dataset answers: it also has kernels of files that an earlier run read.
     """
-    if len(request.options.asked) > 1:
-        kernels = recording.distinct_kernels(request.dataset, request.build)
-        met = {pair for kernel in kernels for pair in request.options.met(*kernel)}
+    if len(request.options.asked) < 2:
+        return []
+    with request.dataset.storage.connect() as connection:
+        open_builds(connection, request.dataset, [request.build])
         roots = place(map(address, request.urls))
-        yield from (Note(roots, one) for one in unmatched(request.options, met) if met)
+        found = unmatched_choices(connection, "kernels", request.options)
+        return [Note(roots, one) for one in found]
 
 
 def remove(dataset: Dataset, build: str) -> None:

@@ -58,9 +58,6 @@ class Storage:
             yield
         self._database = None
 
-    def _connection(self, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
-        return self._open(config) if self._database is None else self._database.cursor()
-
     def _open(self, config: dict[str, Any]) -> duckdb.DuckDBPyConnection:
         database = duckdb.connect(config=config)
         if not self._is_local:
@@ -80,7 +77,9 @@ class Storage:
         """
         small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
         waiting = nullcontext() if is_long or not self._is_local else signals_wait()
-        with waiting, self._connection(small if scratch else {}) as connection:
+        known = self._database
+        opened = self._open(small if scratch else {}) if known is None else known.cursor()
+        with waiting, opened as connection:
             try:
                 yield connection
             except (duckdb.Error, OSError) as error:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 import duckdb
 
+from kernelinfo.analysis.inputs import unmatched
+from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.dataset import (
     MANIFEST,
@@ -51,6 +53,17 @@ def open_builds(
 def _files_of(dataset: Dataset, table: TableName, build: str) -> list[str]:
     files = dataset.files(table, build)
     return [file for file in files if is_manifest(file)] or files
+
+
+def unmatched_choices(
+    connection: duckdb.DuckDBPyConnection, view: str, options: Options
+) -> tuple[str, ...]:
+    """A message per `-k`, `--target` and `--member` without a kernel in a view, if another option
+    has one."""
+    columns = "Kernel_Name, Symbol, split_part(Target, ':', 1), Member"
+    kernels = connection.execute(f"SELECT DISTINCT {columns} FROM {view}").fetchall()
+    met = {pair for kernel in kernels for pair in options.met(*kernel)}
+    return tuple(unmatched(options, met)) if met else ()
 
 
 def open_files(
