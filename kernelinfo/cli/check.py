@@ -148,8 +148,6 @@ def command(
         stated = {key: value for key, value in given.items() if value not in (None, [], (), {})}
         write(render_config(file, stated), output)
         return
-    if instructions:
-        wanted = with_instructions(wanted)
     if init:
         write_first_configuration(paths or ["."], wanted)
         return

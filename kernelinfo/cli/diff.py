@@ -23,7 +23,7 @@ from kernelinfo.cli.output import (
 )
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
-from kernelinfo.cli.wanted import wanted_options, with_instructions
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
 from kernelinfo.compare.saved import WITHOUT_COLUMNS
@@ -105,9 +105,8 @@ def command(
     settings = settings_of(archs, compiler, compile_commands, flags)
     _, wanted = with_sources([old, new], wanted, settings, quiet=quiet)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
+    view = view._replace(instructions=instructions)
     wanted = wanted._replace(instructions=False, positions=False)
-    if instructions:
-        wanted, view = with_instructions(wanted), view._replace(instructions=True)
     targets = separate(run_as)
     comparisons = [
         _compare(old, new, wanted._replace(run_as=one), across_targets=across_targets, loose=loose)

@@ -18,7 +18,7 @@ from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
+from kernelinfo.pressure.measure import Look, Measured, MeasureItem, at_peak, measure
 from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import PRESSURE_FORMATS, renderer
 
@@ -94,6 +94,7 @@ def command(
     settings = settings_of(archs, compiler, compile_commands, flags)
     (path, *_), wanted = with_sources([path], wanted, settings)
     view = make_view(names=names, color=color, width=width, output=output, top=top)
+    view = view._replace(whole=kernel is not None, register_class=register_class)
     problems = Problems()
     asks_source = source or source_root is not None
     is_page = format == "html"
@@ -103,10 +104,8 @@ def command(
         blocks=format == "json" or (is_page and asks_source),
         lds=kernel is not None,
         most_loops=top or None if format == "text" else None,
+        at=at_peak if at is None else _instruction(at),
     )
-    if at is not None:
-        look = look._replace(at=_instruction(at))
-    view = view._replace(whole=kernel is not None, register_class=register_class)
     if asks_source:
         if format not in ("text", "html") or (format == "text" and kernel is None):
             message = "--source shows source beside one kernel as text, or in --format html"

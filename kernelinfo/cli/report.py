@@ -13,7 +13,7 @@ from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
-from kernelinfo.cli.wanted import wanted_options, with_instructions
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import write_report
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel
@@ -142,12 +142,10 @@ def command(
         spilling=spilling,
         unique=unique,
     )
-    if instructions:
-        if format not in ROW_FORMATS:
-            shown = "`explain` and `pressure` show instructions as text"
-            raise OptionError(f"--instructions adds columns to --format csv and jsonl; {shown}")
-        wanted, view = with_instructions(wanted), view._replace(instructions=True)
-    view = view._replace(is_sorted=sort is not None, also=sort or ())
+    if instructions and format not in ROW_FORMATS:
+        shown = "`explain` and `pressure` show instructions as text"
+        raise OptionError(f"--instructions adds columns to --format csv and jsonl; {shown}")
+    view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
     answer = _answer(by, columns or (), format, view)
     if source or source_root is not None:
         if format != "html" or answer:

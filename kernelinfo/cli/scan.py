@@ -8,7 +8,7 @@ from kernelinfo.cli import options
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.values import parse_labels
-from kernelinfo.cli.wanted import wanted_options, with_instructions
+from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet.extras import require_libraries
 
@@ -87,8 +87,6 @@ def command(
     the table `problems`. Ask the dataset by `kernelinfo trend`, or by SQL.
     """
     wanted = wanted_options(ctx.params)
-    if instructions:
-        wanted = with_instructions(wanted)
     require_libraries("fleet", *(["cluster"] if scheduler else []))
     from kernelinfo.cli import run_scan  # imports the libraries of the extra
 

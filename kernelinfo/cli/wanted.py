@@ -11,10 +11,10 @@ from kernelinfo.reading.budget import Bounds
 
 
 def wanted_options(given: Mapping[str, Any]) -> Options:
-    """The options of an analysis that a command's parameters state: choice of kernels, launch and
-    bounds. Each command has some of them, by the names here."""
+    """The options of an analysis that a command's parameters state: choice of kernels, launch,
+    bounds and counts. Each command has some of them, by the names here."""
     bounds = dict(given.get("bound") or ()) | ({"carved": sys.maxsize} if given.get("deep") else {})
-    return Options(
+    wanted = Options(
         arch=given.get("arch"),
         workgroup_size=given.get("workgroup_size"),
         dynamic_lds_bytes=given.get("dynamic_lds"),
@@ -27,6 +27,7 @@ def wanted_options(given: Mapping[str, Any]) -> Options:
         all_copies=given.get("all_copies", False),
         bounds=Bounds(**bounds),
     )
+    return with_instructions(wanted) if given.get("instructions") else wanted
 
 
 def with_instructions(wanted: Options) -> Options:
