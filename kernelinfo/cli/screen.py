@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from types import TracebackType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console
 from rich.live import Live
@@ -14,25 +14,12 @@ ScreenLines = Callable[[int, int], list[str]]
 
 
 class Screen:
-    """The whole terminal, until the end of the `with` block."""
+    """The whole terminal, while `live` is started."""
 
-    def __init__(self) -> None:
-        self._console = Console()
-        self._live = Live(console=self._console, screen=True, auto_refresh=False)
+    def __init__(self, console: Console, live: Live) -> None:
+        self._console, self._live = console, live
         self._lines: ScreenLines = lambda width, height: []
-        self._size = self._console.size
-
-    def __enter__(self) -> Screen:
-        self._live.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._live.stop()
+        self._size = console.size
 
     def show(self, lines: ScreenLines) -> None:
         """Draw the lines, and draw them anew when the size of the terminal changes."""
@@ -47,3 +34,11 @@ class Screen:
         """Draw anew if the size of the terminal changed."""
         if self._console.size != self._size:
             self.show(self._lines)
+
+
+@contextmanager
+def whole_screen() -> Iterator[Screen]:
+    """The whole terminal, until the end of the block."""
+    console = Console()
+    with Live(console=console, screen=True, auto_refresh=False) as live:
+        yield Screen(console, live)

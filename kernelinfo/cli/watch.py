@@ -16,7 +16,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.output import CANNOT_ANSWER, make_view
 from kernelinfo.cli.project import configuration
-from kernelinfo.cli.screen import Screen
+from kernelinfo.cli.screen import whole_screen
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import (
     refuse_missing_sources,
@@ -170,7 +170,7 @@ def _print(pieces: Iterable[str], view: View) -> None:
 
 def _draw(found: Iterator[Event | None], watch: Watch[Any], view: View) -> None:
     """Draw the last good look in place, below the message of a command that failed since."""
-    with Screen() as screen:
+    with whole_screen() as screen:
         good: WatchLook | None = None
         failed: WatchLook | None = None
         for event in found:

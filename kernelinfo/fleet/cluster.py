@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 from distributed import Client, as_completed
 from distributed.scheduler import KilledWorker
@@ -15,20 +14,17 @@ from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, given_up, read
 _PATIENCE = "20s"
 
 
-@contextmanager
-def client(scheduler: str) -> Iterator[Client]:
-    """A client connected to the scheduler at an address such as `tls://head:8786`.
+def client(scheduler: str) -> Client:
+    """A client, to be used in a `with` block, connected to the scheduler at an address such as `tls://head:8786`.
 
     TLS uses the certificates that dask's configuration names. Raises `KernelinfoError` if the
     scheduler does not answer within 20 s.
     """
     try:
-        found = Client(scheduler, timeout=_PATIENCE)
+        return Client(scheduler, timeout=_PATIENCE)
     except Exception as error:  # tornado, ssl and the configuration raise their own
         message = f"--scheduler {scheduler}: {error}; start one by `dask scheduler`"
         raise KernelinfoError(message) from None
-    with found:
-        yield found
 
 
 def workers(client: Client) -> int:
