@@ -187,11 +187,7 @@ class _Judgement:
         yield from (f"not checked: {what}" for what in (*left_out, *self._suppressions.left_out()))
 
     def _judged(
-        self,
-        result: Result,
-        summary: KernelSummary,
-        allowed: Budget | None,
-        pinned: Pair | None,
+        self, result: Result, summary: KernelSummary, allowed: Budget | None, pinned: Pair | None
     ) -> Judged:
         findings, pair = result.findings, pinned or self._copy_of(summary)
         own = [
