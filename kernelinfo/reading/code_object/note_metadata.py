@@ -239,14 +239,15 @@ def _kernel(
         else:
             unpacker.skip()
     common.append(whole[start : unpacker.tell()])
-    arguments, name, symbol = (own.get(key, _EMPTY) for key in _OWN)
-    names = {".symbol": packed.value(symbol), ".name": packed.value(name)}
-    called = kernel_symbol(names[".symbol"], names[".name"])
+    symbol = packed.value(own.get(".symbol", _EMPTY))
+    name = packed.value(own.get(".name", _EMPTY))
+    called = kernel_symbol(symbol, name)
     if wanted and not wanted(called):
         return called, NOTHING, ()
+    arguments = own.get(".args", _EMPTY)
     is_sized = b"dynamic" in arguments and takes_dynamic_lds(packed.value(arguments))
     numbers, complaints = _numbers(_EMPTY.join(common), is_sized)
-    return called, numbers, (*complaints, *no_text(names, *names))
+    return called, numbers, (*complaints, *no_text({".symbol": symbol, ".name": name}))
 
 
 @lru_cache(maxsize=1 << 15)
