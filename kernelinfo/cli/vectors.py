@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
+from kernelinfo import __version__
 from kernelinfo.cli import options
 from kernelinfo.cli.output import write
-from kernelinfo.model.vectors import hardware, vectors
-from kernelinfo.render.vectors import render_vectors
+from kernelinfo.model.vectors import LICENSE, SCHEMA, hardware, vectors
+from kernelinfo.render.records import json_lines
 
 EXAMPLES = """
   kernelinfo vectors                              # on standard output
@@ -20,4 +23,5 @@ def command(*, output: options.Output = None) -> None:
     Each line is one case as JSON: a target, the amounts that a kernel uses, and the occupancy. The
     lines before the cases hold the constants of the hardware.
     """
-    write(render_vectors(hardware(), vectors()), output)
+    about = {"schema": SCHEMA, "kernelinfo": __version__, "license": LICENSE}
+    write(json_lines(chain([about], hardware(), vectors())), output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.errors import OptionError
@@ -13,7 +12,7 @@ from kernelinfo.render import RECORD_FORMATS, View, csv
 from kernelinfo.render.markdown import kernel_table, plain
 from kernelinfo.render.names import chosen_name, printable
 from kernelinfo.render.paint import column_cells, painted, table_lines
-from kernelinfo.render.records import render_document
+from kernelinfo.render.records import json_lines, render_document
 from kernelinfo.render.table import hidden_kernels, shown_first
 
 SCHEMA = "kernelinfo/columns/1"
@@ -37,7 +36,7 @@ def render_columns(
         return
     records = (dict(zip(names, row, strict=True)) for row in rows)
     if format == "jsonl":
-        yield from (json.dumps(record, separators=(",", ":")) + "\n" for record in records)
+        yield from json_lines(records)
         return
     every = [*records]
     yield from render_document(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kernelinfo import __version__
@@ -12,15 +12,10 @@ from kernelinfo.render.markdown import plain, table
 from kernelinfo.render.paint import aligned, cells, fitted, paint
 
 
-def render_records(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:
-    """Text of the records in a format. A table cell holds a nested value as JSON."""
-    if format == "json":
-        yield json.dumps(records[0] if len(records) == 1 else records, indent=1) + "\n"
-    elif format == "jsonl":
-        for record in records:
-            yield json.dumps(record, separators=(",", ":")) + "\n"
-    elif records:
-        yield from _table(records, format)
+def json_lines(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Each record as JSON on its own line."""
+    for record in records:
+        yield json.dumps(record, separators=(",", ":")) + "\n"
 
 
 def render_document(
@@ -28,13 +23,16 @@ def render_document(
 ) -> Iterator[str]:
     """The document as JSON, after its version; its records in the other formats.
 
-    The first key of the document is `schema`, such as `kernelinfo/calc/1`.
+    The first key of the document is `schema`, such as `kernelinfo/calc/1`. A table cell holds a
+    nested value as JSON.
     """
-    if format != "json":
-        return render_records(records, format)
-    schema, *others = document.items()
-    text = json.dumps(dict([schema, ("version", __version__), *others]), indent=1)
-    return iter([text + "\n"])
+    if format == "json":
+        schema, *others = document.items()
+        yield json.dumps(dict([schema, ("version", __version__), *others]), indent=1) + "\n"
+    elif format == "jsonl":
+        yield from json_lines(records)
+    elif records:
+        yield from _table(records, format)
 
 
 def _table(records: Sequence[Mapping[str, Any]], format: str) -> Iterator[str]:

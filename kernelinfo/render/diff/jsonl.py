@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 from kernelinfo.render.diff.json import row_document
 from kernelinfo.render.diff.rows import rows
+from kernelinfo.render.records import json_lines
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    for row in rows(comparison):
-        yield json.dumps(row_document(row), separators=(",", ":")) + "\n"
+    return json_lines(map(row_document, rows(comparison)))

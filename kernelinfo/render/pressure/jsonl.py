@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.render import View
 from kernelinfo.render.pressure.csv import COLUMNS, values
+from kernelinfo.render.records import json_lines
 
 
 def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """A line for each kernel: the columns of CSV. A value that is not stated is null."""
-    for item in items:
-        if isinstance(item, Measured):
-            row = dict(zip(COLUMNS, values(item, view), strict=True))
-            yield json.dumps(row, separators=(",", ":")) + "\n"
+    found = (item for item in items if isinstance(item, Measured))
+    return json_lines(dict(zip(COLUMNS, values(one, view), strict=True)) for one in found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +12,7 @@ from kernelinfo.render import View
 from kernelinfo.render.diff.rows import ChangedKernel
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.names import chosen_name
+from kernelinfo.render.records import json_lines
 from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
 
 SCHEMA = "kernelinfo/watch/1"
@@ -31,7 +31,7 @@ def render(look: WatchLook, view: View) -> Iterator[str]:
         "gone": [picked(one, "symbol", "name", "target", "code_object") for one in look.gone],
         "problems": as_json(look.problems),
     }
-    yield json.dumps(document, separators=(",", ":")) + "\n"
+    return json_lines([document])
 
 
 def _kernel(one: WatchedKernel, view: View) -> dict[str, Any]:
