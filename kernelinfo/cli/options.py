@@ -11,8 +11,7 @@ import typer
 from kernelinfo.cli import completion, values
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.condition import condition
-from kernelinfo.render import FORMATS, RECORD_FORMATS
-from kernelinfo.render.name_style import NameStyle
+from kernelinfo.render import FORMATS, RECORD_FORMATS, NameStyle
 
 
 def target_option(name: str, help: str) -> Any:

@@ -9,20 +9,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, TypeVar
+from typing import Any, NamedTuple, TextIO, TypeVar
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.render import View
+from kernelinfo.render import NameStyle, View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import harmless, without_commands, without_hashes
-
-if TYPE_CHECKING:
-    from kernelinfo.render.name_style import NameStyle
-
 
 CLAIM = 1  # a finding or change that the user asked to fail for
 CANNOT_ANSWER = 2  # unreadable or partly read input, an unknown target, no kernel, wrong usage

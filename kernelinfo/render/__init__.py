@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.columns import Column
     from kernelinfo.pressure.registers import RegisterClass
     from kernelinfo.pressure.source_text import SourceText
-    from kernelinfo.render.name_style import NameStyle
     from kernelinfo.rules import Selection
+
+NameStyle = Literal["short", "full", "mangled"]
+"""Values of `--names`."""
 
 
 class View(NamedTuple):

@@ -13,7 +13,7 @@ from kernelinfo.render.markdown import kernel_table, plain
 from kernelinfo.render.names import chosen_name, printable
 from kernelinfo.render.paint import column_cells, painted, table_lines
 from kernelinfo.render.records import json_lines, render_document
-from kernelinfo.render.table import hidden_kernels, shown_first
+from kernelinfo.render.table import hidden, severity, shown_first
 
 SCHEMA = "kernelinfo/columns/1"
 
@@ -48,7 +48,7 @@ def _table(
     columns: Sequence[Column], results: Sequence[Result], format: str, view: View
 ) -> Iterator[str]:
     names = [column.name for column in columns]
-    shown = shown_first(results, view)
+    shown = shown_first(results, severity, view)
     if format == "markdown":
         first = set(map(id, shown))
         others = [one for one in results if id(one) not in first]
@@ -59,12 +59,14 @@ def _table(
     kinds = "".join("n" if column.kind == "number" else "t" for column in columns)
     lines = [names, *([printable(text) for text in row] for row in cells)]
     yield from (f"{line}\n" for line in table_lines(lines, kinds, view))
-    yield from painted(hidden_kernels(len(results) - len(shown)), view)
+    yield from painted(hidden(len(results) - len(shown)), view)
 
 
 def _cells(columns: Sequence[Column], results: Sequence[Result], view: View) -> list[list[str]]:
     """The texts of the columns, a row for each kernel."""
-    in_columns = [column_cells(of, [_value(of, one, view) for one in results]) for of in columns]
+    in_columns = [
+        column_cells(of.name, [_value(of, one, view) for one in results]) for of in columns
+    ]
     return [[*row] for row in zip(*in_columns, strict=True)]
 
 

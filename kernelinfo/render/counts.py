@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Result, counted, grouped
+from kernelinfo.kernel import Item, Result, grouped
 from kernelinfo.kernel.columns import find
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import fitted, number, painted, sizes, table_lines
 from kernelinfo.render.records import render_document
+from kernelinfo.render.table import hidden
 
 CountedBy = Literal["library", "member", "target", "file", "limiter", "waves"]
 BY: tuple[CountedBy, ...] = get_args(CountedBy)
@@ -107,8 +108,7 @@ def _text(found: Mapping[str, KernelSums], by: CountedBy, view: View) -> Iterato
     cells = sums_in_words([counts for _, counts in sums])
     rows = [(by, *HEADINGS), *((name, *row) for (name, _), row in zip(sums, cells, strict=True))]
     yield from (f"{line}\n" for line in table_lines(rows, "tnnnnn", view))
-    if more := len(found) - len(shown):
-        yield from painted([[(f" … {counted(more, 'more row')}; --top 0 shows all", "dim")]], view)
+    yield from painted(hidden(len(found) - len(shown), "row"), view)
     if not view.quiet:
         text = " scratch, waves lost and code are sums: bytes per lane, waves/SIMD below the slots"
         yield from painted(fitted([(f"{text}, bytes", "dim")], view, 1), view)

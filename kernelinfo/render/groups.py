@@ -47,14 +47,6 @@ def folded_rows(results: Iterable[Result]) -> list[TableRow]:
     ]
 
 
-def first_rows(rows: list[TableRow], view: View) -> list[TableRow]:
-    """The rows, or the first `view.top` of them: the worst, unless the user sorts them."""
-    if not view.top or len(rows) <= view.top:
-        return rows
-    found = rows if view.is_sorted else sorted(rows, key=lambda row: severity(row.result))
-    return found[: view.top]
-
-
 def _rows(group: Group, width: int) -> Iterator[TableRow]:
     """Rows of a group. Results that differ only in their target share a row."""
     equal: dict[tuple[str | int | None, ...], Group] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.render.paint import aligned, cells, percent
@@ -35,23 +35,17 @@ def columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, ...]]:
 
 def within(
     width: int, labels: Sequence[Sequence[str]], numbers: Sequence[Sequence[str]]
-) -> list[list[str]]:
+) -> Iterator[list[str]]:
     """Tables as lines, each at most `width` columns wide if possible.
 
     `labels` and `numbers` are columns. The labels stand in front of each table.
     """
-    tables: list[list[str]] = []
-    shown: list[Sequence[str]] = []
-    for column in (*numbers, None):
-        lines = _table(labels, [*shown, column] if column else shown)
-        if shown and (column is None or cells(lines[0]) > width):
-            tables.append(_table(labels, shown))
-            shown = []
-        if column:
-            shown.append(column)
-    return tables
-
-
-def _table(labels: Sequence[Sequence[str]], numbers: Sequence[Sequence[str]]) -> list[str]:
-    rows = list(zip(*labels, *numbers, strict=True))
-    return [f" {line}" for line in aligned(rows, "t" * len(labels) + "n" * len(numbers))]
+    first = 0
+    while first < len(numbers):
+        for end in range(len(numbers), first, -1):
+            rows = list(zip(*labels, *numbers[first:end], strict=True))
+            lines = aligned(rows, "t" * len(labels) + "n" * (end - first))
+            if cells(lines[0]) < width:
+                break
+        yield [f" {line}" for line in lines]
+        first = end

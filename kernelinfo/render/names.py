@@ -17,8 +17,7 @@ from kernelinfo.render.paint import printable as printable
 if TYPE_CHECKING:
     from kernelinfo.compare.summary import KernelSummary
     from kernelinfo.kernel.names import KernelName
-    from kernelinfo.render import View
-    from kernelinfo.render.name_style import NameStyle
+    from kernelinfo.render import NameStyle, View
     from kernelinfo.variants.nouns import SweptKernel
 
     Named = Kernel | KernelName | KernelSummary | SweptKernel

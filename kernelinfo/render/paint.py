@@ -12,7 +12,6 @@ from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES, Launch, Resource
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.columns import Column
     from kernelinfo.kernel.rows import Value
     from kernelinfo.render import View
 
@@ -189,22 +188,15 @@ def bound(exact: bool | None) -> str:
 
 def size(count: int | None) -> str:
     """A number of bytes, in KiB if quarters are exact: `16.5 KiB`; `?` if it is unknown."""
-    if count is None:
-        return "?"
-    if count >= 1024 and count % 256 == 0:
-        return f"{count / 1024:.2f}".rstrip("0").rstrip(".") + " KiB"
-    return f"{count} B" if count else "0"
+    return size_column([count])[0]
 
 
 def size_column(counts: Sequence[int | None]) -> list[str]:
     """Cells of one column of bytes, in one unit: KiB where quarters are exact in all, else B."""
     stated = [count for count in counts if count]
     if max(stated, default=0) < 1024 or any(count % 256 for count in stated):
-        return ["?" if count is None else f"{count} B" if count else "0" for count in counts]
-    kib = [f"{(count or 0) / 1024:.2f}".rstrip("0").rstrip(".") for count in counts]
-    return [
-        f"{text} KiB" if count else size(count) for text, count in zip(kib, counts, strict=True)
-    ]
+        return [f"{count} B" if count else known(count) for count in counts]
+    return [f"{count / 1024:.17g} KiB" if count else known(count) for count in counts]
 
 
 _SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -256,9 +248,9 @@ def compiler_name(stamp: str) -> str:
     return f"{vendor}clang {after.split(' ')[0].split('-')[0]}"
 
 
-def column_cells(column: Column, values: Sequence[Value]) -> list[str]:
-    """The cells of a column: sizes with their unit, `?` for an unknown value."""
-    if column.name in ("lds", "scratch", "code"):
+def column_cells(name: str, values: Sequence[Value]) -> list[str]:
+    """The cells of the column of this name: sizes with their unit, `?` for an unknown value."""
+    if name.lower() in ("lds", "scratch", "code"):
         return size_column(cast("Sequence[int | None]", values))
     return [_cell(value) for value in values]
 

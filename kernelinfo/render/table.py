@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.model import Occupancy, Step
@@ -28,13 +28,13 @@ from kernelinfo.render.paint import (
     limiters,
     number,
     percent,
-    size_column,
     waves_per_simd,
 )
 
 if TYPE_CHECKING:
     from kernelinfo.kernel import Severity
 
+_T = TypeVar("_T")
 
 _BAR = 8
 _BAR_OF_A_CELL = " [■·]+$"
@@ -43,7 +43,6 @@ _SHOWN = (
     *("kernel", "target", "block", "vgpr", "agpr", "sgpr", "lds", "scratch", "waves", "occ"),
     "limiters",
 )
-_BYTES = ("LDS", "scratch")
 _OFTEN_ZERO = ("AGPR", "LDS", "scratch")
 _BAR_STYLES = {"■": "bold", "·": "dim"}
 _SLOTS = RESOURCES["slots"]
@@ -191,13 +190,10 @@ def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellCol
     columns: CellColumns = {_TARGET: [row.targets for row in rows]} if with_target else {}
     values = zip(*(values_of(row.result) for row in rows), strict=True)
     for heading, own in zip(_HEADING, values, strict=True):
-        is_size = heading in _BYTES
-        columns[heading] = (
-            size_column(cast("tuple[int | None, ...]", own)) if is_size else [*map(str, own)]
-        )
+        columns[heading] = column_cells(heading, own)
     limiters = columns.pop(_HEADING[-1])
     for column in more:
-        columns[column.name] = column_cells(column, [column.of(row.result) for row in rows])
+        columns[column.name] = column_cells(column.name, [column.of(row.result) for row in rows])
     return {**columns, _HEADING[-1]: limiters}
 
 
@@ -232,12 +228,11 @@ def target_of(kernel: Kernel) -> str:
     return own if target is None or target.name == own else f"{own} as {target.name}"
 
 
-def shown_first(results: Sequence[Result], view: View) -> list[Result]:
-    """The results, or the first `view.top` of them: the worst, unless the user sorts them."""
-    if not view.top or len(results) <= view.top:
-        return [*results]
-    found = results if view.is_sorted else sorted(results, key=severity)
-    return [*found[: view.top]]
+def shown_first(found: Sequence[_T], severity: Callable[[_T], Any], view: View) -> list[_T]:
+    """The results or rows, or `view.top` of them: the worst, unless the user sorts them."""
+    if not view.top or len(found) <= view.top:
+        return [*found]
+    return [*(found if view.is_sorted else sorted(found, key=severity))[: view.top]]
 
 
 def severity(result: Result) -> tuple[float, int]:
@@ -343,10 +338,10 @@ def of_all(
             yield from _line((" ", ""), head, text, view)
 
 
-def hidden_kernels(count: int) -> Iterator[list[Span]]:
-    """A line with the number of hidden kernels; no line if all are shown."""
+def hidden(count: int, noun: str = "kernel") -> Iterator[list[Span]]:
+    """A line with the number of hidden rows; no line if all are shown."""
     if count:
-        yield [(f" … {counted(count, 'more kernel')}; --top 0 shows all", "dim")]
+        yield [(f" … {counted(count, f'more {noun}')}; --top 0 shows all", "dim")]
 
 
 def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:

@@ -10,7 +10,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.groups import first_rows, folded_rows, grouped_rows
+from kernelinfo.render.groups import folded_rows, grouped_rows
 from kernelinfo.render.names import attributed, heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, compiler_name, fitted, painted, wrap
 from kernelinfo.render.summary import summary
@@ -19,9 +19,10 @@ from kernelinfo.render.table import (
     Label,
     TableRow,
     finding_counts,
-    hidden_kernels,
+    hidden,
     of_all,
     of_each,
+    severity,
     shown_first,
     table,
     target_of,
@@ -55,9 +56,9 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
             text = f" × N = N kernels with equal numbers share a row; {grouped(count)} folded"
             yield from fitted([(text, "dim")], view, 1)
     else:
-        shown = shown_first(report.results, view)
+        shown = shown_first(report.results, severity, view)
         yield from _by_code_object(report, shown, names, short, view)
-    yield from hidden_kernels(len(report.results) - len(shown))
+    yield from hidden(len(report.results) - len(shown))
     if not view.quiet:
         longest = 0 if brief else max(cells(names[result.kernel.symbol]) for result in shown)
         yield from _below(report, shown, label, view, longest)
@@ -99,7 +100,7 @@ def _rows(report: Report, is_long: bool, view: View) -> tuple[list[TableRow], li
     worst_first = is_long and not view.is_sorted
     if view.group or worst_first:
         return grouped_rows(report.results, view, worst_first=worst_first)
-    rows = first_rows(folded_rows(report.results), view)
+    rows = shown_first(folded_rows(report.results), lambda row: severity(row.result), view)
     return rows, [result for row in rows for result in row.results]
 
 
@@ -219,8 +220,8 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     """Lines with the counts of findings and kernels, and the commands that explain them."""
     found = [finding for result in report.results for finding in result.findings]
     line: list[Span] = [(" ", "")]
-    for severity, count in finding_counts(found).items():
-        line += [(", " if line[1:] else "", ""), (count, SEVERITY_STYLES[severity])]
+    for how_bad, count in finding_counts(found).items():
+        line += [(", " if line[1:] else "", ""), (count, SEVERITY_STYLES[how_bad])]
     problems = f"{counted(len(report.problems), 'problem')}: not all was read"
     kernels = counted(len(report.results), "kernel")
     code_objects = counted(len(report.code_objects), "code object")

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import counted
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import RECORD_FORMATS, View
@@ -17,6 +16,7 @@ from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import number, painted, table_lines
 from kernelinfo.render.records import render_document
+from kernelinfo.render.table import hidden
 
 SCHEMA = "kernelinfo/diff-counts/1"
 
@@ -58,8 +58,7 @@ def _text(
     ]
     lines = table_lines([(by, *HEADINGS), *cells], "tnnnnn", view)
     yield from (f"{line}\n" for line in lines)
-    if more := len(rows) - len(shown):
-        yield from painted([[(f" … {counted(more, 'more row')}; --top 0 shows all", "dim")]], view)
+    yield from painted(hidden(len(rows) - len(shown), "row"), view)
 
 
 def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[str, KernelSums]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
@@ -13,12 +13,9 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import base_name
+from kernelinfo.render import NameStyle, View
 from kernelinfo.render.names import BETWEEN, name_of, printable, told_apart
 from kernelinfo.render.paint import bound, cells, compiler_name, waves_per_simd
-
-if TYPE_CHECKING:
-    from kernelinfo.render import View
-    from kernelinfo.render.name_style import NameStyle
 
 Status = Effect | Literal["renamed", "gone", "new"]
 

@@ -10,7 +10,7 @@ from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.totals import totals
 from kernelinfo.render.names import folded, printable
 from kernelinfo.render.paint import Span, cells, fitted, left, painted
-from kernelinfo.render.table import hidden_kernels
+from kernelinfo.render.table import hidden
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9
@@ -56,4 +56,4 @@ def _table(found: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Spa
             yield from ([(" " * _INDENT + other, "")] for other in others)
             status, line = (" " * _INDENT, ""), row.why
         yield from fitted([status, (line, "")], view, _INDENT)
-    yield from hidden_kernels(len(found) - sum(one.rows for one in shown))
+    yield from hidden(len(found) - sum(one.rows for one in shown))

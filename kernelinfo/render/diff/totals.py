@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
@@ -19,19 +18,6 @@ _SUMMED = (
     ("code", ("code_bytes",)),
 )
 """Name in the line, and the summed fields of `KernelNumbers`."""
-_COUNTED = tuple(
-    (number.noun, (number.field,)) for number in INSTRUCTION_NUMBERS if number.field != "other"
-)
-
-
-class _Sum(NamedTuple):
-    """One number of the pairs that state it in both builds."""
-
-    old: float
-    new: float
-    less: int
-    """Number of kernels with less in the new build."""
-    more: int
 
 
 def totals(comparison: Comparison) -> str:
@@ -44,43 +30,34 @@ def totals(comparison: Comparison) -> str:
     if not moved:
         return ""
     share = 100 * len(moved) / len(comparison.pairs)
-    parts = [
-        *(f"{name} {_change(_sum(moved, fields), 'better')}" for name, fields in _SUMMED),
-        *_instructions(moved),
-    ]
+    parts = [f"{name} {_change(moved, fields, 'better', 'worse')}" for name, fields in _SUMMED]
+    for number in INSTRUCTION_NUMBERS:
+        text = _change(moved, (number.field,), "less", "more")
+        if text != "0" and number.field != "other":
+            parts.append(f"{number.noun} {text}")
     kernels = "kernel" if len(moved) == 1 else "kernels"
     return (
         f"Totals from {grouped(len(moved))} ({_percent(share)}) moved {kernels}: {', '.join(parts)}"
     )
 
 
-def _instructions(moved: Sequence[Pair]) -> Iterator[str]:
-    for name, fields in _COUNTED:
-        found = _sum(moved, fields)
-        if found.less or found.more:
-            yield f"{name} {_change(found, 'less')}"
+def _change(pairs: Iterable[Pair], fields: Sequence[str], less: str, more: str) -> str:
+    """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`: the change of numbers that both builds state.
 
-
-def _sum(pairs: Iterable[Pair], fields: Sequence[str]) -> _Sum:
-    before = after = less = more = 0.0
+    `less` and `more` are words for kernels with less and with more in the new build."""
+    total = by = 0
+    counts = {less: 0, more: 0}
     for pair in pairs:
         sides = pair.old.numbers, pair.new.numbers
         values = [tuple(getattr(side, one) for side in sides) for one in fields]
         known = [(old, new) for old, new in values if old is not None and new is not None]
-        old, new = sum(old for old, _ in known), sum(new for _, new in known)
-        before, after = before + old, after + new
-        less, more = less + (new < old), more + (new > old)
-    return _Sum(before, after, int(less), int(more))
-
-
-def _change(found: _Sum, fewer: str) -> str:
-    """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`. `fewer` names the kernels with less."""
-    greater = {"better": "worse", "less": "more"}[fewer]
-    counts = ((found.less, fewer), (found.more, greater))
-    split = [f"{grouped(count)} {word}" for count, word in counts if count]
-    by = found.new - found.old
-    if by and found.old:
-        split.insert(0, f"{_sign(by)}{_percent(100 * abs(by) / found.old)}")
+        change = sum(new - old for old, new in known)
+        total, by = total + sum(old for old, _ in known), by + change
+        if change:
+            counts[less if change < 0 else more] += 1
+    split = [f"{grouped(count)} {word}" for word, count in counts.items() if count]
+    if by and total:
+        split.insert(0, f"{_sign(by)}{_percent(100 * abs(by) / total)}")
     return f"{_sign(by)}{grouped(abs(by))}" + (f" ({', '.join(split)})" if split else "")
 
 

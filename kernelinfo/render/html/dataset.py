@@ -16,10 +16,9 @@ from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
 from kernelinfo.reading.target_id import target_id
-from kernelinfo.render import View
+from kernelinfo.render import NameStyle, View
 from kernelinfo.render.html.pieces import ROWS, PagePiece, Shared, batches, piece
 from kernelinfo.render.json import as_json
-from kernelinfo.render.name_style import NameStyle
 from kernelinfo.render.names import member_path, name_of, names_of, printable
 from kernelinfo.render.notes import code_parts, expected
 from kernelinfo.render.paint import compiler_name

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from kernelinfo.kernel import Result
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import bound, known, limiters, number, size_column
+from kernelinfo.render.paint import bound, column_cells, known, limiters, number
 from kernelinfo.render.sweep.words import labels
 from kernelinfo.variants.nouns import AS_COMPILED, SweptKernel, Variant, cost_of
 
@@ -19,8 +19,6 @@ LEGEND = (
     "reloads = inside loops"
 )
 
-
-_BYTES = ("scratch", "LDS", "code")
 _Values = tuple[str | int | None, ...]
 
 
@@ -53,11 +51,7 @@ def rows(kernel: SweptKernel) -> tuple[SweepRow, ...]:
         values = _values(variant.result) if variant.result else ()
         found.setdefault((values, variant.error), []).append(variant)
     compiled = zip(*(values for values, _ in found if values), strict=True)
-    columns = [
-        size_column(cast("tuple[int | None, ...]", own)) if heading in _BYTES else map(str, own)
-        for heading, own in zip(HEADING, compiled, strict=False)
-    ]
-    cells = zip(*columns, strict=True)
+    cells = zip(*map(column_cells, HEADING, compiled), strict=True)
     return tuple(
         SweepRow(tuple(same), next(cells) if values else ()) for (values, _), same in found.items()
     )

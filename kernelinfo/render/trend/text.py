@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kernelinfo.fleet.history import BuildTotals, Trend
 from kernelinfo.kernel import counted, grouped
-from kernelinfo.render import View
+from kernelinfo.render import NameStyle, View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.names import BETWEEN, folded, name_of, printable, told_apart
 from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, sizes, table_lines
 from kernelinfo.render.records import render_table
-from kernelinfo.render.table import hidden_kernels
+from kernelinfo.render.table import hidden
 from kernelinfo.render.trend.rows import (
     GROUPS,
     PLACES,
@@ -27,9 +27,6 @@ from kernelinfo.render.trend.rows import (
     step_in_words,
     told_builds,
 )
-
-if TYPE_CHECKING:
-    from kernelinfo.render.name_style import NameStyle
 
 _HEADING = (
     *("build", "kernels", "waves/SIMD", "spilling", "scratch", "VGPRs", "code"),
@@ -135,7 +132,7 @@ def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
         for part in folded(of.name, view.width - _INDENT, 2):
             yield [(" " * _INDENT + part, "")]
         yield from fitted([(" " * _INDENT + one.why, "")], view, _INDENT)
-    yield from hidden_kernels(len(found) - sum(len(of.rows) for of in folded_rows))
+    yield from hidden(len(found) - sum(len(of.rows) for of in folded_rows))
 
 
 class _MovedKernels(NamedTuple):

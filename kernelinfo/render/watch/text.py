@@ -15,7 +15,7 @@ from kernelinfo.render.diff.rows import ChangedKernel
 from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.names import attributed, member_path, names_of, printable
 from kernelinfo.render.paint import Span, compiler_name, fitted, painted, waves_per_simd
-from kernelinfo.render.table import TableRow, hidden_kernels, in_words, next_step, table, target_of
+from kernelinfo.render.table import TableRow, hidden, in_words, next_step, table, target_of
 from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
 
 _INDENT = 8
@@ -75,7 +75,7 @@ def _rows(look: WatchLook, view: View) -> Iterator[list[Span]]:
     several = len({target_of(one) for one in kernels}) > 1
     names, short = names_of(kernels, view.names), names_of(kernels, "short")
     yield from table(found, names, short, view, with_target=several)
-    yield from hidden_kernels(len(look.kernels) - len(shown))
+    yield from hidden(len(look.kernels) - len(shown))
     yield []
 
 

@@ -1,7 +1,0 @@
-"""Values of `--names`."""
-
-from __future__ import annotations
-
-from typing import Literal
-
-NameStyle = Literal["short", "full", "mangled"]
