@@ -145,27 +145,19 @@ _TIERS: tuple[tuple[Callable[[KernelOrigin], str], ...], ...] = (
 
 
 def attributed(kernels: Sequence[Attributed], names: Mapping[str, str]) -> list[str]:
-    """The name of each kernel, with the text that tells it apart; see `attributed_rows`."""
-    return attributed_rows([[kernel] for kernel in kernels], names)
-
-
-def attributed_rows(
-    rows: Sequence[Sequence[Attributed]], names: Mapping[str, str], *, targets: bool = True
-) -> list[str]:
-    """The name of each row of kernels, with the text that tells it apart from rows of that name.
-
-    `names` maps symbols to names; the kernels of a row have one symbol. Added are, in this order
-    and only as needed, the target with features, the library or member, constants and options of
-    Triton, and the symbol: `gemm · gfx90a:xnack+ · libfoo.so`. Without `targets` the target is not
-    added, as in tables that have a column for it.
-    """
-    return told_apart(rows, [names[row[0].symbol] for row in rows], targets=targets)
+    """The name of each kernel, told apart; `names` maps symbols to names."""
+    return told_apart([[one] for one in kernels], [names[one.symbol] for one in kernels])
 
 
 def told_apart(
     rows: Sequence[Sequence[Attributed]], called: Sequence[str], *, targets: bool = True
 ) -> list[str]:
-    """The text of each row of kernels, with more where several have it; see `attributed_rows`."""
+    """The text of each row of kernels, with more where several rows have it.
+
+    Added are, in this order and only as needed, the target with features, the library or member,
+    constants and options of Triton, and the symbol: `gemm · gfx90a:xnack+ · libfoo.so`. Without
+    `targets` the target is not added, as in tables that have a column for it.
+    """
     texts, groups = [*called], defaultdict[str, list[int]](list)
     for index, text in enumerate(texts):
         groups[text].append(index)
@@ -203,15 +195,15 @@ def _shared(row: Sequence[Attributed]) -> KernelOrigin:
     origins = list(dict.fromkeys(map(_origin, row)))
     if not origins[1:]:
         return origins[0]
-    texts = {
-        field: [*dict.fromkeys(getattr(origin, field) for origin in origins)]
-        for field in KernelOrigin._fields
-        if field != "options"
-    }
-    some = {
-        name: f"{of[0]} + {len(of) - 1} more" if of[1:] else of[0] for name, of in texts.items()
-    }
-    return KernelOrigin(options=(), **some)
+    fields = (field for field in KernelOrigin._fields if field != "options")
+    texts = {field: several(getattr(origin, field) for origin in origins) for field in fields}
+    return KernelOrigin(options=(), **texts)
+
+
+def several(texts: Iterable[str]) -> str:
+    """The first of different texts and the number of the others: `libfoo.so + 7 more`."""
+    first, *others = dict.fromkeys(texts)
+    return f"{first} + {len(others)} more" if others else first
 
 
 def _origin(kernel: Attributed) -> KernelOrigin:

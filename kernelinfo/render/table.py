@@ -12,7 +12,7 @@ from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.model import Occupancy, Step
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import View
-from kernelinfo.render.names import BETWEEN, attributed_rows, folded
+from kernelinfo.render.names import BETWEEN, folded, told_apart
 from kernelinfo.render.paint import (
     Span,
     aligned,
@@ -75,7 +75,8 @@ def named(
 ) -> Iterator[str]:
     """The name of each row: `gemm · libfoo.so × 6`. `names` maps symbols to names."""
     of_rows = [[result.kernel for result in row.results] for row in rows]
-    texts = attributed_rows(of_rows, names, targets=not with_target)
+    called = [names[row.result.kernel.symbol] for row in rows]
+    texts = told_apart(of_rows, called, targets=not with_target)
     for row, text in zip(rows, texts, strict=True):
         yield f"{text} × {len(row.results)}" if row.is_folded else text
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
@@ -51,14 +51,18 @@ def _text(
     rows: list[tuple[str, KernelSums, KernelSums]], by: CountedBy, view: View
 ) -> Iterator[str]:
     shown = rows[: view.top or None]
-    sums = sums_in_words([one for _, old, new in shown for one in (old, new)])
-    cells = [
-        (printable(name), *map(arrow, old, new))
-        for (name, *_), old, new in zip(shown, sums[::2], sums[1::2], strict=True)
-    ]
-    lines = table_lines([(by, *HEADINGS), *cells], "tnnnnn", view)
+    lines = table_lines([(by, *HEADINGS), *in_both(shown)], "tnnnnn", view)
     yield from (f"{line}\n" for line in lines)
     yield from painted(hidden(len(rows) - len(shown), "row"), view)
+
+
+def in_both(rows: Sequence[tuple[str, KernelSums, KernelSums]]) -> list[tuple[str, ...]]:
+    """The name and the sums of each row, `26 → 27` for those of both builds."""
+    sums = sums_in_words([one for _, old, new in rows for one in (old, new)])
+    return [
+        (printable(name), *map(arrow, old, new))
+        for (name, *_), old, new in zip(rows, sums[::2], sums[1::2], strict=True)
+    ]
 
 
 def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[str, KernelSums]:

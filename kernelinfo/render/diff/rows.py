@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -14,7 +14,7 @@ from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render import NameStyle, View
-from kernelinfo.render.names import BETWEEN, name_of, printable, told_apart
+from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_apart
 from kernelinfo.render.paint import bound, cells, compiler_name, waves_per_simd
 
 Status = Effect | Literal["renamed", "gone", "new"]
@@ -60,11 +60,11 @@ class ChangedKernel(NamedTuple):
         return self.old or self.kernel, self.new or self.kernel
 
 
-def place(row: ChangedKernel) -> str:
-    """Library or member of the kernel: `libfoo.so.1`; empty for a build of one file or source."""
-    path, member = row.kernel.place
+def place(kernel: KernelSummary) -> str:
+    """Library or member of a kernel: `libfoo.so.1`; empty for a build of one file or source."""
+    path, member = kernel.place
     of = (member or path).partition(":")[0]
-    if of == row.kernel.processor:  # a source compiled for several targets
+    if of == kernel.processor:  # a source compiled for several targets
         return ""
     return printable(member_file(member).rpartition("/")[2] or (library_of(path) if path else ""))
 
@@ -97,11 +97,11 @@ def folded_rows(
     groups = [*equal.values()][:top]
     found = [row for of in groups for row in of]
     targets = not has_target_column and len({*map(target_of, found)}) > 1
-    places = len({*map(place, found)}) > 1
+    places = len({place(row.kernel) for row in found}) > 1
     texts = [
         name
-        + _among(of, target_of) * targets
-        + _among(of, place) * places
+        + among(map(target_of, of)) * targets
+        + among(place(row.kernel) for row in of) * places
         + (BETWEEN + of[0].options if of[0].options else "")
         for (_, name, *_), of in zip(equal, groups, strict=False)
     ]
@@ -125,16 +125,15 @@ def target_of(row: ChangedKernel) -> str:
     return printable(arrow(*(kernel.target for kernel in row.sides)))
 
 
-def _among(found: Sequence[ChangedKernel], of: Callable[[ChangedKernel], str]) -> str:
-    """The target or library of rows: ` · libfoo.so + 7 more`; empty if they have none."""
-    first, *others = dict.fromkeys(map(of, found))
-    more = f" + {len(others)} more" if others else ""
-    return f" · {first}{more}" if first or more else ""
+def among(texts: Iterable[str]) -> str:
+    """The targets or libraries of rows: ` · libfoo.so + 7 more`; empty if they have none."""
+    text = several(texts)
+    return f"{BETWEEN}{text}" if text else ""
 
 
 def rows(comparison: Comparison) -> list[ChangedKernel]:
     """All rows: affected kernels first, worst first; the order does not depend on the builds'."""
-    of_pairs = map(_of_pair, comparison.pairs)
+    of_pairs = map(of_pair, comparison.pairs)
     found = [row for row in of_pairs if row.status != "same"]
     found += [ChangedKernel("gone", kernel, None) for kernel in comparison.gone]
     found += [ChangedKernel("new", None, kernel) for kernel in comparison.new]
@@ -263,7 +262,8 @@ def arrow(old: str, new: str) -> str:
     return new if old == new else f"{old} → {new}"
 
 
-def _of_pair(pair: Pair) -> ChangedKernel:
+def of_pair(pair: Pair) -> ChangedKernel:
+    """The row of a pair; its status is `same` if no number moved."""
     moves = pair.moves
     status: Status = effect(moves)
     if status == "same" and pair.renamed:

@@ -12,8 +12,8 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.render import RECORD_FORMATS, View
-from kernelinfo.render.diff.rows import ChangedKernel, arrow, place
-from kernelinfo.render.names import BETWEEN, name_of, printable, told_apart
+from kernelinfo.render.diff.rows import among, arrow, place
+from kernelinfo.render.names import name_of, printable, told_apart
 from kernelinfo.render.paint import fitted, painted
 from kernelinfo.render.records import render_document, render_table
 
@@ -50,17 +50,6 @@ def _kernel(of: Pairs) -> KernelSummary:
     return next(iter(of.values())).new
 
 
-def _place(kernel: KernelSummary) -> str:
-    return place(ChangedKernel("changed", None, kernel))
-
-
-def _places(kernels: Iterable[KernelSummary]) -> str:
-    """` · libfoo.so + 7 more`; empty for kernels of one file."""
-    first, *others = dict.fromkeys(map(_place, kernels))
-    more = f" + {len(others)} more" if others else ""
-    return f"{BETWEEN}{first}{more}" if first or more else ""
-
-
 def _text(
     targets: Sequence[str], every: Sequence[Pairs], comparison: Comparison, view: View
 ) -> Iterator[str]:
@@ -76,8 +65,8 @@ def _text(
             equal.setdefault((name, *moved), []).append(_kernel(of))
     keys, groups = [*equal][: view.top or None], [*equal.values()][: view.top or None]
     called = [name for name, *_ in keys]
-    if len({*map(_place, chain(*groups))}) > 1:
-        called = [f"{name}{_places(of)}" for name, of in zip(called, groups, strict=True)]
+    if len({*map(place, chain(*groups))}) > 1:
+        called = [f"{name}{among(map(place, of))}" for name, of in zip(called, groups, strict=True)]
     names = told_apart(groups, called)
     rows = [
         (*moved, f"{name} × {len(of)}" if of[1:] else name)

@@ -8,12 +8,12 @@ from typing import Any
 from kernelinfo.fleet.history import History, Trend
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.render import View
+from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles, place_of
 from kernelinfo.render.html.pieces import PagePiece, Shared, batches, piece
 from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.trend.rows import (
-    GROUPS,
     PLACES,
     TrendRow,
     groups,
@@ -45,7 +45,7 @@ def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
             "steps": ["", *map(step_in_words, trend.steps)],
             "recompiled": recompiled(trend),
             "moved_in": [PLACES, *places(found)],
-            "groups": [(trend.by, *GROUPS), *groups(trend)] if trend.by else [],
+            "groups": [(trend.by, *HEADINGS), *groups(trend)] if trend.by else [],
             "measures": _MEASURES,
         }
     )

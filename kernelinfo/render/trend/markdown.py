@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.fleet.history import Trend
-from kernelinfo.kernel import grouped
 from kernelinfo.render import View
+from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.markdown import HEADING, cells_of
 from kernelinfo.render.markdown import code, folded, kernel_table, plain, table
 from kernelinfo.render.names import BETWEEN
-from kernelinfo.render.paint import sizes
 from kernelinfo.render.trend.rows import (
-    GROUPS,
     PLACES,
     TrendRow,
     groups,
@@ -21,7 +19,6 @@ from kernelinfo.render.trend.rows import (
     places,
     recompiled,
     rows,
-    step_in_words,
     told_builds,
 )
 
@@ -36,7 +33,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
     for build, words in recompiled(trend):
         yield f"\nCompiler of {code(build)}: {plain(words)}\n"
     if trend.by:
-        yield from table((trend.by, *GROUPS), [tuple(map(plain, row)) for row in groups(trend)])
+        yield from table((trend.by, *HEADINGS), [tuple(map(plain, row)) for row in groups(trend)])
     else:
         yield from _moved(found, view)
     yield from folded("builds", _BUILDS, list(_builds(trend)))
@@ -59,17 +56,5 @@ def _cells(of: TrendRow, view: View) -> tuple[str, ...]:
 
 
 def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
-    steps = ["", *map(step_in_words, trend.steps)]
-    scratch = sizes([build.scratch_bytes_per_lane for build in trend.builds])
-    code_bytes = sizes([build.code_bytes for build in trend.builds])
-    for index in told_builds(trend):
-        build = trend.builds[index]
-        yield (
-            code(build.name),
-            grouped(build.kernels),
-            grouped(build.waves_per_simd),
-            grouped(build.spilling),
-            scratch[index],
-            code_bytes[index],
-            plain(steps[index]),
-        )
+    for index, (*numbers, _, code_bytes, step) in told_builds(trend):
+        yield code(trend.builds[index].name), *numbers, code_bytes, plain(step)

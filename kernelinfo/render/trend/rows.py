@@ -7,12 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from kernelinfo.fleet.history import History, Trend
+from kernelinfo.fleet.history import History, Sums, Trend
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.library import member_file
+from kernelinfo.render.counts import KernelSums
 from kernelinfo.render.diff import rows as diff
+from kernelinfo.render.diff.counts import in_both
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import compiler_name, sizes
 
@@ -125,17 +127,25 @@ def _recompiled_in_words(change: Recompiled, libraries: int) -> str:
     return f"{words} in {grouped(change.libraries)} of {grouped(libraries)} libraries"
 
 
-def told_builds(trend: Trend) -> Iterator[int]:
-    """Indexes of the builds to list: all of up to 12; else the first, the last, and those in which
-    a kernel is affected, came or went, a compiler changed or something could not be read."""
+def told_builds(trend: Trend) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """(index, cells) of the builds to list: all of up to 12; else the first, the last, and those in
+    which a kernel is affected, came or went, a compiler changed or something could not be read.
+
+    Cells are the sums of kernels, waves per SIMD, spilling ones, scratch, VGPRs and code, and the
+    step from the build before in words."""
     last = len(trend.builds) - 1
     changed = {name for name, _ in recompiled(trend)}
+    scratch = sizes([build.scratch_bytes_per_lane for build in trend.builds])
+    code = sizes([build.code_bytes for build in trend.builds])
     for index, build in enumerate(trend.builds):
-        step = trend.steps[index - 1].comparison if index else None
-        moved = step and (step.gone or step.new or any(pair.affected for pair in step.pairs))
+        step = trend.steps[index - 1] if index else None
+        of = step and step.comparison
+        moved = of and (of.gone or of.new or any(pair.affected for pair in of.pairs))
         is_edge = index in (0, last) or last < _MOST_BUILDS
         if is_edge or moved or build.problems or build.name in changed:
-            yield index
+            sums = map(grouped, (build.kernels, build.waves_per_simd, build.spilling))
+            words = step_in_words(step) if step else ""
+            yield index, (*sums, scratch[index], grouped(build.vgprs), code[index], words)
 
 
 STATUSES: tuple[diff.Status, ...] = ("worse", "mixed", "changed", "better", "gone", "new")
@@ -173,27 +183,18 @@ def _waves_lost(of: TrendRow) -> float:
     return max(0, (waves.old or 0) - (waves.new or 0)) if waves else 0
 
 
-GROUPS = ("kernels", "spilling", "scratch", "waves lost", "code")
-"""Heading of the table of groups, behind the name of their key."""
-
-
 def groups(trend: Trend) -> list[tuple[str, ...]]:
-    """One row per group: `26 → 27` for a number of the first and the last build."""
-    scratch, code = (
-        sizes([getattr(side, field) for one in trend.groups for side in (one.old, one.new)])
-        for field in ("scratch_bytes_per_lane", "code_bytes")
+    """One row per group, its key and `HEADINGS`: `26 → 27` for the first and the last build."""
+    return in_both(
+        [
+            (key.removesuffix(".0"), _sums(old, waves_lost), _sums(new, waves_lost))
+            for key, old, new, waves_lost in trend.groups
+        ]
     )
-    return [
-        (
-            printable(one.key.removesuffix(".0")),
-            diff.arrow(grouped(one.old.kernels), grouped(one.new.kernels)),
-            diff.arrow(grouped(one.old.spilling), grouped(one.new.spilling)),
-            diff.arrow(*scratch[2 * index : 2 * index + 2]),
-            grouped(one.waves_lost),
-            diff.arrow(*code[2 * index : 2 * index + 2]),
-        )
-        for index, one in enumerate(trend.groups)
-    ]
+
+
+def _sums(of: Sums, waves_lost: float) -> KernelSums:
+    return KernelSums(of.kernels, of.spilling, of.scratch_bytes_per_lane, waves_lost, of.code_bytes)
 
 
 def sparkline(history: History) -> str:

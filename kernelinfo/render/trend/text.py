@@ -6,16 +6,16 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kernelinfo.fleet.history import BuildTotals, Trend
-from kernelinfo.kernel import counted, grouped
+from kernelinfo.kernel import counted
 from kernelinfo.render import NameStyle, View
+from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.text import STYLES
-from kernelinfo.render.names import BETWEEN, folded, name_of, printable, told_apart
-from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, sizes, table_lines
+from kernelinfo.render.names import BETWEEN, folded, name_of, printable, several, told_apart
+from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, table_lines
 from kernelinfo.render.records import render_table
 from kernelinfo.render.table import hidden
 from kernelinfo.render.trend.rows import (
-    GROUPS,
     PLACES,
     TrendRow,
     groups,
@@ -24,7 +24,6 @@ from kernelinfo.render.trend.rows import (
     recompiled,
     rows,
     sparkline,
-    step_in_words,
     told_builds,
 )
 
@@ -51,8 +50,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         yield from render_table(columns, [*_builds(trend)], view)
         yield " sums over the kernels of a build; VGPRs as used\n\n"
     if trend.by:
-        heading = (trend.by, *GROUPS)
-        lines = [heading, *groups(trend)]
+        lines = [(trend.by, *HEADINGS), *groups(trend)]
         yield from (f"{line}\n" for line in table_lines(lines, "tnnnnn", view))
         return
     yield from _places(found, view)
@@ -60,25 +58,14 @@ def render(trend: Trend, view: View) -> Iterator[str]:
 
 
 def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
-    steps = ["", *map(step_in_words, trend.steps)]
-    scratch = sizes([build.scratch_bytes_per_lane for build in trend.builds])
-    code = sizes([build.code_bytes for build in trend.builds])
     before = -1
-    for index in told_builds(trend):
+    for index, (*numbers, step) in told_builds(trend):
         if left_out := index - before - 1:
             more = f"{counted(left_out, 'build')} without a kernel affected"
             yield ("…", *("",) * (len(_HEADING) - 2), more)
         before, build = index, trend.builds[index]
-        yield (
-            printable(build.name),
-            grouped(build.kernels),
-            grouped(build.waves_per_simd),
-            grouped(build.spilling),
-            scratch[index],
-            grouped(build.vgprs),
-            code[index],
-            " · ".join(filter(None, (steps[index], *_about(build)))),
-        )
+        about = " · ".join(filter(None, (step, *_about(build))))
+        yield printable(build.name), *numbers, about
 
 
 def _about(build: BuildTotals) -> Iterator[str]:
@@ -155,7 +142,7 @@ def _folded(found: Sequence[TrendRow], names: NameStyle, top: int | None) -> lis
         seen = (one.row.status, sparkline(one.history), one.moved_in_words, one.why)
         equal.setdefault((name, one.history.latest.target, *seen), []).append(one)
     groups = [*equal.values()][:top]
-    libraries = [_libraries(of) for of in groups]
+    libraries = [several(one.library for one in of) for of in groups]
     places = [" ".join((name, *key[1:2])) for name, key in zip(libraries, equal, strict=False)]
     texts = [f"{place} {name}" for place, (name, *_) in zip(places, equal, strict=False)]
     apart = told_apart([[one.row.kernel for one in of] for of in groups], texts)
@@ -163,9 +150,3 @@ def _folded(found: Sequence[TrendRow], names: NameStyle, top: int | None) -> lis
         _MovedKernels(tuple(of), library, text[len(place) + 1 :] + f" × {len(of)}" * (len(of) > 1))
         for of, library, place, text in zip(groups, libraries, places, apart, strict=True)
     ]
-
-
-def _libraries(of: Sequence[TrendRow]) -> str:
-    """The library of rows, or the first of several and the number of others."""
-    first, *others = dict.fromkeys(one.library for one in of)
-    return f"{first} + {len(others)} more" if others else first

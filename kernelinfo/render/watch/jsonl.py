@@ -9,7 +9,7 @@ from kernelinfo import __version__
 from kernelinfo.compare.changes import Pair
 from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import ChangedKernel
+from kernelinfo.render.diff.rows import of_pair
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.names import chosen_name
 from kernelinfo.render.records import json_lines
@@ -50,10 +50,7 @@ def _kernel(one: WatchedKernel, view: View) -> dict[str, Any]:
 
 def _moved(pair: Pair | None) -> dict[str, Any] | None:
     """The numbers that moved; None without an earlier state or if none did."""
-    if pair is None or not pair.moves:
-        return None
-    row = ChangedKernel(pair.effect, pair.old, pair.new, pair.match, pair.moves)
-    return picked(row, "why", "moves")
+    return picked(of_pair(pair), "why", "moves") if pair and pair.moves else None
 
 
 def _peak(line: PeakLine | None) -> dict[str, Any] | None:

@@ -6,12 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from kernelinfo.compare.changes import Pair
 from kernelinfo.kernel import Kernel, counted, grouped
-from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.pressure.nouns import Peak
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import ChangedKernel
+from kernelinfo.render.diff.rows import of_pair
 from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.names import attributed, member_path, names_of, printable
 from kernelinfo.render.paint import Span, compiler_name, fitted, painted, waves_per_simd
@@ -82,14 +80,11 @@ def _rows(look: WatchLook, view: View) -> Iterator[list[Span]]:
 def _heading(look: WatchLook) -> list[Span]:
     origins = [*dict.fromkeys(one.result.kernel.code_object for one in look.kernels)]
     paths = [*dict.fromkeys(member_path(one.path, one.member) for one in origins)]
-    about = (_some([one.target or "?" for one in origins], "target"), _compilers(origins))
+    compilers = [compiler_name(one.compiler) for one in origins if one.compiler]
+    about = (_some([one.target or "?" for one in origins], "target"), _some(compilers, "compiler"))
     what = paths[0] if len(paths) == 1 else counted(len(paths), "file")
     kernels = counted(len(look.kernels), "kernel")
     return [(what, "bold"), ("   " + " · ".join(filter(None, (*about, kernels))), "")]
-
-
-def _compilers(origins: Sequence[CodeObject]) -> str:
-    return _some([compiler_name(one.compiler) for one in origins if one.compiler], "compiler")
 
 
 def _some(texts: Sequence[str], noun: str) -> str:
@@ -101,7 +96,7 @@ def _some(texts: Sequence[str], noun: str) -> str:
 def _details(look: WatchLook, view: View) -> Iterator[list[Span]]:
     shown = [one for one in look.kernels[: view.top or None] if _is_told(one, look, view)]
     kernels = [one.result.kernel for one in shown]
-    for one, name in zip(shown, _labels(kernels), strict=True):
+    for one, name in zip(shown, attributed(kernels, names_of(kernels, "short")), strict=True):
         yield from _of_kernel(one, name, look, view)
     for gone in look.gone:
         waves = "?" if gone.waves_per_simd is None else f"{waves_per_simd(gone.waves_per_simd)}"
@@ -118,17 +113,13 @@ def _is_told(one: WatchedKernel, look: WatchLook, view: View) -> bool:
     return one.has_changed or bool(one.peak) or (view.fold and one.since_first is not None)
 
 
-def _labels(kernels: Sequence[Kernel]) -> list[str]:
-    return attributed(kernels, names_of(kernels, "short"))
-
-
 def _of_kernel(one: WatchedKernel, name: str, look: WatchLook, view: View) -> Iterator[list[Span]]:
     status = one.status if one.has_changed else ""
     before = [(f" {status:<6} ", STYLES.get(status, "")), (name, "bold")]
     why = _why(one)
     yield from fitted([*before, (f"  {why}" if why else "", "")], view, _INDENT)
     if one.since_first and one.since_first != one.since_previous:
-        text = f"since the first look: {_moved(one.since_first)}"
+        text = f"since the first look: {of_pair(one.since_first).why}"
         yield from fitted([(" " * _INDENT, ""), (text, "dim")], view, _INDENT)
     if one.peak and one.peak.peak.pressure.vector:
         yield from fitted([(f" {_peak(one.peak, one.result.kernel, name)}", "")], view, _INDENT)
@@ -149,13 +140,8 @@ def _findings(one: WatchedKernel, look: WatchLook) -> Iterator[str]:
 
 def _why(one: WatchedKernel) -> str:
     if one.since_previous and one.moves:
-        return _moved(one.since_previous)
+        return of_pair(one.since_previous).why
     return "no number moved, other findings" if one.has_changed and not one.is_new else ""
-
-
-def _moved(pair: Pair) -> str:
-    """The numbers of a pair that moved, in words."""
-    return ChangedKernel(pair.effect, pair.old, pair.new, pair.match, pair.moves).why
 
 
 def _peak(line: PeakLine, kernel: Kernel, name: str) -> str:
