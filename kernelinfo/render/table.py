@@ -103,7 +103,7 @@ def table(
             called = [*named(rows, short, with_target=with_target)]
         yield from _names_first(called, columns, results, view)
         return
-    heading, *lines = _lines(columns)
+    heading, *lines = lines_of(columns)
     yield [(f" {heading}  {_NAME}", "bold")]
     for name, line, result in zip(called, lines, results, strict=True):
         yield [*_painted(f" {line}", result, view), (f"  {name}", _style(result))]
@@ -115,7 +115,7 @@ def _names_first(
     taken = [cells(name) for name in (_NAME, *called)]
     columns = _fitted(columns, taken, view.width)
     room = min(max(taken), max(_room(columns, view.width), cells(_NAME)))
-    heading, *lines = _lines(columns)
+    heading, *lines = lines_of(columns)
     limited_by = max(map(cells, [_HEADING[-1], *columns[_HEADING[-1]]]))
     title = _NAME
     if room == cells(_NAME) and cells(heading) + room + 2 > view.width:  # all names stand above
@@ -175,10 +175,10 @@ def _fits(names: Iterable[str], columns: CellColumns, width: int) -> bool:
 
 def _room(columns: CellColumns, width: int) -> int:
     """Columns left for names."""
-    return width - cells(_lines(columns)[0]) - 2
+    return width - cells(lines_of(columns)[0]) - 2
 
 
-def _lines(columns: CellColumns) -> list[str]:
+def lines_of(columns: CellColumns) -> list[str]:
     """The heading and the rows as text. Targets and limiters are aligned left, all else right."""
     kinds = ("t" if _TARGET in columns else "n") + "n" * (len(columns) - 2) + "t"
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]

@@ -4,14 +4,11 @@ loops."""
 from __future__ import annotations
 
 import posixpath
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from heapq import nlargest
 from itertools import chain, islice
-from typing import NamedTuple
 
-from kernelinfo.kernel import Kernel, counted
+from kernelinfo.kernel import counted
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues, Story
 from kernelinfo.render import View, instructions
@@ -37,36 +34,21 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 
 
 def _kernels(found: Iterable[Measured], view: View) -> Iterator[str]:
-    number = 0
-
-    def rows() -> Iterator[_Row]:
-        nonlocal number
-        for one in found:
-            number += 1
-            yield _Row(one.story.peak.pressure.vector, _cells(one.story), one.result.kernel)
-
-    shown = nlargest(view.top or sys.maxsize, rows(), key=lambda row: row.peak)
-    kernels = [row.kernel for row in shown]
+    rows = [(one.story.peak.pressure.vector, _cells(one.story), one.result.kernel) for one in found]
+    shown = sorted(rows, key=lambda row: -row[0])[: view.top or None]
+    kernels = [kernel for _, _, kernel in shown]
     style = "short" if view.may_shorten else view.names
     names = attributed(kernels, names_of(kernels, style))
     heading = ("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")
-    lines = ((*row.cells, name) for row, name in zip(shown, names, strict=True))
+    lines = ((*cells, name) for (_, cells, _), name in zip(shown, names, strict=True))
     yield from _table([heading, *lines], "nnnnnttt", view)
     about = " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why"
     yield from painted(fitted([(about, "")], view, 1), view)
-    yield _hidden(number, "kernel", view)
-
-
-class _Row(NamedTuple):
-    """A kernel of the table."""
-
-    peak: int
-    cells: tuple[str, ...]
-    """All cells but the name."""
-    kernel: Kernel
+    yield _hidden(len(rows), "kernel", view)
 
 
 def _cells(story: Story) -> tuple[str, ...]:
+    """All cells of a kernel's row but the name."""
     peak = story.peak
     return (
         ("" if story.exact else "≥") + str(peak.pressure.vector),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, wrap
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, SweepRow, rows
 from kernelinfo.render.sweep.words import about, trade
+from kernelinfo.render.table import lines_of
 from kernelinfo.variants.nouns import Sweep, SweptKernel
 
 
@@ -44,17 +45,17 @@ def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[Span]]:
     labels = aligned([("asked for",), *((row.label,) for row in found)])
     compiled = [row.cells for row in found if row.cells]
     columns = {name: [row[at] for row in compiled] for at, name in enumerate(HEADING)}
-    lines = _lines(columns)
+    lines = lines_of(columns)
     for name in _OFTEN_ZERO:
         is_wide = view.fold and cells(f" {labels[0]} {lines[0]}") > view.width
         if is_wide and all(cell == "0" for cell in columns[name]):
             del columns[name]
-            lines = _lines(columns)
+            lines = lines_of(columns)
     is_apart = view.fold and cells(f" {labels[0]} {lines[0]}") > view.width
     if is_apart and cells(lines[0]) + 3 > view.width:
         del columns["occ"]  # the waves say the same
         columns = {name.removesuffix("/SIMD"): column for name, column in columns.items()}
-        lines = _lines(columns)
+        lines = lines_of(columns)
     heading, *lines = lines
     first = f"   {heading}" if is_apart else f" {labels[0]} {heading}"
     yield from fitted([(first, "bold")], view, 6)
@@ -68,10 +69,3 @@ def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[Span]]:
             yield from fitted([(f"   {line}", style)], view, start if row.cells else 4)
         else:
             yield from fitted([(f" {label} {line}", style)], view, 4)
-
-
-def _lines(columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """The heading and the rows; limiters are aligned left, all else right."""
-    shown = [tuple(columns), *zip(*columns.values(), strict=True)]
-    kinds = "n" * (len(columns) - 1) + "t"
-    return aligned([(*row[:-1], f" {row[-1]}") for row in shown], kinds, " ")
