@@ -37,6 +37,7 @@ class Claim(NamedTuple):
     target: str | None  # of a kernel, with features; else None
     suppressed: Suppressed | None = None
     accepted: bool = False  # by the baseline
+    fails: bool = False  # it counts and is severe enough
     number: int = 1  # counts claims of the same rule, target and name
     apart: str = ""  # ` · libfoo.so`, if others of this name and target have the same location
 
@@ -105,7 +106,8 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
     seen: Counter[tuple[str, ...]] = Counter()
     for claim in _unnumbered(outcome, view):
         seen[claim.identity] += 1
-        yield claim._replace(number=seen[claim.identity])
+        fails = claim.counts and outcome.fails(claim.finding)
+        yield claim._replace(fails=fails, number=seen[claim.identity])
 
 
 def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:

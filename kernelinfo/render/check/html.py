@@ -36,7 +36,7 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     counted = [claim for claim in found if claim.counts]
     moved = [claim for claim in counted if claim.finding.rule in _SINCE_THE_BASELINE]
     others = (claim for claim in counted if claim.finding.rule not in _SINCE_THE_BASELINE)
-    failing = [claim for claim in others if outcome.fails(claim.finding)]
+    failing = [claim for claim in others if claim.fails]
     listed_before = {id(claim) for claim in (*moved, *failing)}
     about = [one for one in counted if one.result is None and id(one) not in listed_before]
     excused = [claim for claim in found if claim.suppressed]

@@ -55,7 +55,7 @@ def _suites(
         group = f"{where}/{code_object.target or 'unknown'}"
         for result, name in _named(list(found), view):
             case = SubElement(suite, "testcase", classname=group, name=name)
-            _fill(case, by_result.get(id(result), ()), outcome)
+            _fill(case, by_result.get(id(result), ()))
         yield _counted(suite)
     suite = Element("testsuite", name="kernelinfo")
     for claim in by_result.get(id(None), ()):
@@ -64,7 +64,7 @@ def _suites(
         if claim.finding.rule == VANISHED:
             SubElement(case, "error", message=claim.text, type=claim.finding.name)
         else:
-            _fill(case, [claim], outcome)
+            _fill(case, [claim])
     for problem in outcome.problems:
         path, text = printable(location_in(problem.path, problem.line).path), problem_text(problem)
         case = SubElement(suite, "testcase", classname="kernelinfo.problems", name=path)
@@ -89,18 +89,17 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
         yield result, name if count[name] == 1 else f"{name} [{symbol}]"
 
 
-def _fill(case: Element, found: Sequence[Claim], outcome: Outcome) -> None:
+def _fill(case: Element, found: Sequence[Claim]) -> None:
     """Fill a testcase: all failures in one element, since readers show only one; rest as output."""
-    failing = [c for c in found if c.counts and outcome.fails(c.finding)]
-    excused = [c for c in found if not c.counts]
-    others = [c for c in found if c.counts and not outcome.fails(c.finding)]
-    if failing:
+    excused = [claim for claim in found if not claim.counts]
+    if failing := [claim for claim in found if claim.fails]:
         kinds = ", ".join(dict.fromkeys(claim.finding.name for claim in failing))
         failure = SubElement(case, "failure", message=failing[0].text, type=kinds)
         failure.text = "\n".join(map(_line, failing))
     elif excused:
         SubElement(case, "skipped", message="; ".join(map(_excuse, excused)))
-    if output := [_line(claim) for claim in others] + [_excuse(claim) for claim in excused]:
+    others = [_line(claim) for claim in found if claim.counts and not claim.fails]
+    if output := [*others, *map(_excuse, excused)]:
         SubElement(case, "system-out").text = "\n".join(output)
 
 

@@ -16,24 +16,22 @@ from kernelinfo.render.markdown import code, folded, kernel_table, plain
 from kernelinfo.render.paint import number
 
 _FAILING = ("kernel", "target", "waves/SIMD", "finding", "at")
-_EXCUSED = ("kernel", "target", "finding", "reason")
+_EXCUSED = ("kernel", "target", "finding")
 
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
     """The verdict, the failing kernels, then notes and problems."""
     yield f"**kernelinfo {plain(headline(outcome))}**\n"
     all_claims = list(claims(outcome, view))
-    failing = [c for c in all_claims if c.counts and outcome.fails(c.finding)]
-    fails = [
-        _row(result, list(found))
-        for result, found in groupby(failing, lambda claim: claim.result)
-        if result is not None
-    ]
+    failing = groupby((c for c in all_claims if c.fails), lambda claim: claim.result)
+    fails = [_row(result, list(found)) for result, found in failing if result is not None]
     yield from kernel_table(_FAILING, fails)
     if outcome.comparison is not None:
         yield from _moved(outcome.comparison, view)
     notes = [
-        f"{_rule(c)} {code(c.subject)}: {plain(c.text)}" for c in all_claims if c.result is None
+        f"{c.finding.rule} {c.finding.severity}: {code(c.subject)}: {plain(c.text)}"
+        for c in all_claims
+        if c.result is None
     ]
     yield from _list("About the gate itself:", notes)
     problems = [f"{code(p.path)}: {plain(problem_text(p))}" for p in outcome.problems]
@@ -44,18 +42,10 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     ]
     yield from folded(f"{len(renamed)} renamed", ("was", "is", "target"), renamed)
     yield from _list("Could not be answered:", problems)
-    excused = [
-        (_name(c), code(c.target or ""), f"{_rule(c)} {plain(c.text)}", plain(c.excuse))
-        for c in all_claims
-        if c.suppressed
-    ]
-    yield from folded(f"{len(excused)} suppressed", _EXCUSED, excused)
-    accepted = [
-        (_name(c), code(c.target or ""), f"{_rule(c)} {plain(c.text)}")
-        for c in all_claims
-        if c.accepted
-    ]
-    yield from folded(f"{len(accepted)} accepted by the baseline", _EXCUSED[:-1], accepted)
+    excused = [(*_cells(claim), plain(claim.excuse)) for claim in all_claims if claim.suppressed]
+    yield from folded(f"{len(excused)} suppressed", (*_EXCUSED, "reason"), excused)
+    accepted = [_cells(claim) for claim in all_claims if claim.accepted]
+    yield from folded(f"{len(accepted)} accepted by the baseline", _EXCUSED, accepted)
 
 
 def _moved(comparison: Comparison, view: View) -> Iterator[str]:
@@ -68,22 +58,16 @@ def _moved(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:
-    occupancy, first = result.occupancy, found[0]
-    return (
-        _name(first),
-        code(first.target or ""),
-        number(occupancy.waves_per_simd) if occupancy else "?",
-        "<br>".join(f"{_rule(claim)} {plain(claim.text)}" for claim in found),
-        code(first.where),
-    )
+    (name, target, _), *_ = cells_of = [*map(_cells, found)]
+    waves = number(result.occupancy.waves_per_simd) if result.occupancy else "?"
+    texts = "<br>".join(text for _, _, text in cells_of)
+    return name, target, waves, texts, code(found[0].where)
 
 
-def _name(claim: Claim) -> str:
-    return code(claim.subject) + plain(claim.apart)
-
-
-def _rule(claim: Claim) -> str:
-    return f"{claim.finding.rule} {claim.finding.severity}:"
+def _cells(claim: Claim) -> tuple[str, str, str]:
+    """The cells of a claim: kernel, target and finding."""
+    finding = f"{claim.finding.rule} {claim.finding.severity}: {plain(claim.text)}"
+    return code(claim.subject) + plain(claim.apart), code(claim.target or ""), finding
 
 
 def _list(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -31,7 +31,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 def verdict(outcome: Outcome, view: View) -> Iterator[str]:
     """The findings that fail and the outcome, a line each: for standard error."""
     counted = [claim for claim in claims(outcome, view) if claim.counts]
-    failing = [c for c in counted if outcome.fails(c.finding) or c.finding.rule == TOOLCHAIN]
+    failing = [claim for claim in counted if claim.fails or claim.finding.rule == TOOLCHAIN]
     failing.sort(key=compiler_first)
     for line in _first(failing, _claim, "more that fail", view):
         yield "".join(text for text, _ in line)
@@ -40,8 +40,7 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
 
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     all_claims = list(claims(outcome, view))
-    counted = [c for c in all_claims if c.counts and _is_shown(c, outcome)]
-    counted.sort(key=compiler_first)
+    counted = sorted(filter(_is_shown, all_claims), key=compiler_first)
     for _, of_rule in groupby(counted, compiler_first):
         same = list(of_rule)
         rest = f"more {same[0].finding.rule} of severity {same[0].finding.severity}"
@@ -55,10 +54,10 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     yield from _first(outcome.renamed, _renamed, "more renamed", view)
 
 
-def _is_shown(claim: Claim, outcome: Outcome) -> bool:
-    finding = claim.finding
-    is_note = finding.severity == "note"
-    return not is_note or outcome.fails(finding) or finding.rule.startswith(_OF_THE_GATE)
+def _is_shown(claim: Claim) -> bool:
+    """True for a finding that counts, if it is more than a note, fails or is of the gate."""
+    is_told = claim.finding.severity != "note" or claim.finding.rule.startswith(_OF_THE_GATE)
+    return claim.fails or (claim.counts and is_told)
 
 
 def _claim(claim: Claim) -> list[Span]:
