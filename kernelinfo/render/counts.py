@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.errors import OptionError
@@ -99,12 +100,9 @@ def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View)
 
 def _text(found: Mapping[str, KernelSums], by: CountedBy, view: View) -> Iterator[str]:
     shown = [*found.items()][: view.top or None]
-    total = KernelSums()
-    for counts in found.values():
-        total = total.plus(counts)
     sums = [(printable(name), counts) for name, counts in shown]
     if by != "limiter" and len(found) > 1:
-        sums.append(("all", total))
+        sums.append(("all", reduce(KernelSums.plus, found.values())))
     cells = sums_in_words([counts for _, counts in sums])
     rows = [(by, *HEADINGS), *((name, *row) for (name, _), row in zip(sums, cells, strict=True))]
     yield from (f"{line}\n" for line in table_lines(rows, "tnnnnn", view))

@@ -74,13 +74,9 @@ def _of_code(result: Result, measured: Measured | None) -> Notes:
     if result.kernel.code_object.kind == "code-object":
         lds = measured.lds if _may_launch_lds(result) else None
         return [("LDS", shared(lds))] if lds else []
-    registers = in_short(measured.story) if _is_limited(result) else []
+    limiters = result.occupancy.limiters if result.occupancy else ()
+    registers = in_short(measured.story) if "vgpr" in limiters else []
     return [*registers, *([("LDS", shared(measured.lds))] if measured.lds else [])]
-
-
-def _is_limited(result: Result) -> bool:
-    """True if vector registers limit the occupancy."""
-    return result.occupancy is not None and "vgpr" in result.occupancy.limiters
 
 
 def _may_launch_lds(result: Result) -> bool:

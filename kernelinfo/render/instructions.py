@@ -14,14 +14,13 @@ HEADINGS = InstructionCounts._make(
     )
 )
 """Heading of each count."""
-_SHARE = "matrix share"
-"""Heading of matrix / (vector + matrix)."""
 
 
 def columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, ...]]:
     """Columns, each a heading and a cell for each of `counts`.
 
-    A class without an instruction in any row has no column. ? is an unknown number of bytes.
+    A class without an instruction in any row has no column. ? is an unknown number of bytes. The
+    matrix share is matrix / (vector + matrix).
     """
     found = [
         (str(heading), *("?" if value is None else str(value) for value in values))
@@ -29,7 +28,7 @@ def columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, ...]]:
         if any(value != 0 for value in values)
     ]
     if any(one.matrix for one in counts):
-        found.append((_SHARE, *(percent(100 * one.matrix_share) for one in counts)))
+        found.append(("matrix share", *(percent(100 * one.matrix_share) for one in counts)))
     return found
 
 

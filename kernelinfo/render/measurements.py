@@ -90,13 +90,11 @@ def _launch(dispatch: Dispatch) -> str:
 
 def _cells(compared: Sequence[Resources]) -> list[tuple[str, ...]]:
     """The cells of each row; LDS and scratch have one unit each."""
-    sizes = (
-        size_column([one.lds_bytes for one in compared]),
-        size_column([one.scratch_bytes_per_lane for one in compared]),
-    )
+    lds = size_column([one.lds_bytes for one in compared])
+    scratch = size_column([one.scratch_bytes_per_lane for one in compared])
     return [
-        (known(one.vgprs), known(one.agprs), known(one.sgprs), lds, scratch)
-        for one, lds, scratch in zip(compared, *sizes, strict=True)
+        (known(one.vgprs), known(one.agprs), known(one.sgprs), *sizes)
+        for one, *sizes in zip(compared, lds, scratch, strict=True)
     ]
 
 

@@ -41,8 +41,7 @@ def html_table(results: Sequence[Result]) -> str:
 def _row(result: Result) -> str:
     values = row(result)
     at_most = bound(result.occupancy and result.occupancy.exact)
-    marks = dict.fromkeys(_BOUNDED, at_most)
-    cells = (marks.get(name, "") + _cell(values[name]) for name in _COLUMNS)
+    cells = (at_most * (name in _BOUNDED) + _cell(values[name]) for name in _COLUMNS)
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
 
 

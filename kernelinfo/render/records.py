@@ -54,19 +54,16 @@ def render_table(
     """Lines of left-aligned columns. On a narrow terminal the last is folded, or stands below
     its row if less than a third of the width is left."""
     rows = (heading, *rows)
-    lines = [f" {line}" for line in aligned([row[:-1] for row in rows])] if view else []
-    last = max(cells(row[-1]) for row in rows)
-    is_wide = view is not None and cells(lines[0]) + 2 + last > view.width
-    if view and view.fold and lines and is_wide and 3 * cells(lines[0]) > 2 * view.width:
-        for position, (row, line) in enumerate(zip(rows, lines, strict=True)):
-            below = [[(f"   {row[-1]}", "")]] if position and row[-1] else []
-            for whole in ([(line.rstrip(), "")], *below):
-                for part in fitted(whole, view, 4):
-                    yield paint(part, False) + "\n"
-        return
     lines = [f" {line}" for line in aligned(rows)]
     before = cells(lines[0]) - max(cells(row[-1]) for row in rows)
+    indent = min(before, view.width // 2) if view else 0
+    is_narrow = view is not None and 3 * (before - 2) > 2 * view.width
+    if view and view.fold and cells(lines[0]) > view.width and is_narrow:
+        indent, lines = 4, []
+        below = ["", *(row[-1] for row in rows[1:])]
+        for line, last in zip(aligned([row[:-1] for row in rows]), below, strict=True):
+            lines += [f" {line}", f"   {last}"] if last else [f" {line}"]
     for line in lines:
         whole = [(line.rstrip(), "")]
-        for part in fitted(whole, view, min(before, view.width // 2)) if view else [whole]:
+        for part in fitted(whole, view, indent) if view else [whole]:
             yield paint(part, False) + "\n"

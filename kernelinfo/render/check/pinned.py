@@ -33,7 +33,9 @@ def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[st
         yield from _listed("changed", changed, map(_changes, update.changed), view)
         yield from _listed("dropped", update.dropped, repeat(""), view)
         for rule, kernels in sorted(by_rule.items()):
-            yield from _listed("accepted", kernels, repeat(""), view, _title(rule))
+            known = find(rule)
+            name = f"{rule} {known.name}" if known else rule
+            yield from _listed("accepted", kernels, repeat(""), view, name)
     lists = {"new": update.new, "changed": update.changed, "dropped": update.dropped}
     summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in lists.items())
     pinned = counted(len(update.pinned.kernels), "kernel")
@@ -52,12 +54,6 @@ def _acceptance(update: Update) -> str:
     by_rule = ", ".join(f"{count} {rule}" for rule, count in sorted(rules.items()))
     newly = f", {len(update.accepted)} of them new" if update.accepted else ""
     return f"; {counted(rules.total(), 'finding')} accepted ({by_rule}){newly}"
-
-
-def _title(rule: str) -> str:
-    """Number and name of a rule."""
-    known = find(rule)
-    return f"{rule} {known.name}" if known else rule
 
 
 def _listed(

@@ -33,11 +33,13 @@ def _lines(
         yield []
     if view.quiet:
         return
-    yield from fitted([(f" {diff.roll_up(comparison, found)}", "")], view, 1)
-    if offer := diff.loosely_paired(comparison):
-        yield from fitted([(f" {offer}", "dim")], view, 1)
-    if line := totals(comparison):
-        yield from fitted([(f" {line}", "")], view, 1)
+    below = (
+        (diff.roll_up(comparison, found), ""),
+        (diff.loosely_paired(comparison), "dim"),
+        (totals(comparison), ""),
+    )
+    for text, style in below:
+        yield from fitted([(f" {text}", style)], view, 1) if text else ()
     if warning := diff.unread(comparison):
         yield [(f" {warning}", "bold red")]
 

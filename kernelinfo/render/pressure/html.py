@@ -7,9 +7,8 @@ from typing import Any
 
 from kernelinfo.pressure.curve import PressurePoint
 from kernelinfo.pressure.measure import Measured, MeasureItem
-from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LoopPressure
+from kernelinfo.pressure.nouns import CodeLocation, InstructionMix
 from kernelinfo.reading.blob import Problem
-from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render.html import TABLE_SCRIPTS, page
@@ -63,20 +62,17 @@ def _row(one: Measured, titles: Titles, places: Shared) -> list[Any]:
 
 def _details(one: Measured, view: View, texts: PageTexts | None) -> dict[str, Any]:
     """JSON values of a kernel's section, which are read when it is opened."""
-    lines = [(_line_name(x.source), *_counts(x.code)) for x in one.story.lines]
+    shown = one.story.lines[: view.top or None]
+    names = (f"{x.source.file}:{x.source.line}" if x.source else NO_LINE for x in shown)
     return {
         "pressure": dataset(one),
         "panes": panes(one, texts) if texts else None,
-        "lines": lines[: view.top or None],
+        "lines": [(printable(n), *_counts(x.code)) for n, x in zip(names, shown, strict=True)],
         "loops": [
             (printable(loop.label or in_text(loop.at)), loop.depth, *_counts(loop.code))
             for loop in one.story.loops
         ],
     }
-
-
-def _line_name(source: SourceLine | None) -> str:
-    return printable(f"{source.file}:{source.line}") if source else NO_LINE
 
 
 def _counts(code: InstructionMix) -> tuple[int | None, ...]:
@@ -95,7 +91,10 @@ def dataset(one: Measured) -> dict[str, Any]:
         "sources": sources,
         "points": [_point(point, sources) for point in curve.points],
         "spans": [(span.first, span.last, " ".join(span.registers)) for span in curve.spans],
-        "loops": [_loop(loop, share) for loop in story.loops],
+        "loops": [
+            (printable(loop.label or ""), loop.depth, loop.at.number // share, loop.last // share)
+            for loop in story.loops
+        ],
         "steps": [(step.at_most, step.waves_per_simd) for step in story.steps],
         "peak": story.peak.at.number // share,
         "instructions": story.instructions,
@@ -115,9 +114,3 @@ def _point(point: PressurePoint, sources: list[str]) -> tuple[Any, ...]:
     source = sources.index(_source(point.at))
     text = printable(point.instruction)
     return (point.at.number, where, source, *point.counts, text, point.spills)
-
-
-def _loop(loop: LoopPressure, share: int) -> tuple[Any, ...]:
-    """Label, depth, first and last point."""
-    label = printable(loop.label or "")
-    return label, loop.depth, loop.at.number // share, loop.last // share

@@ -10,7 +10,6 @@ from typing import Any, get_args
 from kernelinfo.pressure.classes import InstructionClass
 from kernelinfo.pressure.curve import PressurePoint
 from kernelinfo.pressure.measure import Measured
-from kernelinfo.pressure.nouns import CodeLocation, LoopPressure
 from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render.html.pieces import PagePiece, Shared, piece
 from kernelinfo.render.names import printable
@@ -67,7 +66,10 @@ def panes(one: Measured, texts: PageTexts) -> dict[str, Any]:
             (block.at.number, printable(label)) for block in story.blocks for label in block.labels
         ],
         "spans": [(span.first, span.last, " ".join(span.registers)) for span in code.spans],
-        "loops": [_loop(loop) for loop in story.loops],
+        "loops": [
+            (printable(loop.label or ""), loop.depth, loop.at.number, loop.last)
+            for loop in story.loops
+        ],
         "step": step and (step.at_most, step.waves_per_simd),
         "peak": story.peak.at.number,
     }
@@ -78,13 +80,5 @@ def _row(point: PressurePoint, files: dict[str, int]) -> tuple[Any, ...]:
     at = point.at
     source = (files[at.source.file], at.source.line) if at.source else (-1, 0)
     kind = _CLASSES.index(point.instruction_class)
-    return (_where(at), *source, *point.counts, kind, point.spills, printable(point.instruction))
-
-
-def _where(at: CodeLocation) -> str:
-    return located(at._replace(source=None)).removeprefix("line ")
-
-
-def _loop(loop: LoopPressure) -> tuple[str, int, int, int]:
-    """Label, depth, first and last instruction."""
-    return printable(loop.label or ""), loop.depth, loop.at.number, loop.last
+    where = located(at._replace(source=None)).removeprefix("line ")
+    return (where, *source, *point.counts, kind, point.spills, printable(point.instruction))

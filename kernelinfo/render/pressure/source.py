@@ -7,7 +7,6 @@ import os
 import posixpath
 from collections.abc import Iterator, Mapping
 
-from kernelinfo.kernel.instruction_counts import NONE, InstructionCounts
 from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import LinePressure
 from kernelinfo.pressure.source_text import SourceText
@@ -51,7 +50,8 @@ def _annotated(
 ) -> Iterator[list[Span]]:
     """The lines of one file. Gaps are left out; the line of the peak is marked."""
     chosen = sorted(set(_numbers(lines, peak, around)) & set(range(1, len(text) + 1)))
-    fields = [name for name in _SHOWN if any(getattr(_counts(lines, n), name) for n in chosen)]
+    shown = [lines[number].code.counts for number in chosen if number in lines]
+    fields = [name for name in _SHOWN if any(getattr(counts, name) for counts in shown)]
     headings = ("live", *(str(getattr(HEADINGS, name)) for name in fields), "line")
     margins = [headings, *(_margin(lines.get(number), fields, number) for number in chosen)]
     heading, *rows = aligned(margins, "n" * len(headings))
@@ -75,10 +75,6 @@ def _numbers(lines: Mapping[int, LinePressure], peak: int | None, around: int) -
     else:
         highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
         yield from highest[:around]
-
-
-def _counts(lines: Mapping[int, LinePressure], number: int) -> InstructionCounts:
-    return lines[number].code.counts if number in lines else NONE
 
 
 def _margin(line: LinePressure | None, fields: list[str], number: int) -> tuple[str, ...]:

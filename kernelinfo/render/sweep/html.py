@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from jinja2 import Environment, PackageLoader
 
@@ -21,13 +20,6 @@ _QUANTITIES: dict[str, Callable[[Result], int | None]] = {
     "code": lambda result: result.kernel.code_bytes,
 }
 """Columns with a bar in each cell."""
-
-
-class Cell(NamedTuple):
-    """A cell of a table, with a bar for its share of the column's largest value."""
-
-    text: str
-    share: float | None  # percent; None without a bar
 
 
 def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
@@ -65,8 +57,10 @@ def _kernel(kernel: SweptKernel, view: View) -> dict[str, object]:
     }
 
 
-def _cells(found: Sequence[SweepRow]) -> list[list[Cell]]:
-    """Cells of each row. A column of zeros, or of one variant, has no bars."""
+def _cells(found: Sequence[SweepRow]) -> list[list[tuple[str, float | None]]]:
+    """Cells of each row: text, and for its bar the share in % of the column's largest value.
+
+    A column of zeros, or of one variant, has no bars."""
     results = [row.variants[0].result for row in found]
     shares: dict[str, list[float | None]] = {}
     for name, of in _QUANTITIES.items():
@@ -76,7 +70,7 @@ def _cells(found: Sequence[SweepRow]) -> list[list[Cell]]:
             shares[name] = [None if value is None else 100 * value / most for value in values]
     return [
         [
-            Cell(text, shares[name][index] if name in shares else None)
+            (text, shares[name][index] if name in shares else None)
             for name, text in zip(HEADING, row.cells, strict=False)
         ]
         for index, row in enumerate(found)
