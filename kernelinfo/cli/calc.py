@@ -20,7 +20,7 @@ from kernelinfo.model.calculator import Arch
 from kernelinfo.model.compilers import hip, llvm
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.model.limits import Demand, Launch
-from kernelinfo.render import CALC_FORMATS, View, format_module
+from kernelinfo.render import FORMATS, View, format_module
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
@@ -89,7 +89,7 @@ def command(
     as_hip: Literal["before", "after"] | None = typer.Option(
         None, help="Print the result of HIP's occupancy function, before or after 2026's fixes."
     ),
-    format: Annotated[str, options.format_option(CALC_FORMATS)] = "text",
+    format: Annotated[str, options.format_option(FORMATS)] = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,

@@ -30,7 +30,7 @@ from kernelinfo.compare.saved import WITHOUT_COLUMNS
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
-from kernelinfo.render import DIFF_FORMATS, renderer
+from kernelinfo.render import FORMATS, renderer
 from kernelinfo.render.counts import CountedBy
 from kernelinfo.render.diff.counts import render_counts
 from kernelinfo.render.diff.side_by_side import render_side_by_side
@@ -87,7 +87,7 @@ def command(
     flags: options.Flags = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
-    format: Annotated[str, options.format_option(DIFF_FORMATS)] = "text",
+    format: Annotated[str, options.format_option(FORMATS)] = "text",
     output: options.Output = None,
     names: options.FittingNames = None,
     color: options.Color = "auto",

@@ -36,19 +36,18 @@ class View(NamedTuple):
 
 
 FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
-"""Formats of reports. Each is a module of this package with a function `render`."""
+"""Formats of reports, modules of this package with a function `render`; of comparisons, modules of
+`render.diff`; and of calculations."""
 ROW_FORMATS = ("csv", "jsonl")  # those with one row a kernel
 SHOW_INSTRUCTIONS = ("json", "html")  # formats that need instruction counts of every kernel
 BLOCK_FORMATS = ("text", "jsonl", "csv", "markdown")  # those, in which reports may follow another
 CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 """Formats of `check`: a module of `kernelinfo.render.check`, or else the report's module."""
-DIFF_FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")  # modules of `render.diff`
 PRESSURE_FORMATS = ("text", "json", "jsonl", "csv", "html")  # of `render.pressure`
 SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.sweep`
 TREND_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.trend`
 WATCH_FORMATS = ("text", "jsonl")  # of `render.watch`
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # answers without kernels
-CALC_FORMATS = (*RECORD_FORMATS, "html")
 
 Renderer = Callable[[Any, View], Iterator[str]]
 

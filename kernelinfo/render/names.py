@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.library import library_of, member_file
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     Named = Kernel | KernelName | KernelSummary | SweptKernel
     Attributed = Kernel | KernelSummary
+
+
+_T = TypeVar("_T")
 
 
 def member_path(path: str, member: str | None) -> str:
@@ -88,12 +91,12 @@ def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:
         yield [(name, "bold"), (f"   {about}", "")]
 
 
-def _equal(names: Mapping[str, str]) -> Iterator[list[str]]:
-    """Groups of two or more symbols with equal names."""
+def _equal(names: Mapping[_T, str]) -> Iterator[list[_T]]:
+    """Groups of two or more keys with equal names."""
     groups = defaultdict(list)
-    for symbol, name in names.items():
-        groups[name].append(symbol)
-    return (symbols for symbols in groups.values() if len(symbols) > 1)
+    for key, name in names.items():
+        groups[name].append(key)
+    return (keys for keys in groups.values() if len(keys) > 1)
 
 
 def _with_parameters(names: Mapping[str, str]) -> dict[str, str]:
@@ -158,14 +161,11 @@ def told_apart(
     constants and options of Triton, and the symbol: `gemm · gfx90a:xnack+ · libfoo.so`. Without
     `targets` the target is not added, as in tables that have a column for it.
     """
-    texts, groups = [*called], defaultdict[str, list[int]](list)
-    for index, text in enumerate(texts):
-        groups[text].append(index)
-    for group in groups.values():
-        if group[1:]:
-            apart = _apart([_shared(rows[index]) for index in group], targets)
-            for index, more in zip(group, apart, strict=True):
-                texts[index] = BETWEEN.join((texts[index], *map(printable, more)))
+    texts = [*called]
+    for group in _equal(dict(enumerate(called))):
+        apart = _apart([_shared(rows[index]) for index in group], targets)
+        for index, more in zip(group, apart, strict=True):
+            texts[index] = BETWEEN.join((texts[index], *map(printable, more)))
     return texts
 
 

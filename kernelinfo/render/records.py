@@ -57,8 +57,8 @@ def render_table(
     lines = [f" {line}" for line in aligned(rows)]
     before = cells(lines[0]) - max(cells(row[-1]) for row in rows)
     indent = min(before, view.width // 2) if view else 0
-    is_narrow = view is not None and 3 * (before - 2) > 2 * view.width
-    if view and view.fold and cells(lines[0]) > view.width and is_narrow:
+    is_wide = view is not None and view.fold and cells(lines[0]) > view.width
+    if view and is_wide and 3 * (before - 2) > 2 * view.width:
         indent, lines = 4, []
         below = ["", *(row[-1] for row in rows[1:])]
         for line, last in zip(aligned([row[:-1] for row in rows]), below, strict=True):

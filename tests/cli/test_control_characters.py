@@ -21,7 +21,6 @@ import pytest
 
 from kernelinfo.render import (
     CHECK_FORMATS,
-    DIFF_FORMATS,
     FORMATS,
     PRESSURE_FORMATS,
     RECORD_FORMATS,
@@ -150,7 +149,7 @@ def commands() -> Iterator[list[str]]:
     yield ["check", "--show-config"]
     yield ["check", "plain.s", "--update-baseline", "--baseline", f"new{EVIL}.json"]
     yield ["check", one, "--update-baseline", "--baseline", f"own{EVIL}.json"]
-    for format in DIFF_FORMATS:
+    for format in FORMATS:
         for sides in ((one, "plain.s"), ("plain.s", one), (packed, one)):
             yield ["diff", *sides, "--format", format]
         yield ["diff", one, "plain.s", "--format", format, "--as", "gfx942,gfx90a"]

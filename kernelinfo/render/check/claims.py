@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -115,10 +115,9 @@ def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
         one for one in outcome.kernels() if one.result.findings or one.suppressed or one.accepted
     ]
     apart = _told_apart([one.result.kernel for one in claimed], view)
-    for result, suppressed, accepted in claimed:
+    for (result, suppressed, accepted), more in zip(claimed, apart, strict=True):
         kernel = result.kernel
         about = (result, kernel.name, name_of(kernel, view.names), _target(kernel))
-        more = apart.get(id(kernel), "")
         yield from (Claim(finding, *about, apart=more) for finding in result.findings)
         yield from (Claim(one.finding, *about, one, apart=more) for one in suppressed)
         yield from (Claim(finding, *about, accepted=True, apart=more) for finding in accepted)
@@ -127,19 +126,16 @@ def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
         yield Claim(notice.finding, notice, name, printable(name), notice.target)
 
 
-def _told_apart(kernels: Iterable[Kernel], view: View) -> dict[int, str]:
-    """Kernel's `id` -> its library, member or options, if location, name and target are another's
-    too."""
-    alike: defaultdict[tuple[object, ...], list[Kernel]] = defaultdict(list)
-    for kernel in kernels:
-        where = kernel.source or (kernel.code_object.path, kernel.line)
-        alike[where, name_of(kernel, view.names), _target(kernel)].append(kernel)
-    found: dict[int, str] = {}
-    for group in alike.values():
-        if group[1:]:
-            more = told_apart([[kernel] for kernel in group], [""] * len(group), targets=False)
-            found.update(zip(map(id, group), more, strict=True))
-    return found
+def _told_apart(kernels: Sequence[Kernel], view: View) -> list[str]:
+    """The library, member or options of each kernel, if location, name and target are another's
+    too; else an empty text."""
+    places = (one.source or (one.code_object.path, one.line) for one in kernels)
+    called = [
+        f"{place} {name_of(one, view.names)} {_target(one)}"
+        for place, one in zip(places, kernels, strict=True)
+    ]
+    texts = told_apart([[one] for one in kernels], called, targets=False)
+    return [text.removeprefix(own) for text, own in zip(texts, called, strict=True)]
 
 
 def _target(kernel: Kernel) -> str:

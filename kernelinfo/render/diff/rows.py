@@ -218,15 +218,16 @@ def toolchain(comparison: Comparison) -> str:
     builds = (comparison.old_compilers, comparison.new_compilers)
     if builds[0] == builds[1]:
         return ""
-    before, after = (
-        ", ".join(dict.fromkeys(compiler_name(stamp) for stamp in stamps)) or "unknown compiler"
-        for stamps in builds
-    )
-    if before == after:
-        before, after = (", ".join(stamps) for stamps in builds)
+    before, after = (names or "unknown compiler" for names in compilers_in_words(*builds))
     moved = sum(bool(pair.moves) for pair in comparison.pairs)
     kernels = counted(len(comparison.pairs), "kernel")
     return printable(f"{before} → {after}: {grouped(moved)} of {kernels} moved")
+
+
+def compilers_in_words(*builds: Sequence[str]) -> list[str]:
+    """Names and versions of the compilers of each build; whole stamps if these are equal."""
+    names = [", ".join(dict.fromkeys(map(compiler_name, stamps))) for stamps in builds]
+    return names if len({*names}) > 1 else [", ".join(stamps) for stamps in builds]
 
 
 def loosely_paired(comparison: Comparison) -> str:

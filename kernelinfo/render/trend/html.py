@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from kernelinfo.fleet.history import History, Trend
+from kernelinfo.fleet.history import Trend
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.render import View
 from kernelinfo.render.counts import HEADINGS
@@ -53,7 +53,11 @@ def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
 
     def cells(one: TrendRow) -> list[Any]:
         texts = one.row.status, printable(one.why), one.moved_in_words, _also(one)
-        return [*texts, titles(one.history.latest), origins(_origin(one)), _curves(one.history)]
+        curves = [
+            [kernel and getattr(kernel.numbers, measure) for kernel in one.history.kernels]
+            for measure in _MEASURES
+        ]
+        return [*texts, titles(one.history.latest), origins(_origin(one)), curves]
 
     for batch in batches(found):
         changed = [cells(one) for one in batch]
@@ -74,12 +78,3 @@ def _also(one: TrendRow) -> str:
     renamed = old and old.name != one.history.latest.name
     was = printable(f"was {old.name}") if old and renamed else ""
     return " · ".join(filter(None, (one.row.options, was)))
-
-
-def _curves(history: History) -> list[list[Any]]:
-    """One list per measure with a value per build; None if a build lacks the kernel or the
-    number."""
-    return [
-        [kernel and getattr(kernel.numbers, measure) for kernel in history.kernels]
-        for measure in _MEASURES
-    ]

@@ -16,7 +16,7 @@ from kernelinfo.render.counts import KernelSums
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.counts import in_both
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import compiler_name, sizes
+from kernelinfo.render.paint import sizes
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Measures of sparklines; a kernel's sparkline shows the first one that moved."""
@@ -63,15 +63,14 @@ def rows(trend: Trend) -> list[TrendRow]:
     found += [(diff.ChangedKernel("same", one.first, one.last, one.match), one) for one in back]
     told = diff.with_options([row for row, _ in found], [one.latest for one in trend.histories])
     return [
-        TrendRow(_with_all_options(row), history, _moved_in(history, trend))
+        TrendRow(
+            # All options if none tells it apart: kernels that did not move may have others.
+            row._replace(options=row.options or diff.options_in_words(row.kernel)),
+            history,
+            _moved_in(history, trend),
+        )
         for row, (_, history) in zip(told, found, strict=True)
     ]
-
-
-def _with_all_options(row: diff.ChangedKernel) -> diff.ChangedKernel:
-    """The row; with all options if none tells it apart, as kernels that did not move may have
-    others."""
-    return row if row.options else row._replace(options=diff.options_in_words(row.kernel))
 
 
 def _moved_in(history: History, trend: Trend) -> tuple[str, ...]:
@@ -116,10 +115,7 @@ def recompiled(trend: Trend) -> list[tuple[str, str]]:
 
 def _recompiled_in_words(change: Recompiled, libraries: int) -> str:
     """`clang 19.1.7 → clang 22.1.8 in 39 of 40 libraries`; `also clang 22.1.8` if none was left."""
-    sides = (change.old, change.new)
-    old, new = (", ".join(dict.fromkeys(map(compiler_name, one))) for one in sides)
-    if old == new:
-        old, new = (", ".join(one) for one in sides)
+    old, new = diff.compilers_in_words(change.old, change.new)
     words = f"{old} → {new}" if old and new else f"also {new}" if new else f"no longer {old}"
     words = printable(words)
     if libraries == 1:
