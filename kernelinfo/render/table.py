@@ -99,7 +99,9 @@ def table(
     called = [*named(rows, names, with_target=with_target)]
     columns = _columns(rows, with_target, view)
     if view.fold:
-        if view.may_shorten and not _fits(called, columns, view.width):
+        taken = [*map(cells, called)]
+        room = _room(_fitted(columns, taken, view.width), view.width)
+        if view.may_shorten and max(taken) > room:
             called = [*named(rows, short, with_target=with_target)]
         yield from _names_first(called, columns, results, view)
         return
@@ -165,12 +167,6 @@ def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
     fitting = sum(name <= _room(fewer, width) for name in names)
     gained = fitting - sum(name <= _room(columns, width) for name in names)
     return fewer if gained and 2 * fitting > len(names) else columns
-
-
-def _fits(names: Iterable[str], columns: CellColumns, width: int) -> bool:
-    """True if all names fit beside the columns; some columns may be left out."""
-    taken = [*map(cells, names)]
-    return max(taken) <= _room(_fitted(columns, taken, width), width)
 
 
 def _room(columns: CellColumns, width: int) -> int:

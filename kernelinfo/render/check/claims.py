@@ -26,6 +26,11 @@ class FindingLocation(NamedTuple):
     path: str  # relative to the repository's root if inside of it; separator `/`
     line: int | None  # 1-based; None if only the file is known
 
+    @property
+    def text(self) -> str:
+        """`kernels.s:12`, or the path alone."""
+        return self.path if self.line is None else f"{self.path}:{self.line}"
+
 
 class Claim(NamedTuple):
     """A finding and its subject."""
@@ -80,8 +85,7 @@ class Claim(NamedTuple):
     @property
     def where(self) -> str:
         """The location as printable text: `kernels.s:12`; empty if the file is unknown."""
-        path, line = self.location or ("", None)
-        return printable(path if line is None else f"{path}:{line}")
+        return printable(self.location.text) if self.location else ""
 
     @property
     def excuse(self) -> str:

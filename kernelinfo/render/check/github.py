@@ -34,15 +34,9 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         if number < _MOST:
             yield _command(command, location, title, message)
         else:
-            where = _where(location)
+            where = f"{location.text}: " if location else ""
             yield paint([(f"{where}{command} {title}: {message}", "")], False) + "\n"
     yield f"kernelinfo: {headline(outcome)}\n"
-
-
-def _where(location: FindingLocation | None) -> str:
-    if location is None:
-        return ""
-    return f"{location.path}: " if location.line is None else f"{location.path}:{location.line}: "
 
 
 _Annotation = tuple[str, FindingLocation | None, str, str]

@@ -66,9 +66,16 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
     title = [(name_of(kernel, view.names), "bold"), (f"   {_about(one)}", "")]
     yield from painted(fitted(title, view, 2), view)
     yield "\n"
-    yield from _peak(story, view)
-    if one.lds:
-        yield from _labelled("LDS", words.shared(one.lds), view)
+    rows = (
+        ("peak", _where(story)),
+        (" ", _held(story)),
+        ("to reach", words.to_reach(story)),
+        ("inexact", words.inexact(story)),
+        ("used", _unused_step(story)),
+        ("LDS", words.shared(one.lds) if one.lds else ""),
+    )
+    for label, text in rows:
+        yield from _labelled(label, text, view) if text else ()
     yield "\n"
     yield from _values(story, view)
     yield from _loop_of_the_peak(story, view)
@@ -90,19 +97,6 @@ def _about(one: Measured) -> str:
         if used:
             parts.append(f"{registers} {used} used, {most} live")
     return " · ".join(parts)
-
-
-def _peak(story: Story, view: View) -> Iterator[str]:
-    rows = (
-        ("peak", _where(story)),
-        (" ", _held(story)),
-        ("to reach", words.to_reach(story)),
-        ("inexact", words.inexact(story)),
-        ("used", _unused_step(story)),
-    )
-    for label, text in rows:
-        if text:
-            yield from _labelled(label, text, view)
 
 
 def _where(story: Story) -> str:

@@ -36,7 +36,11 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         yield from table((trend.by, *HEADINGS), [tuple(map(plain, row)) for row in groups(trend)])
     else:
         yield from _moved(found, view)
-    yield from folded("builds", _BUILDS, list(_builds(trend)))
+    builds = [
+        (code(trend.builds[index].name), *numbers, code_bytes, plain(step))
+        for index, (*numbers, _, code_bytes, step) in told_builds(trend)
+    ]
+    yield from folded("builds", _BUILDS, builds)
 
 
 def _moved(found: list[TrendRow], view: View) -> Iterator[str]:
@@ -53,8 +57,3 @@ def _cells(of: TrendRow, view: View) -> tuple[str, ...]:
     status, name, *rest = cells_of(of.row, view)
     name += plain(BETWEEN + of.row.options) if of.row.options else ""
     return status, plain(of.moved_in_words), code(of.library), name, *rest
-
-
-def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
-    for index, (*numbers, _, code_bytes, step) in told_builds(trend):
-        yield code(trend.builds[index].name), *numbers, code_bytes, plain(step)

@@ -100,14 +100,15 @@ def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
     names = diff.fitting_names([one.row for one in found[: view.top or None]], view)
     folded_rows = _folded(found, names, view.top or None)
     first = [of.rows[0] for of in folded_rows]
-    columns = [[sparkline(one.history), one.moved_in_words] for one in first]
-    for values in (
-        [of.libraries for of in folded_rows],
-        [printable(one.history.latest.target) for one in first],
-    ):
-        if len(set(values)) > 1:
-            columns = [[*row, value] for row, value in zip(columns, values, strict=True)]
-    statuses, places = aligned([(one.row.status,) for one in first]), aligned(columns)
+    libraries = [of.libraries for of in folded_rows]
+    targets = [printable(one.history.latest.target) for one in first]
+    columns = [
+        [sparkline(one.history) for one in first],
+        [one.moved_in_words for one in first],
+        *(values for values in (libraries, targets) if len({*values}) > 1),
+    ]
+    places = aligned([*zip(*columns, strict=True)])
+    statuses = aligned([(one.row.status,) for one in first])
     for of, status, place in zip(folded_rows, statuses, places, strict=True):
         one = of.rows[0]
         head = (f" {status}", STYLES.get(one.row.status, ""))
