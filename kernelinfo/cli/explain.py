@@ -211,7 +211,8 @@ def _page(items: list[Item], view: View, wanted: Options) -> Iterator[str]:
     """The HTML page. A single kernel of an assembly has its curve of live registers."""
     results = [item for item in items if isinstance(item, Result)]
     one = results[0] if len(results) == 1 else None
-    measured = next(measure_again([one], Look(curve=True), wanted)) if one else None
+    look = Look(curve=True)
+    measured = next(measure_again([one], look, wanted, ("assembly",))) if one else None
     pressure = {"pressure": {0: dataset(measured)}} if measured else None
     page: Iterator[str] = format_module("html").render(items, view, pressure)
     return page

@@ -113,7 +113,7 @@ def measure_again(
     results: Iterable[Result],
     look: Look,
     options: Options,
-    kinds: Collection[str] = ("assembly",),
+    kinds: Collection[str] = ("assembly", "code-object"),
 ) -> Iterator[Measured | None]:
     """Register pressure of each kernel of files of some kinds, which are opened again.
 

@@ -61,8 +61,7 @@ def _with_code(
         if origin.kind == "code-object" and not is_alone:
             yield from ((one, None) for one in kernels)
             continue
-        kinds = ("assembly", "code-object")
-        measured = measure_again(kernels, Look(lds=True, most_loops=most_loops), wanted, kinds)
+        measured = measure_again(kernels, Look(lds=True, most_loops=most_loops), wanted)
         yield from zip(kernels, measured, strict=True)
 
 

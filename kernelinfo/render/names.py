@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kernelinfo.kernel import Kernel
@@ -135,16 +135,11 @@ class KernelOrigin(NamedTuple):
     """The member with all that a container says of it, and its offset."""
 
 
-_TIERS: tuple[tuple[Callable[[KernelOrigin], str], ...], ...] = (
-    (lambda one: one.processor, lambda one: one.target),
-    (lambda one: one.library,),
-    (lambda one: one.member, lambda one: one.whole_member),
-    (lambda one: " ".join(one.options),),
-    (lambda one: one.symbol,),
-    (lambda one: one.path,),
-    (lambda one: one.entry,),
+_TIERS = (
+    *(("processor", "target"), ("library",), ("member", "whole_member"), ("options",)),
+    *(("symbol",), ("path",), ("entry",)),
 )
-"""Texts in the order in which they are tried; of a tier the shortest that tells the most apart."""
+"""Fields in the order in which they are tried; of a tier the shortest that tells the most apart."""
 
 
 def attributed(kernels: Sequence[Attributed], names: Mapping[str, str]) -> list[str]:
@@ -172,14 +167,12 @@ def told_apart(
 def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ...]]:
     """The texts that tell each origin apart from the others."""
     shared = set(origins[0].options).intersection(*(one.options for one in origins))
-    origins = [
-        one._replace(options=tuple(option for option in one.options if option not in shared))
-        for one in origins
-    ]
+    own = [" ".join(option for option in one.options if option not in shared) for one in origins]
+    fields = [one._asdict() | {"options": of} for one, of in zip(origins, own, strict=True)]
     known: list[tuple[str, ...]] = [()] * len(origins)
     told = known
     for number, tier in enumerate(_TIERS):
-        tried = [[*map(of, origins)] for of in tier]
+        tried = [[one[field] for one in fields] for field in tier]
         texts = max(tried, key=lambda texts: len({*zip(known, texts, strict=True)}))
         more = [(*so_far, text) for so_far, text in zip(known, texts, strict=True)]
         if len({*more}) == len({*known}):

@@ -199,13 +199,10 @@ def size_column(counts: Sequence[int | None]) -> list[str]:
     return [f"{count / 1024:.17g} KiB" if count else known(count) for count in counts]
 
 
-_SIZES = ((1 << 20, "MiB"), (1 << 10, "KiB"))
-
-
 def sizes(counts: Sequence[int]) -> list[str]:
     """Numbers of bytes in one unit: KiB if the largest is 10 KiB or more, MiB from 10 MiB on."""
     most = max(counts, default=0)
-    for unit, name in _SIZES:
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if most >= 10 * unit:
             return [f"{grouped(count / unit)} {name}" for count in counts]
     return [f"{grouped(count)} B" if count else "0" for count in counts]

@@ -39,18 +39,13 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     yield f"kernelinfo: {headline(outcome)}\n"
 
 
-_Annotation = tuple[str, FindingLocation | None, str, str]
-"""Command, location, title and message."""
-
-
-def _worst_first(outcome: Outcome, view: View) -> Iterator[_Annotation]:
+def _worst_first(
+    outcome: Outcome, view: View
+) -> Iterator[tuple[str, FindingLocation | None, str, str]]:
+    """(command, location, title, message) of each annotation."""
     for problem in outcome.problems:
-        yield (
-            "error",
-            location_in(problem.path, problem.line),
-            "cannot answer",
-            problem_text(problem),
-        )
+        location = location_in(problem.path, problem.line)
+        yield "error", location, "cannot answer", problem_text(problem)
     counted = [claim for claim in claims(outcome, view) if claim.counts]
     ranks = _ranks(outcome)
     for claim in sorted(counted, key=lambda one: (*worst_first(one.finding), _rank(one, ranks))):

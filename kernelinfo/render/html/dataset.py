@@ -75,10 +75,11 @@ def pieces(
         (*(member_path(one.path, one.member) for one in (copy, copy.first)), copy.is_exact)
         for copy in repeats
     ]
-    none = {"kernels": [], "titles": [], **kernels.fresh()}
     yield piece(
         {
-            **none,
+            "kernels": [],
+            "titles": [],
+            **kernels.fresh(),
             "briefs": titles.briefs(),
             "problems": problem_rows(problems),
             "repeats": copies,

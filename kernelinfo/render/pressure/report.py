@@ -16,7 +16,6 @@ from kernelinfo.render.pressure.html import dataset
 from kernelinfo.render.pressure.panes import SCRIPTS, PageTexts, panes
 
 _LOOK = Look(curve=True, code=True, blocks=True)
-_KINDS = ("assembly", "code-object")
 
 
 def with_source(
@@ -32,7 +31,7 @@ def with_source(
 
 def _pieces(results: Sequence[Result], texts: PageTexts, options: Options) -> Iterator[PagePiece]:
     """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
-    for one in measure_again(results, _LOOK, options, _KINDS):
+    for one in measure_again(results, _LOOK, options):
         found = {"pressure": dataset(one), "panes": panes(one, texts)} if one else None
         yield piece(found, "code")
         yield from texts.fresh()
