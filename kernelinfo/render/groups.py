@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.kernel import Result
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
+from kernelinfo.render.names import several
 from kernelinfo.render.table import TableRow, severity, target_of, values_of
 
 Group = list[Result]  # one kernel on all its targets
@@ -71,8 +72,7 @@ def _targets(row: Sequence[Result], group: Group) -> list[str]:
 def joined(names: Sequence[str], width: int) -> str:
     """All targets, `gfx900,906,90a`; if that is wider: the first one and the number of others."""
     text = ",".join(names).replace(",gfx", ",")
-    is_one_text = len(names) == 1 or len(text) <= width
-    return text if is_one_text else f"{names[0]} + {len(names) - 1} more"
+    return text if len(text) <= width else several(names)
 
 
 def _id(result: Result) -> str:

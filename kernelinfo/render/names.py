@@ -136,8 +136,13 @@ class KernelOrigin(NamedTuple):
 
 
 _TIERS = (
-    *(("processor", "target"), ("library",), ("member", "whole_member"), ("options",)),
-    *(("symbol",), ("path",), ("entry",)),
+    ("processor", "target"),
+    ("library",),
+    ("member", "whole_member"),
+    ("options",),
+    ("symbol",),
+    ("path",),
+    ("entry",),
 )
 """Fields in the order in which they are tried; of a tier the shortest that tells the most apart."""
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.rows import Value, row
-from kernelinfo.render.paint import bound
+from kernelinfo.kernel.rows import row
+from kernelinfo.render.paint import bound, cell, printable
 
 _SHOWN = 60  # rows, as in pandas
 _COLUMNS = {
@@ -41,15 +41,6 @@ def html_table(results: Sequence[Result]) -> str:
 def _row(result: Result) -> str:
     values = row(result)
     at_most = bound(result.occupancy and result.occupancy.exact)
-    cells = (at_most * (name in _BOUNDED) + _cell(values[name]) for name in _COLUMNS)
-    return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _cell(value: Value) -> str:
-    """Escaped text of a value; ? if it is unknown."""
-    if value is None:
-        return "?"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    text = " ".join(value) if isinstance(value, tuple) else str(value)
-    return escape("".join(c if c.isprintable() else ascii(c)[1:-1] for c in text))
+    texts = {name: escape(printable(cell(values[name]))) for name in _COLUMNS}
+    cells = (at_most * (name in _BOUNDED) + text for name, text in texts.items())
+    return f"<tr>{''.join(f'<td>{text}</td>' for text in cells)}</tr>"

@@ -249,10 +249,11 @@ def column_cells(name: str, values: Sequence[Value]) -> list[str]:
     """The cells of the column of this name: sizes with their unit, `?` for an unknown value."""
     if name.lower() in ("lds", "scratch", "code"):
         return size_column(cast("Sequence[int | None]", values))
-    return [_cell(value) for value in values]
+    return [cell(value) for value in values]
 
 
-def _cell(value: Value) -> str:
+def cell(value: Value) -> str:
+    """The text of a value: `?` for an unknown one, numbers as `number` writes them."""
     if value is None:
         return "?"
     if isinstance(value, tuple):

@@ -58,7 +58,8 @@ def _moved(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:
-    (name, target, _), *_ = cells_of = [*map(_cells, found)]
+    cells_of = [*map(_cells, found)]
+    name, target, _ = cells_of[0]
     waves = number(result.occupancy.waves_per_simd) if result.occupancy else "?"
     texts = "<br>".join(text for _, _, text in cells_of)
     return name, target, waves, texts, code(found[0].where)
