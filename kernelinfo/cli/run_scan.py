@@ -43,10 +43,14 @@ def remove(to: str, builds: Sequence[str], *, alone: bool) -> None:
         write([f"removed build {build} from {found.name}\n"], None)
 
 
-def accept(file: str, done: Scanned) -> None:
-    """Write the problems of a build to the file of accepted ones."""
-    write_accepted(file, (one.known for one in done.record.problems))
-    write([f"{file}: accepts {counted(len(done.record.problems), 'problem')}\n"], None)
+def accept(file: str, request: ScanRequest, done: Scanned) -> None:
+    """Write the problems of a build to the file of accepted ones. A shard keeps those that it read
+    from the file before: other shards may have them."""
+    known = {one.known for one in done.record.problems}
+    write_accepted(file, known | request.accepted)
+    kept = len(request.accepted - known)
+    more = f" and keeps {counted(kept, 'accepted problem')}" if kept else ""
+    write([f"{file}: accepts {counted(len(done.record.problems), 'problem')}{more}\n"], None)
 
 
 def list_work(request: ScanRequest) -> None:

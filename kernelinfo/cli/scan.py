@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import typer
 
 from kernelinfo.cli import options
@@ -42,7 +44,9 @@ def command(
         None, metavar="FILE", help="Accept the problems that FILE lists; new ones still end with 2."
     ),
     update: bool = typer.Option(
-        False, "--update", help="Write the build's problems to the file of --accept-problems."
+        False,
+        "--update",
+        help="Write the build's problems to the file of --accept-problems; with --shard, add them.",
     ),
     remove: list[str] | None = typer.Option(
         None, metavar="BUILD", help="Delete this build from the dataset; read nothing. Repeatable."
@@ -99,6 +103,7 @@ def command(
         raise OptionError("--workers starts workers here; leave it out with --scheduler")
     if update and accept_problems is None:
         raise OptionError("--update writes the file of --accept-problems FILE; name it")
+    is_added_to = bool(shard and accept_problems and os.path.exists(accept_problems))
     project = configuration(config=config)
     request = run_scan.request(
         urls,
@@ -107,7 +112,7 @@ def command(
         wanted._replace(workgroup_sizes=project.workgroup_sizes, selection=project.selection),
         shard=shard,
         labels=parse_labels(label or ()),
-        accept_problems=None if update else accept_problems,
+        accept_problems=None if update and not is_added_to else accept_problems,
         accepts_all=update,
         timeout=timeout,
     )
@@ -117,5 +122,5 @@ def command(
     end_on_signals()
     done = run_scan.run(request, scheduler, workers, wait=wait, quiet=quiet)
     if update and accept_problems is not None:
-        run_scan.accept(accept_problems, done)
+        run_scan.accept(accept_problems, request, done)
     run_scan.leave(request, done)

@@ -167,6 +167,22 @@ def test_an_accepted_problem_does_not_fail_and_a_new_one_does(tmp_path: Path) ->
     assert (err, code) == (f"{fleet}: 1 problem in 3: kernels may be missing there\n", 2)
 
 
+def test_a_shard_keeps_the_accepted_problems_of_the_others(tmp_path: Path) -> None:
+    fleet, known = tmp_path / "fleet", tmp_path / "known.json"
+    jobs = []
+    for shard in ("gfx90a", "gfx942"):
+        folder = workspace(tmp_path / shard, ONE)
+        (folder / f"cut-for-{shard}.co").write_bytes(ONE.read_bytes()[:100])
+        scanning = ("scan", folder, "--to", fleet, "--build", "1", "--shard", shard)
+        jobs.append((*scanning, "--accept-problems", known))
+    out, _, code = kernelinfo(*jobs[0], "--update")
+    assert (f"{known}: accepts 1 problem\n" in out, code) == (True, 0)
+    out, _, code = kernelinfo(*jobs[1], "--update")
+    assert (f"{known}: accepts 1 problem and keeps 1 accepted problem\n" in out, code) == (True, 0)
+    for job in jobs:
+        assert kernelinfo(*job)[1:] == (f"{fleet}: 1 accepted problem not listed\n", 0)
+
+
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", '{"schema": 1}', '{"schema": "x", "problems": 1}']
 )
