@@ -116,12 +116,11 @@ def list_files(request: ScanRequest) -> RootFiles:
 def plan(request: ScanRequest, listing: RootFiles) -> Plan:
     """The listing compared with the dataset. Raises `KernelinfoError` for a damaged dataset."""
     before, done = recording.done(request)
-
-    def is_done(file: InputFile) -> bool:
-        known = done.get(file.path, {}).items()
-        return file.modified is not None and request.input_row(file).items() <= known
-
-    to_read = tuple(unit for unit in units(listing.files) if not all(map(is_done, unit)))
+    to_read = tuple(
+        unit
+        for unit in units(listing.files)
+        if not all(request.is_done(file, done.get(file.path, {})) for file in unit)
+    )
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     latest = max((row["Run"] or "" for row in before), default="")
     if run <= latest:  # the clock of the machine that wrote it was ahead
@@ -230,8 +229,7 @@ def _note_share(
         same = shares.setdefault(task.part, [])
         same.append(done)
         if len(same) == task.shares:
-            fetched = frozenset.intersection(*(share.fetched for share in same))
-            request.write(f"{task.part}.done", inputs=input_rows(task, request, fetched))
+            request.write(f"{task.part}.done", inputs=input_rows(request, same))
 
 
 def _write_listing_problems(request: ScanRequest, work: Plan) -> None:

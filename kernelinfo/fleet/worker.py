@@ -6,9 +6,10 @@ import faulthandler
 import gc
 import json
 import os
+import re
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from tempfile import TemporaryDirectory
@@ -78,12 +79,19 @@ class ScanRequest(NamedTuple):
         """True if the problem does not make the scan fail."""
         return self.accepts_all or problem in self.accepted
 
-    @property
-    def written_options(self) -> str:
-        """Options that differ from the defaults, as JSON for `inputs`."""
+    def written_options(self, **others: float) -> str:
+        """Options that differ from the defaults, and `others`, as JSON for `inputs`."""
         default = Options()._asdict()
         given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
-        return json.dumps(given, default=_named, sort_keys=True)
+        return json.dumps(given | others, default=_named, sort_keys=True)
+
+    def is_done(self, file: InputFile, row: DatasetRow) -> bool:
+        """True if a row of `inputs` says that the file was read with these options, or given up
+        after this `--timeout` or a longer one."""
+        expected = self.input_row(file)
+        if seconds := _given_up_after(row.get("Options")):
+            expected["Options"] = self.written_options(timeout=max(seconds, self.timeout))
+        return file.modified is not None and expected.items() <= row.items()
 
     def input_row(self, file: InputFile) -> DatasetRow:
         """The row of `inputs` for a file, without address and part. A file with an equal row in the
@@ -93,7 +101,7 @@ class ScanRequest(NamedTuple):
             "Size": file.size,
             "Modified": file.modified,
             "Kernelinfo_Version": self.version,
-            "Options": self.written_options,
+            "Options": self.written_options(),
         }
 
     def write(
@@ -104,6 +112,12 @@ class ScanRequest(NamedTuple):
             write_lines(scratch, "problems", problems)
             write_lines(scratch, "inputs", inputs)
             self.dataset.write_part(self.build, part, scratch)
+
+
+def _given_up_after(options: str | None) -> float | None:
+    """The `--timeout` in seconds of a file that was given up; None for any other file."""
+    found = re.search(r'"timeout": ([0-9.]+)', options or "")
+    return float(found[1]) if found else None
 
 
 def _named(value: object) -> str:
@@ -123,6 +137,7 @@ class ScanTaskDone(NamedTuple):
     kernels: int
     notes: tuple[Note, ...]
     fetched: frozenset[str]  # addresses of files read; the next run reads the others again
+    given_up: bool = False  # True if the task ended its worker: a longer --timeout reads it again
 
 
 def read(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
@@ -145,7 +160,7 @@ def read(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
         done = reading.done()
         write_lines(scratch, "problems", reading.problem_rows())
         if task.shares == 1:
-            write_lines(scratch, "inputs", input_rows(task, request, done.fetched))
+            write_lines(scratch, "inputs", input_rows(request, [done]))
         request.dataset.write_part(request.build, next(names), scratch)
         if demangle.cache_info().currsize > _MOST_NAMES:
             demangle.cache_clear()  # a fleet has more names than a worker's memory holds
@@ -194,21 +209,27 @@ def given_up(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
     )
     message = f"ended the worker that read it: {limits}, or a crash; read it alone"
     addresses = frozenset(file.address for file in task.files)
+    done = ScanTaskDone(task, 0, (), addresses, given_up=True)
     request.write(
         f"{task.part}.{task.share}.ended",
         (problem_row(Problem("", message), file.address, file.path) for file in task.files),
-        input_rows(task, request, addresses) if task.shares == 1 else (),
+        input_rows(request, [done]) if task.shares == 1 else (),
     )
-    return ScanTaskDone(task, 0, (), addresses)
+    return done
 
 
-def input_rows(
-    task: ScanTask, request: ScanRequest, fetched: frozenset[str]
-) -> Iterator[DatasetRow]:
-    """Rows of `inputs` that mark the task's files as done. A file that could not be fetched has no
-    `Modified`, so the next run reads it again."""
+def input_rows(request: ScanRequest, shares: Sequence[ScanTaskDone]) -> Iterator[DatasetRow]:
+    """Rows of `inputs` that mark the files of a task, or of all shares of one, as done.
+
+    A file that could not be fetched has no `Modified`, so the next run reads it again. The options
+    of a file that was given up have the `--timeout`.
+    """
+    task = shares[0].task
+    fetched = frozenset.intersection(*(share.fetched for share in shares))
+    limit = {"timeout": float(request.timeout)} if any(one.given_up for one in shares) else {}
     for file in task.files:
         row = request.input_row(file) | {"Url": file.address, "Part": task.part}
+        row["Options"] = request.written_options(**limit)
         yield row if file.address in fetched else row | {"Modified": None}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import resource
 import shutil
 import signal
@@ -192,6 +193,24 @@ def test_a_file_that_ends_its_worker_is_a_problem(tmp_path: Path) -> None:
     }
     # The next run says the same, and reads nothing.
     assert kernelinfo(*arguments)[1:] == (err, 2)
+
+
+def test_a_longer_timeout_reads_a_file_that_was_given_up(tmp_path: Path) -> None:
+    folder, fleet = many_objects(tmp_path / "objects", 2), tmp_path / "fleet"
+    shutil.copy(OBJECTS / "handwritten.co", folder / "hanger.co")
+    arguments = ("scan", folder, "--to", fleet, "--build", "b", "--timeout")
+    command = [sys.executable, "-c", _FATAL, *map(str, arguments), "1"]
+    assert subprocess.run(command, capture_output=True, timeout=600).returncode == 2
+    for seconds in ("1", "0.5"):
+        out, err, code = kernelinfo(*arguments, seconds)
+        assert (out.startswith("0 files read, 3 done before"), code) == (True, 2)
+        assert "hanger.co: ended the worker that read it: over 1 s (--timeout)" in err
+    for read, done in ((1, 2), (0, 3)):
+        out, err, code = kernelinfo(*arguments, "60")
+        assert (err, code) == ("", 0)
+        assert re.match(rf"{read} files? read, {done} done before", out)
+    assert comparable(rows(fleet)) == reported(folder)
+    assert rows(fleet, table="problems") == []
 
 
 def test_what_cannot_be_read_is_a_row(tmp_path: Path) -> None:
