@@ -121,7 +121,7 @@ def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[
     """
     symbol = kernel_symbol(kernel.get(".symbol"), kernel.get(".name"))
     numbers, complaints = _read(KEYS, kernel)
-    complaints += no_text({key: kernel.get(key, "") for key in (".symbol", ".name")})
+    complaints += _no_text(kernel, ".symbol", ".name")
     if takes_dynamic_lds(kernel.get(".args")):
         numbers["dynamic_lds"] = True
     return symbol, Numbers(**numbers), complaints
@@ -137,7 +137,7 @@ def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, li
     """Symbol, numbers and complaints of one element of `Kernels` in the YAML of code object v2."""
     symbol = _text(kernel.get("SymbolName")).removesuffix("@kd") or _text(kernel.get("Name"))
     numbers: dict[str, Any] = {}
-    complaints = no_text({key: kernel.get(key, "") for key in ("SymbolName", "Name")})
+    complaints = _no_text(kernel, "SymbolName", "Name")
     for part, keys in KEYS_V2.items():
         values = kernel.get(part)
         if isinstance(values, Mapping):
@@ -167,13 +167,10 @@ def _read(
     return numbers, complaints
 
 
-def no_text(names: Mapping[str, object]) -> list[str]:
-    """Complaints about names, by their keys, that are not text."""
-    return [
-        f"{key} is {_shown(name)}, not text"
-        for key, name in names.items()
-        if not isinstance(name, (str, bytes))
-    ]
+def _no_text(kernel: Mapping[object, object], *keys: str) -> list[str]:
+    """Complaints about names that are not text."""
+    odd = [key for key in keys if not isinstance(kernel.get(key, ""), (str, bytes))]
+    return [f"{key} is {_shown(kernel[key])}, not text" for key in odd]
 
 
 def takes_dynamic_lds(args: object, kind: str = ".value_kind") -> bool:

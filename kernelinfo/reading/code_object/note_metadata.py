@@ -19,7 +19,6 @@ from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
 from kernelinfo.reading.metadata import (
     kernel_numbers,
     kernel_symbol,
-    no_text,
     takes_dynamic_lds,
     unknown_version,
 )
@@ -28,8 +27,11 @@ from kernelinfo.reading.target_id import TargetId, isa_version
 _ISA_VERSION = Struct("<HHIII")
 _KERNELS = "amdhsa.kernels"
 _USED = ("amdhsa.target", "amdhsa.version", "amdpal.pipelines")
-_OWN = (".args", ".name", ".symbol")
-"""Keys with values of one kernel alone, as a rule."""
+_ARGUMENTS, _LDS, _NAME, _SYMBOL = (
+    bytes((0xA0 | len(key), *key))
+    for key in (b".args", b".group_segment_fixed_size", b".name", b".symbol")
+)
+"""Keys that delimit the per-kernel values cut out before decoding."""
 _EMPTY = b"\xa0"
 _MOST_KEYS = 1000
 """The most keys of a note's map; compilers write some twenty."""
@@ -38,6 +40,8 @@ _Wanted = Callable[[str], bool] | None
 """True for symbols of kernels to decode; None decodes all."""
 _Complaints = tuple[str, ...]
 """Sentences on values of a kernel that are malformed."""
+_Decoded = tuple[str, Numbers, _Complaints]
+"""Symbol, numbers and complaints of a kernel."""
 
 
 class NoteMetadata:
@@ -120,7 +124,7 @@ class NoteMetadata:
         """
         whole = bytes(note.content)
         unpacker = packed.walk(whole)
-        if whole and not packed.is_map(whole, 0):
+        if whole and whole[:1] not in packed.MAPS:
             raise ReadError("its root is no map")
         if (keys := unpacker.read_map_header()) > _MOST_KEYS:
             raise ReadError(f"a map of {keys} keys")
@@ -131,11 +135,13 @@ class NoteMetadata:
                 twice = f"{str(key)[:200]!r} stands more than once in one map; the last counts"
                 self._warn(f"damaged metadata: {twice}", note)
             root[key] = None
-            if key == _KERNELS and packed.is_list(whole, unpacker.tell()):
+            at = unpacker.tell()
+            if key == _KERNELS and whole[at : at + 1] in packed.LISTS:
                 if (count := unpacker.read_array_header()) > len(whole):
                     raise ReadError("cut off")
                 self._budget.check(count)
-                root[key] = [_kernel(unpacker, whole, self._wanted) for _ in range(count)]
+                raw = (packed.skipped(unpacker, whole) for _ in range(count))
+                root[key] = [_kernel(kernel, self._wanted) for kernel in raw]
             elif key in _USED:
                 root[key] = packed.value(packed.skipped(unpacker, whole))
             else:
@@ -216,53 +222,69 @@ def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
                 yield kernel
 
 
-def _kernel(
-    unpacker: msgpack.Unpacker, whole: bytes, wanted: _Wanted
-) -> tuple[str, Numbers, _Complaints] | None:
-    """(symbol, numbers, complaints) of the next value, or None if it is no map.
+def _kernel(raw: bytes, wanted: _Wanted) -> _Decoded | None:
+    """(symbol, numbers, complaints) of a packed kernel, or None if it is no map.
 
-    Arguments take four fifths of a kernel's map and are passed over. The rest without its names
-    repeats: equal bytes are decoded once. Without this a library's report takes 70 % longer.
+    Arguments take four fifths of a kernel's map. The rest without its names repeats: equal bytes
+    are decoded once. Without the cut a library's report takes 70 % longer.
     """
-    start = unpacker.tell()
-    if not packed.is_map(whole, start):
-        unpacker.skip()
+    if raw[:1] not in packed.MAPS:
         return None
-    own: dict[str, bytes] = {}
-    common = []
-    for _ in range(unpacker.read_map_header()):
-        key = unpacker.unpack()
-        if key in _OWN:
-            common.append(whole[start : unpacker.tell()])
-            own[key] = packed.skipped(unpacker, whole)
-            start = unpacker.tell()
-        else:
-            unpacker.skip()
-    common.append(whole[start : unpacker.tell()])
-    symbol = packed.value(own.get(".symbol", _EMPTY))
-    name = packed.value(own.get(".name", _EMPTY))
-    called = kernel_symbol(symbol, name)
-    if wanted and not wanted(called):
-        return called, NOTHING, ()
-    arguments = own.get(".args", _EMPTY)
-    is_sized = b"dynamic" in arguments and takes_dynamic_lds(packed.value(arguments))
-    numbers, complaints = _numbers(_EMPTY.join(common), is_sized)
-    return called, numbers, (*complaints, *no_text({".symbol": symbol, ".name": name}))
+    try:
+        common, arguments, symbol = _cut(raw)
+        if wanted and not wanted(symbol):
+            return symbol, NOTHING, ()
+        is_sized = b"dynamic" in arguments and takes_dynamic_lds(packed.value(arguments))
+        return symbol, *_numbers(common, is_sized)
+    except (msgpack.UnpackException, ValueError, IndexError):
+        return _decoded(raw)  # hand-written: keys in another order than LLVM's
+
+
+def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
+    """(map with arguments and names replaced by empty text, packed arguments, symbol).
+
+    Raises `ValueError` or `IndexError` if the keys are not in LLVM's order, the alphabetical one.
+    """
+    pieces, arguments, end = [], _EMPTY, 0
+    if (key_at := raw.find(_ARGUMENTS)) >= 0:
+        begin = key_at + len(_ARGUMENTS)
+        end = raw.index(_LDS, begin)
+        pieces, arguments = [raw[:begin]], raw[begin:end]
+    name_at = raw.index(_NAME, end) + len(_NAME)
+    symbol_at = raw.index(_SYMBOL, name_at) + len(_SYMBOL)
+    name, name_end = packed.text(raw, name_at)
+    symbol, symbol_end = packed.text(raw, symbol_at)
+    pieces += raw[end:name_at], raw[name_end:symbol_at], raw[symbol_end:]
+    return _EMPTY.join(pieces), arguments, kernel_symbol(symbol, name)
 
 
 @lru_cache(maxsize=1 << 15)
 def _numbers(common: bytes, dynamic_lds: bool) -> tuple[Numbers, _Complaints]:
-    """(numbers, complaints) of a map whose names and arguments are replaced by empty text."""
-    pairs: Any = packed.value(common, object_pairs_hook=list)
-    kernel = dict(pairs)
-    _, numbers, complaints = kernel_numbers(kernel)
-    if len(kernel) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        twice = next(key for key, count in counts.items() if count > 1)
-        complaints.append(f"{str(twice)[:200]!r} stands more than once in its map; the last counts")
-    if dynamic_lds:
-        numbers = numbers._replace(dynamic_lds=True)
-    return numbers, tuple(complaints)
+    """(numbers, complaints) of a map whose names and arguments are replaced by empty text.
+
+    Raises like `_decoded`, and `ValueError` if that map has a name: it was cut elsewhere.
+    """
+    symbol, numbers, complaints = _decoded(common)
+    if symbol:
+        raise ValueError("a name cut elsewhere")
+    return numbers._replace(dynamic_lds=True) if dynamic_lds else numbers, complaints
+
+
+def _decoded(raw: bytes) -> _Decoded:
+    """(symbol, numbers, complaints) of a packed map. Raises the errors of `packed.value`."""
+    again: list[object] = []
+
+    def unique(pairs: list[tuple[object, object]]) -> dict[object, object]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            again.extend(key for key, count in Counter(k for k, _ in pairs).items() if count > 1)
+        return found
+
+    kernel: Any = packed.value(raw, object_pairs_hook=unique)
+    symbol, numbers, complaints = kernel_numbers(kernel)
+    if again:
+        complaints.append(f"{str(again[0])[:200]!r} stands more than once; the last counts")
+    return symbol, numbers, tuple(complaints)
 
 
 def shown_kernels(symbols: Sequence[str]) -> str:

@@ -7,8 +7,8 @@ import msgpack
 _HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
 _MOST_BYTES = 4 << 20
 """The most bytes of one value to unpack."""
-_MAPS = {bytes((first,)) for first in (*range(0x80, 0x90), 0xDE, 0xDF)}
-_LISTS = {bytes((first,)) for first in (*range(0x90, 0xA0), 0xDC, 0xDD)}
+MAPS = {bytes((first,)) for first in (*range(0x80, 0x90), 0xDE, 0xDF)}
+LISTS = {bytes((first,)) for first in (*range(0x90, 0xA0), 0xDC, 0xDD)}
 """First bytes of maps and lists (MessagePack specification, "Formats")."""
 
 
@@ -27,14 +27,20 @@ def skipped(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
     return whole[at : unpacker.tell()]
 
 
-def is_map(whole: bytes, at: int) -> bool:
-    """True if the value that begins at `at` is a map."""
-    return whole[at : at + 1] in _MAPS
+def text(whole: bytes, at: int) -> tuple[bytes, int]:
+    """(bytes, end offset) of the text that begins at `at`.
 
-
-def is_list(whole: bytes, at: int) -> bool:
-    """True if the value that begins at `at` is a list."""
-    return whole[at : at + 1] in _LISTS
+    Raises `ValueError` if no text begins there, or one of 64 KiB or more."""
+    kind = whole[at]
+    if 0xA0 <= kind < 0xC0:
+        begin, size = at + 1, kind & 31
+    elif kind == 0xD9:
+        begin, size = at + 2, whole[at + 1]
+    elif kind == 0xDA:
+        begin, size = at + 3, whole[at + 1] << 8 | whole[at + 2]
+    else:
+        raise ValueError("no text, or a long one")
+    return whole[begin : begin + size], begin + size
 
 
 def value(packed: bytes | memoryview, **how: object) -> object:
