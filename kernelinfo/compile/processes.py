@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from tempfile import TemporaryDirectory, TemporaryFile
-from threading import Lock, Thread, Timer
+from threading import Lock, Timer
 from typing import IO, NamedTuple
 
 from kernelinfo.errors import CompilerError
@@ -21,7 +21,6 @@ _SOURCE_MEMORY = 16 << 30  # headers of templates take much more
 _MOST_FILE = 1 << 31  # bytes of a file that it writes; twice what is read of one
 _LAST_COMPLAINTS = 1 << 16  # bytes of standard error that are kept
 _LONGEST_MESSAGE = 300  # characters
-_AFTER_END = 1.0  # seconds in which the pipes of an ended process are read to their end
 _INTERRUPTED = "interrupted"
 
 # The shell sets the limits in the child before the compiler starts. Python's `preexec_fn` may
@@ -41,6 +40,10 @@ _KEPT_FOR_SOURCES = (
     *("HIP_DEVICE_LIB_PATH", "HIPCC_COMPILE_FLAGS_APPEND"),
 )
 """A compiler of sources also gets the places of headers and device libraries, and hipcc's flags."""
+
+
+_Streams = tuple[IO[bytes], IO[bytes], IO[bytes]]
+"""Standard input, output and error."""
 
 
 class EndOfProcess(NamedTuple):
@@ -119,9 +122,9 @@ class Processes:
     def run(self, command: Sequence[str], standard_input: bytes = b"") -> bytes:
         """Standard output of the command. Its program is an absolute path.
 
-        The command runs in an empty folder with few environment variables. Input goes through an
-        unnamed file and output through a pipe: nothing stays on disk. Raises `CompilerError` with
-        the command's last error line if it fails or runs too long.
+        The command runs in an empty folder with few environment variables. Input and output go
+        through unnamed files: nothing stays on disk. Raises `CompilerError` with the command's last
+        error line if it fails or runs too long.
         """
         environment = _environment(_KEPT, self._folder.name)
         end = self._end_of(command, self._folder.name, environment, _MOST_MEMORY, standard_input)
@@ -153,27 +156,22 @@ class Processes:
         standard_input: bytes = b"",
     ) -> EndOfProcess:
         began = time.monotonic()
-        with TemporaryFile() as source:
+        with TemporaryFile() as source, TemporaryFile() as output, TemporaryFile() as complaints:
             source.write(standard_input)
             source.seek(0)
-            limited = self._limited(command, memory)
-            with self._started(limited, source, folder, environment) as process:
-                output = _Output(process, process.stdout, _MOST_OUTPUT)
-                complaints = _Output(process, process.stderr, None)
-                process.wait()
-                for one in (output, complaints):
-                    one.join(_AFTER_END)
-                    if one.is_alive():
-                        _kill(process)
-                if output.is_too_long:
-                    raise CompilerError(f"{command[0]}: wrote more than {_MOST_OUTPUT} bytes")
-                end = EndOfProcess(bytes(output.kept), bytes(complaints.kept), process.returncode)
+            streams = source, output, complaints
+            code = self._exit_code(self._limited(command, memory), streams, folder, environment)
+            if output.seek(0, os.SEEK_END) > _MOST_OUTPUT:
+                raise CompilerError(f"{command[0]}: wrote more than {_MOST_OUTPUT} bytes")
+            output.seek(0)
+            complaints.seek(max(complaints.seek(0, os.SEEK_END) - _LAST_COMPLAINTS, 0))
+            kept = output.read(_MOST_OUTPUT), complaints.read(_LAST_COMPLAINTS)
         if time.monotonic() - began >= self._timeout:
             mend = f"see {self._option}" if self._option else "give a source with fewer kernels"
             raise CompilerError(f"no answer within {self._timeout:g} s; {mend}")
         if self._closed:
             raise CompilerError(_INTERRUPTED)
-        return end
+        return EndOfProcess(*kept, code)
 
     def _limited(self, command: Sequence[str], memory: int) -> list[str]:
         """The command in a shell that sets its limits, which hold even if kernelinfo is killed."""
@@ -185,43 +183,41 @@ class Processes:
         limits = (str(int(self._timeout) + 1), str(memory >> 10), str(_MOST_FILE >> 9))
         return ["/bin/sh", "-c", _LIMITED, "sh", *limits, *command]
 
-    @contextmanager
-    def _started(
-        self, command: Sequence[str], source: IO[bytes], folder: str, environment: dict[str, str]
-    ) -> Iterator[subprocess.Popen[bytes]]:
-        """A process in a group of its own, killed at its time limit and the end of the block."""
+    def _exit_code(
+        self, command: Sequence[str], streams: _Streams, folder: str, environment: dict[str, str]
+    ) -> int:
+        """Exit code of a process in a group of its own; negative: the signal that killed it.
+
+        The group is killed at the time limit, and with it whatever the process leaves behind.
+        """
         with self._lock:
             if self._closed:
                 raise CompilerError(_INTERRUPTED)
-            process = _start(command, source, folder, environment)
+            process = _start(command, streams, folder, environment)
             self._running.add(process)
         timer = Timer(self._timeout, _kill, [process])
         timer.daemon = True
         timer.start()
         try:
-            with process:
-                try:
-                    yield process
-                finally:
-                    if process.poll() is None:
-                        _kill(process)
+            return process.wait()
         finally:
             timer.cancel()
+            _kill(process)
+            process.wait()
             with self._lock:
                 self._running.discard(process)
 
 
 def _start(
-    command: Sequence[str], source: IO[bytes], folder: str, environment: dict[str, str]
+    command: Sequence[str], streams: _Streams, folder: str, environment: dict[str, str]
 ) -> subprocess.Popen[bytes]:
-    pipe = subprocess.PIPE
+    source, output, complaints = streams
     try:
         return subprocess.Popen(
             command,
             stdin=source,
-            stdout=pipe,
-            stderr=pipe,
-            bufsize=0,  # another thread may still wait for a pipe when it is closed
+            stdout=output,
+            stderr=complaints,
             cwd=folder,
             env=environment,
             start_new_session=True,
@@ -238,35 +234,6 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
     else:  # Windows
         process.kill()
-
-
-class _Output(Thread):
-    """Reads a pipe of a process.
-
-    It may never end: a child of the process in a session of its own keeps the pipe open.
-    """
-
-    def __init__(
-        self, process: subprocess.Popen[bytes], stream: IO[bytes] | None, most: int | None
-    ) -> None:
-        """`most` are the bytes after which the process is killed; None keeps the last 64 KiB."""
-        super().__init__(daemon=True)
-        assert stream is not None
-        self._process, self._stream, self._most = process, stream, most
-        self.kept = bytearray()
-        self.is_too_long = False
-        self.start()
-
-    def run(self) -> None:
-        with suppress(OSError, ValueError):  # closed meanwhile
-            while piece := self._stream.read(_LAST_COMPLAINTS):
-                self.kept += piece
-                if self._most is None:
-                    del self.kept[:-_LAST_COMPLAINTS]
-                elif len(self.kept) > self._most:
-                    self.is_too_long = True
-                    _kill(self._process)
-                    return
 
 
 def _message(complaints: bytes, code: int) -> str:

@@ -45,7 +45,6 @@ def test_standard_output_comes_back() -> None:
         ("kill -9 $$", "killed by signal 9"),
         ("yes >&2", "no answer within 0.5 s"),
         ("sleep 60", "no answer within 0.5 s"),
-        ("sleep 60 &\nexit 0", "no answer within 0.5 s"),
     ],
 )
 def test_a_failure_is_one_line(tmp_path: Path, text: str, message: str) -> None:
@@ -74,7 +73,7 @@ def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("leaves", ["sleep 60 &", "setsid sleep 60 &"])
-def test_a_child_that_keeps_the_pipes_is_not_waited_for(tmp_path: Path, leaves: str) -> None:
+def test_a_child_left_behind_is_not_waited_for(tmp_path: Path, leaves: str) -> None:
     began = time.monotonic()
     with Processes(60) as processes:
         assert processes.run([script(tmp_path / "compiler", f"{leaves} echo done")]) == b"done\n"
