@@ -7,18 +7,7 @@ from typing import Any, NamedTuple
 
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, Bounds, FileBudget, KernelBudget
 from kernelinfo.reading.data import Data
-from kernelinfo.reading.facts import CodeKind
-
-
-class StatedLaunch(NamedTuple):
-    """Launch settings that a container (Triton's JSON, for example) states of its one kernel."""
-
-    lds_bytes: int | None
-    """LDS bytes of a workgroup, all sized at launch; None if the size is not known."""
-    workgroup_size: int | None
-    """Workitems."""
-    asked_waves: int | None = None
-    """Waves per SIMD that the source asks the compiler for."""
+from kernelinfo.reading.facts import CodeKind, Numbers
 
 
 class Blob(NamedTuple):
@@ -34,8 +23,8 @@ class Blob(NamedTuple):
     """Name inside the container: a bundle entry's id, an archive member."""
     offset: int | None = 0
     """Bytes from the start of the outermost file; None inside compressed data."""
-    launch: StatedLaunch | None = None
-    """None if the container states no launch settings."""
+    launch: Numbers | None = None
+    """Numbers that the container states of its one kernel's launch; None if it states none."""
     sidecar: Mapping[str, Any] | None = None
     """Triton's metadata, from a caller who has it; None to read the JSON next to the file."""
     is_one_of_many: bool = False

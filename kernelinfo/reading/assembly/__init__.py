@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
@@ -39,10 +38,6 @@ from kernelinfo.reading.data import Lines, Text, before, decode, line_at, line_e
 from kernelinfo.reading.facts import Features, Module, ReadWarnings
 from kernelinfo.reading.metadata import code_object_version, unknown_version
 from kernelinfo.reading.target_id import TargetId, distinct, parse_isa_version, parse_target_id
-
-if TYPE_CHECKING:
-    from kernelinfo.reading.assembly.linking_text import LinkingText
-
 
 _METADATA, _METADATA_V2 = "amdgpu_metadata", "amd_amdgpu_hsa_metadata"
 _BLOCKS = {_METADATA, _METADATA_V2, "amdgpu_pal_metadata"}

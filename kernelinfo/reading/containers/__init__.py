@@ -254,7 +254,9 @@ def _text(blob: Blob) -> Blob | Problem:
     """The text as a blob of its kind, UTF-16 converted to UTF-8; a problem if it has no kernels."""
     if bytes(blob.data.read(0, 2)) in _UTF16:
         if len(blob.data) > blob.bounds.memory:
-            return problem(blob, _too_large(blob))
+            allowed = f"more than the {blob.bounds.memory} held at once"
+            message = f"a text in UTF-16 of {len(blob.data)} bytes, {allowed}"
+            return problem(blob, f"{message}; --bound memory=N reads it")
         blob = blob._replace(data=Data.of(bytes(blob.data).decode("utf-16", "replace").encode()))
     is_large = len(blob.data) > blob.bounds.carved  # small texts may have stray zeros
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
@@ -264,12 +266,6 @@ def _text(blob: Blob) -> Blob | Problem:
     if may_be_log and build_log.accepts(text_of(blob.data)):
         return blob._replace(kind="build-log")
     return problem(blob, _reason(blob.data))
-
-
-def _too_large(blob: Blob) -> str:
-    size, most = len(blob.data), blob.bounds.memory
-    allowed = f"more than the {most} held at once"
-    return f"a text in UTF-16 of {size} bytes, {allowed}; --bound memory=N reads it"
 
 
 _PAGE = rb"(?i)\s*<(!doctype html|html)\b"

@@ -20,11 +20,12 @@ from collections.abc import Iterator
 from struct import Struct
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Problem, StatedLaunch
+from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
-from kernelinfo.reading.data import Data
+from kernelinfo.reading.data import Data, decode
+from kernelinfo.reading.facts import Numbers
 
 _HEADER = Struct("<4xIII")
 _ENTRY = Struct("<IIIII")
@@ -47,11 +48,10 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         if not room.take(len(image)) or len(image) < image_size:
             yield problem(blob, "an image outside of its AKS2 pack", at=None, member=name)
         elif image:
-            launch = (
-                StatedLaunch(lds_bytes, threads)
-                if lds_bytes or threads
-                else StatedLaunch(None, None)
-            )
+            workgroup = (threads, 1, 1) if threads else None
+            launch = Numbers(dynamic_lds_bytes=lds_bytes, required_workgroup=workgroup)
+            if not (lds_bytes or threads):
+                launch = Numbers(dynamic_lds=True)
             yield part(blob, "aks2", Data.of(image), at=None, member=name)._replace(launch=launch)
 
 
@@ -67,9 +67,8 @@ def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int,
             raise ReadError("its directory is shorter than its entries")
         lds_bytes, threads, offset, image, length = _ENTRY.unpack_from(content, at)
         at += _ENTRY.size + length
-        name = bytes(content[at - length : at]).rstrip(b"\0")
-        text = name.decode("utf-8", "backslashreplace")
-        entries.append((lds_bytes, threads, offset, image, text))
+        name = decode(bytes(content[at - length : at]).rstrip(b"\0"))
+        entries.append((lds_bytes, threads, offset, image, name))
     if at != size:
         raise ReadError(f"its entries take {at} bytes of a directory of {size}")
     return entries

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, files, magic
 from kernelinfo.reading.containers.parts import may_hold_code, part, problem
-from kernelinfo.reading.data import Data
+from kernelinfo.reading.data import Data, decode
 
 _HEADER_BYTES = 60
 _SIZE = re.compile(rb"(\d{1,10}) *")
@@ -70,7 +70,7 @@ def _members(data: Data) -> Iterator[tuple[str | None, str, int, int]]:
         if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:
             yield None, "", at, 0
             return
-        short = header[:16].rstrip(b" ").decode("utf-8", "backslashreplace")
+        short = decode(header[:16].rstrip(b" "))
         at, length = at + _HEADER_BYTES, int(size[1])
         yield short, _gnu_name(short, long_names), at, length
         if short == _LONG_NAMES:
@@ -88,8 +88,8 @@ def _stored(blob: Blob, short: str, name: str, content: Data, at: int) -> Iterat
     skipped = 0
     if short.startswith("#1/") and short[3:].isdecimal():
         skipped = int(short[3:])
-        stated = bytes(content.read(0, min(skipped, bounds.LONGEST_NAME))).rstrip(b"\0")
-        name = stated.decode("utf-8", "backslashreplace")
+        stated = bytes(content.read(0, min(skipped, bounds.LONGEST_NAME)))
+        name = decode(stated.rstrip(b"\0"))
     if skipped > len(content):
         yield problem(blob, "a name longer than its member", at=at)
     elif not name:
@@ -103,8 +103,7 @@ def _stored(blob: Blob, short: str, name: str, content: Data, at: int) -> Iterat
 def _gnu_name(short: str, long_names: bytes) -> str:
     if short[:1] == "/" and short[1:].isdecimal():
         at = int(short[1:])
-        name = long_names[at : at + bounds.LONGEST_NAME].partition(b"\n")[0]
-        short = name.decode("utf-8", "backslashreplace")
+        short = decode(long_names[at : at + bounds.LONGEST_NAME].partition(b"\n")[0])
     return short.removesuffix("/")
 
 

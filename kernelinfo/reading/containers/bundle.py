@@ -20,7 +20,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, ccob, magic
 from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
-from kernelinfo.reading.data import Data
+from kernelinfo.reading.data import Data, decode
 
 MAGICS = (magic.BUNDLE, magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0")
 """Patterns of a plain bundle, and of a compressed one with an existing version and method."""
@@ -119,6 +119,6 @@ def _entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
         at += _ENTRY.size + id_size
         if id_size > bounds.LONGEST_NAME or at > len(data):
             raise ReadError(f"damaged bundle: it claims an id of {id_size} bytes")
-        id = bytes(data.read(at - id_size, id_size)).decode("utf-8", "backslashreplace")
+        id = decode(bytes(data.read(at - id_size, id_size)))
         entries.append((id, offset, size))
     return entries, at, max([at, *(offset + size for _, offset, size in entries)])

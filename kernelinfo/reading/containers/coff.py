@@ -18,42 +18,40 @@ Microsoft, PE Format.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from struct import calcsize, unpack
-from struct import error as StructError
-from typing import Any
+from struct import Struct
 
-from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.host_binary import HostSection, parts
-from kernelinfo.reading.data import Data
+from kernelinfo.reading.containers.parts import fields
+from kernelinfo.reading.data import Data, decode
 
 _SIGNATURE = b"PE\0\0"
+_OFFSET, _MAGIC = Struct("<I"), Struct("4s")
+_HEADER = Struct("<2xH4xIIH")
+_SECTION = Struct("<8sI4xII")
+_CUT_OFF = "PE or COFF file cut off within its headers"
 
 
 def read(blob: Blob) -> Iterator[Found]:
     """The sections with device code, not yet unpacked. Raises `ReadError` if headers are cut
     off."""
-    try:
-        header = 0
-        if blob.data.read(0, 2) == magic.PE:
-            (header,) = _unpack("<I", blob.data, 60)
-            if header + 4 > len(blob.data):
-                raise StructError
-            if blob.data.read(header, 4) != _SIGNATURE:  # a program for DOS
-                return
-            header += 4
-        yield from parts(blob, list(_sections(blob.data, header)))
-    except StructError:
-        raise ReadError("PE or COFF file cut off within its headers; build it again") from None
+    header = 0
+    if blob.data.read(0, 2) == magic.PE:
+        (start,) = fields(_OFFSET, blob.data, _CUT_OFF, 60)
+        (signature,) = fields(_MAGIC, blob.data, _CUT_OFF, start)
+        if signature != _SIGNATURE:  # a program for DOS
+            return
+        header = start + len(signature)
+    yield from parts(blob, _sections(blob.data, header))
 
 
 def _sections(data: Data, header: int) -> Iterator[HostSection]:
-    count, symbols, symbol_count, optional = _unpack("<2xH4xIIH", data, header)
+    count, symbols, symbol_count, optional = fields(_HEADER, data, _CUT_OFF, header)
     names = symbols + 18 * symbol_count
     table = header + 20 + optional
     for at in range(table, table + 40 * count, 40):
-        short, in_memory, padded, offset = _unpack("<8sI4xII", data, at)
+        short, in_memory, padded, offset = fields(_SECTION, data, _CUT_OFF, at)
         # An image pads each section to its file alignment.
         size = min(padded, in_memory) if in_memory else padded
         if not size:
@@ -64,13 +62,8 @@ def _sections(data: Data, header: int) -> Iterator[HostSection]:
         yield HostSection(name, offset, bytes_of, offset + padded)
 
 
-def _unpack(layout: str, data: Data, at: int) -> tuple[Any, ...]:
-    """The fields of `layout` at an offset. Raises `struct.error` if the data end before."""
-    return unpack(layout, data.read(at, calcsize(layout)))
-
-
 def _name(data: Data, names: int, short: bytes) -> str:
     if short[:1] == b"/" and short[1:].isdigit():
         at = names + int(short[1:])
         short = bytes(data.read(at, bounds.LONGEST_NAME)).partition(b"\0")[0]
-    return short.decode("utf-8", "backslashreplace")
+    return decode(short)

@@ -20,6 +20,7 @@ from kernelinfo.reading.blob import Blob, Found, Note
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import problem, stored_file, streamed_file
 from kernelinfo.reading.containers.streams import Decompressed, ReadableView
+from kernelinfo.reading.data import decode
 
 _HEADER = re.compile(rb"07070[12]((?:[0-9a-fA-F]{8}){13})")
 _HEADER_BYTES = 110
@@ -84,7 +85,7 @@ def _header(file: ReadableView | Decompressed) -> tuple[str, int, int, int]:
         raise ReadError(f"damaged cpio: a name of {length} bytes; not read from here")
     padded = _padded(_HEADER_BYTES + length)
     name = file.read(padded - _HEADER_BYTES)[:length].rstrip(b"\0")
-    return name.decode("utf-8", "backslashreplace"), mode, size, padded
+    return decode(name), mode, size, padded
 
 
 def _padded(size: int) -> int:

@@ -23,7 +23,7 @@ from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.containers.streams import held
-from kernelinfo.reading.data import Data
+from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.paths import is_below
 
 _QUERIES = {
@@ -82,7 +82,7 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
     else:
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         database = sqlite3.connect(uri, uri=True)
-    database.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
+    database.text_factory = decode
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bounds.DATABASE_BLOB_BYTES)
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA writable_schema = ON")  # lets SQLite read cut-off databases

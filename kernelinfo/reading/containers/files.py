@@ -17,6 +17,7 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import is_named_as_code
+from kernelinfo.reading.containers.parts import after_zeros
 from kernelinfo.reading.data import Data, LargeFile
 from kernelinfo.reading.paths import ANY_FOLDERS, fits, is_below
 
@@ -46,7 +47,7 @@ def find(path: str, below: str = "") -> Iterator[File | Problem]:
     With `below`, folders outside of that folder are problems, and no glob is a path.
     """
     is_path = path == STANDARD_INPUT or "\0" in path or os.path.lexists(path)
-    if is_path or below or not _has_magic(path):
+    if is_path or below or not has_magic(path):
         yield from _file_or_folder(path, below)
         return
     matching = _matching(path)
@@ -59,10 +60,6 @@ def _file_or_folder(path: str, below: str = "") -> Iterator[File | Problem]:
         yield from _walk(path, set(), below)
     else:
         yield File(path, named=True)
-
-
-def _has_magic(path: str) -> bool:
-    return has_magic(path)
 
 
 def _matching(pattern: str) -> Iterator[File | Problem]:
@@ -78,7 +75,7 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
     top = "/".join(folders[:before]) or ("/" if before else ".")
     rest = "/".join(folders[before:])
     seen: set[tuple[int, int]] = set()
-    for folder in sorted(glob(top)) if os.path.isdir(top) or _has_magic(top) else ():
+    for folder in sorted(glob(top)) if os.path.isdir(top) or has_magic(top) else ():
         for file in _walk(folder, seen):
             inside = os.path.relpath(file.path, folder).replace(os.sep, "/")
             if isinstance(file, Problem) or fits(inside, rest):
@@ -93,8 +90,8 @@ def _unlisted(pattern: Sequence[str]) -> Iterator[Problem]:
     """Problems for folders that a glob would have to list and may not."""
     for depth, name in enumerate(pattern):
         before = "/".join(pattern[:depth]) or ("/" if depth else ".")
-        needed = os.R_OK | os.X_OK if _has_magic(name) else os.X_OK
-        for folder in sorted(glob(before)) if _has_magic(f"{before}{name}") else ():
+        needed = os.R_OK | os.X_OK if has_magic(name) else os.X_OK
+        for folder in sorted(glob(before)) if has_magic(f"{before}{name}") else ():
             if os.path.isdir(folder) and not os.access(folder, needed):
                 yield _problem(folder, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
@@ -106,7 +103,7 @@ def is_read(path: str, among: Sequence[str]) -> bool:
             continue
         if is_below(path, one):
             return True
-        if _has_magic(one) and fits(os.path.abspath(path), os.path.abspath(one)):
+        if has_magic(one) and fits(os.path.abspath(path), os.path.abspath(one)):
             return True
     return False
 
@@ -162,9 +159,7 @@ def is_pointer(blob: Blob) -> bool:
 
 def is_all_zero(blob: Blob) -> bool:
     """True if the first MiB of the file is all zero."""
-    return not bytes(blob.data.read(0, 1)).strip(b"\0") and not bytes(
-        blob.data.read(0, _ZEROS_BYTES)
-    ).strip(b"\0")
+    return after_zeros(blob.data.part(0, _ZEROS_BYTES)) is None
 
 
 def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:

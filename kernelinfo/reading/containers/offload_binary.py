@@ -26,7 +26,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
-from kernelinfo.reading.data import Data
+from kernelinfo.reading.data import Data, decode
 
 _HEADER = Struct("<4xIQQQ")
 _ENTRY = Struct("<8xQQQQ")
@@ -100,4 +100,4 @@ def _string(data: Data, at: int) -> str:
     text, end, _ = bytes(data.read(at, bounds.LONGEST_NAME)).partition(b"\0")
     if not end:
         raise ReadError("damaged OffloadBinary: a string without end")
-    return text.decode("utf-8", "backslashreplace")
+    return decode(text)

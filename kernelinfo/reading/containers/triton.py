@@ -13,9 +13,9 @@ from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, StatedLaunch
+from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.facts import KernelFacts, Module, Numbers, StatedNumbers
+from kernelinfo.reading.facts import KernelFacts, Module, Numbers
 from kernelinfo.reading.paths import is_below
 
 _MOST_LDS_BYTES = 1 << 20
@@ -41,7 +41,7 @@ class Sidecar(NamedTuple):
 
     kernel: str
     arch: str | None  # processor, for example gfx942
-    launch: StatedLaunch
+    launch: Numbers
     options: TritonOptions = ()
     """Constants of the kernel, then compile options."""
 
@@ -89,8 +89,7 @@ def with_launch(
     """
     kernels = module.kernels
     if blob.launch is not None:
-        stated = _stated(blob.launch, is_sized_at_launch=blob.launch.lds_bytes is None)
-        return tuple(k._replace(stated=k.stated + stated) for k in kernels), ()
+        return tuple(_with(kernel, blob.launch) for kernel in kernels), ()
     if (sidecar := _stated_with(blob)) is None:
         return kernels, ()
     source = _NEXT_TO_IT if blob.sidecar is None else _METADATA
@@ -99,22 +98,12 @@ def with_launch(
     if sidecar.kernel not in {*module.passed_over, *(kernel.symbol for kernel in kernels)}:
         named = f"it is for the kernel {shortened(sidecar.kernel)}"
         raise ReadError(f"{source} is not read: {named}")
-    stated = _stated(sidecar.launch)
-    found = tuple(
-        k._replace(stated=k.stated + stated) if k.symbol == sidecar.kernel else k for k in kernels
-    )
-    return found, sidecar.options
+    found = (_with(k, sidecar.launch) if k.symbol == sidecar.kernel else k for k in kernels)
+    return tuple(found), sidecar.options
 
 
-def _stated(launch: StatedLaunch, *, is_sized_at_launch: bool = False) -> tuple[StatedNumbers, ...]:
-    lds_bytes, threads, asked_waves = launch
-    numbers = Numbers(
-        dynamic_lds_bytes=lds_bytes,
-        required_workgroup=(threads, 1, 1) if threads else None,
-        dynamic_lds=is_sized_at_launch or None,
-        asked_waves=asked_waves or None,
-    )
-    return (("sidecar", numbers),)
+def _with(kernel: KernelFacts, launch: Numbers) -> KernelFacts:
+    return kernel._replace(stated=(*kernel.stated, ("sidecar", launch)))
 
 
 def _load(path: str) -> Any:
@@ -148,7 +137,11 @@ def _sidecar(values: Mapping[str, Any]) -> Sidecar:
     workitems = _count(waves * lanes, _MOST_WORKITEMS) if waves and lanes else None
     asked = values.get("waves_per_eu")  # 0 asks for none
     is_count = type(asked) is int and 0 < asked <= _MOST_WAVES
-    launch = StatedLaunch(lds_bytes, workitems, asked if is_count else None)
+    launch = Numbers(
+        dynamic_lds_bytes=lds_bytes,
+        required_workgroup=(workitems, 1, 1) if workitems else None,
+        asked_waves=asked if is_count else None,
+    )
     return Sidecar(kernel, arch, launch, _options(values))
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import StatedLaunch
 from kernelinfo.reading.containers.triton import Sidecar, read_sidecar
+from kernelinfo.reading.facts import Numbers
 from tests.test_golden import run
 
 STATED: dict[str, Any] = {
@@ -31,8 +31,15 @@ dot_kernel:
 ; Kernel info:
 ; NumVgprs: 8
 """
+
+
+def launched(lds_bytes: int | None, threads: int | None, waves: int | None = None) -> Numbers:
+    workgroup = (threads, 1, 1) if threads else None
+    return Numbers(dynamic_lds_bytes=lds_bytes, required_workgroup=workgroup, asked_waves=waves)
+
+
 WARPS = (("num_warps", "4"), ("waves_per_eu", "0"))
-DOT = Sidecar("dot_kernel", "gfx942", StatedLaunch(lds_bytes=4096, workgroup_size=256), WARPS)
+DOT = Sidecar("dot_kernel", "gfx942", launched(4096, 256), WARPS)
 
 
 def next_to(folder: Path, text: str | bytes, suffix: str = ".hsaco") -> str:
@@ -50,7 +57,7 @@ def test_waves_that_were_asked_for(tmp_path: Path, asked: object, waves: int | N
     sidecar = read_sidecar(next_to(tmp_path, stated))
     assert sidecar
     assert sidecar._replace(options=()) == DOT._replace(
-        launch=StatedLaunch(4096, 256, waves), options=()
+        launch=launched(4096, 256, waves), options=()
     )
 
 
@@ -80,16 +87,16 @@ def test_what_triton_writes(tmp_path: Path, suffix: str) -> None:
     [
         (without("arch", "warp_size"), DOT),
         (without("target"), DOT),
-        (without("shared"), Sidecar("dot_kernel", "gfx942", StatedLaunch(None, 256), WARPS)),
+        (without("shared"), Sidecar("dot_kernel", "gfx942", launched(None, 256), WARPS)),
         (
             without("num_warps"),
-            Sidecar("dot_kernel", "gfx942", StatedLaunch(4096, None), WARPS[1:]),
+            Sidecar("dot_kernel", "gfx942", launched(4096, None), WARPS[1:]),
         ),
         (
             without("target", "arch", "warp_size"),
-            Sidecar("dot_kernel", None, StatedLaunch(4096, None), WARPS),
+            Sidecar("dot_kernel", None, launched(4096, None), WARPS),
         ),
-        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", StatedLaunch(0, 256), WARPS)),
+        (STATED | {"shared": 0}, Sidecar("dot_kernel", "gfx942", launched(0, 256), WARPS)),
     ],
 )
 def test_keys_may_be_missing(tmp_path: Path, stated: dict[str, Any], expected: Sidecar) -> None:
