@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Iterator
+from functools import cached_property, partial
 
 from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.disassembly import decoded
@@ -70,13 +70,8 @@ class AssemblyText:
 
     def _listing(self, symbol: str, start: int, line: int, files: SourceFiles) -> Listing:
         lines, kernels = self._lines(symbol, start), self._described
-        return read_listing(lines, line, files, self.value, symbol, self._decoded, kernels)
-
-    def _decoded(self, chunks: Sequence[bytes]) -> list[list[str] | None]:
-        """The instructions in each chunk of data; None if a chunk cannot be decoded."""
-        if self._target is None:
-            return [None] * len(chunks)
-        return decoded(chunks, self._target)
+        disassemble = partial(decoded, target=self._target)
+        return read_listing(lines, line, files, self.value, symbol, disassemble, kernels)
 
     def _peak(self, name: str) -> str:
         """The peak of a called function in words; empty if the text does not define it."""

@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from kernelinfo.analysis.source_lines import freed
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.pressure.disassembly import listings, of_target
+from kernelinfo.pressure.disassembly import listings
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.reading.blob import Blob, Problem
@@ -32,8 +31,7 @@ def functions(
         with freed():
             table = read_line_table(blob.data)
         addresses = [address for address, _ in table]
-        codes = function_code(blob.data, by_symbol)
-        for symbol, listing in listings(codes, of_target(results[0].kernel.target, blob.data)):
+        for symbol, listing in listings(blob.data, [*by_symbol], results[0].kernel.target):
             if result := by_symbol.pop(symbol, None):
                 entry = _entry(result.kernel, blob.data)
                 yield result, LiveFunction(_located(listing, table, addresses), entry)

@@ -8,6 +8,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from kernelinfo.compile.processes import on_path
 from kernelinfo.errors import ReadError
 
 _NAME = re.compile(r"llvm-objdump(?:-(\d{1,3}))?$")
@@ -24,15 +25,14 @@ def programs() -> list[str]:
     """
     wanted = os.environ.get("LLVM_OBJDUMP", "")
     folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
-    chosen = [os.path.join(folder, wanted) for folder in folders] if "/" not in wanted else [wanted]
-    first = [path for path in chosen if wanted and os.path.isabs(path) and _is_program(path)][:1]
-    if wanted and not first:
+    first = on_path(wanted)
+    if wanted and first is None:
         raise ReadError(f"LLVM_OBJDUMP names {wanted}, which is no program; give its whole path")
     installed = {os.path.realpath(path): path for path in reversed(_installed(folders))}
     paths = list(reversed(installed.values()))
     if len(paths) > 1:
         paths.sort(key=version, reverse=True)
-    return list(dict.fromkeys([*first, *paths]))
+    return list(dict.fromkeys([first, *paths] if first else paths))
 
 
 def _installed(folders: list[str]) -> list[str]:

@@ -14,6 +14,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs, version
+from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect
 from kernelinfo.pressure.listing import Instruction, Listing, known_effect, listing_of
 from kernelinfo.reading.data import Data
@@ -44,13 +45,6 @@ class Processor(NamedTuple):
     """First LLVM version that knows it; 0 if every usable version does."""
 
 
-def of_target(target: Target | None, code_object: Data) -> Processor:
-    """The processor of the target, or of `e_flags` if the target is not known."""
-    if target is None:
-        return Processor(read_elf(code_object, []).flags & 0xFF, "this processor", 0)
-    return Processor(target.elf_mach, target.name, target.llvm)
-
-
 class Disassembled(NamedTuple):
     """One instruction as llvm-objdump prints it."""
 
@@ -59,14 +53,20 @@ class Disassembled(NamedTuple):
     words: tuple[int, ...]  # 32-bit words of its encoding
 
 
-def listings(codes: Iterable[MachineCode], processor: Processor) -> Iterator[tuple[str, Listing]]:
-    """The name and the listing of each function.
+def listings(
+    code_object: Data, names: Iterable[str], target: Target | None
+) -> Iterator[tuple[str, Listing]]:
+    """The name and the listing of each named function whose code is in the file.
 
     A function with words that one program cannot decode goes to the next program. If none can
     decode it, its listing has the fewest such words and is inexact. Raises `NoDisassembler`, and
     `ReadError` if no program prints a function whole.
     """
-    for batch in _batches(codes):
+    if target is None:
+        processor = Processor(read_elf(code_object, []).flags & 0xFF, "this processor", 0)
+    else:
+        processor = Processor(target.elf_mach, target.name, target.llvm)
+    for batch in _batches(function_code(code_object, names)):
         for code, instructions in _instructions(batch, processor):
             yield code.name, _listing(instructions, dict(code.labels))
 
@@ -85,11 +85,14 @@ def _batches(codes: Iterable[MachineCode]) -> Iterator[list[MachineCode]]:
         yield batch
 
 
-def decoded(chunks: Sequence[bytes], target: Target) -> list[list[str] | None]:
-    """The instructions in each chunk of data; None if no disassembler decodes the chunk."""
-    processor = Processor(target.elf_mach, target.name, target.llvm)
+def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[str] | None]:
+    """The instructions in each chunk of data; None if no disassembler decodes the chunk, or the
+    target is not known."""
     codes = [MachineCode(str(number), 0, data) for number, data in enumerate(chunks)]
     found: list[list[str] | None] = [None] * len(codes)
+    if target is None:
+        return found
+    processor = Processor(target.elf_mach, target.name, target.llvm)
     try:
         for code, instructions in _instructions(codes, processor):
             if not any(map(_is_undecoded, instructions)):

@@ -6,10 +6,10 @@ A register is live if it may have been written and may still be read.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from itertools import accumulate, groupby
-from typing import NamedTuple
+from itertools import accumulate
 
 from kernelinfo.pressure.flow import read_flow
 from kernelinfo.pressure.graph import Graph
@@ -33,13 +33,6 @@ def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:
     for reason in others:
         del every[reason]
     return (*every, f"{len(others)} other unknown instructions") if others else tuple(every)
-
-
-class Live(NamedTuple):
-    """Registers live around one instruction, as register sets."""
-
-    before: int
-    after: int  # read later, or written by the instruction
 
 
 class LiveFunction:
@@ -115,15 +108,11 @@ class LiveFunction:
             needed = needed & ~effect.writes | effect.reads
             yield index, needed & written, after
 
-    def live_at(self, indices: Collection[int]) -> list[Live]:
-        """Registers live around each of some instructions."""
-        found = dict.fromkeys(indices, Live(0, 0))
-        for block in dict.fromkeys(map(self.block_of, indices)):
-            if self.graph.is_reached(block):
-                found.update(
-                    (index, Live(*live)) for index, *live in self.live(block) if index in found
-                )
-        return [found[index] for index in indices]
+    def live_at(self, index: int) -> tuple[int, int]:
+        """Registers live before and after an instruction; none if it is unreachable."""
+        block = self.block_of(index)
+        live = self.live(block) if self.graph.is_reached(block) else ()
+        return next(((before, after) for one, before, after in live if one == index), (0, 0))
 
     @cached_property
     def counts(self) -> list[Counts]:
@@ -178,27 +167,15 @@ class LiveFunction:
 
     def label(self, block: int) -> str | None:
         """The first label of a block; None without labels."""
-        return self._first_labels[block]
-
-    @cached_property
-    def _first_labels(self) -> list[str | None]:
-        found: list[str | None] = [None] * self.size
-        for label, index in self.listing.labels.items():
-            block = self.flow.block_of[index]
-            if found[block] is None and self.flow.firsts[block] == index:
-                found[block] = label
-        return found
+        return next(iter(self.labels[block]), None)
 
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
         """Labels of each block."""
-        index_of = self.listing.labels.__getitem__
-        found: list[tuple[str, ...]] = [()] * self.size
-        for index, names in groupby(sorted(self.listing.labels, key=index_of), index_of):
-            block = self.flow.block_of[index]
-            if self.flow.firsts[block] == index:
-                found[block] = tuple(names)
-        return found
+        at: dict[int, list[str]] = defaultdict(list)
+        for label, index in self.listing.labels.items():
+            at[index].append(label)
+        return [tuple(at.get(first, ())) for first in self.flow.firsts[:-1]]
 
     def location(self, index: int, loop: Loop | None = None) -> CodeLocation:
         """Location relative to a loop. A comment has that of the next instruction."""

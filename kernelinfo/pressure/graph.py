@@ -29,8 +29,8 @@ class Graph:
         self.after = after
         self.before = _reversed(after)
         """Predecessors of each block."""
-        self.order = _postorder(after)
-        """Reachable blocks in postorder."""
+        self.order, self.preorder, self.parents = _walked(after)
+        """Reachable blocks in postorder and in preorder; the block before each in its tree."""
         self.groups = _groups(self.order, self.before)
         """Strongly connected blocks. A group precedes the groups that it leads to."""
         self.group_of = array("i", [_NONE]) * (len(after.starts) - 1)
@@ -60,22 +60,26 @@ def _reversed(edges: BlockLists) -> BlockLists:
     return BlockLists(begins, found)
 
 
-def _postorder(after: BlockLists) -> array[int]:
+def _walked(after: BlockLists) -> tuple[array[int], array[int], array[int]]:
+    """A depth-first walk: blocks in postorder, in preorder, and the parent of each block."""
     starts, ways = after
-    found = array("i")
+    postorder, preorder = array("i"), array("i")
     seen = bytearray(len(starts) - 1)
+    parents = array("i", [_NONE]) * len(seen)
     pending = [0] if seen else []
     while pending:
         block = pending.pop()
         if block < 0:
-            found.append(~block)
+            postorder.append(~block)
         elif not seen[block]:
             seen[block] = 1
+            preorder.append(block)
             pending.append(~block)
             for way in ways[starts[block] : starts[block + 1]][::-1]:
                 if not seen[way]:
+                    parents[way] = block
                     pending.append(way)
-    return found
+    return postorder, preorder, parents
 
 
 def _groups(order: Sequence[int], before: BlockLists) -> BlockLists:

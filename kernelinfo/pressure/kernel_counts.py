@@ -10,8 +10,7 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.counting import counted
-from kernelinfo.pressure.disassembly import NoDisassembler, listings, of_target
-from kernelinfo.pressure.function_code import function_code
+from kernelinfo.pressure.disassembly import NoDisassembler, listings
 from kernelinfo.pressure.listing import Listing
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
@@ -56,6 +55,5 @@ def _listings(blob: Blob, kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, L
                 yield kernel, text.listing(kernel.symbol, kernel.line, kernel.target)
     elif first.code_object.kind == "code-object":
         by_symbol = {kernel.symbol: kernel for kernel in kernels}
-        codes = function_code(blob.data, by_symbol)
-        for symbol, listing in listings(codes, of_target(first.target, blob.data)):
+        for symbol, listing in listings(blob.data, by_symbol, first.target):
             yield by_symbol[symbol], listing

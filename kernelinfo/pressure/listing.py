@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from kernelinfo.pressure import data_directives
 from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, branch_effect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.scan import SourceFiles
@@ -41,6 +40,17 @@ _ASSIGNMENT = re.compile(r"[\w.$]+\s*=(?!=)")
 _MNEMONIC = re.compile(
     r"(?:s|v|ds|lds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w+|exp(?:ort)?\b"
 )
+_DATA = re.compile(
+    r"\.(?:[248]?byte|short|value|long|int|quad|octa|d?word|hword|single|float|double|ascii|asciz|"
+    r"string\d*|fill|zero|space|skip|org|nops|inst|dcb?|ds|[us]leb128|incbin)\b"
+)
+"""Data directives, and `.org`."""
+_CODE_SECTION = re.compile(r"\.(?:push)?section\s+\"?\.text|\.(?:text|previous|popsection)\b")
+_OTHER_SECTION = re.compile(r"\.(?:(?:push)?section|data|rodata|bss)\b")
+_NUMBERS = re.compile(r"\.(byte|2byte|short|value|4byte|long|int|8byte|quad|octa)\b(.*)")
+_NUMBER_BYTES = {"byte": 1, "2byte": 2, "short": 2, "value": 2, "8byte": 8, "quad": 8, "octa": 16}
+"""Directive → bytes of each number; 4 for others (LLVM AsmParser::parseStatement)."""
+_PLAIN = re.compile(r"0x[0-9a-fA-F]{1,32}")
 _MOST_SHARED = 1 << 16  # texts of instructions
 _INCLUDED = "included text that is not read"
 _SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\[\]A-Za-z_]*+[A-Za-z_][^\[\]]*+)\]")
@@ -230,11 +240,11 @@ class _ListingReader:
             self._reasons["text that is repeated or depends on a condition"] = None
         elif code.startswith(".include"):
             self._reasons[_INCLUDED] = None
-        elif data_directives.CODE_SECTION.match(code):
+        elif _CODE_SECTION.match(code):
             self._in_code = True
-        elif data_directives.OTHER_SECTION.match(code):
+        elif _OTHER_SECTION.match(code):
             self._in_code = False
-        elif self._in_code and data_directives.DATA.match(code):
+        elif self._in_code and _DATA.match(code):
             self._take_data(code)
         elif (other := _NEXT_FUNCTION.match(code)) and other[1].strip('" \t') != self._name:
             return False
@@ -242,7 +252,7 @@ class _ListingReader:
 
     def _take_data(self, code: str) -> None:
         """Note a data directive. Consecutive directives make one instruction."""
-        found = data_directives.data(code, lambda written: self._value(written, self._number))
+        found = _data_bytes(code, lambda written: self._value(written, self._number))
         if found is None:
             self._unread = len(self._found)
             return
@@ -308,6 +318,25 @@ class _ListingReader:
             else:
                 found += [one._replace(text=text, effect=known_effect(text)) for text in texts]
         return found, [*at, len(found)]
+
+
+def _data_bytes(directive: str, value: Callable[[str], int | None]) -> bytes | None:
+    """The bytes of a directive; None if one of its values is not a known whole number.
+
+    `value` evaluates an expression.
+    """
+    found = _NUMBERS.fullmatch(directive)
+    if found is None:
+        return None
+    size = _NUMBER_BYTES.get(found[1], 4)
+    encoded = bytearray()
+    for written in map(str.strip, found[2].split(",")):
+        # An expression has 64 bits, a plain number may have more.
+        number = int(written, 16) if _PLAIN.fullmatch(written) else value(written)
+        if number is None:
+            return None
+        encoded += (number % (1 << 8 * size)).to_bytes(size, "little")
+    return bytes(encoded)
 
 
 def known_effect(text: str) -> InstructionEffect:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
 from kernelinfo.pressure.graph import BlockLists, Graph
@@ -71,33 +71,28 @@ class Loops:
     def _set_forest(
         self, headers: Sequence[int], parents: Sequence[int], innermost: Sequence[int]
     ) -> None:
-        """Note the loops by position. A loop's number is lower than that of the loop around it."""
-        size = len(headers)
-        positions, lasts = _positions(parents)
+        """Note the loops by position. A loop's number is lower than that of the loop around it.
+
+        Index −1, `_NONE`, is that of a root around all loops.
+        """
+        positions, self._lasts = _positions(parents)
         self._headers, self._parents = array("i", headers), array("i", parents)
-        for loop, position in enumerate(positions):
-            self._headers[position] = headers[loop]
-            if parents[loop] != _NONE:
-                self._parents[position] = positions[parents[loop]]
-            else:
-                self._parents[position] = _NONE
-        self._lasts, self._depths = lasts, array("i", [1]) * size
+        for header, parent, position in zip(headers, parents, positions, strict=False):
+            self._headers[position], self._parents[position] = header, positions[parent]
+        self._depths = array("i", [0]) * len(positions)
         for position, parent in enumerate(self._parents):
-            if parent != _NONE:
-                self._depths[position] = self._depths[parent] + 1
-        self._innermost = array("i", innermost)
+            self._depths[position] = self._depths[parent] + 1
+        self._innermost = array("i", map(positions.__getitem__, innermost))
         """Position of the innermost loop around each block; −1 outside loops."""
-        self._begins = array("i", self._headers)
-        sizes = array("i", [0]) * (size + 1)
-        for block, loop in enumerate(innermost):
-            if loop != _NONE:
-                position = self._innermost[block] = positions[loop]
-                sizes[position + 1] += 1
-                self._begins[position] = min(self._begins[position], block)
-        for position in reversed(range(size)):
+        self._begins = array("i", [*self._headers, 0])
+        sizes = array("i", [0]) * len(positions)
+        for block, position in enumerate(self._innermost):
+            self._begins[position] = min(self._begins[position], block)
+            sizes[position + 1] += 1
+        for position in reversed(range(len(headers))):
             parent = self._parents[position]
-            if parent != _NONE:
-                self._begins[parent] = min(self._begins[parent], self._begins[position])
+            self._begins[parent] = min(self._begins[parent], self._begins[position])
+        sizes[0] = 0  # of the root
         inside = (block for block, loop in enumerate(innermost) if loop != _NONE)
         blocks = array("i", sorted(inside, key=self._innermost.__getitem__))
         self.blocks = BlockLists(array("i", accumulate(sizes)), blocks)
@@ -166,22 +161,17 @@ def _root(outermost: array[int], loop: int) -> int:
 
 
 def _positions(parents: Sequence[int]) -> tuple[array[int], array[int]]:
-    """Position of each loop in the forest; then, by position, that of the last loop inside it."""
-    sizes = array("i", [1]) * len(parents)
+    """Position of each loop in the forest, and at last −1; by position, that of the last loop
+    inside it."""
+    sizes = array("i", [1]) * (len(parents) + 1)
     for loop, parent in enumerate(parents):
-        if parent != _NONE:
-            sizes[parent] += sizes[loop]
-    positions, lasts = array("i", sizes), array("i", sizes)
-    free = array("i", sizes)  # position of the next loop inside each
-    next_outermost = 0
+        sizes[parent] += sizes[loop]
+    positions, lasts = array("i", [_NONE]) * len(sizes), array("i", parents)
+    free = array("i", [0]) * len(sizes)  # position of the next loop inside each
     for loop in reversed(range(len(parents))):
-        if parents[loop] == _NONE:
-            position = next_outermost
-            next_outermost += sizes[loop]
-        else:
-            position = free[parents[loop]]
-            free[parents[loop]] += sizes[loop]
-        positions[loop], free[loop] = position, position + 1
+        position = positions[loop] = free[parents[loop]]
+        free[parents[loop]] += sizes[loop]
+        free[loop] = position + 1
         lasts[position] = position + sizes[loop] - 1
     return positions, lasts
 
@@ -193,74 +183,47 @@ def dominance(graph: Graph) -> tuple[array[int], array[int]]:
     a group of strongly connected blocks returns. So a tree of each group, from the blocks at which
     paths enter it, tells the dominators in it.
     """
-    numbered = _depth_first(graph)
-    tree = _immediate_dominators(graph, numbered)
-    blocks = numbered.blocks
-    sizes = array("i", [1]) * len(blocks)
-    for number in range(len(blocks) - 1, 0, -1):
+    starts, group_of = graph.groups.starts, graph.group_of
+    is_cycle = [end - begin > 1 for begin, end in pairwise(starts)]
+    blocks = array("i", [_NONE, *(one for one in graph.preorder if is_cycle[group_of[one]])])
+    tree = _immediate_dominators(graph, blocks)
+    sizes = array("i", [1]) * len(tree)
+    for number in range(len(tree) - 1, 0, -1):
         sizes[tree[number]] += sizes[number]
-    begin = array("i", [_NONE]) * len(numbered.numbers)
+    begin = array("i", [_NONE]) * len(group_of)
     end = array("i", begin)
-    free = array("i", [1]) * len(blocks)  # begin of the next block under each
-    for number in range(1, len(blocks)):
-        at = free[tree[number]]
+    free = array("i", [1]) * len(tree)  # begin of the next block under each
+    for number in range(1, len(tree)):
+        block, at = blocks[number], free[tree[number]]
         free[tree[number]] += sizes[number]
         free[number] = at + 1
-        begin[blocks[number]], end[blocks[number]] = at, at + sizes[number]
+        begin[block], end[block] = at, at + sizes[number]
     return begin, end
 
 
-class _Numbered(NamedTuple):
-    """Depth-first numbers of the blocks in cycles of several. Number 0 is a root above them."""
+def _immediate_dominators(graph: Graph, blocks: Sequence[int]) -> array[int]:
+    """The number of the immediate dominator of each block in its group, by the block's number.
 
-    numbers: array[int]  # of each block; −1 for other blocks
-    blocks: array[int]  # by number; −1 for the root
-    parents: array[int]  # number of the parent, by number
-
-
-def _depth_first(graph: Graph) -> _Numbered:
-    """Each group begins with a block to which the root leads: the first that any path reaches."""
-    (starts, ways), (begins, members), group_of = graph.after, graph.groups, graph.group_of
-    numbers = array("i", [_NONE]) * len(group_of)
-    above = array("i", numbers)  # number of the parent, by block
-    blocks, parents = array("i", [_NONE]), array("i", [0])
-    for group in range(len(begins) - 1):
-        if begins[group + 1] - begins[group] == 1:
-            continue
-        pending = [members[begins[group]]]
-        above[pending[0]] = 0
-        while pending:
-            block = pending.pop()
-            if numbers[block] != _NONE:
-                continue
-            own = numbers[block] = len(blocks)
-            blocks.append(block)
-            parents.append(above[block])
-            for way in ways[starts[block] : starts[block + 1]]:
-                if numbers[way] == _NONE and group_of[way] == group:
-                    above[way] = own
-                    pending.append(way)
-    return _Numbered(numbers, blocks, parents)
-
-
-def _immediate_dominators(graph: Graph, numbered: _Numbered) -> array[int]:
-    """The number of the immediate dominator of each numbered block; 0 for the root.
-
-    Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph", with path
-    compression: O(m log n). The root leads to each block that a path from another group reaches.
+    A number is an index of `blocks`, which are in preorder; number 0 is a root that leads to each
+    block that a path from another group reaches. Lengauer and Tarjan, "A Fast Algorithm for Finding
+    Dominators in a Flowgraph", with path compression: O(m log n).
     """
     (starts, ways), group_of = graph.before, graph.group_of
-    numbers, blocks, parents = numbered
-    semi = array("i", range(len(blocks)))
-    best, found = array("i", semi), array("i", parents)
-    ancestors = array("i", [_NONE]) * len(blocks)
+    numbers = array("i", [_NONE]) * len(group_of)
+    found = array("i", [0])
+    for number in range(1, len(blocks)):
+        block, parent = blocks[number], graph.parents[blocks[number]]
+        numbers[block] = number
+        is_first = parent == _NONE or group_of[parent] != group_of[block]
+        found.append(0 if is_first else numbers[parent])
+    parents, semi = array("i", found), array("i", range(len(found)))
+    best, ancestors = array("i", semi), array("i", [_NONE]) * len(found)
     waiting, behind = array("i", ancestors), array("i", ancestors)
     """Semidominator → first block below its children that has it, and the next such block."""
-    for number in range(len(blocks) - 1, 0, -1):
-        block = blocks[number]
-        group, parent = group_of[block], parents[number]
-        least = parent
-        for other in ways[starts[block] : starts[block + 1]]:
+    for number in range(len(found) - 1, 0, -1):
+        block, parent = blocks[number], parents[number]
+        group, least = group_of[block], parent
+        for other in ways[starts[block] : starts[block + 1]] if parent else ():
             if group_of[other] != group:
                 least = 0 if graph.is_reached(other) else least
                 continue
@@ -278,7 +241,7 @@ def _immediate_dominators(graph: Graph, numbered: _Numbered) -> array[int]:
             nearest = _least(ancestors, best, semi, other)
             found[other] = nearest if semi[nearest] < parent else parent
             other = behind[other]
-    for number in range(1, len(blocks)):
+    for number in range(1, len(found)):
         if found[number] != semi[number]:
             found[number] = found[found[number]]
     return found

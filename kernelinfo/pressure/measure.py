@@ -45,15 +45,10 @@ NOT_ALLOCATED = "registers above those that the descriptor allocates"
 MeasureItem = Measured | Problem | Note  # what a measurement yields
 
 
-def at_peak(function: LiveFunction) -> int | None:
-    """None: the values at the peak are wanted."""
-    return None
-
-
 class Look(NamedTuple):
     """Options of a measurement, which other processes may get."""
 
-    at: Callable[[LiveFunction], int | None] = at_peak
+    at: Callable[[LiveFunction], int | None] | None = None
     """Index of the instruction whose live values are wanted; None for the peak."""
     curve: bool = False
     code: bool = False
@@ -212,7 +207,7 @@ def _story(result: Result, function: LiveFunction, look: Look) -> Story:
     if kernel.target and occupancy:
         steps = vgpr_steps(kernel.target, occupancy)
     story = Storyteller(function, files, steps).story(
-        look.at(function), look.blocks, look.most_loops
+        look.at(function) if look.at else None, look.blocks, look.most_loops
     )
     if not story.exact or not _exceeds(story, kernel):
         return story

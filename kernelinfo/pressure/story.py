@@ -218,14 +218,8 @@ class Storyteller:
             yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))
 
 
-class _Sets(NamedTuple):
-    """Registers live at the header of a loop, in the order of `LoopPressure`."""
-
-    live_in: Counts
-    constant: Counts
-    constant_registers: tuple[str, ...]
-    through: Counts
-    through_registers: tuple[str, ...]
+_Sets = tuple[Counts, Counts, tuple[str, ...], Counts, tuple[str, ...]]
+"""Registers live at the header of a loop: fields of `LoopPressure` in its order."""
 
 
 class _Alike:
@@ -239,10 +233,8 @@ class _Alike:
         """The numbers and names of these register sets."""
         key = live_in, constant, through
         if key not in self._sets:
-            names = ranges(constant), ranges(through)
-            self._sets[key] = _Sets(
-                count(live_in), count(constant), names[0], count(through), names[1]
-            )
+            of_loop = count(constant), ranges(constant), count(through), ranges(through)
+            self._sets[key] = count(live_in), *of_loop
         return self._sets[key]
 
     def mix(self, tally: int, peak: Pressure) -> InstructionMix:

@@ -43,7 +43,7 @@ def live_values(function: LiveFunction, at: int) -> tuple[tuple[LiveValues, ...]
     Registers with the same history are one group.
     """
     loop = function.loop_around(at)
-    registers = whole(max(*function.live_at([at]), key=lambda live: sum(count(live)[:2])))
+    registers = whole(max(*function.live_at(at), key=lambda live: sum(count(live)[:2])))
     search = _Search(function, at, registers, loop)
     variables = _variables(function, at)
     inside = [n for n in function.graph.order if loop and function.loops.holds(loop, n)]

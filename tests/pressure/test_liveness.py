@@ -11,7 +11,7 @@ from .reading import function_of
 def before(text: str, entry: str = "v0 s[0:15]") -> list[str]:
     """Vector registers needed before each instruction."""
     function = function_of(text, entry=named(entry))
-    return [_vectors(live.before) for live in function.live_at(range(len(function.instructions)))]
+    return [_vectors(function.live_at(at)[0]) for at in range(len(function.instructions))]
 
 
 def _vectors(registers: int) -> str:
@@ -61,7 +61,7 @@ def test_a_branch_on_exec_is_the_path_itself() -> None:
     text = text.replace("    s_or_b64", ".L1:\n    s_or_b64")
     function = function_of(text)
     assert function.flow.ways == function.flow.branches
-    assert _vectors(function.live_at([2])[0].before) == "v0 v5"
+    assert _vectors(function.live_at(2)[0]) == "v0 v5"
 
 
 def test_an_undefined_value_begins_with_the_comment_for_it() -> None:
@@ -123,8 +123,8 @@ def test_a_long_branch_is_followed() -> None:
 """
     function = function_of(text)
     assert function.reasons == ()
-    assert function.live_at([5]) == [(0, 0)], "no path leads there"
-    assert _vectors(function.live_at([4])[0].before) == "v1"
+    assert function.live_at(5) == (0, 0), "no path leads there"
+    assert _vectors(function.live_at(4)[0]) == "v1"
 
 
 def reasons(instruction: str) -> tuple[str, ...]:
