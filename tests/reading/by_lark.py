@@ -47,11 +47,11 @@ def make_lark(text: str) -> Lark:
     return Lark(text, parser="lalr", maybe_placeholders=False)
 
 
-def line_by_lark(line: bytes) -> info_block.InfoHeader | info_block.Field | None:
+def line_by_lark(line: bytes) -> str | info_block.Field | None:
     """The same as `info_block.read_line`."""
     comment = line[line.find(b";") :].decode("utf-8", "backslashreplace")
     try:
-        read: info_block.InfoHeader | info_block.Field = value_by_lark(
+        read: str | info_block.Field = value_by_lark(
             load_lark("kernel_info"), comment, info_block.BUILD
         )
     except NoMatch:

@@ -52,12 +52,6 @@ _COMMENTS = re.compile(
 _STAMP = re.compile(rb"[\d:-]+")
 
 
-class InfoHeader(NamedTuple):
-    """`; Kernel info:` or `; Function info:`."""
-
-    kind: str
-
-
 class Field(NamedTuple):
     """`; NAME: VALUE`, without a unit."""
 
@@ -65,8 +59,8 @@ class Field(NamedTuple):
     value: str = ""
 
 
-BUILD = {"header": InfoHeader, "field": Field}
-"""Constructors by the rules of kernel_info.lark."""
+BUILD = {"header": str, "field": Field}
+"""Constructors by the rules of kernel_info.lark. A header becomes its kind: `Kernel`."""
 
 
 class InfoBlock(NamedTuple):
@@ -83,13 +77,8 @@ class InfoBlock(NamedTuple):
     """Byte offset of the line behind the block."""
 
 
-class _Body(NamedTuple):
-    """Lines of a block without the header and the first line's size of the code."""
-
-    block: DirectiveBlock
-    unread: tuple[tuple[int, bytes], ...]
-    length: int
-    """In bytes."""
+_Body = tuple[DirectiveBlock, tuple[tuple[int, bytes], ...], int]
+"""Lines behind the header, comments in them that are no fields, and the lines' bytes."""
 
 
 def read_block(text: Text, offset: int) -> InfoBlock | None:
@@ -99,7 +88,7 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
     """
     first = text[offset : offset + _SHORT].partition(b"\n")[0]
     header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
-    if not isinstance(header, InfoHeader):
+    if not isinstance(header, str):
         return None
     start = offset + len(first) + 1
     comments, code_bytes = b"", None
@@ -109,11 +98,10 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
         code_bytes, comments = _without_code_bytes(found[0])
         start += len(found[0]) - len(comments)
     read = _read if len(comments) < _USUAL else _read.__wrapped__
-    body = read(comments, 1 if code_bytes is None else 2)
-    if code_bytes is None and not body.block.statements:
+    block, unread, length = read(comments, 1 if code_bytes is None else 2)
+    if code_bytes is None and not block.statements:
         return None
-    end = min(start + body.length, len(text))
-    return InfoBlock(header.kind, body.block, code_bytes, body.unread, end)
+    return InfoBlock(header, block, code_bytes, unread, min(start + length, len(text)))
 
 
 def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
@@ -148,14 +136,14 @@ def _read(comments: bytes, line: int) -> _Body:
     for distance, written in enumerate(lines, line):
         comment = written.rstrip(b"\r")
         read = read_line(comment)
-        if isinstance(read, InfoHeader):
+        if isinstance(read, str):
             break
         if read is None:
             unread.append((distance, comment.strip()))
         else:
             statements.append(Directive(read.name, read.value, distance))
         length += len(written) + 1
-    return _Body(DirectiveBlock(statements), tuple(unread), length)
+    return DirectiveBlock(statements), tuple(unread), length
 
 
 def _prefix(line: bytes) -> bytes:
@@ -163,17 +151,17 @@ def _prefix(line: bytes) -> bytes:
     return _STAMP.sub(b"0", line[: line.find(b";")].strip())
 
 
-def read_line(line: bytes) -> InfoHeader | Field | None:
-    """Header or field in one line, as kernel_info.lark describes them; None for other text."""
+def read_line(line: bytes) -> str | Field | None:
+    """Header's kind, or field, of one line, as kernel_info.lark describes them; None for others."""
     # Only short lines are cached, so that a hostile text cannot fill the memory.
     return _read_line(line) if len(line) < _SHORT else _read_line.__wrapped__(line)
 
 
 @lru_cache(maxsize=1 << 14)
-def _read_line(line: bytes) -> InfoHeader | Field | None:
+def _read_line(line: bytes) -> str | Field | None:
     comment = decode(line[line.find(b";") :])
     try:
-        read: InfoHeader | Field = parse(load_tables("kernel_info"), comment, BUILD)
+        read: str | Field = parse(load_tables("kernel_info"), comment, BUILD)
     except NoMatch:
         return None
     return read

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
@@ -116,8 +116,8 @@ def count_code(code: bytes) -> Code:
     moves = code.count(_REUSED) if b"R" in code else 0
     buffers = any(name.endswith(b"buffer_") for name in counts)
     has_scratch = kinds["scratch"] or (buffers and _SCRATCH_RESOURCE in code)
-    found = _by_loop(code if has_spills or has_scratch else b"", called)
-    by_kind, by_place = _total(found.spills), _total(found.places)
+    spills, places, others = _by_loop(code if has_spills or has_scratch else b"", called)
+    by_kind, by_place = _total(spills), _total(places)
     prefix = b".L" if b".LBB" in code else b""
     return Code(
         **kinds,
@@ -130,12 +130,12 @@ def count_code(code: bytes) -> Code:
                 depth=loop[1],
                 spills=of_loop[b"Spill"],
                 reloads=of_loop[b"Reload"],
-                place=_most(found.places[loop]),
+                place=_most(places[loop]),
             )
-            for loop, of_loop in found.spills.items()
+            for loop, of_loop in spills.items()
             if loop
         ),
-        scratch_in_loops=found.others,
+        scratch_in_loops=others,
         place=_most(by_place),
         callees=tuple(callees),
         outside=outside,
@@ -155,21 +155,22 @@ class _Callee(NamedTuple):
     is_outside: bool
 
 
-class _ByLoop(NamedTuple):
-    """Spills and reloads of each loop, and of the code outside loops (None)."""
-
-    spills: dict[_LoopLabel | None, Counter[bytes]]  # number by kind
-    places: dict[_LoopLabel | None, Counter[_LineAndCallee]]  # number by place
-    others: int  # other scratch accesses in loops
+_ByLoop = dict[_LoopLabel | None, Counter[_Counted]]
+"""Numbers of spills and reloads in each loop, and in the code outside loops (None)."""
 
 
-def _by_loop(code: bytes, called: Iterable[_Callee | None]) -> _ByLoop:
-    """Spills and reloads by loop. `called` are the callees of the text's calls, in its order."""
+def _by_loop(
+    code: bytes, called: Iterable[_Callee | None]
+) -> tuple[_ByLoop[bytes], _ByLoop[_LineAndCallee], int]:
+    """Spills and reloads by kind, and by place; number of other scratch accesses in loops.
+
+    `called` are the callees of the text's calls, in its order.
+    """
     loop: _LoopLabel | None = None
     source = callee = b""
     symbols = (one.symbol if one else b"" for one in called)
-    spills: dict[_LoopLabel | None, Counter[bytes]] = {}
-    places: dict[_LoopLabel | None, Counter[_LineAndCallee]] = {}
+    spills: _ByLoop[bytes] = {}
+    places: _ByLoop[_LineAndCallee] = {}
     others = 0
     for label, comments, line, call, instruction in re.findall(_MARK, code):
         if line:
@@ -186,10 +187,10 @@ def _by_loop(code: bytes, called: Iterable[_Callee | None]) -> _ByLoop:
             places.setdefault(loop, Counter())[source, callee] += count
         elif loop and _FOLDED not in instruction:
             others += 1
-    return _ByLoop(spills, places, others)
+    return spills, places, others
 
 
-def _total(by_loop: Mapping[_LoopLabel | None, Counter[_Counted]]) -> Counter[_Counted]:
+def _total(by_loop: _ByLoop[_Counted]) -> Counter[_Counted]:
     total: Counter[_Counted] = Counter()
     for of_loop in by_loop.values():
         total += of_loop

@@ -145,7 +145,8 @@ def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
     spellings = [name]
     if not _UNQUOTED.fullmatch(name):
         plain = name.replace('"', r"\"")  # LLVM 19 and older leave a backslash as it is
-        spellings = list(dict.fromkeys(f'"{one}"' for one in (_with_escapes(name), plain)))
+        escaped = name.replace("\\", r"\\").replace('"', r"\"")
+        spellings = list(dict.fromkeys((f'"{escaped}"', f'"{plain}"')))
     for start, end in (floor, offset), (offset, offset + _FAR):
         for sought in (spelling.encode() + b":" for spelling in spellings):
             found = text.find(sought, start, end)
@@ -154,10 +155,6 @@ def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
                     return found
                 found = text.find(sought, found + 1, end)
     return None
-
-
-def _with_escapes(name: str) -> str:
-    return name.replace("\\", r"\\").replace('"', r"\"")
 
 
 def unquoted(written: bytes) -> str:

@@ -28,6 +28,7 @@ from kernelinfo.reading.data import Data, text_of
 
 _EM_AMDGPU = 224
 _WITHOUT_CODE = "no AMD GPU code found; give what the compiler left for the device"
+_OTHER_DATABASE = "a database without kernels; give one of MIOpen's, rocFFT's or tinygrad's"
 _CUDA = "NVIDIA GPU code (CUDA); give a build for AMD GPUs (ROCm)"
 _CUDA_NAME = r"[-+_.]cu(?:da)?\d{2,3}(?!\d)"  # torch-2.9.1+cu128-….whl
 _CUDA_CODE = rb"nv_fatbin|__nv_relfatbin"
@@ -98,9 +99,9 @@ def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -
     items = _contents(blob, among, required=required)
     first = next(items, None)
     if first is None and required:
-        format = magic.format_of(bytes(blob.data.read(0, magic.HEAD_BYTES)))
-        without = _CUDA if _is_cuda(blob) else magic.WITHOUT_CODE.get(format or "", _WITHOUT_CODE)
-        first = problem(blob, without)
+        is_database = magic.format_of(bytes(blob.data.read(0, magic.HEAD_BYTES))) == "database"
+        without = _OTHER_DATABASE if is_database else _WITHOUT_CODE
+        first = problem(blob, _CUDA if _is_cuda(blob) else without)
     if first is not None:
         yield first
     yield from items

@@ -68,11 +68,6 @@ FORMATS: dict[str, Accepts] = {
 }
 """Module of a container format → test of the first bytes; the first test that is true counts."""
 
-WITHOUT_CODE = {
-    "database": "a database without kernels; give one of MIOpen's, rocFFT's or tinygrad's"
-}
-"""Module → message for a file of its format without code for AMD GPUs."""
-
 _WITHOUT_NUMBERS = "unread"  # bitcode among many files is no problem
 
 
