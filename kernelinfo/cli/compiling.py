@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from kernelinfo.cli.output import complain
 from kernelinfo.cli.signals import end_on_signals
-from kernelinfo.compile.nouns import Compiled, CompiledTwice, Settings
+from kernelinfo.compile.ir import Input
+from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources, compile_twice
 
@@ -30,13 +31,15 @@ def compile_now(
     return compiled
 
 
-def compile_twice_now(sources: Sequence[str], settings: Settings) -> tuple[CompiledTwice, ...]:
-    """The sources as assembly and bitcode, told and ended as by `compile_now`."""
+def compile_twice_now(
+    sources: Sequence[str], settings: Settings
+) -> tuple[tuple[Compiled, Input | None], ...]:
+    """The sources as `compile_twice` returns them, told and ended as by `compile_now`."""
     end_on_signals()
     with Processes(SECONDS) as processes:
         found = compile_twice(sources, settings, processes)
-    for one in found:
-        _tell((one.compiled.command, one.command), one.compiled.messages)
+    for compiled, ir in found:
+        _tell((compiled.command, ir.command if ir else ()), compiled.messages)
     return found
 
 

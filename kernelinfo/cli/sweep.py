@@ -29,8 +29,8 @@ from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import SWEEP_FORMATS, renderer
+from kernelinfo.variants.module import clang_of, with_equal_options
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
-from kernelinfo.variants.sources import clang_of, input_of, with_equal_options
 from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_input
 
 EXAMPLES = """
@@ -192,11 +192,11 @@ def _sources(files: Sequence[str], settings: Settings) -> list[str] | None:
 
 def _compiled(sources: Sequence[str], settings: Settings, problems: list[str]) -> Iterator[Input]:
     """The IR of the sources. Errors go to `problems`."""
-    for one in compile_twice_now(sources, settings):
-        if one.compiled.error:
-            problems.append(one.compiled.error)
-        else:
-            yield input_of(one)
+    for compiled, ir in compile_twice_now(sources, settings):
+        if compiled.error:
+            problems.append(compiled.error)
+        elif ir:
+            yield ir
 
 
 def _read(files: Iterable[str], problems: list[str]) -> Iterator[Input]:

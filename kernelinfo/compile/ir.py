@@ -41,6 +41,7 @@ class Input(NamedTuple):
     path: str
     data: bytes
     compiled: Compiled | None = None  # the source as assembly, from the same compiler and flags
+    command: tuple[str, ...] = ()  # that compiled the source to this IR
 
     def __repr__(self) -> str:
         return f"Input({self.path!r}, {len(self.data)} bytes)"

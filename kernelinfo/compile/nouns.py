@@ -28,14 +28,3 @@ class Compiled(NamedTuple):
 
     def __repr__(self) -> str:
         return f"Compiled({self.path!r}, {self.target!r}, {len(self.assembly)} bytes)"
-
-
-class CompiledTwice(NamedTuple):
-    """A source compiled for one target to assembly, and to bitcode before optimisation."""
-
-    compiled: Compiled  # with the error of either compilation
-    command: tuple[str, ...] = ()  # of the bitcode
-    bitcode: bytes = b""  # empty if one compilation failed
-
-    def __repr__(self) -> str:
-        return f"CompiledTwice({self.compiled!r}, {len(self.bitcode)} bytes)"

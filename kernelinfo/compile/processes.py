@@ -7,8 +7,8 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock, Timer
 from typing import IO, NamedTuple
@@ -141,11 +141,9 @@ class Processes:
         environment["HIP_PLATFORM"] = "amd"  # else hipcc calls nvcc where it finds one
         return self._end_of(command, folder, environment, _SOURCE_MEMORY)
 
-    @contextmanager
-    def folder(self) -> Iterator[str]:
-        """A private empty folder, which is deleted at the end of the block."""
-        with TemporaryDirectory(dir=self._folder.name, ignore_cleanup_errors=True) as folder:
-            yield folder
+    def folder(self) -> TemporaryDirectory[str]:
+        """A private empty folder, which is deleted at the end of a `with` block."""
+        return TemporaryDirectory(dir=self._folder.name, ignore_cleanup_errors=True)
 
     def _end_of(
         self,

@@ -15,7 +15,8 @@ from kernelinfo.compile.commands import entry_of
 from kernelinfo.compile.complaints import concerned_files, reason
 from kernelinfo.compile.drivers import BITCODE, device_command, find_driver
 from kernelinfo.compile.intermediate import compile_ir
-from kernelinfo.compile.nouns import Compiled, CompiledTwice, Settings
+from kernelinfo.compile.ir import Input
+from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document
@@ -24,6 +25,8 @@ _ASSEMBLY, _BITCODE, _DEPENDENCIES = "kernels.s", "kernels.bc", "kernels.d"
 _MOST_OUTPUT = 1 << 30
 _KERNEL = b".amdhsa_kernel "
 _Made = TypeVar("_Made")
+_CompiledTwice = tuple[Compiled, Input | None]
+"""A source as assembly, and its bitcode before optimisation; None if one compilation failed."""
 
 
 class Job(NamedTuple):
@@ -50,8 +53,8 @@ def compile_sources(
 
 def compile_twice(
     paths: Iterable[str], settings: Settings, processes: Processes
-) -> tuple[CompiledTwice, ...]:
-    """Each source as assembly and as bitcode. Raises as `compile_sources`.
+) -> tuple[_CompiledTwice, ...]:
+    """Each source as assembly and as IR. Raises as `compile_sources`.
 
     A source with several targets is an `OptionError`, too.
     """
@@ -109,29 +112,31 @@ def _compiled(processes: Processes, job: Job) -> Compiled:
     return Compiled(job.path, job.target, (), "", dependencies=(path,), error=failed)
 
 
-def _compiled_twice(processes: Processes, job: Job) -> CompiledTwice:
+def _compiled_twice(processes: Processes, job: Job) -> _CompiledTwice:
     compiled = _compiled(processes, job)
     if compiled.error:
-        return CompiledTwice(compiled)
+        return compiled, None
     try:
         with processes.folder() as folder:
             return _with_bitcode(processes, job, folder, compiled)
     except CompilerError as error:
         if processes.has_ended:
             raise
-        return CompiledTwice(compiled._replace(error=f"{job.path}: {error}"))
+        return compiled._replace(error=f"{job.path}: {error}"), None
 
 
-def _with_bitcode(processes: Processes, job: Job, folder: str, compiled: Compiled) -> CompiledTwice:
+def _with_bitcode(
+    processes: Processes, job: Job, folder: str, compiled: Compiled
+) -> _CompiledTwice:
     path, output = os.path.abspath(job.path), os.path.join(folder, _BITCODE)
     command = device_command(job.compiler, job.language, job.target, job.flags, BITCODE)
     end = processes.run_on_source([*command, path, "-o", output], folder)
     bitcode = b"" if end.code else _read(output)
     if bitcode:
-        return CompiledTwice(compiled, (*command, path), bitcode)
+        return compiled, Input(job.path, bitcode, compiled, (*command, path))
     messages = end.complaints.decode("utf-8", "replace")
     error = f"{job.path}: {reason(messages, job.target)}"
-    return CompiledTwice(compiled._replace(messages=messages, error=error))
+    return compiled._replace(messages=messages, error=error), None
 
 
 def _of_ir(processes: Processes, job: Job) -> Compiled:

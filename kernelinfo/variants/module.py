@@ -1,7 +1,8 @@
-"""A module of LLVM IR as text, and its compilation."""
+"""LLVM IR of a source or a file as text, and its compilation."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
@@ -9,15 +10,18 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
 from kernelinfo.compile import ir
 from kernelinfo.compile.compilers import Compiler
-from kernelinfo.compile.intermediate import drivers, text_of
+from kernelinfo.compile.intermediate import drivers, ir_flags, text_of
 from kernelinfo.compile.ir import Input
+from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
-from kernelinfo.errors import ReadError, UnknownTargetError
+from kernelinfo.compile.sources import compile_twice
+from kernelinfo.errors import CompilerError, ReadError, UnknownTargetError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
+from kernelinfo.variants.nouns import Request
 
 
 class CompilerRun(NamedTuple):
@@ -94,3 +98,33 @@ def open_module(
         raise ReadError(f"{file.path}: {error}") from None
     reading = options._replace(arch=None)
     return IrModule(file, text, triple, target_id, compiler, processes, reading)
+
+
+def with_equal_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
+    """The request and the settings, each with the level and the LLVM options of both."""
+    level = (f"-O{request.level}",) if request.level else ()
+    llvm = (word for option in request.options for word in ("-mllvm", option))
+    flags = (*settings.flags, *level, *llvm)
+    said = ir_flags(flags)
+    level_of = {"fast": "3", "g": "1"}
+    request = request._replace(level=level_of.get(said.level, said.level), options=said.llvm)
+    return request, settings._replace(flags=flags)
+
+
+def clang_of(file: Input) -> str | None:
+    """The clang that made the IR of a source; None for hipcc, whose clang is looked for."""
+    command = file.compiled.command if file.compiled else ()
+    return command[0] if command and "clang" in os.path.basename(command[0]) else None
+
+
+def compiled_source(
+    path: str, request: Request, settings: Settings, processes: Processes
+) -> tuple[Input, Request]:
+    """The IR of a source, and the request with the level and the LLVM options of the flags.
+
+    Raises `CompilerError` with what the compiler says."""
+    request, settings = with_equal_options(request, settings)
+    ((compiled, made),) = compile_twice([path], settings, processes)
+    if made is None:
+        raise CompilerError(f"{compiled.messages}{compiled.error}")
+    return made, request

@@ -27,7 +27,14 @@ from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches, matching, nearest_kernels
 from kernelinfo.reading.paths import is_source
 from kernelinfo.variants.lines import lines, of_its_row
-from kernelinfo.variants.module import CompilerRun, IrModule, by_symbol, open_module
+from kernelinfo.variants.module import (
+    CompilerRun,
+    IrModule,
+    by_symbol,
+    clang_of,
+    compiled_source,
+    open_module,
+)
 from kernelinfo.variants.nouns import (
     SIZES,
     STRATEGIES,
@@ -45,7 +52,6 @@ from kernelinfo.variants.nouns import (
     measures,
     steps,
 )
-from kernelinfo.variants.sources import clang_of, compiled_source
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.condition import Where

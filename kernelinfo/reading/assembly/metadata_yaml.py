@@ -39,14 +39,6 @@ _FORBIDDEN = "[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]"
 """Characters that YAML allows only as escapes."""
 
 
-def without_control_characters(text: str) -> str:
-    """The text with escapes for the characters that YAML forbids.
-
-    LLVM writes DEL unescaped, in double quotes, so the escape is read back as the same character.
-    """
-    return re.sub(_FORBIDDEN, lambda found: f"\\u{ord(found[0]):04x}", text)
-
-
 def node_value(node: Any) -> object:
     """Value of a `yaml.Node`: a list, a map of its scalar keys, a number, a flag, None or text.
 
@@ -250,7 +242,8 @@ def _scalar(written: str) -> object:
 def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
     """Root map of a YAML document, and its node. Raises `ValueError` like `parse`, or if the root
     is no map."""
-    node = _composed(without_control_characters(text))
+    # LLVM writes DEL unescaped, in double quotes: its escape is read back as the same character.
+    node = _composed(re.sub(_FORBIDDEN, lambda found: f"\\u{ord(found[0]):04x}", text))
     root = node_value(node) if node else None
     if not node or not isinstance(root, dict):
         raise ValueError("no map of keys")

@@ -17,7 +17,6 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import is_named_as_code
-from kernelinfo.reading.containers.parts import after_zeros
 from kernelinfo.reading.data import Data, LargeFile
 from kernelinfo.reading.paths import ANY_FOLDERS, fits, is_below
 
@@ -159,7 +158,7 @@ def is_pointer(blob: Blob) -> bool:
 
 def is_all_zero(blob: Blob) -> bool:
     """True if the first MiB of the file is all zero."""
-    return after_zeros(blob.data.part(0, _ZEROS_BYTES)) is None
+    return not any(blob.data.read(0, _ZEROS_BYTES))
 
 
 def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:
