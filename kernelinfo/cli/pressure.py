@@ -18,7 +18,7 @@ from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.measure import Look, Measured, MeasureItem, at_peak, measure
+from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
 from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import PRESSURE_FORMATS, renderer
 
@@ -104,7 +104,7 @@ def command(
         blocks=format == "json" or (is_page and asks_source),
         lds=kernel is not None,
         most_loops=top or None if format == "text" else None,
-        at=at_peak if at is None else _instruction(at),
+        at=None if at is None else _instruction(at),
     )
     if asks_source:
         if format not in ("text", "html") or (format == "text" and kernel is None):
