@@ -130,9 +130,9 @@ CASES = {
     "notes": Case(with_notes(note(b"x", b"AMD\0", 99) * 5000), 2, "more than 4096 notes"),
     "notes without a name": Case(with_notes(pack("<4I", 0, 4, 3, 0) * 5000), 2, "not listed"),
     "empty lists in a note": Case(
-        object_with(b"\x81\xa1x\xdd" + pack(">I", 5 << 20) + b"\x90" * (5 << 20)),
+        object_with(b"\x81\xaeamdhsa.version\xdd" + pack(">I", 5 << 20) + b"\x90" * (5 << 20)),
         2,
-        "a value of 5242888 bytes, more than the 4194304 allowed",
+        "a value of 5242885 bytes, more than the 4194304 allowed",
     ),
     "empty lists in text": Case(
         (BEGIN.rstrip() + " [" + "[]," * 600_000 + "]\n" + END).encode(),
