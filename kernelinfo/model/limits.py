@@ -346,14 +346,10 @@ def limits(at: Placement) -> tuple[Limit, ...]:
     }
     found = []
     for resource, (used, allocated, available, unit) in asked.items():
-        if used is None or allocated is None:
+        waves = allowed.get(resource)
+        if used is None or allocated is None or (waves is None and resource != "lds"):
             continue
-        limit = Limit(resource, used, allocated, available, unit)
-        if (waves := allowed.get(resource)) is not None:
-            whole = at.whole(waves) / at.domain.simds
-            found.append(
-                limit._replace(waves=waves, workgroups=waves // at.group, waves_per_simd=whole)
-            )
-        elif resource == "lds":
-            found.append(limit)
+        whole = None if waves is None else at.whole(waves) / at.domain.simds
+        groups = None if waves is None else waves // at.group
+        found.append(Limit(resource, used, allocated, available, unit, waves, groups, whole))
     return tuple(found)

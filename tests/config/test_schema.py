@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 
 import kernelinfo.config
 from kernelinfo.config.keys import KEYS, KeyTable
-from kernelinfo.config.schema import schema
 from kernelinfo.config.validation import Validation
+from tests.config.schema import schema
 
 FILE = Path(kernelinfo.config.__file__).with_name("config-schema.json")
 PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "gate.md"

@@ -1,5 +1,4 @@
-"""The JSON Schema of the configuration, for editors; stored as config-schema.json in this
-folder."""
+"""The JSON Schema of the configuration's keys, which the package ships as config-schema.json."""
 
 from __future__ import annotations
 
