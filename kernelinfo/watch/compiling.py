@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 
-from kernelinfo.analysis import analyse
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.inputs import conclusions, counts_of, notes, run
 from kernelinfo.analysis.options import Options
 from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
@@ -17,7 +18,7 @@ from kernelinfo.watch.building import Watch
 from kernelinfo.watch.files import Stamp, rested, stamp_of
 from kernelinfo.watch.history import LookHistory
 from kernelinfo.watch.nouns import Began, Event, FileReading, WatchLook
-from kernelinfo.watch.reading import FileReadings
+from kernelinfo.watch.reading import FileReadings, nothing_chosen
 
 _SECONDS = 600
 """Time limit of one compilation. Kernels of many templates take minutes."""
@@ -142,11 +143,15 @@ class WatchedSources(Watch[RunningCompiler]):
         self.options = self.options._replace(compiled=(*others, *compiled))
         self._readings = self._readings | {path: self._read(path) for path in self._due}
         self._due = ()
-        return self._history.look(self._readings, (), command, seconds)
+        problems = nothing_chosen(self._readings, self._paths, self.options)
+        return self._history.look(self._readings, problems, command, seconds)
 
     def _read(self, path: str) -> FileReading:
+        counts = counts_of(path, self.options)
+        items = [*run([counts], Analysis(self.options, [path]).results, self.options)]
         # The chosen kernels may be in another source.
-        return FileReading.of([*analyse([path], self.options, required=not self._paths[1:])])
+        items += notes([counts]) if self._paths[1:] else conclusions([counts], self.options)
+        return FileReading.of(items, counts)
 
 
 def _failure(compiled: Sequence[Compiled]) -> str:

@@ -69,6 +69,10 @@ def rested(look: Callable[[], Stamps], *, absent: Collection[str] = ()) -> Stamp
     return now
 
 
+def is_under(path: str, folder: str) -> bool:
+    return path.startswith(os.path.join(folder, ""))
+
+
 class Outputs:
     """Outputs of a build: files, globs, and folders without the folders that `.gitignore` names.
 
@@ -89,7 +93,7 @@ class Outputs:
 
     def is_named(self, path: str) -> bool:
         """True if the user or a glob names the file itself."""
-        return not any(path.startswith(os.path.join(one, "")) for one in self._paths)
+        return not any(is_under(path, folder) for folder in self._paths)
 
     def missing(self) -> list[str]:
         """The paths without any file now."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Set
 from datetime import datetime
 from functools import partial
 
-from kernelinfo.compare import Comparison, compare
+from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
-from kernelinfo.compare.summary import Build, build, place_under
+from kernelinfo.compare.summary import Build, KernelSummary, build, place_under
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.watch.nouns import FileReading, WatchedKernel, WatchLook
@@ -19,6 +20,8 @@ _ORDER = ("worse", "mixed", "changed", "better", "new", "moved", "same")
 
 _KernelPlace = tuple[str, int]
 """A kernel: path of its file, and its index among the kernels of the file."""
+_KernelId = tuple[str, str, str]
+"""A kernel: its code object, target and symbol."""
 
 
 class LookHistory:
@@ -26,8 +29,10 @@ class LookHistory:
 
     def __init__(self) -> None:
         self._looks = 0
-        self._first: FileReadings = {}
-        """Path -> the first reading of the file."""
+        self._first: dict[_KernelId, KernelSummary] = {}
+        """Each kernel as it was when it was first seen."""
+        self._since_first: dict[_KernelPlace, Pair] = {}
+        """Kernel -> its numbers when it was first seen, and now, if any differs."""
         self._last: FileReadings = {}
         """Path -> the last reading of the file, also of one that is gone."""
         self._shown: FileReadings = {}
@@ -41,24 +46,29 @@ class LookHistory:
     def look(
         self,
         readings: FileReadings,
-        missing: Iterable[Problem] = (),
+        of_paths: Iterable[Problem] = (),
         command: str = "",
         seconds: float | None = None,
     ) -> WatchLook:
-        """The look at these readings. `missing` are problems of paths without any file."""
+        """The look at these readings. `of_paths` are problems of paths without any file, or without
+        a chosen kernel."""
         self._looks += 1
         is_first = not self._last
         touched = {path: one for path, one in readings.items() if self._shown.get(path) is not one}
         gone = self._shown.keys() - readings.keys()
         known = {path: self._last[path] for path in (*touched, *gone) if path in self._last}
-        comparison, since_previous = _paired(known, touched)
-        self._first = readings | self._first
-        since_first = self._since_first(readings)
+        new = _build(touched)
+        comparison = compare(_build(known), new)
+        places = [place for place, _ in _placed(touched)]
+        summaries = dict(zip(places, new.kernels, strict=True))
+        pairs = zip(places, comparison.pairs_of(new.kernels), strict=True)
+        since_previous = {place: pair for place, pair in pairs if pair}
+        self._compare_with_first({*touched, *gone}, summaries, since_previous)
         found_before = _findings(known)
         kernels = []
         for (path, index), result in _placed(readings):
             pair = since_previous.get((path, index))
-            kernel = WatchedKernel(result, pair, since_first.get((path, index)))
+            kernel = WatchedKernel(result, pair, self._since_first.get((path, index)))
             if path in touched and not is_first:
                 kernel = _with_findings(kernel, found_before)._replace(is_new=pair is None)
             kernels.append(kernel)
@@ -70,17 +80,32 @@ class LookHistory:
             _now(),
             tuple(sorted(kernels, key=_changed_first)),
             comparison.gone,
-            (*missing, *problems),
+            tuple(dict.fromkeys((*of_paths, *problems))),
             command,
             seconds,
             is_first=is_first,
         )
 
-    def _since_first(self, readings: FileReadings) -> dict[_KernelPlace, Pair]:
-        """Kernel -> its numbers when it was first seen, and now, if any differs."""
-        moved = {path: one for path, one in readings.items() if self._first[path] is not one}
-        _, pairs = _paired({path: self._first[path] for path in moved}, moved)
-        return {place: pair for place, pair in pairs.items() if pair.moves}
+    def _compare_with_first(
+        self,
+        paths: Set[str],
+        summaries: Mapping[_KernelPlace, KernelSummary],
+        since_previous: Mapping[_KernelPlace, Pair],
+    ) -> None:
+        """Compare the kernels of these files with their first numbers, also across renames.
+
+        Kernels of one name in one text cannot be told apart, and are not compared.
+        """
+        others = self._since_first.items()
+        self._since_first = {place: pair for place, pair in others if place[0] not in paths}
+        firsts = {}
+        named = Counter(map(_id, summaries.values()))
+        for place, kernel in summaries.items():
+            before = since_previous[place].old if place in since_previous else kernel
+            firsts[_id(kernel)] = first = self._first.get(_id(before), before)
+            if (pair := Pair(first, kernel)).moves and named[_id(kernel)] == 1:
+                self._since_first[place] = pair
+        self._first |= firsts
 
 
 def _now() -> datetime:
@@ -93,36 +118,27 @@ def _placed(readings: Mapping[str, FileReading]) -> Iterator[tuple[_KernelPlace,
             yield (path, index), result
 
 
-def _paired(
-    before: FileReadings, after: FileReadings
-) -> tuple[Comparison, dict[_KernelPlace, Pair]]:
-    """The comparison of some readings, and the pair of each kernel that both have."""
-    old, new = _build(before), _build(after)
-    comparison = compare(old, new)
-    pairs = zip(_placed(after), comparison.pairs_of(new.kernels), strict=True)
-    return comparison, {place: pair for (place, _), pair in pairs if pair}
-
-
 def _build(readings: FileReadings) -> Build:
     return build(results_of(readings), partial(place_under, ""))
 
 
-_Findings = dict[tuple[str, str, str], tuple[Finding, ...]]
-"""(code object, target, symbol) -> findings of the kernel."""
+def _id(kernel: KernelSummary) -> _KernelId:
+    return kernel.code_object, kernel.target, kernel.symbol
+
+
+_Findings = dict[_KernelId, tuple[Finding, ...]]
 
 
 def _findings(readings: FileReadings) -> _Findings:
     results, kernels = results_of(readings), _build(readings).kernels
-    pairs = zip(kernels, results, strict=True)
-    return {(one.code_object, one.target, one.symbol): of.findings for one, of in pairs}
+    return {_id(one): of.findings for one, of in zip(kernels, results, strict=True)}
 
 
 def _with_findings(kernel: WatchedKernel, before: _Findings) -> WatchedKernel:
     """The kernel with its new and ended findings. A new kernel has none of them."""
     if kernel.since_previous is None:
         return kernel
-    old = kernel.since_previous.old
-    had, has = before[old.code_object, old.target, old.symbol], kernel.result.findings
+    had, has = before[_id(kernel.since_previous.old)], kernel.result.findings
     return kernel._replace(new_findings=_without(has, had), ended_findings=_without(had, has))
 
 

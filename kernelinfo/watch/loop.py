@@ -13,7 +13,7 @@ from kernelinfo.watch.command import RunningCommand
 from kernelinfo.watch.files import Snapshot
 from kernelinfo.watch.history import LookHistory
 from kernelinfo.watch.nouns import Began, Event, WatchLook
-from kernelinfo.watch.reading import OutputReader
+from kernelinfo.watch.reading import FileReadings, OutputReader, nothing_chosen
 from kernelinfo.watch.sources import Sources
 
 INTERVAL = 0.2
@@ -49,6 +49,7 @@ class WatchedOutputs(Watch[Any]):
 
     def __init__(self, paths: Sequence[str], options: Options) -> None:
         self.options = options
+        self._paths = tuple(paths)
         self._reader = OutputReader(paths, options)
         self._history = LookHistory()
         self._failed_with: Snapshot | None = None
@@ -57,15 +58,14 @@ class WatchedOutputs(Watch[Any]):
 
     def step(self) -> Event | None:
         readings = None if self._is_as_it_failed() else self._reader.read(time.monotonic())
-        return None if readings is None else self._history.look(readings, self._missing())
+        return None if readings is None else self._look(readings)
 
     def after(self, command: str, seconds: float, failure: str) -> WatchLook:
         """The look after a command of the user ended."""
         self._failed_with = self._reader.outputs.snapshot() if failure else None
         if failure:
             return self._history.failed(failure, command, seconds)
-        readings = self._reader.read_rested()
-        return self._history.look(readings, self._missing(), command, seconds)
+        return self._look(self._reader.read_rested(), command, seconds)
 
     def _is_as_it_failed(self) -> bool:
         """True after a failed command, until one of the outputs changes."""
@@ -75,9 +75,13 @@ class WatchedOutputs(Watch[Any]):
             self._failed_with = None
         return False
 
-    def _missing(self) -> list[Problem]:
+    def _look(
+        self, readings: FileReadings, command: str = "", seconds: float | None = None
+    ) -> WatchLook:
         message = "no such file yet; waits until it is built"
-        return [Problem(path, message) for path in self._reader.outputs.missing()]
+        problems = [Problem(path, message) for path in self._reader.outputs.missing()]
+        problems += nothing_chosen(readings, self._paths, self.options)
+        return self._history.look(readings, problems, command, seconds)
 
 
 class WatchedCommand(Watch[RunningCommand]):

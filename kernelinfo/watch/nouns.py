@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.compare.changes import Effect, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import Finding, Result
@@ -20,13 +21,17 @@ class FileReading(NamedTuple):
     stamp: Stamp | None
     """None for a source: the compiler says what it was."""
     results: tuple[Result, ...]
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...]
+    counts: PathCounts
 
     @classmethod
-    def of(cls, items: Sequence[object], stamp: Stamp | None = None) -> FileReading:
+    def of(
+        cls, items: Sequence[object], counts: PathCounts, stamp: Stamp | None = None
+    ) -> FileReading:
         """The reading of the items of an analysis."""
         results = tuple(item for item in items if isinstance(item, Result))
-        return cls(stamp, results, tuple(item for item in items if isinstance(item, Problem)))
+        problems = tuple(item for item in items if isinstance(item, Problem))
+        return cls(stamp, results, problems, counts)
 
 
 class PeakLine(NamedTuple):

@@ -11,11 +11,11 @@ from kernelinfo.analysis.copies import source_name
 from kernelinfo.analysis.inputs import PathCounts, conclusions
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
-from kernelinfo.reading.blob import Missing
+from kernelinfo.reading.blob import Missing, Problem
 from kernelinfo.reading.containers import open_file
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.containers.magic import is_named_as_code
-from kernelinfo.watch.files import Outputs, Snapshot, Stamp
+from kernelinfo.watch.files import Outputs, Snapshot, Stamp, is_under
 from kernelinfo.watch.nouns import FileReading
 
 _REST = 0.5
@@ -122,12 +122,26 @@ class OutputReader:
             items += conclusions([counts], self._options._replace(is_gate=False))
         else:
             items += (Missing.problem([host]) for host in counts.missing)
-        return FileReading.of(items, stamp)
+        return FileReading.of(items, counts, stamp)
 
 
 def _source(path: str) -> tuple[str, str]:
     """The folder, and the name of the source that a file was compiled from."""
     return os.path.dirname(path), source_name(path.removesuffix(_SIDECAR))
+
+
+def nothing_chosen(
+    readings: Mapping[str, FileReading], paths: Sequence[str], options: Options
+) -> list[Problem]:
+    """One problem per path with kernels, if none of any path is chosen."""
+    if any(one.counts.found for one in readings.values()):
+        return []
+    by_path: dict[str, PathCounts] = {}
+    for file, one in readings.items():
+        path = next((path for path in paths if is_under(file, path)), file)
+        by_path.setdefault(path, PathCounts(path)).add(one.counts)
+    found = (one.nothing_found(options) for one in by_path.values() if one.left_out)
+    return [one for one in found if one]
 
 
 def results_of(readings: Mapping[str, FileReading]) -> list[Result]:

@@ -94,6 +94,33 @@ def test_what_moved_since_the_first_look_stays(build: Path) -> None:
     assert not any(one.since_first for one in look(watched).kernels)
 
 
+def test_a_kernel_that_came_later_is_compared_with_its_first_look(build: Path) -> None:
+    old, new = OLD.read_bytes(), NEW.read_bytes()
+    watched = watch(build)
+    (build / "k.s").write_bytes((ASSEMBLY / "tiny-v6-clang22-gfx90a.s").read_bytes())
+    look(watched)
+    replaced(build / "k.s", old)
+    came = look(watched)
+    assert not any(one.since_first for one in came.kernels)
+    replaced(build / "k.s", new)
+    moved = {one.result.kernel.symbol: one.since_previous for one in look(watched).kernels}
+    replaced(build / "k.s", new + b"\n")
+    again = {one.result.kernel.symbol: one.since_first for one in look(watched).kernels}
+    assert again == {symbol: one if one and one.moves else None for symbol, one in moved.items()}
+    assert any(again.values())
+
+
+def test_a_file_with_another_name_keeps_what_moved_since_the_first_look(build: Path) -> None:
+    watched = watch(build)
+    look(watched)
+    replaced(build / "k.s", NEW.read_bytes())
+    moved = [one.since_first.why for one in look(watched).kernels if one.since_first]
+    (build / "k.s").rename(build / "k2.s")
+    renamed = watched.after("mv", 0.0, "")
+    assert [one.since_first.why for one in renamed.kernels if one.since_first] == moved
+    assert moved
+
+
 def test_only_the_files_that_changed_are_read_again(
     build: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -226,6 +253,19 @@ def test_once_without_a_kernel_is_2(tmp_path: Path) -> None:
     out, _, code = run("watch", "no-such", "--once", folder=tmp_path)
     assert code == 2
     assert "no-such: no such file yet" in out
+
+
+@pytest.mark.parametrize(
+    "arguments", [("-k", "typo"), ("--target", "gfx942"), ("--member", "typo")]
+)
+def test_a_choice_that_matches_nothing_is_2(build: Path, arguments: tuple[str, str]) -> None:
+    shutil.copy(OLD, build / "other.s")
+    for paths in ([build], [build / "k.s"], [build / "k.s", build / "other.s"]):
+        watched = run("watch", *map(str, paths), *arguments, "--once")
+        reported = run(*map(str, paths), *arguments)
+        assert (watched[1], watched[2], reported[2]) == ("", 2, 2)
+        told = [line.strip() for line in watched[0].splitlines()[:-1]]
+        assert told == reported[1].splitlines()
 
 
 def test_lines_end_with_the_sum_of_the_look(build: Path) -> None:
