@@ -126,6 +126,11 @@ def command(
     steps and the findings follow. The many kernels of a library are sorted, the worst first, and
     equal rows stand once.
     """
+    for option, given in (("--columns", columns), ("--sort", sort)):
+        if by and given:
+            raise OptionError(
+                f"--by {by} counts kernels instead of listing them; leave out {option}"
+            )
     wanted = wanted_options(ctx.params)
     settings = settings_of(archs, compiler, compile_commands, flags)
     paths, wanted = with_sources(paths, wanted, settings, quiet=quiet)

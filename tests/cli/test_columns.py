@@ -166,6 +166,13 @@ def test_an_unknown_column_is_named(option: str) -> None:
     assert err.startswith(f"kernelinfo: {option} waves,vgprs2: no column 'vgprs2'; did you mean ")
 
 
+@pytest.mark.parametrize("option", ["--sort", "--columns"])
+def test_counts_have_neither_order_nor_columns(option: str) -> None:
+    out, err, code = run(MANY, "--by", "waves", option, "code")
+    lists = f"--by waves counts kernels instead of listing them; leave out {option}"
+    assert (out, err, code) == ("", f"kernelinfo: {lists}\n", 2)
+
+
 @pytest.mark.parametrize("by", ["library", "member", "target", "file", "limiter", "waves"])
 def test_counts_add_up(by: str) -> None:
     every = rows(TWO, MANY)
