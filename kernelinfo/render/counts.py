@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, get_args
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Result, grouped
 from kernelinfo.kernel.columns import find
+from kernelinfo.kernel.numbers import BY_FIELD
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import fitted, number, painted, sizes, table_lines
@@ -22,7 +23,8 @@ HEADINGS = ("kernels", "spilling", "scratch", "waves lost", "code")
 
 
 class KernelSums(NamedTuple):
-    """Sums over some kernels; a number that a kernel does not state adds 0."""
+    """Sums over some kernels; a number that a kernel does not state adds 0, and so does scratch
+    that grows at run time."""
 
     kernels: int = 0
     spilling: int = 0
@@ -75,7 +77,7 @@ def _counts(result: Result) -> KernelSums:
     return KernelSums(
         kernels=1,
         spilling=int(kernel.spills.registers > 0),
-        scratch_bytes_per_lane=kernel.used.scratch_bytes_per_lane or 0,
+        scratch_bytes_per_lane=int(BY_FIELD["scratch_bytes_per_lane"].of(result) or 0),
         waves_lost=waves_lost(occupancy.waves_per_simd, occupancy.percent) if occupancy else 0,
         code_bytes=kernel.code_bytes or 0,
     )

@@ -192,6 +192,19 @@ def test_large_sums_have_their_thousands_apart() -> None:
     assert sums_in_words([sums]) == [("88 137", "490", "0", "174 825.5", "0")]
 
 
+@pytest.mark.parametrize("by", ["target", "library", "waves"])
+def test_counts_of_a_build_are_those_of_its_comparison(by: str) -> None:
+    """Also of scratch: that of kernels with a dynamic stack is known in neither."""
+    dynamic = [row for row in rows(MANY) if row["Dynamic_Stack"].casefold() == "true"]
+    assert any(int(row["Scratch_Size"]) for row in dynamic)
+    counts = json.loads(run(MANY, "--by", by, "--format", "json")[0])["counts"]
+    compared = json.loads(run("diff", MANY, MANY, "--by", by, "--format", "json")[0])["counts"]
+    old = [
+        {key.removeprefix("old_"): one[key] for key in one if key[:4] != "new_"} for one in compared
+    ]
+    assert sorted(old, key=str) == sorted(counts, key=str)
+
+
 def test_counts_of_two_builds() -> None:
     old, new = "assembly/variety-clang15-gfx90a.s", MANY
     (counts,) = json.loads(run("diff", old, new, "--by", "target", "--format", "json")[0])["counts"]
