@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
+import re
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -43,8 +46,37 @@ def test_targets_side_by_side() -> None:
     assert code == 0
     lines = out.splitlines()
     assert lines[2].split() == ["gfx90a", "gfx942", "gfx950", "kernel"]
-    assert lines[3].split() == ["7", "→", "6"] * 3 + ["sgpr_heavy(int*)"]
+    assert lines[3].split() == ["worse", *["7", "→", "6"] * 3, "sgpr_heavy(int*)"]
     assert lines[-1] == " 1 of 26 kernels moved"
+
+
+def test_several_targets_say_why_they_fail(tmp_path: Path) -> None:
+    """Kernels that are gone or new, and spills and scratch that moved, which no target changes."""
+    text = (FIXTURES / "assembly/occupancy-clang19-gfx90a.s").read_text("utf-8")
+    (tmp_path / "old.s").write_text(text)
+    (tmp_path / "gone.s").write_text(text.replace("_Z9vgprboundiPd", "_Z9vgprownediPd"))
+    spilling = re.sub(r"(\.vgpr_spill_count:) *14", r"\1 23", text)
+    (tmp_path / "spilling.s").write_text(spilling)
+    scratch = re.sub(r"(\.private_segment_fixed_size:|ScratchSize:) 60", r"\1 68", text)
+    scratch = scratch.replace("private_segment_fixed_size 60", "private_segment_fixed_size 68")
+    (tmp_path / "scratch.s").write_text(scratch)
+    told = {
+        "gone.s": [
+            "gone 4 → – 4 → – vgprbound(int, double*)",
+            "new – → 4 – → 4 vgprowned(int, double*)",
+        ],
+        "spilling.s": ["worse 8 8 14 → 23 sgprbound(int, double*)"],
+        "scratch.s": ["worse 8 8 60 B → 68 B sgprbound(int, double*)"],
+    }
+    for new, rows in told.items():
+        arguments = ("diff", "old.s", new, "--as", "gfx90a,gfx942", "--fail-on", "regression")
+        out, err, code = run(*arguments, folder=tmp_path)
+        assert (err, code) == ("", 1), new
+        assert [" ".join(line.split()) for line in out.splitlines()[3:-2]] == rows
+        kernels = json.loads(run(*arguments, "--format", "json", folder=tmp_path)[0])["kernels"]
+        statuses = [row.split()[0] for row in rows]
+        assert [one["status"] for one in kernels if one["status"] != "same"] == statuses
+    assert out.endswith(" 1 of 4 kernels moved\n")
 
 
 def test_kernels_that_moved_alike_share_a_row(tmp_path: Path) -> None:
@@ -65,16 +97,25 @@ def test_kernels_that_moved_alike_share_a_row(tmp_path: Path) -> None:
 def test_a_column_is_what_one_target_alone_says(target: str) -> None:
     table = run("diff", OLD, NEW, "--as", "gfx90a,gfx950", "--format", "json")[0]
     alone = run(NEW, "--as", target, "--format", "jsonl")[0]
-    rows = map(json.loads, alone.splitlines())
-    waves = {row["Kernel_Name"]: row["Waves_Per_SIMD"] for row in rows}
+    known = [json.loads(line) for line in alone.splitlines()]
+    waves = {row["Kernel_Name"]: row["Waves_Per_SIMD"] for row in known}
     assert {row["kernel"]: row[f"{target}_new"] for row in json.loads(table)["kernels"]} == waves
+    spills = {row["Kernel_Name"]: row["VGPR_Spills"] for row in known}
+    assert {row["kernel"]: row["vgpr_spills_new"] for row in json.loads(table)["kernels"]} == spills
 
 
-@pytest.mark.parametrize("format", ["markdown", "csv", "jsonl"])
-def test_without_a_kernel_in_both_there_is_no_row(format: str) -> None:
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_without_a_kernel_in_both_all_are_gone_or_new(format: str) -> None:
     old, new = "assembly/shaped-clang22-gfx942.s", "assembly/handwritten.s"
     table, _, code = run("diff", old, new, "--as", "gfx90a,gfx950", "--format", format)
-    assert (table, code) == ("", 0)
+    every = (
+        [json.loads(line) for line in table.splitlines()]
+        if format == "jsonl"
+        else [*csv.DictReader(table.splitlines())]
+    )
+    kernels = {one: len(run(one, "--format", "jsonl")[0].splitlines()) for one in (old, new)}
+    assert code == 0
+    assert Counter(row["status"] for row in every) == {"gone": kernels[old], "new": kernels[new]}
 
 
 def test_any_target_that_regresses_fails() -> None:

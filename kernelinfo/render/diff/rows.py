@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -27,7 +27,7 @@ _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 
 
 class ChangedKernel(NamedTuple):
-    """A moved, gone or new kernel."""
+    """A kernel of either build, such as one that moved, is gone or is new."""
 
     status: Status
     old: KernelSummary | None
@@ -133,10 +133,7 @@ def among(texts: Iterable[str]) -> str:
 
 def rows(comparison: Comparison) -> list[ChangedKernel]:
     """All rows: affected kernels first, worst first; the order does not depend on the builds'."""
-    of_pairs = map(of_pair, comparison.pairs)
-    found = [row for row in of_pairs if row.status != "same"]
-    found += [ChangedKernel("gone", kernel, None) for kernel in comparison.gone]
-    found += [ChangedKernel("new", None, kernel) for kernel in comparison.new]
+    found = [row for row in every_kernel(comparison) if row.status != "same"]
     kernels = chain((pair.new for pair in comparison.pairs), comparison.gone, comparison.new)
     return with_options(sorted(found, key=_worst_first), kernels)
 
@@ -261,6 +258,13 @@ def unread(comparison: Comparison) -> str:
 def arrow(old: str, new: str) -> str:
     """`old → new`, or one of them if they are equal."""
     return new if old == new else f"{old} → {new}"
+
+
+def every_kernel(comparison: Comparison) -> Iterator[ChangedKernel]:
+    """All kernels of both builds, equal ones included."""
+    yield from map(of_pair, comparison.pairs)
+    yield from (ChangedKernel("gone", kernel, None) for kernel in comparison.gone)
+    yield from (ChangedKernel("new", None, kernel) for kernel in comparison.new)
 
 
 def of_pair(pair: Pair) -> ChangedKernel:

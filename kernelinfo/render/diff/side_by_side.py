@@ -1,101 +1,155 @@
-"""Two builds on several targets: waves/SIMD with one column per target."""
+"""Two builds on several targets: waves/SIMD with one column per target, then spills and scratch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.changes import Pair, bounded
+from kernelinfo.compare.changes import bounded, effect
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.render import RECORD_FORMATS, View
-from kernelinfo.render.diff.rows import among, arrow, place
+from kernelinfo.render.diff.rows import (
+    AFFECTED,
+    ChangedKernel,
+    Status,
+    among,
+    arrow,
+    every_kernel,
+    place,
+)
 from kernelinfo.render.names import name_of, printable, told_apart
 from kernelinfo.render.paint import fitted, painted
 from kernelinfo.render.records import render_document, render_table
 
-SCHEMA = "kernelinfo/diff-targets/1"
-Pairs = dict[str, Pair]  # of one kernel, by target
+SCHEMA = "kernelinfo/diff-targets/2"
+OnTargets = dict[str, ChangedKernel]  # one kernel, by target
+_SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
+"""Numbers that are the same on all targets."""
 
 
 def render_side_by_side(
     targets: Sequence[str], comparisons: Sequence[Comparison], format: str, view: View
 ) -> Iterator[str]:
-    """The table. Text only counts kernels that keep their waves on all targets.
+    """The table. Text only counts kernels that are affected on no target.
 
     Raises `OptionError` for a format without tables."""
     if format not in RECORD_FORMATS:
         raise OptionError(f"--as {','.join(targets)} has no {format}; give one target")
-    known: dict[tuple[str, str, str], Pairs] = {}
+    known: dict[tuple[str, str, str, bool], OnTargets] = {}
     for target, comparison in zip(targets, comparisons, strict=True):
-        for pair in comparison.pairs:
-            key = pair.new.symbol, pair.new.target, pair.new.code_object
-            known.setdefault(key, {})[target] = pair
+        for one in every_kernel(comparison):
+            kernel = one.kernel
+            key = kernel.symbol, kernel.target, kernel.code_object, one.new is None
+            known.setdefault(key, {})[target] = one
     every = [*known.values()]
     if format == "text":
         return _text(targets, every, comparisons[0], view)
-    called = [name_of(_kernel(of), view.names) for of in every]
-    names = told_apart([[_kernel(of)] for of in every], called)
-    pairs = zip(names, every, strict=True)
-    records = [*_records(targets, pairs)]
+    called = [name_of(_any(row).kernel, view.names) for row in every]
+    names = told_apart([[_any(row).kernel] for row in every], called)
+    records = [_record(targets, name, row) for name, row in zip(names, every, strict=True)]
     document = {"schema": SCHEMA, "targets": targets, "kernels": records}
     return render_document(document, records, format)
 
 
-def _kernel(of: Pairs) -> KernelSummary:
-    """The kernel in the new build."""
-    return next(iter(of.values())).new
+def _any(row: OnTargets) -> ChangedKernel:
+    return next(iter(row.values()))
+
+
+def _status(row: OnTargets) -> Status:
+    """The effect of the moves on all targets together."""
+    if (status := _any(row).status) in ("gone", "new"):
+        return status
+    return effect([move for one in row.values() for move in one.moves])
 
 
 def _text(
-    targets: Sequence[str], every: Sequence[Pairs], comparison: Comparison, view: View
+    targets: Sequence[str], every: Sequence[OnTargets], comparison: Comparison, view: View
 ) -> Iterator[str]:
     old, new = comparison.names or ("OLD", "NEW")
     title = [(f"{printable(old)} → {printable(new)}: waves/SIMD", "")]
     yield from painted(fitted(title, view, 1), view)
     yield "\n"
     equal: dict[tuple[str, ...], list[KernelSummary]] = {}
-    for of in every:
-        moved = [_moved(of.get(target)) for target in targets]
-        if any(" → " in cell for cell in moved):
-            name = name_of(_kernel(of), view.names)
-            equal.setdefault((name, *moved), []).append(_kernel(of))
+    for row in every:
+        waves = [_moved(row.get(target), _waves) for target in targets]
+        status = _status(row)
+        if status in (*AFFECTED, "gone", "new") or any(" → " in cell for cell in waves):
+            spilled = [_moved(_any(row), of) for of in (_spills, _scratch)]
+            name = name_of(_any(row).kernel, view.names)
+            equal.setdefault((name, status, *waves, *spilled), []).append(_any(row).kernel)
     keys, groups = [*equal][: view.top or None], [*equal.values()][: view.top or None]
     called = [name for name, *_ in keys]
     if len({*map(place, chain(*groups))}) > 1:
         called = [f"{name}{among(map(place, of))}" for name, of in zip(called, groups, strict=True)]
     names = told_apart(groups, called)
     rows = [
-        (*moved, f"{name} × {len(of)}" if of[1:] else name)
-        for (_, *moved), of, name in zip(keys, groups, names, strict=True)
+        (*cells, f"{name} × {len(of)}" if of[1:] else name)
+        for (_, *cells), of, name in zip(keys, groups, names, strict=True)
     ]
     if rows:
-        yield from render_table((*targets, "kernel"), rows, view)
+        heading = ("", *targets, "spills", "scratch", "kernel")
+        yield from render_table(*_without_equal(heading, rows), view)
         yield "\n"
-    count = sum(map(len, equal.values()))
-    more = count - sum(map(len, groups))
+    pairs = [row for row in every if _status(row) not in ("gone", "new")]
+    moved = sum(len(of) for (_, status, *_), of in equal.items() if status not in ("gone", "new"))
+    apart = [len(of) for of in (comparison.gone, comparison.new)]
+    more = sum(map(len, equal.values())) - sum(map(len, groups))
+    words = [f"{grouped(moved)} of {counted(len(pairs), 'kernel')} moved"]
+    words += [f"{grouped(n)} {word}" for n, word in zip(apart, ("gone", "new"), strict=True) if n]
     hidden = f" ({grouped(more)} not shown; --top 0)" if more else ""
-    yield f" {grouped(count)} of {counted(len(every), 'kernel')} moved{hidden}\n"
+    yield f" {', '.join(words)}{hidden}\n"
 
 
-def _records(
-    targets: Sequence[str], pairs: Iterable[tuple[str, Pairs]]
-) -> Iterator[dict[str, Any]]:
-    for name, of in pairs:
-        record: dict[str, Any] = {"kernel": name}
-        for target in targets:
-            pair = of.get(target)
-            record[f"{target}_old"] = pair and pair.old.numbers.waves_per_simd
-            record[f"{target}_new"] = pair and pair.new.numbers.waves_per_simd
-        yield record
+def _without_equal(
+    heading: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """The table without columns of spills and scratch that did not move in a kernel of both."""
+    kept = [
+        at
+        for at, name in enumerate(heading)
+        if name not in ("spills", "scratch")
+        or any(" → " in row[at] for row in rows if row[0] not in ("gone", "new"))
+    ]
+    heading, *rows = ([row[at] for at in kept] for row in (heading, *rows))
+    return heading, rows
 
 
-def _moved(pair: Pair | None) -> str:
-    """Old and new waves: `4 → 3`, or one number if they are equal."""
-    if pair is None:
-        return "–"
-    sides = pair.old.numbers, pair.new.numbers
-    return arrow(*(bounded(one.waves_per_simd, one) for one in sides))
+def _record(targets: Sequence[str], name: str, row: OnTargets) -> dict[str, Any]:
+    record: dict[str, Any] = {"kernel": name, "status": _status(row)}
+    for target in targets:
+        record |= _both(target, row.get(target), "waves_per_simd")
+    for measure in _SPILLED:
+        record |= _both(measure, _any(row), measure)
+    return record
+
+
+def _both(name: str, row: ChangedKernel | None, measure: str) -> dict[str, Any]:
+    """`name_old` and `name_new`: the number in each build; None if the build lacks the kernel."""
+    sides = {f"{name}_old": row and row.old, f"{name}_new": row and row.new}
+    return {key: kernel and getattr(kernel.numbers, measure) for key, kernel in sides.items()}
+
+
+def _moved(row: ChangedKernel | None, text: Callable[[KernelSummary], str]) -> str:
+    """Old and new number: `4 → 3`, or one number if they are equal; `–` without a kernel."""
+    sides = (row.old, row.new) if row else (None, None)
+    return arrow(*("–" if one is None else text(one) for one in sides))
+
+
+def _waves(kernel: KernelSummary) -> str:
+    return bounded(kernel.numbers.waves_per_simd, kernel.numbers)
+
+
+def _spills(kernel: KernelSummary) -> str:
+    """Number of spilled registers."""
+    found = (kernel.numbers.vgpr_spills, kernel.numbers.sgpr_spills)
+    known = [one for one in found if one is not None]
+    return grouped(sum(known)) if known else "?"
+
+
+def _scratch(kernel: KernelSummary) -> str:
+    size = kernel.numbers.scratch_bytes_per_lane
+    return "?" if size is None else f"{size} B"
