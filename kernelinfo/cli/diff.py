@@ -14,7 +14,9 @@ from kernelinfo.cli import options
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
     CLAIM,
+    check_has_blocks,
     complain,
+    labelled,
     make_view,
     shown,
     tell,
@@ -119,7 +121,11 @@ def command(
         complain(f"note: {note}")
     if comparison.is_of_other_targets:
         complain("note: OLD and NEW share no target; --across-targets pairs kernels by name")
-    if len(comparisons) > 1:
+    if by and targets[1:]:
+        check_has_blocks(format, targets)
+        tables = (render_counts(one, by, format, view) for one in comparisons)
+        write(labelled(zip(targets, tables, strict=True), format), output, color=view.color)
+    elif targets[1:]:
         write(
             render_side_by_side(targets, comparisons, format, view),
             output,

@@ -16,7 +16,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.render import NameStyle, View
+from kernelinfo.render import BLOCK_FORMATS, NameStyle, View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import harmless, without_commands, without_hashes
 
@@ -86,6 +86,36 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
             sys.stdout.flush()
     except BrokenPipeError:
         give_up(sys.stdout)
+
+
+def check_has_blocks(format: str, run_as: Sequence[str]) -> None:
+    """Check that the format can have one report per target. Raises `OptionError`."""
+    if run_as[1:] and format not in BLOCK_FORMATS:
+        message = f"--as {','.join(run_as)}: --format {format} has no blocks; give one target"
+        raise OptionError(message)
+
+
+def labelled(blocks: Iterable[tuple[str, Iterable[str]]], format: str) -> Iterator[str]:
+    """Tables of several targets, one after the other, as pairs of target and table.
+
+    Rows of CSV and JSON lines, each one piece, get a column `as`, and the heading of CSV stands
+    once. Text and Markdown have a line with the target before each table.
+    """
+    between, has_heading = "", False
+    for target, pieces in blocks:
+        if format == "csv":
+            for number, piece in enumerate(pieces):
+                if number:
+                    yield f"{target},{piece}"
+                elif not has_heading:
+                    yield f"as,{piece}"
+                    has_heading = True
+        elif format == "jsonl":
+            yield from (f'{{"as":"{target}",{piece[1:]}' for piece in pieces)
+        else:
+            yield f"{between}as {target}\n"
+            yield from pieces
+            between = "\n"
 
 
 def _gathered(pieces: Iterable[str]) -> Iterator[str]:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.output import Problems, make_view, shown, write
+from kernelinfo.cli.output import Problems, check_has_blocks, labelled, make_view, shown, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.paths import configurations
-from kernelinfo.render import BLOCK_FORMATS, FORMATS, SHOW_INSTRUCTIONS, View, format_module
+from kernelinfo.render import FORMATS, SHOW_INSTRUCTIONS, View, format_module
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.parallel import Rows
@@ -45,9 +45,7 @@ def write_report(
     options = options._replace(instructions=is_whole, positions=is_whole)
     rows = getattr(module, "rows", None)
     first_line = module.first_line(view) if hasattr(module, "first_line") and not answer else ""
-    if run_as[1:] and format not in BLOCK_FORMATS:
-        message = f"--as {','.join(run_as)}: --format {format} has no blocks; give one target"
-        raise OptionError(message)
+    check_has_blocks(format, run_as)
     check_readable_again(paths, run_as)
     streams = bool(rows) and output is None and not (arrange or answer)
 
@@ -66,9 +64,13 @@ def write_report(
         return iter(render(found, view._replace(selection=options.selection)))
 
     first, *others = [options._replace(run_as=one) for one in run_as] or [options]
-    between = "" if rows else "\n"
-    more = (piece for one in others for piece in chain((between,), block(one)))
-    write(chain((first_line,), block(first), more), output, color=view.color)
+    if answer and others:
+        blocks = ((one.run_as or "", block(one)) for one in (first, *others))
+        write(labelled(blocks, format), output, color=view.color)
+    else:
+        between = "" if rows else "\n"
+        more = (piece for one in others for piece in chain((between,), block(one)))
+        write(chain((first_line,), block(first), more), output, color=view.color)
     problems.exit()
 
 

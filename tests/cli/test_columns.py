@@ -230,6 +230,41 @@ def test_a_comparison_of_two_wheels_counts_by_library_and_member(tmp_path: Path)
     assert "hipv4-" not in out
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        (MANY, "--by", "waves"),
+        (MANY, "--columns", "kernel,waves"),
+        ("diff", TEXT, MANY, "--by", "waves"),
+    ],
+)
+def test_tables_of_several_targets_name_them(words: tuple[str, ...]) -> None:
+    targets = ("gfx942", "gfx950")
+    several = (*words, "--as", ",".join(targets))
+    alone = {one: (*words, "--as", one) for one in targets}
+
+    out, err, code = run(*several, "--format", "csv")
+    assert (err, code) == ("", 0)
+    found = [*csv.DictReader(io.StringIO(out))]
+    expected = []
+    for target, arguments in alone.items():
+        table = csv.DictReader(io.StringIO(run(*arguments, "--format", "csv")[0]))
+        expected += [{"as": target, **row} for row in table]
+    assert found == expected
+
+    lines = [json.loads(line) for line in run(*several, "--format", "jsonl")[0].splitlines()]
+    expected = []
+    for target, arguments in alone.items():
+        rows = run(*arguments, "--format", "jsonl")[0].splitlines()
+        expected += [{"as": target, **json.loads(line)} for line in rows]
+    assert lines == expected
+
+    blocks = (f"as {one}\n{run(*arguments)[0]}" for one, arguments in alone.items())
+    assert run(*several)[0] == "\n".join(blocks)
+    _, err, code = run(*several, "--format", "json")
+    assert (code, "json has no blocks; give one target" in err) == (2, True)
+
+
 @pytest.mark.parametrize("options", [["--by", "target"], ["--columns", "kernel"]])
 def test_a_page_has_neither(options: list[str]) -> None:
     _, err, code = run(MANY, *options, "--format", "html")
