@@ -182,6 +182,42 @@ def test_a_kernel_of_a_build_between_is_not_gone(tmp_path: Path) -> None:
     for build, found in (("1", rows[1:]), ("2", rows), ("3", rows[1:])):
         add(tmp_path, build, found)
     document(tmp_path, "--fail-on", "regression")
+    (one,) = document(tmp_path)["kernels"]
+    assert (one["status"], one["moved_in"], one["why"]) == ("same", ["2", "3"], "2: new; 3: gone")
+    assert [kernel and kernel["symbol"] for kernel in one["history"]] == [
+        None,
+        rows[0]["Symbol"],
+        None,
+    ]
+    out, _, _ = run("trend", str(tmp_path))
+    assert out.startswith("3 builds, 1 → 3 · none affected · 1 as before again\n")
+    assert out.endswith(" same   █   2, 3  any_block(int*)  2: new; 3: gone\n")
+
+
+def test_a_kernel_that_a_build_between_lacks_is_listed(tmp_path: Path) -> None:
+    rows = kernels()
+    for build, found in (("1", rows), ("2", rows[1:]), ("3", rows)):
+        add(tmp_path, build, found)
+    (one,) = document(tmp_path)["kernels"]
+    assert (one["status"], waves(one), one["why"]) == ("same", [8, None, 8], "2: gone; 3: new")
+
+
+def test_markdown_lists_the_kernels_of_the_text(tmp_path: Path) -> None:
+    rows = kernels()
+    larger = rows[1] | {"Code_Size": 1 << 20}
+    nights = (("1", rows), ("2", [worse(rows[0]), *rows[1:]]), ("3", [rows[0], larger, *rows[2:]]))
+    for build, found in nights:
+        add(tmp_path, build, found)
+    within = "<summary>moved within their steps or only renamed</summary>"
+    back = "<summary>as before again</summary>"
+    out, _, code = run("trend", str(tmp_path), "--format", "markdown")
+    assert (code, within in out, back in out) == (0, False, True)
+    out, _, _ = run("trend", str(tmp_path), "--format", "markdown", "--moved")
+    _, moved = out.split(within)
+    moved, came_back = moved.split(back)
+    assert "| moved | 3 |" in moved
+    assert "| same | 2, 3 |" in came_back
+    assert "2: VGPR" in came_back
 
 
 def test_shards_may_have_files_of_one_address(tmp_path: Path) -> None:

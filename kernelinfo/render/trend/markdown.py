@@ -25,6 +25,12 @@ from kernelinfo.render.trend.rows import (
 _BUILDS = ("build", "kernels", "waves/SIMD summed", "spilling", "scratch", "code", "moved")
 _MOST_PLACES = 20
 _HEADING = (HEADING[0], "in", "library", *HEADING[1:])
+_FOLDED = {
+    "gone and new": ("gone", "new"),
+    "moved within their steps or only renamed": ("moved", "renamed"),
+    "as before again": ("same",),
+}
+"""Title of a folded table -> status of its kernels."""
 
 
 def render(trend: Trend, view: View) -> Iterator[str]:
@@ -48,12 +54,13 @@ def _moved(found: list[TrendRow], view: View) -> Iterator[str]:
     yield from table(PLACES, among[:_MOST_PLACES])
     yield from folded(f"{len(among) - _MOST_PLACES} more", PLACES, among[_MOST_PLACES:])
     affected = [_cells(one, view) for one in found if one.row.status in diff.AFFECTED]
-    apart = [_cells(one, view) for one in found if one.row.status in ("gone", "new")]
     yield from kernel_table(_HEADING, affected)
-    yield from folded("gone and new", _HEADING, apart)
+    for title, statuses in _FOLDED.items():
+        others = [_cells(one, view) for one in found if one.row.status in statuses]
+        yield from folded(title, _HEADING, others)
 
 
 def _cells(of: TrendRow, view: View) -> tuple[str, ...]:
-    status, name, *rest = cells_of(of.row, view)
+    status, name, target, _ = cells_of(of.row, view)
     name += plain(BETWEEN + of.row.options) if of.row.options else ""
-    return status, plain(of.moved_in_words), code(of.library), name, *rest
+    return status, plain(of.moved_in_words), code(of.library), name, target, plain(of.why)

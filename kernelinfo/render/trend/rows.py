@@ -30,14 +30,20 @@ class TrendRow(NamedTuple):
 
     row: diff.ChangedKernel  # as `diff` compares the first build and the last
     history: History
-    moved_in: tuple[str, ...]  # builds in which it differs from the build before
+    steps: tuple[tuple[str, str], ...]
+    """(build, moves in words, `new` or `gone`) of builds in which it differs from the one before"""
+
+    @property
+    def moved_in(self) -> tuple[str, ...]:
+        """Builds in which it differs from the build before."""
+        return tuple(build for build, _ in self.steps)
 
     @property
     def why(self) -> str:
         """The moves from the first build to the last; if they cancel out, those of each step."""
         if self.row.status != "same":
             return self.row.why
-        return "; ".join(f"{build}: {pair.why}" for build, pair in self.history.steps)
+        return "; ".join(": ".join(filter(None, step)) for step in self.steps)
 
     @property
     def library(self) -> str:
@@ -55,33 +61,41 @@ class TrendRow(NamedTuple):
 
 
 def rows(trend: Trend) -> list[TrendRow]:
-    """One row per moved kernel: affected ones first, worst first; those that came back last."""
+    """One row per moved kernel: affected ones first, worst first; last those that are as they were
+    again, and those that only builds between the first and the last have."""
     by_kernel = {id(one.latest): one for one in trend.histories}
     found = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
-    back = [one for one in by_kernel.values() if any(pair.affected for _, pair in one.steps)]
+    back = [
+        one
+        for one in by_kernel.values()
+        if None in one.kernels or any(pair.affected for _, pair in one.steps)
+    ]
     back.sort(key=lambda one: (one.latest.name, one.latest.target))
-    found += [(diff.ChangedKernel("same", one.first, one.last, one.match), one) for one in back]
+    found += [
+        (diff.ChangedKernel("same", one.first or one.latest, one.latest, one.match), one)
+        for one in back
+    ]
     told = diff.with_options([row for row, _ in found], [one.latest for one in trend.histories])
     return [
         TrendRow(
             # All options if none tells it apart: kernels that did not move may have others.
             row._replace(options=row.options or diff.options_in_words(row.kernel)),
             history,
-            _moved_in(history, trend),
+            tuple(_steps(history, trend)),
         )
         for row, (_, history) in zip(told, found, strict=True)
     ]
 
 
-def _moved_in(history: History, trend: Trend) -> tuple[str, ...]:
-    """Names of the builds in which the kernel moved, came or went."""
-    steps = {build for build, _ in history.steps}
-    kernels = history.kernels
-    return tuple(
-        build.name
-        for build, before, now in zip(trend.builds[1:], kernels, kernels[1:], strict=False)
-        if build.name in steps or (before is None) != (now is None)
-    )
+def _steps(history: History, trend: Trend) -> Iterator[tuple[str, str]]:
+    """(build, what became of the kernel) of each build in which it moved, came or went."""
+    moves = {build: pair.why for build, pair in history.steps}
+    sides = pairwise(history.kernels)
+    for build, (before, now) in zip(trend.builds[1:], sides, strict=True):
+        if build.name in moves:
+            yield build.name, moves[build.name]
+        elif (before is None) != (now is None):
+            yield build.name, "gone" if now is None else "new"
 
 
 def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
