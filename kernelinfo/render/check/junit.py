@@ -47,10 +47,17 @@ def _text(element: Element, *, xml_declaration: bool = False) -> str:
 def _suites(
     outcome: Outcome, by_result: Mapping[int, list[Claim]], view: View
 ) -> Iterator[Element]:
-    """The suites with their counts. `by_result` holds the claims by the result's `id`."""
+    """The suites with their counts. `by_result` holds the claims by the result's `id`.
+
+    A file may have several code objects of one member and target: the second is `#2`.
+    """
+    known: Counter[tuple[str, str | None]] = Counter()
     by_code_object = groupby(outcome.report.results, lambda result: result.kernel.code_object)
     for code_object, found in by_code_object:
         where = member_path(location_in(code_object.path).path, code_object.member)
+        known[where, code_object.target] += 1
+        if (number := known[where, code_object.target]) > 1:
+            where += f" #{number}"
         suite = Element("testsuite", name=where)
         group = f"{where}/{code_object.target or 'unknown'}"
         for result, name in _named(list(found), view):

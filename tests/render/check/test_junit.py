@@ -109,6 +109,24 @@ def test_kernels_of_one_name_stay_two_cases() -> None:
     ]
 
 
+def test_code_objects_of_one_member_are_several_suites() -> None:
+    """Two bundles of a library, each with the same kernel for the same target."""
+    outcome = outcome_of(TUTORIAL)
+    first = outcome.judged[3].result
+    code_object = first.kernel.code_object
+    others = [
+        first._replace(
+            kernel=first.kernel._replace(code_object=code_object._replace(offset=offset))
+        )
+        for offset in (4096, 8192)
+    ]
+    listed = cases(of_kernels(outcome, Judged(first), *map(Judged, others)))
+    path = f"fixtures/assembly/{TUTORIAL.name}"
+    assert [(case.classname, case.name) for case in listed] == [
+        (f"{path}{number}/gfx90a", "sgprbound(int, double*)") for number in ("", " #2", " #3")
+    ]
+
+
 @given(hostile())
 def test_anything_may_be_called_anything(outcome: Outcome) -> None:
     root = document(outcome)
