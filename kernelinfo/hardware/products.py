@@ -48,7 +48,9 @@ def _plain(name: str) -> str:
 
 
 def target_named(name: str) -> Target:
-    """The target by its own name or a product's name. Raises `KernelinfoError`."""
+    """The target by its own name or a product's name, in any case. Raises `KernelinfoError`."""
+    if name.lower().startswith("gfx"):
+        name = name.lower()
     processor, features, _ = name.partition(":")
     if features and processor in targets.known():
         hint = f"--where 'target = {name}' chooses kernels by features"

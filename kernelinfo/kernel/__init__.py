@@ -10,7 +10,7 @@ from kernelinfo.hardware.products import target_named
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.model import Allocated, Occupancy
+from kernelinfo.model import Allocated, Occupancy, next_in_repr
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
 
@@ -134,9 +134,7 @@ class Kernel(NamedTuple):
         with suppress(KernelinfoError):
             found = self.occupancy()
             parts.append(f"waves_per_simd={found.waves_per_simd:g}")
-            parts.append(f"limiters={'+'.join(found.limiters)}")
-            steps = " and ".join(f"{step.resource} <= {step.at_most}" for step in self.next)
-            parts += [f"next='{steps} -> {self.next[0].waves_per_simd:g}'"] if steps else []
+            parts += [f"limiters={'+'.join(found.limiters)}", *next_in_repr(self.next)]
         return f"Kernel({', '.join(parts)})"
 
     @property

@@ -71,6 +71,14 @@ class Occupancy(NamedTuple):
     def __hash__(self) -> int:
         return hash((self.target, self.waves, self.demand))
 
+    def __repr__(self) -> str:
+        """One line: target, workgroup size, waves, limiters, next steps."""
+        parts = [repr(self.target), f"workgroup_size={self.launch.workgroup_size}"]
+        parts += [f"waves_per_simd={self.waves_per_simd:g}", f"percent={self.percent:g}"]
+        parts += [] if self.exact else ["exact=False"]
+        parts += [f"limiters={'+'.join(self.limiters)}", *next_in_repr(self.next)]
+        return f"Occupancy({', '.join(parts)})"
+
     @property
     def launch(self) -> Launch:
         return self.placement.launch
@@ -169,6 +177,12 @@ class Occupancy(NamedTuple):
         best = max(reversed(sizes), key=lambda size: sizes[size])
         percents = (100 * sizes[worst] / self.wave_slots, 100 * sizes[best] / self.wave_slots)
         return Range(*percents, worst_workgroup_size=worst, best_workgroup_size=best)
+
+
+def next_in_repr(steps: Sequence[Step]) -> list[str]:
+    """`next='vgpr <= 96 -> 5'`, the next waves/SIMD; empty without steps."""
+    amounts = " and ".join(f"{step.resource} <= {step.at_most}" for step in steps)
+    return [f"next='{amounts} -> {steps[0].waves_per_simd:g}'"] if steps else []
 
 
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:

@@ -74,5 +74,10 @@ def test_a_kernel_is_shown_in_one_short_line(report: Report) -> None:
     for part in ("sgprbound(int, double*)", "gfx90a", "spilled_vgprs=14", "waves_per_simd=8"):
         assert part in shown
     assert "next='vgpr <= 96 -> 5'" in repr(report.kernel("vgprbound"))
+    found = report.kernel("vgprbound").occupancy()
+    assert repr(found) == (
+        "Occupancy('gfx90a', workgroup_size=256, waves_per_simd=4, percent=50, limiters=vgpr, "
+        "next='vgpr <= 96 -> 5')"
+    )
     kernel = report.kernel("sgprbound")._replace(name="ns::f<" + "x, " * 500 + ">(int)")
     assert len(repr(kernel)) <= 240

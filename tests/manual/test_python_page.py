@@ -119,7 +119,8 @@ def test_type_checkers_know_the_api_and_nothing_else(checker: str, tmp_path: Pat
 
 def test_a_report_is_shown_in_one_line_and_as_a_table() -> None:
     report = kernelinfo.load(CODE_OBJECT)
-    for value in (report, *report.results, *report.kernels):
+    occupancies = [kernel.occupancy() for kernel in report.kernels]
+    for value in (report, *report.results, *report.kernels, *occupancies):
         assert len(repr(value).splitlines()) == 1
         assert len(repr(value)) < 250
     kernel = report.kernels[0]._replace(name="f<b>\x1b[31m\u202e")

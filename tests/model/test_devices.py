@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.errors import LaunchError, OptionError
+from kernelinfo.errors import LaunchError, OptionError, UnknownTargetError
 from kernelinfo.hardware import products, targets
 from kernelinfo.hardware.targets import Device
 from kernelinfo.model import devices
@@ -46,6 +46,17 @@ NOT_OF_LLVM = (
 def test_a_product_is_found_in_any_case(name: str, target: str, product: str) -> None:
     found, device = products.find(name)
     assert (found.name, device.name) == (target, product)
+
+
+@pytest.mark.parametrize("name", ["gfx942", "GFX942", "Gfx942", "mi300x", "MI300X"])
+def test_a_target_is_found_in_any_case(name: str) -> None:
+    assert products.target_named(name).name == "gfx942"
+
+
+@pytest.mark.parametrize("name", ["gfx94x", "GFX94X"])
+def test_an_unknown_target_is_one_in_any_case(name: str) -> None:
+    with pytest.raises(UnknownTargetError, match="did you mean gfx942"):
+        products.target_named(name)
 
 
 @pytest.mark.parametrize(
