@@ -91,7 +91,8 @@ def _reason(fn: Any, config: Any, arguments: Mapping[str, Any], request: PruneRe
     try:
         compiled = _compiled(triton, fn, {**arguments, **config.all_kwargs()}, request)
     except (triton.TritonError, RuntimeError) as error:
-        return f"does not compile: {str(error).strip().splitlines()[-1]}"
+        text = str(error).strip() or type(error).__name__
+        return f"does not compile: {text.splitlines()[-1]}"
     kernel = of(compiled)
     for remark in asked_waves_not_reached(kernel.traits, kernel.occupancy()):
         _LOG.info("%s: %s", _named(config), remark.message)

@@ -172,6 +172,37 @@ def test_a_pruner_for_another_target_is_refused(target: GPUTarget, message: str)
         of_triton.prune(SimpleNamespace(), target=target, signature={})
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (RuntimeError(), "RuntimeError"),
+        (RuntimeError(" \n"), "RuntimeError"),
+        (RuntimeError("at 3:7:\nout of resources\n"), "out of resources"),
+    ],
+)
+def test_a_configuration_that_does_not_compile_is_dropped(
+    error: Exception,
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Also if its error has no text."""
+
+    def fail(*of: object, **options: object) -> None:
+        raise error
+
+    triton = fake_triton()
+    triton.TritonError, triton.JITFunction, triton.compile = ValueError, SimpleNamespace, fail
+    triton.compiler = SimpleNamespace(make_backend=str, ASTSource=lambda *of: None)
+    monkeypatch.setattr(compiled_by, "triton", triton)
+    kernel = SimpleNamespace(arg_names=[], params=[])
+    pruner = of_triton.prune(kernel, target=GPUTarget("hip", "gfx942", 64), signature={})
+    config = SimpleNamespace(all_kwargs=lambda: {"BLOCK": 128})
+    with caplog.at_level("INFO"):
+        assert pruner([config], {}) == [config], "the only one stays"
+    assert f"dropped BLOCK=128: does not compile: {reason}" in caplog.text
+
+
 def test_nothing_else_imports_it() -> None:
     """A report, the whole API and pytest's plugin do without Triton and what is for it."""
     program = (
