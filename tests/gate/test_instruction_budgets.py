@@ -87,6 +87,14 @@ def test_totals_are_the_last_line() -> None:
             "(+17 %, 1 worse), spills 0, scratch 0, LDS 0, code +360 (+167 %, 2 worse)"
         )
         assert last.endswith("waits +9 (+150 %, 2 more)") is bool(extra)
+        document = json.loads(run("diff", BEFORE, AFTER, *extra, "--format", "json")[0])
+        totals = document["summary"]["totals"]
+        assert totals["kernels"] == 2
+        assert totals["vgprs"] == {"old": 21, "new": 42, "less": 0, "more": 1}
+        assert totals["spills"] == {"old": 0, "new": 0, "less": 0, "more": 0}
+        assert totals["code_bytes"]["new"] - totals["code_bytes"]["old"] == 360
+        assert ("waits" in totals) is bool(extra)
+        assert not extra or totals["waits"] == {"old": 6, "new": 15, "less": 0, "more": 2}
     back, _, _ = run("diff", AFTER, BEFORE)
     assert "VGPRs −21 (−50 %, 1 better)" in back
     assert "Totals" not in run("diff", BEFORE, BEFORE)[0]

@@ -10,6 +10,7 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import COMPARED, KernelSummary
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, rows
+from kernelinfo.render.diff.totals import moved_sums
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.json_text import encoded
 
@@ -25,6 +26,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
     found = rows(comparison)
     counted = counts(found)
     old, new = as_json(comparison.totals)
+    moved = [pair for pair in comparison.pairs if pair.moves]
     return {
         "schema": SCHEMA,
         "version": __version__,
@@ -39,6 +41,10 @@ def document(comparison: Comparison) -> dict[str, Any]:
             ],
             "old": old,
             "new": new,
+            "totals": {
+                "kernels": len(moved),
+                **{name: as_json(one) for name, one in moved_sums(moved).items()},
+            },
         },
         "kernels": (row_document(row) for row in found),
         "problems": as_json(comparison.problems),

@@ -3,61 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.kernel import grouped
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
 
-_SUMMED = (
-    ("VGPRs", ("vgprs",)),
-    ("SGPRs", ("sgprs",)),
-    ("spills", ("vgpr_spills", "sgpr_spills")),
-    ("scratch", ("scratch_bytes_per_lane",)),
-    ("LDS", ("lds_bytes",)),
-    ("code", ("code_bytes",)),
-)
-"""Name in the line, and the summed fields of `KernelNumbers`."""
+_SUMMED = {
+    "vgprs": "VGPRs",
+    "sgprs": "SGPRs",
+    "spills": "spills",
+    "scratch_bytes_per_lane": "scratch",
+    "lds_bytes": "LDS",
+    "code_bytes": "code",
+}
+"""Key of `moved_sums` → name in the line."""
+
+
+class MovedSum(NamedTuple):
+    """One number of the pairs that state it in both builds, summed."""
+
+    old: int
+    new: int
+    less: int
+    """Number of kernels with less in the new build."""
+    more: int
 
 
 def totals(comparison: Comparison) -> str:
     """`Totals from 2 (50 %) moved kernels: VGPRs −16 (−7.1 %, 2 better), …`; empty if none moved.
 
-    Sums of the kernels of which any number moved. Numbers of instructions are there if they moved;
-    less of them is not better.
+    Fewer instructions are `less`, not better.
     """
     moved = [pair for pair in comparison.pairs if pair.moves]
     if not moved:
         return ""
     share = 100 * len(moved) / len(comparison.pairs)
-    parts = [f"{name} {_change(moved, fields, 'better', 'worse')}" for name, fields in _SUMMED]
-    for number in INSTRUCTION_NUMBERS:
-        text = _change(moved, (number.field,), "less", "more")
-        if text != "0" and number.field != "other":
-            parts.append(f"{number.noun} {text}")
+    sums = moved_sums(moved)
+    parts = [f"{name} {_change(sums[key], 'better', 'worse')}" for key, name in _SUMMED.items()]
+    parts += [
+        f"{number.noun} {_change(sums[number.field], 'less', 'more')}"
+        for number in INSTRUCTION_NUMBERS
+        if number.field in sums
+    ]
     kernels = "kernel" if len(moved) == 1 else "kernels"
     return (
         f"Totals from {grouped(len(moved))} ({_percent(share)}) moved {kernels}: {', '.join(parts)}"
     )
 
 
-def _change(pairs: Iterable[Pair], fields: Sequence[str], less: str, more: str) -> str:
-    """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`: the change of numbers that both builds state.
+def moved_sums(moved: Sequence[Pair]) -> dict[str, MovedSum]:
+    """Field of `KernelNumbers`, or `spills` → its sum over the kernels of which any number moved.
 
-    `less` and `more` are words for kernels with less and with more in the new build."""
-    total = by = 0
-    counts = {less: 0, more: 0}
+    Numbers of instructions are there if they moved.
+    """
+    sums = {
+        key: _sum(moved, ("vgpr_spills", "sgpr_spills") if key == "spills" else (key,))
+        for key in _SUMMED
+    }
+    fields = [number.field for number in INSTRUCTION_NUMBERS if number.field != "other"]
+    counted = {field: _sum(moved, (field,)) for field in fields}
+    return sums | {field: one for field, one in counted.items() if one.less or one.more}
+
+
+def _sum(pairs: Iterable[Pair], fields: Sequence[str]) -> MovedSum:
+    before = after = less = more = 0
     for pair in pairs:
         sides = pair.old.numbers, pair.new.numbers
         values = [tuple(getattr(side, one) for side in sides) for one in fields]
         known = [(old, new) for old, new in values if old is not None and new is not None]
-        change = sum(new - old for old, new in known)
-        total, by = total + sum(old for old, _ in known), by + change
-        if change:
-            counts[less if change < 0 else more] += 1
-    split = [f"{grouped(count)} {word}" for word, count in counts.items() if count]
-    if by and total:
-        split.insert(0, f"{_sign(by)}{_percent(100 * abs(by) / total)}")
+        old, new = sum(old for old, _ in known), sum(new for _, new in known)
+        before, after = before + old, after + new
+        less, more = less + (new < old), more + (new > old)
+    return MovedSum(before, after, less, more)
+
+
+def _change(found: MovedSum, less: str, more: str) -> str:
+    """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`. `less` and `more` are words for kernels with less
+    and with more in the new build."""
+    counts = ((found.less, less), (found.more, more))
+    split = [f"{grouped(count)} {word}" for count, word in counts if count]
+    by = found.new - found.old
+    if by and found.old:
+        split.insert(0, f"{_sign(by)}{_percent(100 * abs(by) / found.old)}")
     return f"{_sign(by)}{grouped(abs(by))}" + (f" ({', '.join(split)})" if split else "")
 
 
