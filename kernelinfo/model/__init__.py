@@ -81,10 +81,12 @@ class Occupancy(NamedTuple):
 
     @property
     def launch(self) -> Launch:
+        """Workgroup size, dynamic LDS and trap handler."""
         return self.placement.launch
 
     @property
     def demand(self) -> Demand:
+        """Resources that the kernel asks for."""
         return self.placement.demand
 
     @property
@@ -109,6 +111,7 @@ class Occupancy(NamedTuple):
 
     @property
     def waves_per_simd(self) -> float:
+        """Resident waves of the domain over its SIMDs."""
         return self.waves / self.simds
 
     @property

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from kernelinfo.render import ROW_FORMATS, Renderer, renderer
+from importlib.util import find_spec
+
+from kernelinfo.render import Renderer, renderer
 
 
 def check_renderer(name: str) -> Renderer:
     """The `render` function of one of `CHECK_FORMATS`.
 
-    Rows are the report's, with the findings of the gate added."""
-    if name not in ROW_FORMATS:
+    A format without a module here is the report's, with the findings of the gate added."""
+    if find_spec(f"{__name__}.{name}"):
         return renderer(f"check.{name}")
     render = renderer(name)
     return lambda outcome, view: render(outcome.report.results, view)
