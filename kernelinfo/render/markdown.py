@@ -10,7 +10,7 @@ from kernelinfo.render import View
 from kernelinfo.render.groups import folded_rows
 from kernelinfo.render.names import names_of, printable
 from kernelinfo.render.paint import block, bound, known, limiters, number, percent, size_column
-from kernelinfo.render.table import finding_counts, named
+from kernelinfo.render.table import finding_counts, named, target_of
 
 _HEADING = (
     *("kernel", "target", "waves/SIMD", "occupancy", "limited by"),
@@ -53,7 +53,7 @@ def _row(result: Result, name: str, sizes: tuple[str, str]) -> tuple[str, ...]:
     at_most = bound(occupancy.exact) if occupancy else ""
     return (
         code(name),
-        code(kernel.code_object.target or "?"),
+        code(target_of(kernel)),
         f"{at_most}{number(occupancy.waves_per_simd)}" if occupancy else "?",
         f"{at_most}{percent(occupancy.percent)}" if occupancy else "?",
         limiters(occupancy) if occupancy else "?",

@@ -36,6 +36,12 @@ def test_all_are_shown_where_none_has_findings() -> None:
     assert rows(out) == 2
 
 
+def test_a_row_of_another_target_says_so() -> None:
+    out = run(VARIETY, "-k", "vgpr_heavy*", "--as", "gfx942,gfx908", "--format", "markdown")[0]
+    own, *moved = [line.split(" | ")[1] for line in out.splitlines() if "vgpr_heavy" in line]
+    assert [own, *moved] == ["`gfx90a as gfx942`", "`gfx90a as gfx908`"]
+
+
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_name_cannot_break_the_table(name: str) -> None:
     (result, *_) = load(FIXTURES / VARIETY).results
