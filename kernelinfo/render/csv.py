@@ -47,9 +47,7 @@ def _cell(value: object) -> str:
     """
     if value is None:
         return ""
-    if not isinstance(value, str):
-        if not isinstance(value, tuple):
-            return str(value)
-        value = " ".join(value)
-    cell = guarded(printable(value))
+    if isinstance(value, (int, float)):
+        return str(value)
+    cell = guarded(printable(" ".join(value) if isinstance(value, tuple) else str(value)))
     return '"' + cell.replace('"', '""') + '"' if "," in cell or '"' in cell else cell
