@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from kernelinfo.reading.facts import CodeKind, Features
+from kernelinfo.reading.target_id import target_id
 
 
 class CodeObject(NamedTuple):
@@ -34,6 +35,11 @@ class CodeObject(NamedTuple):
     """Constants and compile options that Triton's JSON states: `(("BLOCK_M", "128"), …)`."""
     command: tuple[str, ...] | None = None
     """The command that compiled the source at `path`; None for code that was read from there."""
+
+    @property
+    def target_id(self) -> str | None:
+        """The target with its features: `gfx90a:xnack-`; None without a target."""
+        return self.target and target_id(self.target, self.features)
 
     @property
     def written_options(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.rows import COLUMNS, Value, row
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES
-from kernelinfo.reading.target_id import target_id
 
 Kind = str
 SavedRow = Mapping[str, Any]
@@ -54,12 +53,6 @@ def _of_occupancy(number: Callable[[Occupancy], Any]) -> Callable[[Result], Any]
     return lambda result: None if result.occupancy is None else number(result.occupancy)
 
 
-def _target(result: Result) -> str | None:
-    """Target id with features that the code was compiled for."""
-    origin = result.kernel.code_object
-    return origin.target and target_id(origin.target, origin.features)
-
-
 def _lds(result: Result) -> int | None:
     """Static and dynamic LDS in bytes per workgroup, as the table shows it."""
     used = result.kernel.used.lds_bytes
@@ -75,7 +68,7 @@ def _spills(result: Result) -> int | None:
 
 _OF: dict[str, Callable[[Result], Value]] = {
     "kernel": lambda result: result.kernel.name,
-    "target": _target,
+    "target": lambda result: result.kernel.code_object.target_id,
     "library": lambda result: library_of(result.kernel.code_object.path),
     "member": lambda result: member_file(result.kernel.code_object.member) or None,
     "file": lambda result: result.kernel.code_object.path,

@@ -14,7 +14,6 @@ from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.target_id import compilers as compilers_of
-from kernelinfo.reading.target_id import target_id
 
 Value = str | int | float | tuple[str, ...] | None
 ColumnValues = tuple[Value, ...]
@@ -87,7 +86,7 @@ def row(result: Result) -> dict[str, Value]:
 def origin_values(kernel: Kernel) -> ColumnValues:
     """Values of the columns `ORIGIN`."""
     origin = kernel.code_object
-    compiled_for = target = origin.target and target_id(origin.target, origin.features)
+    compiled_for = target = origin.target_id
     if kernel.target and kernel.target.name != origin.target:
         target = kernel.target.name
     library = library_of(origin.path)

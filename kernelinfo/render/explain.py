@@ -12,7 +12,6 @@ from kernelinfo.model import Headroom, Occupancy
 from kernelinfo.model.calculator import vgpr_steps
 from kernelinfo.model.limits import RESOURCES, Limit
 from kernelinfo.reading.facts import SOURCES, Fact
-from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View, notes
 from kernelinfo.render.names import heading, name_of, printable
 from kernelinfo.render.notes import Notes
@@ -58,7 +57,7 @@ def render_kernel(
     path, line = kernel.source or (kernel.code_object.path, None if is_compiled else kernel.line)
     where = printable(path if line is None else f"{path}:{line}")
     of, target = kernel.code_object, kernel.target
-    on = target_id(of.target, of.features) if of.target else "unknown target"
+    on = of.target_id or "unknown target"
     on += "" if target is None or target.name == of.target else f", what if on {target.name}"
     yield from painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
     yield "\n"

@@ -15,7 +15,6 @@ from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
-from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import NameStyle, View
 from kernelinfo.render.html.pieces import ROWS, PagePiece, Shared, batches, piece
 from kernelinfo.render.json import as_json
@@ -224,12 +223,11 @@ class Titles:
 def _input(code_object: CodeObject) -> tuple[Any, ...]:
     """(location, kind, processor, target id, compiler, offset, file or member, its short name,
     options of Triton)."""
-    location, target = member_path(code_object.path, code_object.member), code_object.target
     return (
-        location,
+        member_path(code_object.path, code_object.member),
         code_object.kind,
-        printable(target or ""),
-        printable(target_id(target, code_object.features)) if target else "",
+        printable(code_object.target or ""),
+        printable(code_object.target_id or ""),
         compiler_name(code_object.compiler or ""),
         code_object.offset,
         *place(code_object.path, code_object.member),

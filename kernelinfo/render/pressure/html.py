@@ -9,7 +9,6 @@ from kernelinfo.pressure.curve import PressurePoint
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import CodeLocation, InstructionMix
 from kernelinfo.reading.blob import Problem
-from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles, place, problem_rows
@@ -47,7 +46,7 @@ def _row(one: Measured, titles: Titles, places: Shared) -> list[Any]:
     """Title, place, peaks of vector registers and SGPRs, True if they are exact, instructions,
     spilled registers or None, and waves/SIMD with True if they are exact."""
     code_object, story = one.result.kernel.code_object, one.story
-    target = target_id(code_object.target, code_object.features) if code_object.target else ""
+    target = code_object.target_id or ""
     location = member_path(code_object.path, code_object.member)
     peak, occupancy = story.peak.pressure, one.result.occupancy
     spills = one.result.kernel.spills
