@@ -10,37 +10,39 @@ from kernelinfo.errors import OptionError, UnknownTargetError, did_you_mean
 from kernelinfo.hardware.targets import find as find_target
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.kernel.numbers import BY_FIELD
 from kernelinfo.kernel.rows import COLUMNS, Value, row
-from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES
 
-Kind = str
 SavedRow = Mapping[str, Any]
 """Column of `rows.COLUMNS` -> its value, as JSON lines and datasets hold it."""
-"""`number`, `kernel`, `target`, `member`, `text` or `any` (the type of its values)."""
 
 
 class Column(NamedTuple):
-    """One column: a function from a kernel's result to its value."""
+    """One column: its value in a kernel's result and in a saved row."""
 
     name: str
     """Heading in lower case, or the name in rows."""
-    kind: Kind
+    kind: str
+    """`number`, `kernel`, `target`, `member`, `text`, `constant` or `any` (the type of its values).
+    """
+    of_result: Callable[[Result], Value]
+    reads: tuple[str, ...]
+    """The columns of a row that `of` reads."""
+    of_row: Callable[[SavedRow], Value] | None = None
+    """None: the value in the first of `reads`."""
     largest_first: bool = False
     """True if a sort puts the largest first; the others begin with the least."""
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickles the name, because functions without a name cannot be pickled."""
+        return constant if self.kind == "constant" else find, (self.name,)
+
     def of(self, kernel: Result | SavedRow) -> Value:
         """The value of the column, of a result or of a row; None if it is unknown."""
-        if not isinstance(kernel, Result):
-            of_row = _OF_ROW.get(self.name)
-            return of_row(kernel) if of_row else _value_in(kernel, self.reads[0])
-        of = _OF.get(self.name)
-        return of(kernel) if of else row(kernel)[self.name]
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The columns of a row that `of` reads."""
-        return _READ.get(self.name, (self.name,))
+        if isinstance(kernel, Result):
+            return self.of_result(kernel)
+        return self.of_row(kernel) if self.of_row else _value_in(kernel, self.reads[0])
 
 
 def _value_in(row: SavedRow, name: str) -> Value:
@@ -49,42 +51,10 @@ def _value_in(row: SavedRow, name: str) -> Value:
     return tuple(found) if isinstance(found, list) else cast(Value, found)
 
 
-def _of_occupancy(number: Callable[[Occupancy], Any]) -> Callable[[Result], Any]:
-    return lambda result: None if result.occupancy is None else number(result.occupancy)
-
-
-def _lds(result: Result) -> int | None:
-    """Static and dynamic LDS in bytes per workgroup, as the table shows it."""
-    used = result.kernel.used.lds_bytes
-    dynamic = result.occupancy.launch.dynamic_lds_bytes if result.occupancy else 0
-    return None if used is None else used + dynamic
-
-
 def _spills(result: Result) -> int | None:
     """Spilled VGPRs + SGPRs; None if neither is known."""
     spills = result.kernel.spills
     return None if spills.vgprs is None and spills.sgprs is None else spills.registers
-
-
-_OF: dict[str, Callable[[Result], Value]] = {
-    "kernel": lambda result: result.kernel.name,
-    "target": lambda result: result.kernel.code_object.target_id,
-    "library": lambda result: library_of(result.kernel.code_object.path),
-    "member": lambda result: member_file(result.kernel.code_object.member) or None,
-    "file": lambda result: result.kernel.code_object.path,
-    "block": _of_occupancy(lambda found: found.launch.workgroup_size),
-    "vgpr": _of_occupancy(lambda found: found.allocated.vgprs),
-    "agpr": _of_occupancy(lambda found: found.allocated.agprs),
-    "sgpr": _of_occupancy(lambda found: found.allocated.sgprs),
-    "lds": _lds,
-    "scratch": lambda result: result.kernel.used.scratch_bytes_per_lane,
-    "spills": _spills,
-    "waves": _of_occupancy(lambda found: found.waves_per_simd),
-    "occ": _of_occupancy(lambda found: found.percent),
-    "limiters": _of_occupancy(lambda found: tuple(RESOURCES[one] for one in found.limiters)),
-    "code": lambda result: result.kernel.code_bytes,
-    "findings": lambda result: len(result.findings),
-}
 
 
 def _spills_of_row(row: SavedRow) -> int | None:
@@ -108,46 +78,86 @@ def _limiter(name: str) -> str:
     return next((heading for one, heading in RESOURCES.items() if one == name), name)
 
 
-_READ: dict[str, tuple[str, ...]] = {
-    "kernel": ("Kernel_Name", "Symbol"),
-    "target": ("Compiled_For",),
-    "library": ("Library",),
-    "member": ("Member",),
-    "file": ("Path",),
-    "block": ("Workgroup_Size",),
-    "vgpr": ("VGPR_Count", "Accum_VGPR_Count", "Target"),
-    "agpr": ("Accum_VGPR_Count",),
-    "sgpr": ("SGPR_Count",),
-    "lds": ("LDS_Block_Size",),
-    "scratch": ("Scratch_Size",),
-    "spills": ("VGPR_Spills", "SGPR_Spills"),
-    "waves": ("Waves_Per_SIMD",),
-    "occ": ("Occupancy_Percent",),
-    "limiters": ("Limiters",),
-    "code": ("Code_Size",),
-    "findings": ("Findings",),
-}
-"""Heading -> columns of a row with its value. Rows have the allocated LDS, the table the used."""
-_OF_ROW: dict[str, Callable[[SavedRow], Value]] = {
-    "member": lambda row: member_file(row["Member"]) or None,
-    "vgpr": _vgprs,
-    "spills": _spills_of_row,
-    "limiters": lambda row: row["Limiters"] and tuple(map(_limiter, row["Limiters"])),
-    "findings": lambda row: len(row["Findings"]) if isinstance(row["Findings"], list) else None,
-}
-_LARGEST_FIRST = (
-    *("block", "vgpr", "agpr", "sgpr", "lds", "scratch", "spills", "code", "findings"),
-)
-_KINDS = {"kernel": "kernel", "target": "target", "member": "member", "limiters": "any"}
-_TEXTS = ("library", "file")
+_HEADINGS = (
+    Column("kernel", "kernel", lambda of: of.kernel.name, ("Kernel_Name", "Symbol")),
+    Column("target", "target", lambda of: of.kernel.code_object.target_id, ("Compiled_For",)),
+    Column("library", "text", lambda of: library_of(of.kernel.code_object.path), ("Library",)),
+    Column(
+        "member", "member", lambda of: member_file(of.kernel.code_object.member) or None,
+        ("Member",), lambda row: member_file(row["Member"]) or None,
+    ),
+    Column("file", "text", lambda of: of.kernel.code_object.path, ("Path",)),
+    Column(
+        "block", "number", lambda of: of.occupancy and of.occupancy.launch.workgroup_size,
+        ("Workgroup_Size",), largest_first=True,
+    ),
+    Column(
+        "vgpr", "number", lambda of: of.occupancy and of.occupancy.allocated.vgprs,
+        ("VGPR_Count", "Accum_VGPR_Count", "Target"), _vgprs, largest_first=True,
+    ),
+    Column(
+        "agpr", "number", lambda of: of.occupancy and of.occupancy.allocated.agprs,
+        ("Accum_VGPR_Count",), largest_first=True,
+    ),
+    Column(
+        "sgpr", "number", lambda of: of.occupancy and of.occupancy.allocated.sgprs,
+        ("SGPR_Count",), largest_first=True,
+    ),
+    # Rows have the allocated LDS, the table the used.
+    Column("lds", "number", BY_FIELD["lds_bytes"].of, ("LDS_Block_Size",), largest_first=True),
+    Column(
+        "scratch", "number", lambda of: of.kernel.used.scratch_bytes_per_lane,
+        ("Scratch_Size",), largest_first=True,
+    ),
+    Column(
+        "spills", "number", _spills,
+        ("VGPR_Spills", "SGPR_Spills"), _spills_of_row, largest_first=True,
+    ),
+    Column(
+        "waves", "number", lambda of: of.occupancy and of.occupancy.waves_per_simd,
+        ("Waves_Per_SIMD",),
+    ),
+    Column(
+        "occ", "number", lambda of: of.occupancy and of.occupancy.percent, ("Occupancy_Percent",)
+    ),
+    Column(
+        "limiters", "any",
+        lambda of: of.occupancy and tuple(RESOURCES[one] for one in of.occupancy.limiters),
+        ("Limiters",), lambda row: row["Limiters"] and tuple(map(_limiter, row["Limiters"])),
+    ),
+    Column("code", "number", lambda of: of.kernel.code_bytes, ("Code_Size",), largest_first=True),
+    Column(
+        "findings", "number", lambda of: len(of.findings), ("Findings",),
+        lambda row: len(row["Findings"]) if isinstance(row["Findings"], list) else None,
+        largest_first=True,
+    ),
+)  # fmt: skip
 _OTHER_NAMES = {"wavessimd": "waves", "occupancy": "occ", "limitedby": "limiters"}
 _OTHER_NAMES |= {"limiter": "limiters", "name": "kernel", "path": "file"}
-HEADINGS = tuple(_OF)
+HEADINGS = tuple(column.name for column in _HEADINGS)
 """Names of columns as the table's headings say them."""
 
 
-def _kind(name: str) -> Kind:
-    return _KINDS.get(name, "text" if name in _TEXTS else "number")
+def row_column(name: str) -> Column:
+    """The column of `rows.COLUMNS` with this name."""
+    return Column(name, "any", lambda result: row(result)[name], (name,))
+
+
+def constant(name: str) -> Column:
+    """The constant or compile option of Triton with this name, in any case of letters."""
+    wanted = name.casefold()
+
+    def of_options(options: Value) -> str | None:
+        pairs = (one.partition("=") for one in options) if isinstance(options, tuple) else ()
+        return {key.casefold(): value for key, _, value in pairs}.get(wanted)
+
+    return Column(
+        name,
+        "constant",
+        lambda result: of_options(result.kernel.code_object.written_options),
+        ("Options",),
+        lambda row: of_options(_value_in(row, "Options")),
+    )
 
 
 def _plain(name: str) -> str:
@@ -155,14 +165,9 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
-_COLUMNS = {_plain(name): Column(name, "any") for name in COLUMNS}
-_COLUMNS |= {_plain(name): Column(name, _kind(name), name in _LARGEST_FIRST) for name in _OF}
+_COLUMNS = {_plain(name): row_column(name) for name in COLUMNS}
+_COLUMNS |= {_plain(column.name): column for column in _HEADINGS}
 _COLUMNS |= {other: _COLUMNS[name] for other, name in _OTHER_NAMES.items()}
-
-
-def row_column(name: str) -> Column:
-    """The column of `rows.COLUMNS` with this name."""
-    return Column(name, "any")
 
 
 def find(name: str) -> Column | None:

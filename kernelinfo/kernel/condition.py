@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.columns import Column, SavedRow, find, row_column, suggestion
+from kernelinfo.kernel.columns import Column, SavedRow, constant, find, row_column, suggestion
 from kernelinfo.kernel.pattern import in_member, matches
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 
@@ -23,7 +23,7 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*|num_\w+|waves_per_eu|matrix_instr_nonkd
 """Names of Triton's constants, which only its files list, and of its compile options."""
 
 
-_SYMBOL, _MEMBER, _OPTIONS = (row_column(name) for name in ("Symbol", "Member", "Options"))
+_SYMBOL, _MEMBER = row_column("Symbol"), row_column("Member")
 
 
 class ColumnCondition(NamedTuple):
@@ -48,6 +48,8 @@ class ColumnCondition(NamedTuple):
         if found is None:
             return False
         if self.operator in _ORDERS:
+            if self.column.kind == "constant":
+                found = _number(str(found))
             if not isinstance(found, int | float) or self.number is None:
                 return False
             return _ORDERS[self.operator](found, self.number)
@@ -70,38 +72,9 @@ class ColumnCondition(NamedTuple):
             found = found.partition(":")[0]
         if self.operator == "~":
             return fnmatchcase(found.casefold(), self.value.casefold())
+        if self.column.kind == "constant" and self.number is not None:
+            return _number(found) == self.number or found.casefold() == self.value.casefold()
         return found.casefold() == self.value.casefold()
-
-
-class ConstantCondition(NamedTuple):
-    """A constant or option of Triton compared with a value."""
-
-    name: str
-    operator: str
-    value: str
-    number: float | None
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The columns of rows that it reads."""
-        return _OPTIONS.reads
-
-    def holds(self, kernel: Result | SavedRow) -> bool:
-        """True if the kernel's constant compares so."""
-        found = _constants(kernel).get(self.name.casefold())
-        if self.value == _UNKNOWN or found is None:
-            return self.value == _UNKNOWN and (found is None) is (self.operator == "=")
-        if self.operator in _ORDERS:
-            number = _number(found)
-            if number is None or self.number is None:
-                return False
-            return _ORDERS[self.operator](number, self.number)
-        if self.operator == "~":
-            return fnmatchcase(found.casefold(), self.value.casefold())
-        equal = found.casefold() == self.value.casefold() or (
-            self.number is not None and _number(found) == self.number
-        )
-        return equal is (self.operator == "=")
 
 
 class Negated(NamedTuple):
@@ -136,7 +109,7 @@ class Either(NamedTuple):
         return self.first.holds(kernel) or self.second.holds(kernel)
 
 
-Condition = ColumnCondition | ConstantCondition | Negated | Both | Either
+Condition = ColumnCondition | Negated | Both | Either
 
 
 class Where(NamedTuple):
@@ -165,17 +138,6 @@ def _columns_of(condition: Condition) -> Iterator[str]:
         yield from condition.reads
 
 
-def _constants(kernel: Result | SavedRow) -> dict[str, str]:
-    """Triton's constants and options: name in lower case -> value."""
-    found = _OPTIONS.of(kernel) or ()
-    pairs = (
-        (one.partition("=") for one in found if isinstance(one, str))
-        if isinstance(found, tuple)
-        else ()
-    )
-    return {name.casefold(): value for name, _, value in pairs}
-
-
 def condition(text: str) -> Where:
     """The condition that a text states, by grammars/condition.lark.
 
@@ -201,13 +163,11 @@ def condition(text: str) -> Where:
     return Where(text, found)
 
 
-def _comparison(
-    text: str, name: str, operator: str, value: str
-) -> ColumnCondition | ConstantCondition:
+def _comparison(text: str, name: str, operator: str, value: str) -> ColumnCondition:
     operator, number = ("=" if operator == "==" else operator), _number(value)
     column, at = find(name), text.find(name)
     if column is None and _CONSTANT.fullmatch(name):
-        return ConstantCondition(name, operator, value, number)
+        return ColumnCondition(constant(name), operator, value, number)
     if column is None:
         raise _mistake(text, at, f"no column {name!r}; {suggestion(name)}")
     at = text.find(value, at + len(name))
