@@ -144,13 +144,18 @@ class Analysis:
 
     def _kernels(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
         """Kernels and problems of one blob. A code object that copies an assembly is a repeat."""
-        for found in self.reader.read(blob, counts):
-            if isinstance(found, Problem):
-                yield found
-            elif self._copies is None or found.code_object.kind != "code-object":
-                yield from found.kernels
+        found = self.reader.read(blob, counts)
+        if self._copies is None or blob.kind != "code-object":
+            yield from found
+            return
+        kernels = []
+        for item in found:
+            if isinstance(item, Problem):
+                yield item
             else:
-                yield from self._copies.merged(list(found.kernels))
+                kernels.append(item)
+        if kernels:
+            yield from self._copies.merged(kernels)
 
     def _result(self, kernel: Kernel, counts: PathCounts) -> Result | Problem | None:
         """The result of a kernel, or the problem of judging it; None if it is filtered out."""

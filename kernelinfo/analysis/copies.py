@@ -118,7 +118,7 @@ class Copies:
             if isinstance(found, Problem):
                 raise ReadError(found.message)
             if found.code_object.kind == "assembly":  # not a code object that is named .s
-                yield from found.kernels
+                yield found
 
 
 def _key(kernel: Kernel) -> tuple[str | None, str]:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from kernelinfo.analysis.inputs import PathCounts, modules
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.kernel.library import member_file
@@ -21,17 +20,9 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import Code, KernelFacts, Module, ReadFilter
+from kernelinfo.reading.facts import Code, Module, ReadFilter
 from kernelinfo.reading.target_id import compiler_of, parse_target_id
-from kernelinfo.rules import Rule, findings, may_ask_for_code
-
-
-class CodeKernels(NamedTuple):
-    """One code object, assembly text or build log with its kernels."""
-
-    code_object: CodeObject
-    kernels: Iterator[Kernel]
-    """In the order of reading, each read when it is asked for."""
+from kernelinfo.rules import findings, may_ask_for_code
 
 
 class KernelReader:
@@ -44,8 +35,8 @@ class KernelReader:
         self._entries: dict[tuple[str, str, str], str] = {}
         """(path, library in it, processor) -> id of the first entry for it."""
 
-    def read(self, blob: Blob, counts: PathCounts) -> Iterator[CodeKernels | Problem]:
-        """Kernels of one blob, by code object, and problems. Updates `counts`."""
+    def read(self, blob: Blob, counts: PathCounts) -> Iterator[Kernel | Problem]:
+        """Kernels of one blob, each read when it is asked for, and problems. Updates `counts`."""
         for module in modules(blob, self._options, self._asked):
             if isinstance(module, Problem):
                 yield module
@@ -66,7 +57,7 @@ class KernelReader:
 
     def _of_module(
         self, module: Module, blob: Blob, counts: PathCounts
-    ) -> Iterator[CodeKernels | Problem]:
+    ) -> Iterator[Kernel | Problem]:
         if not (module.kernels or module.passed_over):
             return
         count = len(module.kernels) + len(module.passed_over)
@@ -122,10 +113,11 @@ class KernelReader:
         for symbol in module.passed_over:
             counts.pass_over(demangle(symbol))
         self._check_demangler(module, blob, counts)
-        yield CodeKernels(
-            code_object,
-            (self._with_code(combine(facts, code_object, target), facts) for facts in kernels),
-        )
+        for facts in kernels:
+            kernel = combine(facts, code_object, target)
+            if facts.read_code and (self._options.instructions or may_ask_for_code(kernel.traits)):
+                kernel = kernel._replace(code=facts.read_code())
+            yield kernel
 
     def conflicting_entry(self, blob: Blob) -> str | None:
         """The id of the library's first entry for this processor, if it names other features.
@@ -141,12 +133,6 @@ class KernelReader:
         named = dict(entry.settings).keys()
         other = parse_target_id(first)
         return first if other and dict(other.settings).keys() != named else None
-
-    def _with_code(self, kernel: Kernel, facts: KernelFacts) -> Kernel:
-        """The kernel, with its instructions if the options or a rule ask for them."""
-        if facts.read_code and (self._options.instructions or may_ask_for_code(kernel.traits)):
-            return kernel._replace(code=facts.read_code())
-        return kernel
 
     def _check_demangler(self, module: Module, blob: Blob, counts: PathCounts) -> None:
         """Add one note per run if kernels have C++ names that cannot be demangled."""
@@ -168,8 +154,7 @@ class Judge:
     def __init__(self, options: Options) -> None:
         self._options = options
         rules = options.selection.rules()
-        self._of_traits = tuple(r for r in rules if r.reads == "traits")
-        self._of_code = tuple(rule for rule in rules if rule.reads == "code")
+        self._of_traits = tuple(rule for rule in rules if rule.reads != "kernel")
         self._of_kernel = tuple(rule for rule in rules if rule.reads == "kernel")
         self._of_any_target = tuple(rule for rule in rules if rule.any_target)
         self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
@@ -198,8 +183,8 @@ class Judge:
         if self._options.run_as is not None:
             kernel = kernel._replace(traits=first.kernel.traits)
         found, occupancy = first.findings, first.occupancy
-        if occupancy and (own := _found(self._of_kernel, kernel, occupancy)):
-            found = _in_order(*found, *own)
+        if occupancy and (own := [*findings(kernel, occupancy, self._of_kernel)]):
+            found = tuple(sorted((*found, *own), key=lambda finding: finding.rule))
         return Result(kernel, occupancy, found)
 
     def _first(self, kernel: Kernel, configured_size: int | None) -> Result:
@@ -215,9 +200,7 @@ class Judge:
             dynamic_lds=options.dynamic_lds_bytes,
             trap_handler=options.trap_handler,
         )
-        found = _found(self._of_traits, kernel.traits, occupancy)
-        found += _found(self._of_code, kernel.traits, occupancy, kernel.code)
-        return Result(kernel, occupancy, _in_order(*found))
+        return Result(kernel, occupancy, tuple(findings(kernel, occupancy, self._of_traits)))
 
     def _without_occupancy(self, kernel: Kernel) -> Result:
         return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
@@ -241,13 +224,3 @@ class Judge:
         if options.workgroup_size is None or demand is None or is_for_one:
             return False
         return not demand.is_compiled_for(options.workgroup_size)
-
-
-def _found(rules: tuple[Rule, ...], *subject: object) -> list[Finding]:
-    """Findings of rules that take this subject."""
-    return [rule.finding(remark) for rule in rules for remark in rule.check(*subject)]
-
-
-def _in_order(*found: Finding) -> tuple[Finding, ...]:
-    """Findings sorted by rule number."""
-    return tuple(sorted(found, key=lambda finding: finding.rule))

@@ -23,7 +23,7 @@ def test_an_unknown_target_under_another_id_is_two_problems(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     module = Module("code-object", "gfx9999", Features(), None, (), (KernelFacts("k", ()),))
-    monkeypatch.setattr(kernelinfo.analysis.kernels, "modules", lambda blob, **_: iter([module]))
+    monkeypatch.setattr(kernelinfo.analysis.kernels, "modules", lambda *_: iter([module]))
     blob = Blob(
         "library.so",
         Data.of(b""),
