@@ -22,7 +22,7 @@ class CompiledGrammars(BuildHookInterface):  # type: ignore[type-arg]
         folder = Path(mkdtemp())
         for file in [*grammars.glob("*.lark"), *write_tables(grammars, folder)]:
             build_data["force_include"][str(file)] = f"kernelinfo/grammars/{file.name}"
-        targets = write_targets(Path(self.root), folder)
+        targets = write_targets(folder)
         build_data["force_include"][str(targets)] = f"kernelinfo/hardware/{targets.name}"
 
 
@@ -41,7 +41,7 @@ def write_tables(grammars: Path, folder: Path) -> list[Path]:
     return written
 
 
-def write_targets(root: Path, folder: Path) -> Path:
+def write_targets(folder: Path) -> Path:
     """Path of the module of literals, written to `folder` from targets.toml.
 
     Raises `TargetsError` for a table that contradicts itself."""
@@ -49,7 +49,6 @@ def write_targets(root: Path, folder: Path) -> Path:
 
     for name in targets.known():
         targets.find(name)
-    toml = (root / "kernelinfo" / "hardware" / "targets.toml").read_text("utf-8")
     written = folder / "target_literals.py"
-    written.write_text(targets.literals(toml), "utf-8")
+    written.write_text(f"TABLES = {targets.tables()!r}\n", "utf-8")
     return written

@@ -391,11 +391,6 @@ def read_tables(text: str) -> Tables:
     return targets
 
 
-def literals(text: str) -> str:
-    """Python source of the module `target_literals`, from the text of targets.toml."""
-    return f"TABLES = {read_tables(text)!r}\n"
-
-
 def check_types(kind: Any, value: Any, where: str) -> None:
     """Checks the type of a value from TOML. Raises `TargetsError` with `where` if it is wrong.
 
