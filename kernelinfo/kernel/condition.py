@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from operator import ge, gt, le, lt
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.hardware.products import target_named
@@ -82,34 +82,36 @@ class Negated(NamedTuple):
 
     condition: Condition
 
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns of rows that it reads."""
+        return self.condition.reads
+
     def holds(self, kernel: Result | SavedRow) -> bool:
         """True if the condition does not hold."""
         return not self.condition.holds(kernel)
 
 
-class Both(NamedTuple):
-    """Two conditions that must hold."""
+class Joined(NamedTuple):
+    """Two conditions, both or one of which must hold."""
 
     first: Condition
+    operator: Literal["and", "or"]
     second: Condition
 
-    def holds(self, kernel: Result | SavedRow) -> bool:
-        """True if both hold."""
-        return self.first.holds(kernel) and self.second.holds(kernel)
-
-
-class Either(NamedTuple):
-    """Two conditions, one of which must hold."""
-
-    first: Condition
-    second: Condition
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The columns of rows that both read."""
+        return (*self.first.reads, *self.second.reads)
 
     def holds(self, kernel: Result | SavedRow) -> bool:
-        """True if one holds."""
+        """True if both hold, or for `or` one."""
+        if self.operator == "and":
+            return self.first.holds(kernel) and self.second.holds(kernel)
         return self.first.holds(kernel) or self.second.holds(kernel)
 
 
-Condition = ColumnCondition | Negated | Both | Either
+Condition = ColumnCondition | Negated | Joined
 
 
 class Where(NamedTuple):
@@ -125,17 +127,7 @@ class Where(NamedTuple):
     @property
     def reads(self) -> tuple[str, ...]:
         """The columns of rows that the condition reads."""
-        return tuple(dict.fromkeys(_columns_of(self.condition)))
-
-
-def _columns_of(condition: Condition) -> Iterator[str]:
-    if isinstance(condition, Negated):
-        yield from _columns_of(condition.condition)
-    elif isinstance(condition, Both | Either):
-        yield from _columns_of(condition.first)
-        yield from _columns_of(condition.second)
-    else:
-        yield from condition.reads
+        return tuple(dict.fromkeys(self.condition.reads))
 
 
 def condition(text: str) -> Where:
@@ -146,8 +138,8 @@ def condition(text: str) -> Where:
     if len(text) > _LONGEST:
         raise OptionError(f"--where: {len(text)} characters; write at most {_LONGEST}")
     build: Builders = {
-        "either": lambda first, _, second: Either(first, second),
-        "both": lambda first, _, second: Both(first, second),
+        "either": lambda first, _, second: Joined(first, "or", second),
+        "both": lambda first, _, second: Joined(first, "and", second),
         "negated": lambda _, one: one.condition if isinstance(one, Negated) else Negated(one),
         "name": str,
         "word": str,
