@@ -56,7 +56,7 @@ class Occupancy(NamedTuple):
 
     target: str
     placement: Placement
-    """Of a generic target, the placement on its best device."""
+    """A generic target has that of its best device."""
     waves: int
     """Resident in the domain."""
     obstacles: tuple[str, ...]
