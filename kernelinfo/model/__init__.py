@@ -143,7 +143,7 @@ class Occupancy(NamedTuple):
     def headroom(self) -> Headroom:
         """Amounts that the kernel may use more without losing a workgroup."""
         at, sgprs = self.placement, self.placement.target.sgprs
-        waves = 0 if _excesses(at) else at.whole(min(waves_by_resource(at).values()))
+        waves = 0 if _exceeded(at) else at.whole(min(waves_by_resource(at).values()))
         is_shared = sgprs.per_simd and not sgprs.fixed_allocation
 
         def free(resource: Resource) -> int | None:
@@ -210,7 +210,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         obstacles,
         _at_most_because(at, allowed),
         _without_room(allowed, waves + at.together),
-        next_steps(at, allowed, {excess.resource for excess in excesses})
+        next_steps(at, allowed, _exceeded(at) if excesses else ())
         if demand.is_compiled_for(launch.workgroup_size)
         else (),
     )
@@ -402,8 +402,17 @@ def next_steps(at: Placement, allowed: Waves, exceeded: Collection[Resource]) ->
 def _most(at: Placement, resource: Resource, waves: int) -> int:
     """The most of a resource with which `waves` waves fit in the domain and each can start."""
     most = MOST[resource](at, waves)
-    kinds, bound = (at.demand.arch_vgprs or 0, at.demand.agprs or 0), at.target.agprs.addressable
-    if resource == "vgpr" and max(kinds) > bound > 0:
-        # Fewer of the one kind do not make room for more of the other.
-        return min(most, sum(min(kind, bound) for kind in kinds))
-    return most
+    return min(most, _addressable(at)) if resource == "vgpr" else most
+
+
+def _addressable(at: Placement) -> int:
+    """The most VGPRs of a wave: fewer of one kind do not make room for more of the other."""
+    kinds, most = (at.demand.arch_vgprs or 0, at.demand.agprs or 0), at.target.agprs.addressable
+    both = at.vgpr_file.addressable
+    return min(both, sum(min(kind, most) for kind in kinds)) if max(kinds) > most > 0 else both
+
+
+def _exceeded(at: Placement) -> set[Resource]:
+    """Resources of which no wave or workgroup may have so much."""
+    found = {excess.resource for excess in _excesses(at)}
+    return found if (at.demand.vgprs or 0) > _addressable(at) else found - {"vgpr"}
