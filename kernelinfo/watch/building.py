@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from kernelinfo.analysis.options import Options
@@ -25,16 +26,16 @@ class _Running(Protocol):
 _Run = TypeVar("_Run", bound=_Running)
 
 
-class Watch(Generic[_Run]):
+class Watch(ABC, Generic[_Run]):
     """Something to watch, asked again and again. At most one command or compiler runs at a time."""
 
     options: Options
     """Options of the analysis, with the assembly of compiled sources."""
     _running: _Run | None = None
 
+    @abstractmethod
     def step(self) -> Event | None:
         """The next event; None if nothing is new. The first look always comes."""
-        raise NotImplementedError
 
     def wait(self, seconds: float) -> None:
         """Wait, but no longer than until the build ends."""
