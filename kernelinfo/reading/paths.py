@@ -12,6 +12,8 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.facts import SourceLine
 
 ANY_FOLDERS = "**"
+_LONGEST_PART = 1 << 12
+"""Characters of a pattern for one name. A name has up to 255 bytes."""
 SourceLanguage = Literal["hip", "cl", "ir"]
 SOURCE_LANGUAGES: dict[str, SourceLanguage] = {
     ".hip": "hip",
@@ -38,18 +40,32 @@ def fits(path: str, pattern: str) -> bool:
     """True if the pattern matches the path or a folder above it.
 
     `*`, `?` and `[...]` match within one name; `**` matches any number of folders, also none.
+    Takes time linear in pattern × path.
     """
-    names = path.split("/")
-    return any(_fits(names[:end], pattern.split("/")) for end in range(1, len(names) + 1))
+    names = pattern.split("/")
+    parts = [
+        part
+        for part, before in zip(names, ("", *names), strict=False)
+        if {part, before} != {ANY_FOLDERS}
+    ]
+    matched = _past_folders({0}, parts)
+    for name in path.split("/"):
+        matched.discard(len(parts))
+        stays = {at for at in matched if parts[at] == ANY_FOLDERS}
+        goes = {at + 1 for at in matched - stays if _matches(name, parts[at])}
+        matched = _past_folders(stays | goes, parts)
+        if len(parts) in matched:
+            return True
+    return False
 
 
-def _fits(names: Sequence[str], pattern: Sequence[str]) -> bool:
-    if not pattern:
-        return not names
-    if pattern[0] == ANY_FOLDERS:
-        rest = range(len(names) + 1)
-        return any(_fits(names[start:], pattern[1:]) for start in rest)
-    return bool(names) and fnmatchcase(names[0], pattern[0]) and _fits(names[1:], pattern[1:])
+def _past_folders(matched: set[int], parts: Sequence[str]) -> set[int]:
+    """The numbers of parts that can be matched so far, as `**` may match no folder."""
+    return matched | {at + 1 for at in matched if parts[at : at + 1] == [ANY_FOLDERS]}
+
+
+def _matches(name: str, part: str) -> bool:
+    return len(part) <= _LONGEST_PART and fnmatchcase(name, part)
 
 
 def in_repository(source: SourceLine) -> SourceLine:
@@ -79,10 +95,15 @@ def path_in_repository(path: str) -> str | None:
 
 @cache
 def _root(folder: str) -> str | None:
-    parent = os.path.dirname(folder)
-    if os.path.exists(os.path.join(folder, ".git")):
-        return folder
-    return None if parent == folder else _root(parent)
+    with_git = (one for one in with_parents(folder) if os.path.exists(os.path.join(one, ".git")))
+    return next(with_git, None)
+
+
+def with_parents(folder: str) -> Iterator[str]:
+    """An absolute path and all folders above, the nearest first."""
+    yield folder
+    while (parent := os.path.dirname(folder)) != folder:
+        yield (folder := parent)
 
 
 def is_below(path: str, folder: str) -> bool:
@@ -111,20 +132,18 @@ def configurations(folder: str) -> Iterator[str]:
     Yields each `kernelinfo.toml`, and each `pyproject.toml` that may hold `[tool.kernelinfo]` or
     cannot be read.
     """
-    own, shared = (os.path.join(folder, name) for name in CONFIGURATIONS)
-    if _is_file_or_dangling(own):
-        yield own
-    if _is_file_or_dangling(shared):
-        try:
-            with open(shared, "rb") as file:
-                may = may_configure(file.read())
-        except OSError:
-            may = True
-        if may:
-            yield shared
-    parent = os.path.dirname(folder)
-    if parent != folder:
-        yield from configurations(parent)
+    for one in with_parents(folder):
+        own, shared = (os.path.join(one, name) for name in CONFIGURATIONS)
+        if _is_file_or_dangling(own):
+            yield own
+        if _is_file_or_dangling(shared):
+            try:
+                with open(shared, "rb") as file:
+                    may = may_configure(file.read())
+            except OSError:
+                may = True
+            if may:
+                yield shared
 
 
 def _is_file_or_dangling(path: str) -> bool:

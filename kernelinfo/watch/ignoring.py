@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import takewhile
 from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.paths import ANY_FOLDERS, fits, read_document
+from kernelinfo.reading.paths import ANY_FOLDERS, fits, read_document, with_parents
 
 _FILE = ".gitignore"
-_MOST_BYTES = 1 << 20
+_MOST_BYTES = 1 << 16
+"""Bytes of a `.gitignore`; a larger one is not read. Each file is compared with each line."""
 
 
 class IgnorePattern(NamedTuple):
@@ -51,31 +53,31 @@ class Ignored:
         return found
 
     def _of(self, folder: str) -> list[IgnorePattern]:
-        if folder not in self._patterns:
-            above = self._of(os.path.dirname(folder))
-            self._patterns[folder] = [*above, *_patterns(folder)]
+        unread = [*takewhile(lambda one: one not in self._patterns, with_parents(folder))]
+        for one in reversed(unread):
+            above = self._patterns[os.path.dirname(one)]
+            self._patterns[one] = [*above, *_patterns(one)]
         return self._patterns[folder]
 
 
 def is_ignored_whole(root: str) -> bool:
     """True if a folder above ignores this one, or it ignores all of itself, as Meson's build
     folders do."""
-    above = [*_above(root)]
-    parts = [root]
-    while (parent := os.path.dirname(parts[-1])) != parts[-1]:
-        parts.append(parent)
-    is_named = any(one.matches(part, is_folder=True) for one in above for part in parts)
+    parts = [*with_parents(root)]
+    is_named = any(one.matches(part, is_folder=True) for one in _above(root) for part in parts)
     return is_named or any(one.pattern == f"{ANY_FOLDERS}/*" for one in _patterns(root))
 
 
 def _above(root: str) -> Iterator[IgnorePattern]:
     """Patterns of the folders above, from the repository's root on."""
-    if os.path.exists(os.path.join(root, ".git")):
-        return
-    parent = os.path.dirname(root)
-    if parent != root:
-        yield from _above(parent)
-        yield from _patterns(parent)
+    above: list[str] = []
+    for folder in with_parents(root):
+        if folder != root:
+            above.append(folder)
+        if os.path.exists(os.path.join(folder, ".git")):
+            break
+    for folder in reversed(above):
+        yield from _patterns(folder)
 
 
 def _patterns(folder: str) -> Iterator[IgnorePattern]:

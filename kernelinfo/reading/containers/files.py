@@ -7,8 +7,9 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
-from glob import glob, has_magic
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from glob import has_magic
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ EMPTY = "is empty; build it again"  # the problem of a file without bytes
 _OUTSIDE = "lies outside of the folder that may be read; give a path below it"
 
 _MOST_NAMES = 1 << 12  # names of a folder to compare with a missing one
+_MOST_MATCHES = 1 << 16  # paths that a glob matches at one of its levels
 _LEADS_NOWHERE = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # errors of broken links
 _POINTER = b"version https://git-lfs.github.com/spec/"
 _POINTER_BYTES = 1 << 10  # Git LFS, docs/spec.md: a pointer is smaller
@@ -66,15 +68,17 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
     does."""
     folders = pattern.split("/")
     if ANY_FOLDERS not in folders:
-        for path in sorted(glob(pattern)):
+        paths, problems = _expanded(pattern)
+        for path in paths:
             yield from _file_or_folder(path)
-        yield from _unlisted(folders)
+        yield from problems
         return
     before = folders.index(ANY_FOLDERS)
     top = "/".join(folders[:before]) or ("/" if before else ".")
     rest = "/".join(folders[before:])
     seen: set[tuple[int, int]] = set()
-    for folder in sorted(glob(top)) if os.path.isdir(top) or has_magic(top) else ():
+    tops, problems = ([top], []) if os.path.isdir(top) else _expanded(top)
+    for folder in tops:
         for file in _walk(folder, seen):
             inside = os.path.relpath(file.path, folder).replace(os.sep, "/")
             if isinstance(file, Problem) or fits(inside, rest):
@@ -83,16 +87,51 @@ def _matching(pattern: str) -> Iterator[File | Problem]:
                 if isinstance(file, File) and not rest.endswith(ANY_FOLDERS):
                     file = file._replace(named=True)
                 yield file
+    yield from problems
 
 
-def _unlisted(pattern: Sequence[str]) -> Iterator[Problem]:
-    """Problems for folders that a glob would have to list and may not."""
-    for depth, name in enumerate(pattern):
-        before = "/".join(pattern[:depth]) or ("/" if depth else ".")
-        needed = os.R_OK | os.X_OK if has_magic(name) else os.X_OK
-        for folder in sorted(glob(before)) if has_magic(f"{before}{name}") else ():
-            if os.path.isdir(folder) and not os.access(folder, needed):
-                yield _problem(folder, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
+def _expanded(pattern: str) -> tuple[list[str], list[Problem]]:
+    """Paths that a glob without `**` matches, sorted, and problems of folders that it would have to
+    list and may not.
+
+    Each name of the pattern is matched in all folders that the names before it match. Links can
+    multiply these folders without end, so a pattern matches at most `_MOST_MATCHES`.
+    """
+    drive, below = os.path.splitdrive(pattern)
+    found = [drive + "/" if below.startswith("/") else drive]
+    problems: list[Problem] = []
+    is_glob = False
+    for name in filter(None, below.split("/")):
+        is_glob = is_glob or has_magic(name)
+        if is_glob:
+            problems += _unlisted(found, name)
+        found = [path for folder in found for path in _named(folder, name)]
+        if len(found) > _MOST_MATCHES:
+            message = f"matches more than {_MOST_MATCHES} files or folders; give a narrower pattern"
+            return [], [Problem(pattern, message)]
+    return sorted(
+        filter(os.path.isdir if below.endswith("/") else os.path.lexists, found)
+    ), problems
+
+
+def _named(folder: str, pattern: str) -> Iterator[str]:
+    """Paths in a folder whose name a glob matches; a plain name is not looked for."""
+    if not has_magic(pattern):
+        yield os.path.join(folder, pattern)
+        return
+    with suppress(OSError):
+        for name in os.listdir(folder or os.curdir):
+            if (pattern[0] == "." or name[0] != ".") and fits(name, pattern):
+                yield os.path.join(folder, name)
+
+
+def _unlisted(folders: Iterable[str], name: str) -> Iterator[Problem]:
+    """Problems for folders that a glob would have to look into for a name and may not."""
+    needed = os.R_OK | os.X_OK if has_magic(name) else os.X_OK
+    for folder in folders:
+        if os.path.isdir(folder or os.curdir) and not os.access(folder or os.curdir, needed):
+            denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+            yield _problem(folder or os.curdir, denied)
 
 
 def is_read(path: str, among: Sequence[str]) -> bool:
