@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -17,9 +16,7 @@ _BEGIN = """
 #define CLAIM(...) asm volatile("" ::: __VA_ARGS__)
 """
 
-needs_clang = pytest.mark.skipif(
-    shutil.which("clang-22") is None, reason="clang-22 is not installed"
-)
+needs_clang = pytest.mark.needs("clang-22")
 
 
 def assembly(source: str, path: Path, target: str = "gfx90a") -> str:

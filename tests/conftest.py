@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from hypothesis import settings
 
 from kernelinfo.hardware import targets
 from kernelinfo.reading.facts import Code, KernelFacts, Module
+
+from .tools import are_required, missing
 
 # CI tries the same examples in every run; a run by hand tries new ones. There is no deadline, since
 # the duration of one try depends on the machine.
@@ -30,7 +33,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
+TESTS = Path(__file__).parent
+FIXTURES = TESTS.parent / "fixtures"
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 HOSTILE = CORPUS.parent / "hostile"
 
@@ -75,29 +79,54 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     return 0 if config.getoption("regen") else None
 
 
-SLOW = (
-    "benchmarks",
-    "browser",
-    "differential",
-    "fleet",
-    "fuzz",
-    "robustness",
-    "cli/test_build_tree.py",
-    "distribution/test_wheel.py",
-    "gate/test_story.py",
-    "manual/test_cmake.py",
-    "manual/test_pre_commit.py",
-    "manual/test_recipes.py",
+NIGHTLY = (
+    *("benchmarks", "browser", "differential", "fleet", "fuzz", "robustness"),
+    *("cli/test_build_tree.py", "distribution/test_wheel.py", "gate/test_story.py"),
+    *("manual/test_cmake.py", "manual/test_pre_commit.py", "manual/test_recipes.py"),
     "watch/test_terminal.py",
 )
-"""CI's second step: what needs compilers, Chromium, a wheel or minutes."""
+"""Tests of these folders and files are the nightly's."""
+EACH_PUSH = [
+    line
+    for line in (TESTS / "each_push.txt").read_text("utf-8").splitlines()
+    if line and not line.startswith("#")
+]
+"""The few of the nightly's tests that are of the tier `tools`: beginnings of their ids."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        place = item.path.relative_to(Path(__file__).parent)
-        if any(map(place.is_relative_to, SLOW)):
-            item.add_marker(pytest.mark.slow)
+        place = item.path.relative_to(TESTS)
+        if item.nodeid.removeprefix("tests/").startswith(tuple(EACH_PUSH)):
+            item.own_markers = [mark for mark in item.own_markers if mark.name != "nightly"]
+            item.add_marker(pytest.mark.tools)
+        elif any(map(place.is_relative_to, NIGHTLY)) or item.get_closest_marker("nightly"):
+            item.add_marker(pytest.mark.nightly)
+        elif item.get_closest_marker("needs"):
+            item.add_marker(pytest.mark.tools)
+
+
+def require(*names: str) -> None:
+    """Skip the test if a tool of tools.toml is missing; fail it if KERNELINFO_REQUIRE names it."""
+    absent = missing(*names)
+    reason = f"not installed: {', '.join(absent)} (tests/tools.toml)"
+    if are_required().intersection(absent):
+        pytest.fail(reason, pytrace=False)
+    if absent:
+        pytest.skip(reason, allow_module_level=True)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        require(*mark.args)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many tests were skipped for each reason."""
+    reports = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(report.longrepr[2].removeprefix("Skipped: ") for report in reports)
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"skipped {count}: {reason}")
 
 
 @pytest.fixture

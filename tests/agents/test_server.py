@@ -19,11 +19,11 @@ import pytest
 from kernelinfo.agents.bounded import ANSWER_BYTES
 
 from ..benchmarks.measure import instructions
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from ..test_golden import run
 
-pytest.importorskip("mcp", reason="the extra kernelinfo[mcp] is not installed")
-pytestmark = pytest.mark.slow
+require("mcp")
+pytestmark = pytest.mark.nightly
 
 OCCUPANCY = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
 ROCRAND = Path("/usr/lib/x86_64-linux-gnu/librocrand.so.1")
@@ -173,7 +173,7 @@ def test_modules_of_the_current_folder_do_not_run(root: Path) -> None:
     assert not (root / "ran").exists()
 
 
-@pytest.mark.skipif(not ROCSPARSE.exists(), reason="librocsparse is not installed")
+@pytest.mark.needs("librocsparse")
 def test_a_library_of_88137_kernels_is_cut_to_the_bound() -> None:
     async def session(client: Any) -> None:
         found = await called(client, "report", path=ROCSPARSE.name)
@@ -249,9 +249,8 @@ def test_a_client_that_dies_ends_the_server(server: subprocess.Popen[bytes], roo
     assert b"Traceback" not in server.stderr.read()
 
 
+@pytest.mark.needs("valgrind")
 def test_it_starts_almost_as_fast_as_the_sdk() -> None:
-    if shutil.which("valgrind") is None:
-        pytest.skip("valgrind is not installed")
     sdk = instructions([sys.executable, "-c", "import mcp.server.stdio"])
     serve = (
         "import sys; sys.argv[1:] = ['mcp']; sys.stdin = open('/dev/null')\n"

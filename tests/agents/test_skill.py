@@ -50,8 +50,8 @@ def test_each_sentence_about_the_hardware_has_a_source() -> None:
         assert any(sentence in fact for sentence in named), fact
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("hipcc") is None, reason="hipcc is not installed")
+@pytest.mark.nightly
+@pytest.mark.needs("hipcc")
 def test_its_commands_reach_5_waves_of_the_tutorials_kernel(tmp_path: Path) -> None:
     """A reader follows it: the only edit is the line that the sweep prints."""
     source = tmp_path / "kernels.hip"

@@ -86,7 +86,7 @@ def test_no_copy_hides_that_a_name_is_wrong(folder: Path) -> None:
     assert "no kernel matches -k nosuch" in err
 
 
-@pytest.mark.skipif(not shutil.which("hipcc"), reason="hipcc leaves the files")
+@pytest.mark.needs("hipcc")
 def test_what_hipcc_leaves(tmp_path: Path) -> None:
     """`kernelinfo *` and `kernelinfo *.s` answer, with a note for what is no device code."""
     (tmp_path / "app.hip").write_text(SOURCE)

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from ..test_golden import run
 from . import chromium
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    if chromium.executable() is None:
-        pytest.skip("no Chromium is installed")
+    require("chromium")
     with chromium.browser() as started:
         yield started
 

@@ -382,7 +382,7 @@ def test_a_library(opened: Opened, reported: Reported) -> None:
     assert report.stat().st_size < 1_000_000
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not ROCSPARSE.exists(), reason="librocsparse is not installed")
 def test_the_largest_library(opened: Opened, reported: Reported) -> None:
     """88,137 kernels: under a megabyte a thousand, and a filter answers."""

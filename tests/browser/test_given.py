@@ -13,7 +13,7 @@ from ..test_golden import run
 from .chromium import Opened
 from .test_kernel import move, shown
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.mark.parametrize("target", ["gfx90a", "gfx942", "gfx1201", "gfx908", "gfx9-4-generic"])

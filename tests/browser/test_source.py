@@ -298,7 +298,7 @@ def long_kernel(count: int) -> str:
     return "".join(lines) + end
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_twenty_thousand_instructions(opened: Opened, tmp_path: Path) -> None:
     (tmp_path / "long.py").write_text("\n".join(f"line {n}" for n in range(1, 3001)))
     path, out = tmp_path / "long.s", tmp_path / "long.html"

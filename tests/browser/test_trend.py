@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page
 
+from ..conftest import require
 from ..fleet.nights import NIGHTS, add, five, kernels, worse
 from ..test_golden import run
 from .chromium import Opened
 from .test_fleet import cells
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 
 
 @pytest.fixture

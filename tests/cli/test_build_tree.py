@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 
 from kernelinfo import Options, Repeat, Result, analyse
 
+from ..conftest import require
 from ..test_golden import run
 
 TARGETS = ("gfx90a", "gfx1030")
@@ -41,8 +41,7 @@ def hipcc(folder: Path, *arguments: str) -> None:
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two units in a static library, two in a shared one, two in a program, two with RDC."""
-    if not shutil.which("hipcc"):
-        pytest.skip("needs hipcc")
+    require("hipcc")
     root = tmp_path_factory.mktemp("tree")
     (root / "src").mkdir()
     (root / "build").mkdir()

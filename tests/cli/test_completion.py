@@ -14,7 +14,7 @@ from kernelinfo.cli import COMMANDS, completion
 from kernelinfo.hardware.targets import known
 from kernelinfo.rules import RULES
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from ..fleet.scans import scan
 from ..test_golden import run
 
@@ -115,7 +115,7 @@ def test_kernels_of_the_target_that_the_line_names(monkeypatch: pytest.MonkeyPat
 
 
 def test_kernels_of_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+    require("duckdb")
     fleet = str(tmp_path / "fleet")
     for build, path in (("7.9", "container/libtwo.so"), ("7.10", TEXT)):
         scan(FIXTURES / path, to=fleet, build=build)
@@ -168,7 +168,7 @@ def test_zsh_and_fish_are_told_what_words_mean(monkeypatch: pytest.MonkeyPatch) 
     assert "gfx942\tCDNA3" in other(monkeypatch, "fish", "kernelinfo limits --arch gfx94")
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash")
+@pytest.mark.needs("bash")
 def test_a_real_bash(tmp_path: Path) -> None:
     """Its script is sourced, and its function asked as bash asks it."""
     program = tmp_path / "kernelinfo"

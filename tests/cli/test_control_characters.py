@@ -13,7 +13,6 @@ import os
 import re
 import tarfile
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -252,7 +251,7 @@ def test_the_inputs_hold_what_is_planted(folder: Path, baseline: Path) -> None:
     assert PLANTED in out
 
 
-@pytest.mark.skipif(find_spec("duckdb") is None, reason="the extra kernelinfo[fleet] is missing")
+@pytest.mark.needs("duckdb")
 @pytest.mark.parametrize("format", TREND_FORMATS)
 def test_a_trend(format: str, tmp_path: Path) -> None:
     from ..fleet.nights import add, kernels, worse
@@ -284,7 +283,7 @@ attributes #0 = {{ "target-cpu"="gfx90a" }}
 """
 
 
-@pytest.mark.skipif(find_spec("llvmlite") is None, reason="llvmlite is not installed")
+@pytest.mark.needs("llvmlite")
 @pytest.mark.parametrize("format", SWEEP_FORMATS)
 def test_a_sweep(format: str, tmp_path: Path) -> None:
     name = "".join(f"\\{byte:02x}" for byte in EVIL.encode())

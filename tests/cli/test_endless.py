@@ -60,14 +60,14 @@ def test_standard_input_without_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
     assert err == "<stdin>: gives more than 1000 bytes; give it as a file\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_large_file_of_zeros_takes_little_memory(folder: Path) -> None:
     took = cost([sys.executable, "-m", "kernelinfo", "zeros"], folder)
     assert (took.exit, took.output.count("\n")) == (2, 1)
     assert took.megabytes < 100
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ctrl_c_shows_no_traceback_from_the_entry_on() -> None:
     """At fifty moments, from before the first of our imports to the report."""
     script = "print(flush=True); from kernelinfo.__main__ import main; main()"

@@ -12,7 +12,7 @@ import pytest
 from kernelinfo.cli import COMMANDS
 
 from ..compiling import bitcode
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from ..test_golden import run
 
 COMMAND_LINES = ("", *COMMANDS)
@@ -60,8 +60,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_examples_run(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     arguments = shlex.split(line, comments=True)[1:]
-    if arguments[0] == "sweep" and not shutil.which("clang-22"):
-        pytest.skip("clang-22 is not installed")
+    if arguments[0] == "sweep":
+        require("clang-22")
     if arguments[0] in ("scan", "trend"):
         pytest.skip("tests/fleet runs them, with the extra that they need")
     if arguments[0] == "mcp":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 import jsonschema
@@ -174,8 +173,8 @@ def test_nothing_is_compiled_for_a_folder(
     assert mark.exists()
 
 
-@pytest.mark.skipif(shutil.which("hipcc") is None, reason="hipcc is not installed")
-@pytest.mark.slow
+@pytest.mark.needs("hipcc")
+@pytest.mark.nightly
 def test_a_target_without_device_library(folder: Path) -> None:
     words = ("headers.hip", "--arch", "gfx1100", "--compiler", "clang++-19", "--")
     out, err, code = run(*words, "--hip-path=/usr", folder=folder)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -91,7 +90,7 @@ def test_only_headers_macros_and_language_are_taken(project: Path) -> None:
 
 
 @needs_clang
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_nothing_in_a_compile_command_runs(project: Path) -> None:
     """A plug-in that leaves a mark when it is loaded leaves none; by hand it does."""
     mark, plugin = project / "mark", project / "build" / "plugin.so"
@@ -123,8 +122,8 @@ def test_nothing_in_a_compile_command_runs(project: Path) -> None:
     assert not mark.exists()
 
 
-@pytest.mark.skipif(shutil.which("hipcc") is None, reason="hipcc is not installed")
-@pytest.mark.slow
+@pytest.mark.needs("hipcc")
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "flag",
     ["-DX=$(touch MARK)", "-DX=;touch MARK;.a", "-I;touch MARK;.lo", "-DX=`touch MARK`.a", "@MARK"],
@@ -176,8 +175,8 @@ def test_a_target_that_is_none_is_refused(project: Path) -> None:
     assert entry_of(str(project / "src/k.hip"), commands).targets == ("gfx90a:xnack-", "gfx942")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not installed")
+@pytest.mark.nightly
+@pytest.mark.needs("cmake")
 @needs_clang
 def test_the_list_of_a_cmake_project(project: Path) -> None:
     (project / "CMakeLists.txt").write_text(

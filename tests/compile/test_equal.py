@@ -17,7 +17,7 @@ from ..compiling import needs_clang
 from ..conftest import FIXTURES
 from ..test_golden import run
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 SOURCES = Path(__file__).parent / "sources"
 CLOSED = ("-nogpuinc", "-nogpulib", "-DFREESTANDING")

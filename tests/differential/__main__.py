@@ -11,6 +11,7 @@ import argparse
 import sys
 from random import Random
 
+from ..tools import missing
 from .clang import Clang
 from .compare import Tally, run
 from .compilers import Compiler
@@ -33,7 +34,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     compilers = [COMPILERS[name] for name in options.compilers]
-    if absent := [tool for compiler in compilers for tool in compiler.missing()]:
+    if absent := missing(*(name for compiler in compilers for name in compiler.needed)):
         parser.error(f"not installed: {', '.join(absent)}")
     share = -(-options.kernels // len(compilers))
     tallies = {one.name: run(one, share, Random(f"{options.seed} {one.llvm}")) for one in compilers}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,9 +29,9 @@ class Clang:
     def name(self) -> str:
         return f"clang {self.llvm}"
 
-    def missing(self) -> list[str]:
-        tools = (f"clang-{self.llvm}", f"ld.lld-{self.llvm}")
-        return [tool for tool in tools if shutil.which(tool) is None]
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return (f"clang-{self.llvm}", f"lld-{self.llvm}")
 
     def settings(self) -> tuple[Setting, ...]:
         return _settings(self.llvm)

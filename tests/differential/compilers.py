@@ -39,8 +39,9 @@ class Compiler(Protocol):
     def llvm(self) -> int:
         """The version whose formulas its comments follow."""
 
-    def missing(self) -> list[str]:
-        """Names of missing packages."""
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Names of its tools in tests/tools.toml."""
 
     def settings(self) -> tuple[Setting, ...]:
         """Every target that it accepts, in every wave size and mode."""

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from ..conftest import require
 from .__main__ import COMPILERS, table
 from .compare import run
 from .compilers import Compiler
@@ -13,8 +14,7 @@ from .compilers import Compiler
 
 @pytest.mark.parametrize("compiler", COMPILERS.values(), ids=list(COMPILERS))
 def test_every_number_is_explained(compiler: Compiler) -> None:
-    if absent := compiler.missing():
-        pytest.skip(f"not installed: {', '.join(absent)}")
+    require(*compiler.needed)
     tally = run(compiler, 90, Random(f"test {compiler.llvm}"))
     assert tally.faults == []
     assert tally.kernels == tally.same_facts == tally.same_formula == 90

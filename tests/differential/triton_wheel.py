@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -16,8 +15,6 @@ from kernelinfo.hardware.targets import find, known
 from .compilers import Setting, settings_of
 from .shapes import Shape
 
-PYTHON = os.environ.get("TRITON_PYTHON", sys.executable)
-"""The Python that has Triton."""
 _WORKER = Path(__file__).with_name("triton_worker.py")
 
 
@@ -34,9 +31,9 @@ class Triton:
     def name(self) -> str:
         return f"Triton {_known()['version']}"
 
-    def missing(self) -> list[str]:
-        asked = subprocess.run([PYTHON, "-c", "import triton"], capture_output=True, check=False)
-        return ["triton (pip install triton, or TRITON_PYTHON)"] if asked.returncode else []
+    @property
+    def needed(self) -> tuple[str, ...]:
+        return ("triton",)
 
     def settings(self) -> tuple[Setting, ...]:
         targets = map(find, _known()["targets"])
@@ -81,7 +78,7 @@ def _known() -> dict[str, Any]:
 
 
 def _ask(asked: object) -> str:
-    command = [PYTHON, str(_WORKER)]
+    command = [sys.executable, str(_WORKER)]
     done = subprocess.run(
         command, input=json.dumps(asked), capture_output=True, check=True, text=True
     )

@@ -10,12 +10,15 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 import yaml
 
 import kernelinfo
+
+from ..conftest import require
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -28,10 +31,10 @@ def test_actions_are_pinned_by_hash(path: Path) -> None:
         assert used[0] == "./" or (re.search(r"@[0-9a-f]{40}$", used[0]) and used[1][:1] == "v")
 
 
+@pytest.mark.needs("zizmor")
 def test_zizmor_finds_nothing() -> None:
     zizmor = shutil.which("zizmor", path=f"{Path(sys.executable).parent}")
-    if zizmor is None:
-        pytest.skip("zizmor is not installed; .ci/tools.txt has it")
+    assert zizmor
     command = [zizmor, "--offline", "--no-progress", ".github/workflows", "action.yml"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
@@ -52,7 +55,7 @@ def test_only_the_last_two_jobs_may_write() -> None:
     assert jobs["test"]["strategy"]["matrix"]["python"] == classifiers
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_step_that_builds_twice_gives_the_same_bytes(tmp_path: Path) -> None:
     """In a clean checkout, which the second sdist must not find changed by the first build."""
     checkout = tmp_path / "checkout"
@@ -107,7 +110,8 @@ def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_project() 
 
 
 def test_the_conda_recipe_renders() -> None:
-    rattler = pytest.importorskip("rattler_build", reason="py-rattler-build is not installed")
+    require("rattler-build")
+    rattler = import_module("rattler_build")
     (variant,) = rattler.Stage0Recipe.from_file(RECIPE).render()
     package = variant.recipe.package
     assert (package.name, package.version) == ("kernelinfo", kernelinfo.__version__)

@@ -60,7 +60,7 @@ def test_the_locks_agree() -> None:
     assert {name: tried[name] for name in shared} == {name: extras[name] for name in shared}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_action_installs_by_its_locks(tmp_path: Path) -> None:
     action = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))
     (step,) = (one for one in action["runs"]["steps"] if one.get("name") == "Install kernelinfo")

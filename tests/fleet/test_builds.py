@@ -16,10 +16,11 @@ import pytest
 
 import kernelinfo as api
 
+from ..conftest import require
 from ..test_golden import run
 from .scans import OBJECTS, comparable, kernelinfo, many_objects, process, reported, rows, scan
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 
 ONE, OTHER = OBJECTS / "variety-clang22-gfx942.co", OBJECTS / "handwritten.co"
 

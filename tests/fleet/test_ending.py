@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from ..conftest import require
 from .scans import comparable, descendants, many_objects, process, reported, rows, scan
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 
 TABLES = ("tcp", "tcp6", "udp", "udp6", "unix")
 

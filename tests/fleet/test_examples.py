@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from ..cli.test_help import examples
+from ..conftest import require
 from ..test_golden import run
 from .nights import add, kernels
 from .scans import OBJECTS
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 
 
 def own(command: str) -> list[str]:

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from ..conftest import require
 from ..robustness.measure import measured
 from ..test_golden import run
 from .nights import NIGHTS, add, five, kernels
 from .scans import OBJECTS, comparable, kernelinfo, process, reported, rows
 from .servers import free_port, wait_for
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 
 HOSTILE_SERVER = Path(__file__).with_name("hostile_server.py")
 OBJECT = OBJECTS / "handwritten.co"

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("fsspec", reason="the extra kernelinfo[fleet] is not installed")
+from ..conftest import require
+
+require("fsspec")
 
 from kernelinfo.fleet.listing import SHARED_BYTES, InputFile, address, find, tasks, units
 

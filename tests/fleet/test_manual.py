@@ -10,11 +10,12 @@ import pytest
 
 import kernelinfo
 
+from ..conftest import require
 from ..test_golden import run
 from .nights import add, add_by_0_2, five, kernels
 from .scans import OBJECTS, scan
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 
 from kernelinfo.fleet.dataset import Dataset
 

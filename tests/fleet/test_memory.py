@@ -8,18 +8,16 @@ import os
 import time
 from pathlib import Path
 
-import pytest
-
+from ..conftest import require
 from .scans import OBJECTS, descendants, kernelinfo, process, rows
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 MOST = 512_000_000
 
 
 def test_of_a_large_library(tmp_path: Path) -> None:
     library = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
-    if not library.exists():
-        pytest.skip("librocsparse is not installed")
+    require("librocsparse")
     command = ("-m", "kernelinfo", "scan", library, "--to", tmp_path, "--build", "b")
     largest = 0
     with process(*command, "--workers", 2) as running:

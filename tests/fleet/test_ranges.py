@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("fsspec", reason="the extra kernelinfo[fleet] is not installed")
+from ..conftest import require
+
+require("fsspec")
 
 from fsspec.spec import AbstractBufferedFile
 

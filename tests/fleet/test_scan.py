@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from .scans import (
     OBJECTS,
     comparable,
@@ -30,7 +30,7 @@ from .scans import (
     scan,
 )
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
 FILES = len(list(OBJECTS.iterdir()))
@@ -59,8 +59,7 @@ def test_it_counts_instructions_if_asked_and_reads_no_file_twice(tmp_path: Path)
 
 def test_of_a_large_library_that_several_workers_share(tmp_path: Path) -> None:
     library = LIBRARIES / "librocsparse.so.0"
-    if not library.exists():
-        pytest.skip("librocsparse is not installed")
+    require("librocsparse")
     scan(library, to=tmp_path)
     parts = list((tmp_path / "kernels" / "Build=b").iterdir())
     assert len({part.name.split(".")[1] for part in parts}) > 1

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from .scans import (
     OBJECTS,
     comparable,
@@ -78,8 +79,7 @@ def test_of_an_http_server(builds: Path, ranges: bool, tmp_path: Path) -> None:
 
 def test_a_library_costs_the_bytes_that_are_looked_at(tmp_path: Path) -> None:
     library = Path("/usr/lib/x86_64-linux-gnu/librocrand.so.1")
-    if not library.exists():
-        pytest.skip("librocrand is not installed")
+    require("librocrand")
     port = free_port()
     with process(SERVER, port, folder=library.parent) as server:
         wait_for(port)
@@ -92,8 +92,7 @@ def test_a_library_costs_the_bytes_that_are_looked_at(tmp_path: Path) -> None:
 @pytest.fixture
 def s3() -> Iterator[dict[str, str]]:
     """An object store on this machine, by the variables that its users set."""
-    pytest.importorskip("s3fs", reason="s3fs is not installed")
-    pytest.importorskip("moto.server", reason="moto[server] is not installed")
+    require("s3fs", "moto")
     port = free_port()
     with process("-m", "moto.server", "-H", "127.0.0.1", "-p", port, quiet=True):
         wait_for(port)
@@ -127,7 +126,8 @@ def test_markers_of_folders_are_no_files(
     s3: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Consoles of S3 make a folder as an empty object whose name ends in a slash."""
-    boto3 = pytest.importorskip("boto3", reason="moto[server] is not installed")
+    require("moto")
+    boto3 = import_module("boto3")
     for name, value in s3.items():
         monkeypatch.setenv(name, value)
     client = boto3.client("s3", endpoint_url=s3["AWS_ENDPOINT_URL"])
@@ -203,8 +203,7 @@ def test_a_bucket_that_is_not_there_is_one_line(s3: dict[str, str]) -> None:
 
 def certificate(folder: Path) -> dict[str, str]:
     """The variables by which dask's processes and clients find a new certificate."""
-    if not shutil.which("openssl"):
-        pytest.skip("openssl is not installed")
+    require("openssl")
     key, cert = folder / "key.pem", folder / "cert.pem"
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost"]
     subprocess.run([*make, "-keyout", key, "-out", cert], check=True, capture_output=True)
@@ -221,7 +220,7 @@ def certificate(folder: Path) -> dict[str, str]:
 def test_by_two_workers_of_a_scheduler_in_another_process(
     protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("distributed", reason="the extra kernelinfo[cluster] is not installed")
+    require("distributed")
     for name, value in certificate(tmp_path).items() if protocol == "tls" else ():
         monkeypatch.setenv(name, value)
     folder = many_objects(tmp_path / "objects", 300)
@@ -238,7 +237,7 @@ def test_by_two_workers_of_a_scheduler_in_another_process(
 
 
 def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
-    pytest.importorskip("distributed", reason="the extra kernelinfo[cluster] is not installed")
+    require("distributed")
     arguments = ("--to", tmp_path, "--build", "b", "--scheduler", f"tcp://127.0.0.1:{free_port()}")
     out, err, code = kernelinfo("scan", OBJECTS, *arguments)
     assert (out, code, err.count("\n")) == ("", 2, 1)

@@ -14,11 +14,12 @@ from jsonschema import Draft202012Validator
 
 import kernelinfo
 
+from ..conftest import require
 from ..robustness.measure import cost
 from ..test_golden import run
 from .nights import NEW_CLANG, NIGHTS, add, add_by_0_2, five, kernels, worse
 
-pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+require("duckdb")
 
 SCHEMA = Path(kernelinfo.__path__[0], "render", "trend", "trend-schema.json")
 

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 
 import pytest
 
-from .forty_libraries import BUNDLERS, Repository, screens
+from .forty_libraries import Repository, screens
 
-TOOLS = ("clang-19", "clang-22", "ld.lld-19", "ld.lld-22")
 pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        not (BUNDLERS and all(map(shutil.which, TOOLS))),
-        reason="clang 19 and 22, their lld or a clang-offload-bundler is missing",
-    ),
+    pytest.mark.nightly,
+    pytest.mark.needs("clang-19", "clang-22", "lld-19", "lld-22"),
 ]
 UPDATE = "--update-baseline"
 

@@ -10,11 +10,9 @@ from pathlib import Path
 import pytest
 
 from ..differential import clang
-from ..differential.clang import Clang
 from ..test_golden import run
 
-_MISSING = Clang(19).missing() + Clang(22).missing()
-pytestmark = pytest.mark.skipif(bool(_MISSING), reason=f"no {', '.join(_MISSING)}")
+pytestmark = pytest.mark.needs("clang-19", "clang-22", "lld-19", "lld-22")
 
 _LINE = 7
 """Source line of the kernel's first instruction."""

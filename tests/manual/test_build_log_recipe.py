@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ..conftest import require
 from .recipes import ROOT
 
 CLANG = next((path for n in (22, 19, 15) if (path := shutil.which(f"clang-{n}"))), None)
@@ -41,9 +42,10 @@ def unindented(block: str) -> str:
 @pytest.fixture
 def build(tmp_path: Path) -> Path:
     """A build folder with the manual's budget, nothing built yet."""
+    require("cmake", "clang-22")
+    assert CLANG
     cmake = shutil.which("cmake")
-    if cmake is None or CLANG is None:
-        pytest.skip("cmake or clang is not here")
+    assert cmake
     (tmp_path / "CMakeLists.txt").write_text(PROJECT.replace("@CLANG@", CLANG))
     (tmp_path / "kernels.hip").write_text(SOURCE)
     folder = tmp_path / "build"
@@ -69,7 +71,7 @@ def test_the_manual_has_one_pipeline_and_one_budget() -> None:
     assert "set -o pipefail" in PIPELINE[0]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_build_within_its_budget_passes_again_and_again(build: Path) -> None:
     for _ in range(2):
         done = run(build)
@@ -78,7 +80,7 @@ def test_a_build_within_its_budget_passes_again_and_again(build: Path) -> None:
     assert "Function Name: _Z5twicePf" in (build / "build.log").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_build_beyond_its_budget_fails(build: Path) -> None:
     configuration = build / "kernelinfo.toml"
     configuration.write_text(configuration.read_text().replace("128", "1"))
@@ -87,7 +89,7 @@ def test_a_build_beyond_its_budget_fails(build: Path) -> None:
     assert "twice" in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("wrong", ["#error no\n", 'static_assert(false, "x");\n'])
 def test_a_build_that_fails_is_exit_2(wrong: str, build: Path) -> None:
     source = build.parent / "kernels.hip"
@@ -97,7 +99,7 @@ def test_a_build_that_fails_is_exit_2(wrong: str, build: Path) -> None:
     assert "the build failed here" in done.stderr or "no resource usage" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_build_that_fails_without_a_word_is_not_passed(build: Path) -> None:
     """`pipefail` is needed for this."""
     lists = build.parent / "CMakeLists.txt"

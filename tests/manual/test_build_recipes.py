@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from ..test_golden import run
 from .recipes import recipe
 
@@ -47,7 +47,7 @@ class BuildExtension(build_ext):
 
 @pytest.mark.parametrize(("built", "passes"), [(PASSES, True), (FAILS, False)])
 def test_pytorch(tmp_path: Path, built: Path, passes: bool) -> None:
-    pytest.importorskip("setuptools", reason="setuptools is not installed")
+    require("setuptools")
     package = tmp_path / "fake" / "torch" / "utils"
     package.mkdir(parents=True)
     (package / "cpp_extension.py").write_text(TORCH.format(built=str(built)))
@@ -59,19 +59,13 @@ def test_pytorch(tmp_path: Path, built: Path, passes: bool) -> None:
     assert ("kernelinfo check passed" in done.stdout) == passes
 
 
-@pytest.fixture
-def triton() -> str:
-    """A Python that has Triton: TRITON_PYTHON, or the one that runs the tests."""
-    python = os.environ.get("TRITON_PYTHON", sys.executable)
-    if subprocess.run([python, "-c", "import triton"], capture_output=True).returncode:
-        pytest.skip("triton is not installed (pip install triton, or TRITON_PYTHON)")
-    return python
-
-
-@pytest.mark.slow
-def test_triton_and_its_cache(tmp_path: Path, triton: str) -> None:
+@pytest.mark.needs("triton")
+@pytest.mark.nightly
+def test_triton_and_its_cache(tmp_path: Path) -> None:
     (tmp_path / "my_kernels.py").write_text(recipe("triton"))
-    check = recipe("triton-cache").replace("python my_kernels.py", f"{triton} my_kernels.py")
+    check = recipe("triton-cache").replace(
+        "python my_kernels.py", f"{sys.executable} my_kernels.py"
+    )
     root = str(FIXTURES.parent)
     packages = os.pathsep.join([root, *filter(None, map(str, sys.path))])
     done = command("bash", "-euc", check, folder=tmp_path, PYTHONPATH=packages)
@@ -91,7 +85,7 @@ def bazel() -> str:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("built", "passes"), [(PASSES, True), (FAILS, False)])
 def test_bazel(tmp_path: Path, bazel: str, built: Path, passes: bool) -> None:
     target = f'filegroup(name = "my_kernels", srcs = ["{built.name}"])\n'

@@ -12,11 +12,11 @@ import pytest
 from kernelinfo import __version__
 
 from ..compiling import needs_clang
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from .recipes import recipe
 
 CMAKE = shutil.which("cmake")
-needs_cmake = pytest.mark.skipif(CMAKE is None, reason="no cmake here")
+needs_cmake = pytest.mark.needs("cmake")
 PROJECT = """
 cmake_minimum_required(VERSION 3.20)
 project(kernels LANGUAGES NONE)
@@ -27,8 +27,8 @@ set_target_properties(my_kernels PROPERTIES IMPORTED_LOCATION "@LIBRARY@")
 
 @pytest.fixture
 def build(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    if CMAKE is None:
-        pytest.skip("no cmake here")
+    require("cmake")
+    assert CMAKE
     library = FIXTURES / request.param
     (tmp_path / "kernelinfo.toml").write_text('fail-on = "warning"\n')
     lines = PROJECT.replace("@LIBRARY@", library.as_posix()) + recipe("cmake")
@@ -152,7 +152,7 @@ def test_the_package_has_the_version_of_the_wheel(tmp_path: Path) -> None:
     assert (tmp_path / "seen.txt").read_text() == __version__
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 @needs_cmake
 def test_a_custom_command_is_checked_when_it_is_built(tmp_path: Path) -> None:

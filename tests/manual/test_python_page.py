@@ -15,7 +15,7 @@ import pytest
 
 import kernelinfo
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from .recipes import ROOT, recipe
 
 PAGE = ROOT / "kernelinfo" / "manual" / "python.md"
@@ -33,7 +33,7 @@ def test_every_answer_on_the_page_is_what_python_says() -> None:
 
 
 def test_the_table_of_pandas() -> None:
-    pytest.importorskip("pandas", reason="pandas is not installed")
+    require("pandas")
     known = {"report": kernelinfo.load(CODE_OBJECT)}
     *statements, shown = recipe("pandas").strip().splitlines()
     exec("\n".join(statements), known)
@@ -91,7 +91,7 @@ def test_the_users_script_has_the_whole_api() -> None:
     assert [name for name in API if not re.search(rf"\bkernelinfo\.{name}\b", text)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("checker", CHECKERS)
 def test_type_checkers_know_the_api_and_nothing_else(checker: str, tmp_path: Path) -> None:
     """pyright downloads itself when it runs first, so that a machine without it skips."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from ..conftest import require
 
 _DEVICE = (
     *("-x", "hip", "--cuda-device-only", "-nogpuinc", "-nogpulib", "-fuse-cuid=none"),
@@ -18,9 +17,7 @@ def compiled(
     version: int, folder: Path, kernels: str, *options: str, link: tuple[str, ...] = ()
 ) -> tuple[Path, Path]:
     """Assembly and linked object of one compilation."""
-    for tool in (f"clang-{version}", f"ld.lld-{version}"):
-        if shutil.which(tool) is None:
-            pytest.skip(f"{tool} is not installed")
+    require(f"clang-{version}", f"lld-{version}")
     source, text, relocatable, linked = (folder / f"k.{end}" for end in ("hip", "s", "o", "co"))
     source.write_text(kernels)
     clang = [f"clang-{version}", *_DEVICE, *options, str(source), "-o"]

@@ -4,6 +4,4 @@ from __future__ import annotations
 
 import pytest
 
-from kernelinfo.pressure.disassemblers import programs
-
-needed = pytest.mark.skipif(not programs(), reason="no llvm-objdump is installed")
+needed = pytest.mark.needs("llvm-22")

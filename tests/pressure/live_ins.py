@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -25,11 +24,6 @@ _FUNCTION = re.compile(r"^# Machine code for function (\S+?):", re.M)
 _BLOCK = re.compile(r"^bb\.(\d+)[ :.(].*?:\n(.*?)(?=^bb\.|\Z)", re.M | re.S)
 _LIVE_INS = re.compile(r"^\s*liveins: (.*)$", re.M)
 _LIVE_IN = re.compile(r"(\$\w+)(?::0x([0-9A-Fa-f]+))?")
-
-
-def missing() -> list[str]:
-    """Programs that the comparison needs and that are missing."""
-    return [tool for tool in ("clang-22", "llc-22") if shutil.which(tool) is None]
 
 
 def compiled(random: Random, target: str, kernels: int, folder: Path) -> tuple[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -37,13 +36,6 @@ class Difference(NamedTuple):
             f"{self.text}: only we write {ranges(writes & ~defined)} read {ranges(reads & ~used)},"
             f" only LLVM writes {ranges(defined & ~writes)} reads {ranges(used & ~reads)}"
         )
-
-
-def missing() -> list[str]:
-    """Missing Debian packages of the oracle."""
-    needed = {"g++": shutil.which("g++"), "libllvm22": LIBRARY.exists()}
-    needed["llvm-22-dev"] = (headers() / "llvm-22" / "llvm" / "MC").exists()
-    return [package for package, found in needed.items() if not found]
 
 
 def headers() -> Path:

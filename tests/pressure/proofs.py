@@ -15,6 +15,7 @@ from kernelinfo.pressure.measure import Measured, measure
 
 from ..conftest import CORPUS, FIXTURES
 from ..differential.compilers import Compiler
+from ..tools import missing
 from . import grep, instruction_flags, live_ins, machine_code, two_routes, upper_vgprs
 from .test_invariants import exceeded
 
@@ -36,7 +37,7 @@ _LEAST = {"llvm": 0.99, "ours": 0.98}
 def fuzzed_instructions(full: bool) -> tuple[Row, list[str]]:
     """Reads and writes of disassembled random encodings."""
     title = "reads and writes of random instructions", "LLVM 22's descriptions (MC)"
-    if absent := machine_code.missing():
+    if absent := missing("llvm-22-dev"):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally, faults, mnemonics = Counter[str](), [], 0
     for processor in PROCESSORS if full else PROCESSORS[3:8:2]:
@@ -53,7 +54,7 @@ def fuzzed_instructions(full: bool) -> tuple[Row, list[str]]:
 def written_instructions(full: bool) -> tuple[Row, list[str]]:
     """Reads and writes in every assembly text."""
     title = "reads and writes in fixtures and corpus", "LLVM 22's descriptions (MC)"
-    if absent := machine_code.missing():
+    if absent := missing("llvm-22-dev"):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally, faults = Counter[str](), []
     paths = sorted([*FIXTURES.glob("assembly/*.s"), *CORPUS.rglob("*.s")])
@@ -95,7 +96,7 @@ def _counted(tally: Counter[str], faults: list[str]) -> str:
 def blocks(full: bool) -> tuple[Row, list[str]]:
     """Live-in registers of labelled blocks, and loops."""
     title = "registers live at labelled blocks of random kernels", "llc 22 after branch relaxation"
-    if absent := live_ins.missing():
+    if absent := missing("clang-22", "llvm-22"):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally = Counter[str]()
     for target in live_ins.TARGETS:
@@ -181,10 +182,10 @@ def _units(
 def routes(full: bool) -> tuple[Row, list[str]]:
     """Text and object of one compilation; the text also with data words."""
     title = "instructions, registers used and live of kernels as text", "their objects"
-    if absent := two_routes.missing():
+    if absent := missing(*two_routes.NEEDED):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally, faults = Counter[str](), list[str]()
-    compilers = [one for one in two_routes.COMPILERS if not one.missing()]
+    compilers = [one for one in two_routes.COMPILERS if not missing(*one.needed)]
     for _, random, text, linked in _units(100 if full else 4, 30 if full else 5, compilers):
         faults += two_routes.compare(text, linked, tally)
         data = text.with_name("data.s")
@@ -207,7 +208,7 @@ def routes(full: bool) -> tuple[Row, list[str]]:
 def symbols(full: bool) -> tuple[Row, list[str]]:
     """Objects assembled by llvm-mc from texts with symbols inside functions."""
     title = "instructions of objects with symbols inside functions", "llvm-objdump 22"
-    if absent := two_routes.missing():
+    if absent := missing(*two_routes.NEEDED):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally, faults = Counter[str](), list[str]()
     for target, random, text, _ in _units(34 if full else 1, 3, [two_routes.COMPILERS[2]]):
@@ -226,7 +227,7 @@ def symbols(full: bool) -> tuple[Row, list[str]]:
 def broken(full: bool) -> tuple[Row, list[str]]:
     """Objects with words that no disassembler knows."""
     title = "objects with an undecodable word at a random place of each kernel", "never exact"
-    if absent := two_routes.missing():
+    if absent := missing(*two_routes.NEEDED):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     kernels, objects, faults = 0, 0, list[str]()
     for target, random, _, linked in _units(25 if full else 1, 3, [two_routes.COMPILERS[2]]):
@@ -248,7 +249,7 @@ def broken(full: bool) -> tuple[Row, list[str]]:
 def upper(full: bool) -> tuple[Row, list[str]]:
     """Registers above v255 on gfx1250, by the mode and by LLVM's comments."""
     title = "VGPRs above v255 of random gfx1250 instructions", "llvm-objdump 22's comments"
-    if absent := [*machine_code.missing(), *two_routes.missing()]:
+    if absent := missing("llvm-22-dev", *two_routes.NEEDED):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     lines = machine_code.fuzzed("gfx1250", 3, 6 if full else 1, 3_000_000 if full else 200_000)
     with tempfile.TemporaryDirectory() as folder:
@@ -262,7 +263,7 @@ def classes(full: bool) -> tuple[Row, list[str]]:
         "classes of opcodes and of random instructions",
         "LLVM 22's flags (TSFlags)",
     )
-    if absent := machine_code.missing():
+    if absent := missing("llvm-22-dev"):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     reasons: dict[str, int] = {}
     opcodes = list(instruction_flags.opcodes())
@@ -284,7 +285,7 @@ def classes(full: bool) -> tuple[Row, list[str]]:
 def grepped(full: bool) -> tuple[Row, list[str]]:
     """Counts of matrix, LDS, loads by width, stores, atomics, waits and barriers."""
     title = "instructions by class: our own kernels, Triton's, librocrand's", "grep"
-    if absent := two_routes.missing():
+    if absent := missing(*two_routes.NEEDED):
         return (*title, f"not run: {', '.join(absent)} missing"), []
     tally, faults = Counter[str](), list[str]()
     with tempfile.TemporaryDirectory() as name:
@@ -293,7 +294,7 @@ def grepped(full: bool) -> tuple[Row, list[str]]:
             built = grep.compiled(Random(f"own {target}"), target, 40 if full else 8, folder)
             faults += grep.differences(built[0], grep.of_text(built[0]), folder, tally)
             faults += grep.differences(built[1], grep.of_object(built[1]), folder, tally)
-        triton = [one for one in two_routes.COMPILERS[3:] if not one.missing()]
+        triton = [one for one in two_routes.COMPILERS[3:] if not missing(*one.needed)]
         for _, _, text, linked in _units(20 if full else 2, 4, triton) if triton else ():
             faults += grep.differences(text, grep.of_text(text), folder, tally)
             faults += grep.differences(linked, grep.of_object(linked), folder, tally)

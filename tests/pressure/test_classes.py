@@ -16,7 +16,7 @@ from kernelinfo.pressure.instructions import effect, operation
 from kernelinfo.pressure.measure import Measured, measure
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
-from . import instruction_flags, machine_code
+from . import instruction_flags
 
 EXAMPLES: dict[InstructionClass, str] = {
     "vector": "v_add_f32_e32 v0, v1, v2; v_cndmask_b32_e64 v0, v1, v2, s[0:1]; "
@@ -126,16 +126,15 @@ def test_classes_add_up_in_fixtures(path: Path) -> None:
 
 
 @needs_corpus
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_classes_add_up_in_the_corpus() -> None:
     assert sum(map(added_up, sorted(CORPUS.rglob("*.s")))) > 1000
 
 
-@pytest.mark.slow
+@pytest.mark.needs("llvm-22-dev")
+@pytest.mark.nightly
 def test_classes_are_those_of_llvms_flags() -> None:
     """A sample; `python -m tests.pressure --full` tries three times as many words."""
-    if absent := machine_code.missing():
-        pytest.skip(f"not installed: {', '.join(absent)}")
     reasons: dict[str, int] = {}
     assert list(instruction_flags.unexplained(instruction_flags.opcodes(), reasons)) == []
     mnemonics = set()

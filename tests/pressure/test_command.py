@@ -15,7 +15,6 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import kernelinfo
-from kernelinfo.pressure.disassemblers import programs
 
 from ..conftest import FIXTURES
 from ..test_golden import OCCUPANCY, VARIETY, compare, run
@@ -87,11 +86,15 @@ def test_json_is_what_its_schema_says(path: str) -> None:
         assert sum(block["instructions"] for block in kernel["blocks"]) == kernel["instructions"]
 
 
-@pytest.mark.parametrize("path", [LINES, "code_object/tiny-lines-clang22-gfx90a.co"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        LINES,
+        pytest.param("code_object/tiny-lines-clang22-gfx90a.co", marks=disassembler.needed),
+    ],
+)
 def test_source_lines_add_up_to_the_kernel(path: str, tmp_path: Path) -> None:
     """Instructions of line 0 have their own row."""
-    if path is not LINES and not programs():
-        pytest.skip("no llvm-objdump is installed")
     given = path
     if path is LINES:
         text = (FIXTURES / LINES).read_text("utf-8")
@@ -194,7 +197,7 @@ def test_hand_written_registers_are_evaluated() -> None:
     assert kernel["exact"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @disassembler.needed
 def test_a_code_object_says_what_its_assembly_says() -> None:
     text, _, _ = run("pressure", SAMPLE, "--format", "csv")
@@ -208,7 +211,7 @@ def test_a_code_object_says_what_its_assembly_says() -> None:
     assert both[0] == both[1]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @disassembler.needed
 def test_a_code_object_has_source_lines_by_its_debug_information() -> None:
     out, _, code = run("pressure", "code_object/tiny-lines-clang22-gfx90a.co", "add")
@@ -285,7 +288,7 @@ def seconds(program: str) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_explain_takes_at_most_half_as_long_again() -> None:
     """A kernel of 913 instructions with and without live registers. The least of 15 alternating
     runs."""

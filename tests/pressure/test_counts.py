@@ -106,19 +106,19 @@ def test_classes_add_up_in_all_fixtures() -> None:
 
 
 @needs_corpus
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_classes_add_up_in_the_corpus() -> None:
     assert added_up([str(CORPUS)]) > 3000
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(not LIBRARY.exists(), reason="librocrand is not installed")
+@pytest.mark.needs("librocrand", "llvm-22")
+@pytest.mark.nightly
 def test_classes_add_up_in_a_library() -> None:
     assert added_up([str(LIBRARY)]) > 500
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(bool(two_routes.missing()), reason="clang, lld or llvm-objdump 22 is missing")
+@two_routes.needed
+@pytest.mark.nightly
 def test_counts_equal_grep() -> None:
     (_, _, found), faults = proofs.grepped(full=False)
     assert faults == []

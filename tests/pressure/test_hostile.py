@@ -60,14 +60,14 @@ def _names() -> list[str]:
     return re.findall(r"(?m)^w\('([\w-]+)'", text)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.skipif(not SCRIPT.exists(), reason="the shared corpus is not next to this checkout")
 @pytest.mark.parametrize("name", _names())
 def test_the_shipped_attacks(name: str, shipped: Path) -> None:
     check(shipped / f"{name}.s")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LARGE)
 def test_large_graphs_and_texts(name: str, tmp_path: Path) -> None:
     path = tmp_path / "k.s"
@@ -75,7 +75,7 @@ def test_large_graphs_and_texts(name: str, tmp_path: Path) -> None:
     check(path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", LARGEST)
 def test_the_largest_graphs_fit_into_512_mib(name: str, tmp_path: Path) -> None:
     """Flat arrays hold the blocks; an object for each would take twice as much."""
@@ -86,7 +86,7 @@ def test_the_largest_graphs_fit_into_512_mib(name: str, tmp_path: Path) -> None:
     assert "instructions" in out
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["self loops", "a million instructions"])
 def test_json_of_the_largest_graphs_fits_into_512_mib(name: str, tmp_path: Path) -> None:
     """Records of 300,000 loops and blocks are not text and documents at once."""
@@ -100,7 +100,7 @@ def test_json_of_the_largest_graphs_fits_into_512_mib(name: str, tmp_path: Path)
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=() if number % 7 == 0 else pytest.mark.slow)
+        pytest.param(name, marks=() if number % 7 == 0 else pytest.mark.nightly)
         for number, name in enumerate(SMALL)
     ],
 )

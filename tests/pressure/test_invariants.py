@@ -44,7 +44,7 @@ def test_no_more_is_live_than_is_used(path: Path) -> None:
     assert [line for one in found.values() for line in exceeded(one)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @disassembler.needed
 @pytest.mark.parametrize("path", PAIRS[::4], ids=lambda path: path.stem)
 def test_text_and_object_of_one_compilation_have_the_same_peak(path: Path, tmp_path: Path) -> None:

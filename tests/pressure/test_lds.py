@@ -15,7 +15,7 @@ from kernelinfo.reading.data import Data
 from ..test_golden import run
 from .compiled import compiled
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 _SOURCE = """
 #define __global__ __attribute__((global))

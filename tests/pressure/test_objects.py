@@ -20,7 +20,7 @@ from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.registers import ranges
 from kernelinfo.reading.data import Data
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from ..test_golden import run
 from . import disassembler
 from .reading import function_of
@@ -52,16 +52,16 @@ def only(monkeypatch: pytest.MonkeyPatch, folder: Path, *versions: int, root: st
     if os.path.exists("/opt/rocm/llvm/bin/llvm-objdump"):
         pytest.skip("ROCm is installed where it is always found")
     for version in versions:
+        require(f"llvm-{version}")
         program = shutil.which(f"llvm-objdump-{version}")
-        if program is None:
-            pytest.skip(f"llvm-objdump-{version} is not installed")
+        assert program
         (folder / f"llvm-objdump-{version}").symlink_to(program)
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.setenv("ROCM_PATH", root)
     monkeypatch.delenv("LLVM_OBJDUMP", raising=False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @disassembler.needed
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_text_and_object_say_the_same(text: Path) -> None:
@@ -70,7 +70,7 @@ def test_text_and_object_say_the_same(text: Path) -> None:
     assert of_text["Exact"] == "True"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @disassembler.needed
 def test_a_symbol_inside_a_function_is_a_label() -> None:
     found = row(FIXTURES / "pressure" / "labels.o")
@@ -95,7 +95,7 @@ def test_functions_are_found_where_objcopy_removed_a_section() -> None:
     assert found == [*function_code(Data.of(before), names)]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_newest_disassembler_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """ROCm's program has no version in its name, so the program is asked."""
     rocm = tmp_path / "rocm" / "llvm" / "bin"
@@ -105,7 +105,7 @@ def test_the_newest_disassembler_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert row(FIXTURES / "pressure" / "carries.o")["Instructions"] == "10"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_where_one_cannot_decode_the_next_is_tried(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -114,7 +114,7 @@ def test_where_one_cannot_decode_the_next_is_tried(
     assert reasons(FIXTURES / "pressure" / "carries.o") == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", ["carries.o", "carries.s"])
 def test_words_that_none_can_decode_are_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
@@ -126,7 +126,7 @@ def test_words_that_none_can_decode_are_told(
     assert "no llvm-objdump that is installed knows what they encode" in " ".join(out.split())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("name", "needed"), [("variety-clang22-gfx950", 20), ("upper", 21)])
 def test_a_disassembler_that_is_too_old_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, needed: int
@@ -180,7 +180,7 @@ def written(tmp_path: Path, name: str, *changes: tuple[str, str]) -> Path:
 WORDS = "\t.long 0x7e0e0301\n\t.long 0xd2850008, 0x00020307\n"
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @disassembler.needed
 @pytest.mark.parametrize(
     "data",

@@ -8,20 +8,17 @@ from random import Random
 
 import pytest
 
-from tests.conftest import FIXTURES
+from tests.conftest import FIXTURES, require
 
 from . import live_ins, machine_code, proofs, two_routes, upper_vgprs
 
-pytestmark = pytest.mark.slow
-needs_llc = pytest.mark.skipif(
-    bool(live_ins.missing()), reason=f"not installed: {', '.join(live_ins.missing())}"
-)
+pytestmark = pytest.mark.nightly
+needs_llc = pytest.mark.needs("clang-22", "llvm-22")
 
 
 @pytest.fixture(scope="module")
 def oracle() -> str:
-    if absent := machine_code.missing():
-        pytest.skip(f"not installed: {', '.join(absent)}")
+    require("llvm-22-dev")
     return machine_code.program()
 
 
@@ -61,9 +58,7 @@ def test_blocks_begin_with_the_registers_that_llvm_lists(target: str) -> None:
         assert both >= 0.97 * (both + tally[f"ours {letter}"])
 
 
-@pytest.mark.skipif(
-    bool(two_routes.missing()), reason=f"not installed: {', '.join(two_routes.missing())}"
-)
+@two_routes.needed
 @pytest.mark.parametrize("proof", ["symbols", "routes", "broken"])
 def test_code_objects_are_read_as_llvm_disassembles_them(proof: str) -> None:
     (_, _, found), faults = proofs.ALL[proof](False)
@@ -104,9 +99,7 @@ scratch_store_b32 off, v2, s3
 """
 
 
-@pytest.mark.skipif(
-    bool(two_routes.missing()), reason=f"not installed: {', '.join(two_routes.missing())}"
-)
+@two_routes.needed
 def test_upper_registers_are_those_of_llvms_comments(tmp_path: Path) -> None:
     count, faults = upper_vgprs.compared(_OF_EACH_FORMAT.splitlines(), tmp_path)
     assert faults == []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from random import Random
@@ -104,11 +103,8 @@ def functions_of(path: Path) -> dict[str, LiveFunction]:
     return dict(zip(symbols, found, strict=True))
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    bool(two_routes.missing()) or shutil.which(SYMBOLIZER) is None,
-    reason="clang, lld, llvm-objdump or llvm-symbolizer 22 is missing",
-)
+@pytest.mark.nightly
+@two_routes.needed
 def test_lines_are_those_of_the_symbolizer_and_of_the_text(tmp_path: Path) -> None:
     compared = 0
     for target in grep.TARGETS:

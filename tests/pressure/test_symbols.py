@@ -11,7 +11,7 @@ from .compiled import compiled
 from .disassembler import needed
 from .test_invariants import peaks
 
-pytestmark = [pytest.mark.slow, needed]
+pytestmark = [pytest.mark.nightly, needed]
 
 _SOURCE = """
 #define __global__ __attribute__((global))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import tempfile
 from collections import Counter
@@ -13,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple, cast
 
+import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
@@ -42,10 +42,9 @@ _BRANCH = re.compile(r"s_c?branch\S*")
 _CODE = re.compile(r"^\t(?!;)[a-z]\w+[ \t].*(?<!:)$|^\ts_endpgm$")
 
 
-def missing() -> list[str]:
-    """Programs that every comparison here needs and that are missing."""
-    tools = ("clang-22", "ld.lld-22", "llvm-mc-22", OBJDUMP)
-    return [tool for tool in tools if shutil.which(tool) is None]
+NEEDED = ("clang-22", "lld-22", "llvm-22")
+"""Tools (tests/tools.toml) of every comparison here."""
+needed = pytest.mark.needs(*NEEDED)
 
 
 @dataclass(frozen=True, slots=True)

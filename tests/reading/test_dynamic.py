@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from struct import pack_into
@@ -111,11 +110,10 @@ def test_lds_that_is_reached_and_not_reserved_is_sized_at_launch(target: str) ->
     assert all(kernel.occupancy().exact for kernel in linked.values())
 
 
+@pytest.mark.needs("llvm-22")
 @pytest.mark.parametrize("command", ["explain", "pressure"])
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1201"])
 def test_explain_and_pressure_read_the_code_of_an_object(command: str, target: str) -> None:
-    if not any(shutil.which(name) for name in ("llvm-objdump-22", "llvm-objdump-19")):
-        pytest.skip("llvm-objdump is not installed")
     path = f"code_object/launched-lds-clang22-{target}.co"
     words = "LDS reached and none reserved: sized at launch, see --dynamic-lds"
     for symbol in ("sized_at_launch", "reserved", "exchanged", "without"):
@@ -178,14 +176,13 @@ def test_instructions_are_found_behind_what_a_log_puts_before_lines() -> None:
     assert kernels(logged.encode())["k"].traits.numbers.dynamic_lds
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
+@pytest.mark.needs("llvm-22")
 @pytest.mark.parametrize("block", [0, 16, 32])
 @pytest.mark.parametrize("target", ["gfx1200", "gfx1201", "gfx1250"])
 @pytest.mark.parametrize("system", ["amdpal", "amdhsa"])
 def test_the_compilers_own_number(target: str, block: int, system: str, tmp_path: Path) -> None:
     """llc's kernels of any number of VGPRs that such blocks can hold."""
-    if shutil.which("llc-22") is None:
-        pytest.skip("llc-22 is not installed")
     convention = "amdgpu_cs" if system == "amdpal" else "amdgpu_kernel"
     most = 8 * block if block else 256
     dynamic = f'"amdgpu-dynamic-vgpr-block-size"="{block}"' if block else ""

@@ -94,7 +94,7 @@ print(kernels, int(open("/proc/self/status").read().partition("VmHWM:")[2].split
 """
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_text_takes_memory_for_its_kernels_not_for_its_length(tmp_path: Path) -> None:
     module = (FIXTURES / "assembly" / "spills-clang22-gfx90a.s").read_bytes()
     copies, padding = 40, b"\ts_nop 0\n" * (1 << 18)

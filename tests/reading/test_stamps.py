@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from itertools import permutations
 from pathlib import Path
@@ -62,9 +61,7 @@ ASSEMBLER = ("llvm-mc-22", "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx90a", "-filety
 NAMES = ("Debian clang version 15.0.5", "Debian clang version 15.0.7", "Debian clang version 3.9")
 
 
-@pytest.mark.skipif(
-    not all(map(shutil.which, ("llvm-mc-22", "ld.lld-22"))), reason="LLVM 22 is not installed"
-)
+@pytest.mark.needs("llvm-22", "lld-22")
 @pytest.mark.parametrize("order", list(permutations(NAMES)))
 def test_every_stamp_of_a_linked_object_is_kept(order: tuple[str, ...], tmp_path: Path) -> None:
     objects = []

@@ -12,7 +12,7 @@ import pytest
 
 from kernelinfo.render.paint import cells
 
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from ..fleet.scans import scan
 from ..test_golden import run
 
@@ -255,7 +255,7 @@ def test_a_diff_pairs_configurations_and_names_the_one_that_moved(caches: Path, 
 
 
 def test_a_trend_names_the_configuration_that_moved(caches: Path) -> None:
-    pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+    require("duckdb")
     for build in ("old", "new"):
         scan(caches / build, to=caches / "fleet", build=build)
     asked = ("trend", "fleet", "--builds", "old,new")
@@ -266,7 +266,7 @@ def test_a_trend_names_the_configuration_that_moved(caches: Path) -> None:
 
 def test_top_of_a_diff_and_a_trend_counts_folded_rows(tmp_path: Path) -> None:
     """A row that four libraries share counts once."""
-    pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
+    require("duckdb")
     for build, version in (("old", 19), ("new", 22)):
         (tmp_path / build).mkdir()
         for number in range(4):

@@ -127,7 +127,7 @@ def test_no_two_kernels_have_one_short_name(names: dict[str, str]) -> None:
     assert len(set(found.values())) == len(names) or clashing
 
 
-@pytest.mark.skipif(not LIBRARY.exists(), reason="Debian's librocsparse0 is not installed")
+@pytest.mark.needs("librocsparse")
 def test_a_whole_library_is_told_apart() -> None:
     """Its descriptors' symbols, without the cost of reading all of it."""
     with LIBRARY.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:

@@ -21,7 +21,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.kernel.rows import row
 from kernelinfo.render import View, renderer
 from kernelinfo.render.csv import line
-from tests.conftest import FIXTURES, every_file
+from tests.conftest import FIXTURES, every_file, require
 from tests.test_golden import run
 
 SCHEMA = json.loads(
@@ -112,14 +112,13 @@ def test_rows_of_libraries_have_the_numbers_of_the_document(library: str) -> Non
     """The first thousand kernels; many state the same numbers. `python -m
     tests.render.test_rows` tries all of librocsparse."""
     path = LIBRARIES / f"lib{library}"
-    if not path.exists():
-        pytest.skip(f"{path.name} is not installed")
+    require(f"lib{library}".partition(".")[0])
     report = Report.of(islice(analyse([str(path)], Options()), 1000))
     assert len(report.results) > 500
     assert_documented(report)
 
 
-@pytest.mark.skipif(not LIBRARY.exists(), reason="librocsparse is not installed")
+@pytest.mark.needs("librocsparse")
 def test_no_two_kernels_of_a_library_share_a_key() -> None:
     """Keys of the first 10,000 kernels; `python -m tests.render.test_rows` tries all 88,137."""
     assert max(keys_of_library(10_000).values()) == 1

@@ -10,7 +10,7 @@ from .patterns import Use, patterns, slow
 
 for extra in ("duckdb", "fsspec", "dask"):
     pytest.importorskip(extra, reason="the patterns of every module need every extra")
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 VARIABLES = {
     "fleet/listing.py: fits": "a user's glob, by `glob.translate`",

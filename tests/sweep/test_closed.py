@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 
@@ -25,13 +24,8 @@ from .test_processes import script
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs of these tests are scripts")
 
 COMPILERS = [
-    pytest.param(
-        name, marks=pytest.mark.skipif(not is_here, reason=f"{name} is not installed"), id=name
-    )
-    for name, is_here in (
-        *((f"clang-{version}", shutil.which(f"clang-{version}")) for version in (15, 19, 22)),
-        ("llvmlite", find_spec("llvmlite")),
-    )
+    pytest.param(name, marks=pytest.mark.needs(name), id=name)
+    for name in ("clang-15", "clang-19", "clang-22", "llvmlite")
 ]
 
 IR = """\
@@ -173,7 +167,7 @@ def test_the_watch_sees_a_reader(tmp_path: Path) -> None:
     assert watched.is_opened
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_the_traps_leave_a_mark(tmp_path: Path) -> None:
     mark = tmp_path / "mark"
@@ -212,7 +206,7 @@ def test_the_traps_leave_a_mark(tmp_path: Path) -> None:
     assert "llvm-symbolizer" in mark.read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 @pytest.mark.parametrize("compiler", COMPILERS)
 @pytest.mark.parametrize("name", HOSTILE)
@@ -238,7 +232,7 @@ def test_ir_runs_nothing_and_opens_nothing(
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 @pytest.mark.parametrize("entries", [":{}", ".:{}", "bin:{}", "{}:"])
 def test_no_compiler_of_the_current_folder_is_found(

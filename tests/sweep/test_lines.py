@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from random import Random
 
@@ -12,6 +11,7 @@ from kernelinfo.variants.lines import lines
 from kernelinfo.variants.nouns import SIZES, WAVES, Asked, Language
 
 from ..compiling import bitcode, needs_clang
+from ..conftest import require
 from ..test_golden import run
 from . import printed
 from .test_sweep import KERNELS, swept
@@ -71,7 +71,7 @@ def test_a_line_states_the_attributes(
     assert [line.written for line in found] == expected
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_an_ignored_wish_gives_no_line(tmp_path: Path) -> None:
     path = bitcode(KERNELS.replace("BOUND", ""), tmp_path / "k.bc")
@@ -84,7 +84,7 @@ def test_an_ignored_wish_gives_no_line(tmp_path: Path) -> None:
     assert "amdgpu_waves_per_eu" not in out
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_fewer_waves_are_left_out_unless_they_save(tmp_path: Path) -> None:
     path = bitcode(KERNELS.replace("BOUND", ""), tmp_path / "k.bc")
@@ -97,7 +97,7 @@ def test_fewer_waves_are_left_out_unless_they_save(tmp_path: Path) -> None:
             assert found >= waves or scratch < base["kernel"]["used"]["scratch_bytes_per_lane"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_several_files(tmp_path: Path) -> None:
     first = bitcode(KERNELS.replace("BOUND", ""), tmp_path / "a.bc")
@@ -116,15 +116,14 @@ def test_several_files(tmp_path: Path) -> None:
     assert len(err.splitlines()) == 2
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("compiler", printed.TARGETS)
 def test_printed_lines_give_their_rows(compiler: str, tmp_path: Path) -> None:
     """One module; `python -m tests.sweep --lines 200` tries more.
 
     clang 15 and 19 spill other registers of `k2` if the other kernels are changed, too.
     """
-    if shutil.which(compiler) is None:
-        pytest.skip(f"{compiler} is not installed")
+    require(compiler)
     found = printed.run(compiler, "gfx90a", Random(6), tmp_path / "module")
     assert found.differences == []
     assert found.lines

@@ -11,7 +11,7 @@ import pytest
 from ..conftest import FIXTURES
 from ..test_golden import run
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 PAGE = Path(__file__).parent.parent.parent / "kernelinfo" / "manual" / "sweep.md"
 VERSIONS = {"19": "19.1.7", "22": "22.1.8"}

@@ -124,7 +124,7 @@ def test_an_interrupted_sweep_leaves_nothing_behind(tmp_path: Path, number: sign
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="/proc is not here")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 @needs_proc
 def test_signals_at_random_moments(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_signals_at_random_moments(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "in") == ["k.bc"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 @needs_proc
 def test_a_compiler_that_hangs_ends_by_its_limit_after_sigkill(tmp_path: Path) -> None:

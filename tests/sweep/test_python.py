@@ -40,7 +40,7 @@ def test_the_manual_promises_only_what_exists(page: Path) -> None:
     assert set(promised) <= {*dir(kernelinfo), "triton"}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_a_kernel_is_swept(tmp_path: Path) -> None:
     path = bitcode(KERNEL + 'extern "C" __global__ void idle() {}', tmp_path / "k.bc")
@@ -55,7 +55,7 @@ def test_a_kernel_is_swept(tmp_path: Path) -> None:
     assert not found.has_failed
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_a_source_is_swept_as_by_the_command(tmp_path: Path) -> None:
     (tmp_path / "size.h").write_text("#define SIZE 3\n")
@@ -99,7 +99,7 @@ def test_a_source_is_swept_as_by_the_command(tmp_path: Path) -> None:
         kernelinfo.sweep(tmp_path / "k.bc", flags=flags)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_errors_are_those_of_the_library(tmp_path: Path) -> None:
     path = bitcode(KERNEL, tmp_path / "k.bc")

@@ -56,7 +56,7 @@ def written(compiler: str, target: str, flags: Sequence[str], source: Path, fold
     return str(path)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("compiler", "target", "source", "flags"),
     [
@@ -89,7 +89,7 @@ def test_a_source_equals_the_bitcode_of_its_compiler(
     assert " ".join(BITCODE) in told[1]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize(("compiler", "target", "paths", "flags"), OF_COMMANDS)
 def test_the_first_row_of_each_source_is_its_assembly(
     compiler: str, target: str, paths: list[str], flags: tuple[str, ...], tmp_path: Path
@@ -108,7 +108,7 @@ def test_the_first_row_of_each_source_is_its_assembly(
         assert first == truth, path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_the_first_row_is_the_report_of_the_source() -> None:
     end = ("--arch", "gfx90a", "--compiler", "clang++-22", "--", *CLOSED, "-DFREESTANDING")
@@ -120,7 +120,7 @@ def test_the_first_row_is_the_report_of_the_source() -> None:
         assert (one["level"], one["level_from"]) == (level, "reproduced")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_a_level_and_llvm_options_reach_the_source_too() -> None:
     option = "-amdgpu-sched-strategy=max-ilp"
@@ -150,7 +150,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 def test_compile_commands_and_a_file_next_to_the_source(folder: Path) -> None:
     """`k.s` is of another build: only the source's own assembly is compared."""
@@ -166,7 +166,7 @@ def test_compile_commands_and_a_file_next_to_the_source(folder: Path) -> None:
     assert sorted(folder.iterdir()) == before
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @needs_clang
 @pytest.mark.parametrize(
     ("source", "line"),

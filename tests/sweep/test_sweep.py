@@ -27,7 +27,7 @@ from .proof import TARGETS
 from .proof import run as compare_with_source
 from .test_processes import script
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 PACKAGE = Path(kernelinfo.__path__[0])
 KERNELS = """
@@ -344,7 +344,7 @@ def test_the_compiler_is_looked_for_in_order(
 
 
 @needs_clang
-@pytest.mark.skipif(find_spec("llvmlite") is None, reason="llvmlite is not installed")
+@pytest.mark.needs("llvmlite")
 def test_llvmlite_gives_the_same(build: Path) -> None:
     arguments = (str(build / "kernels.bc"), "--waves", "8")
     by_clang, by_llvmlite = swept(*arguments), swept(*arguments, "--compiler", "llvmlite")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import runpy
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,16 @@ import pytest
 import kernelinfo
 import kernelinfo.triton as of_triton
 
+from ..conftest import require
 from ..manual.recipes import recipe
 from ..watch.watching import watching
 
-triton = pytest.importorskip("triton", reason="Triton is not installed: pip install triton")
+require("triton")
+triton = import_module("triton")
 
 from .kernels import MATMUL, SIGNATURE, STRICT, TARGETS  # noqa: E402  # needs Triton
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 @pytest.fixture(autouse=True)

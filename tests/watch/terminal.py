@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import time
@@ -17,12 +16,10 @@ import pytest
 
 from ..conftest import FIXTURES
 
-needs_terminal = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
-needs_compiler = pytest.mark.skipif(
-    shutil.which("clang++-22") is None, reason="clang++-22 is not installed"
-)
-needs_ninja = pytest.mark.skipif(shutil.which("ninja") is None, reason="ninja is not installed")
-needs_vim = pytest.mark.skipif(shutil.which("vim") is None, reason="vim is not installed")
+needs_terminal = pytest.mark.needs("tmux")
+needs_compiler = pytest.mark.needs("clang-22")
+needs_ninja = pytest.mark.needs("ninja")
+needs_vim = pytest.mark.needs("vim")
 
 PATIENCE = 90.0
 """Seconds that a busy machine may take."""

@@ -326,7 +326,7 @@ def symbols_of(look: Document) -> list[str]:
     return [one["row"]["Symbol"] for one in look["kernels"]]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_of_3000_objects_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     content = (FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").read_bytes()
     for number in range(3000):
@@ -396,8 +396,8 @@ def test_vs_code_reads_its_lines(build: Path) -> None:
     assert told.groups() == ("k.hip", "8", "3", "error", "unknown type name 'flat'")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("nvim") is None, reason="Neovim is not installed")
+@pytest.mark.nightly
+@pytest.mark.needs("nvim")
 def test_neovim_shows_the_peaks(tmp_path: Path) -> None:
     """The manual's recipe, loaded by Neovim: one diagnostic a kernel, at the line of its peak."""
     (tmp_path / "watch.lua").write_text(recipe("neovim-watch"))

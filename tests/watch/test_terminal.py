@@ -239,7 +239,7 @@ def test_a_folder_that_is_deleted_and_made_again(tmp_path: Path) -> None:
         assert "moved  ldsbound" in shown.until("look 3 at")
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_one_of_3000_objects_changes(tmp_path: Path) -> None:
     objects = FIXTURES / "code_object"
     build = tmp_path / "build"

@@ -55,7 +55,7 @@ def test_kernels_of_each_target(row: dict[str, str]) -> None:
     assert Counter({found.target: len(found.kernels)}) == expected
 
 
-@pytest.mark.skipif(READELF is None, reason="llvm-readelf-22 is not installed")
+@pytest.mark.needs("llvm-22")
 @pytest.mark.parametrize("row", OBJECTS, ids=lambda row: row["file"])
 def test_numbers_are_those_of_readelf(row: dict[str, str]) -> None:
     path = CORPUS / row["file"]

@@ -66,7 +66,7 @@ def test_markers_of_a_preprocessor_move_the_line(suffix: str) -> None:
 
 
 @needs_corpus
-@pytest.mark.skipif(OBJCOPY is None, reason="llvm-objcopy is not installed")
+@pytest.mark.needs("llvm-22")
 def test_compressed_sections(tmp_path: Path) -> None:
     assert OBJCOPY is not None
     path, packed = CORPUS / "debug" / "small-g-llvm22.co", tmp_path / "packed.co"

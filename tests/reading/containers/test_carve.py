@@ -127,7 +127,7 @@ def test_large_files_of_folders_are_left_out_and_counted(tmp_path: Path) -> None
 READELF = shutil.which("llvm-readelf-22") or shutil.which("llvm-readelf")
 
 
-@pytest.mark.skipif(READELF is None, reason="no llvm-readelf to say what is an ELF file")
+@pytest.mark.needs("llvm-22")
 def test_each_find_in_system_libraries_is_an_elf_file(tmp_path: Path) -> None:
     """A sample; all of /usr/lib was searched by hand."""
     libraries = Path("/usr/lib/x86_64-linux-gnu")

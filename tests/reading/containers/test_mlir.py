@@ -147,11 +147,12 @@ def test_random_damage_never_raises() -> None:
             opened(bytes(broken))
 
 
-@pytest.mark.slow
+@pytest.mark.needs("mlir-opt-22", "lld-22")
+@pytest.mark.nightly
 def test_what_mlir_itself_prints(tmp_path: Path) -> None:
     """Debian's mlir-22-tools, with a folder of ROCm's names around Debian's linker."""
-    if (mlir_opt := shutil.which("mlir-opt-22")) is None:
-        pytest.skip("mlir-opt-22 is not installed")
+    mlir_opt = shutil.which("mlir-opt-22")
+    assert mlir_opt
     source = tmp_path / "k.mlir"
     source.write_text(
         "module attributes {gpu.container_module} {\n"
