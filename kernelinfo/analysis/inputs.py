@@ -13,8 +13,9 @@ from kernelinfo.kernel import Repeat, counted, grouped
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
-from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
+from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Missing, Note, Problem
 from kernelinfo.reading.containers import open_bytes, open_paths
+from kernelinfo.reading.containers.files import Seen
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import text_of
 from kernelinfo.reading.facts import Module, ReadFilter
@@ -51,7 +52,7 @@ class PathCounts:
         self.folders: set[str] = set()
         """Folders of files with chosen kernels."""
         self.repeated = 0
-        """Number of code objects that repeat an earlier one."""
+        """Number of code objects that repeat an earlier one, and of files that are read already."""
         self.leftovers: list[Problem] = []
         """Problems of files that a compiler leaves next to its output."""
         self.missing: list[Missing] = []
@@ -283,20 +284,30 @@ def run(
     *,
     required: bool = True,
 ) -> Iterator[Subject | Problem]:
-    """Subjects and problems of each path, in the order of reading. Updates `counts`."""
-    among = tuple(one.path for one in counts) if required else ()
+    """Subjects and problems of each path, in the order of reading; each file once. Updates
+    `counts`."""
+    among, seen = tuple(one.path for one in counts) if required else (), Seen()
     for one in counts:
-        for found in opened(one.path, options, required=required, among=among):
+        for found in opened(one.path, options, required=required, among=among, seen=seen):
             yield from read_found(found, one, read)
 
 
 def opened(
-    path: str, options: Options, *, required: bool = True, among: Sequence[str] = ()
+    path: str,
+    options: Options,
+    *,
+    required: bool = True,
+    among: Sequence[str] = (),
+    seen: Seen | None = None,
 ) -> Iterator[Found]:
-    """Code and problems of a path; of a source the assembly that it is compiled to."""
+    """Code and problems of a path; of a source the assembly that it is compiled to.
+
+    `among` are the paths of the run, `seen` the files that it has read."""
     compiled = [one for one in options.compiled if one.path == path]
     if not compiled:
-        yield from open_paths([path], required=required, among=among, within=options.bounds)
+        yield from open_paths(
+            [path], required=required, among=among, within=options.bounds, seen=seen
+        )
     for one in compiled:
         if one.error is not None:
             yield Problem(path, one.error.removeprefix(f"{path}: "))
@@ -315,6 +326,9 @@ def read_found(
     before = counts.found
     if isinstance(found, Elsewhere):
         counts.found += 1
+        return
+    if isinstance(found, Again):
+        counts.repeated += 1
         return
     if isinstance(found, Missing):
         counts.missing.append(found)

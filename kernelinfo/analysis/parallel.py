@@ -17,9 +17,9 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.pool import Pool
 from kernelinfo.kernel import Item, Result
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Blob, Found, Note, Problem
+from kernelinfo.reading.blob import Again, Blob, Found, Note, Problem
 from kernelinfo.reading.containers import files
-from kernelinfo.reading.containers.files import File
+from kernelinfo.reading.containers.files import File, Seen
 
 Rows = Callable[[Iterable[Item]], Iterator[str]]
 """Kernels -> text. Texts of successive kernels join; the function can be pickled."""
@@ -44,7 +44,7 @@ class ReadTask(NamedTuple):
 
     path: str
     """The path as given by the user."""
-    files: tuple[File | Problem, ...]
+    files: tuple[File | Problem | Again, ...]
     bytes: int
     start: int = 0
     stop: int | None = None
@@ -61,12 +61,14 @@ class ReadTaskDone(NamedTuple):
 
 
 def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
-    """Tasks for all files of the paths. Each folder is listed once, so that the tasks are fixed."""
+    """Tasks for all files of the paths, each file once. Each folder is listed once, so that the
+    tasks are fixed."""
+    seen = Seen()
     for path in paths:
-        waiting: list[File | Problem] = []
+        waiting: list[File | Problem | Again] = []
         size = 0
-        for file in files.find(path):
-            more = 0 if isinstance(file, Problem) else files.size(file)
+        for file in files.find_once(path, seen):
+            more = files.size(file) if isinstance(file, File) else 0
             if waiting and (len(waiting) == _MOST_FILES or size + more > _MOST_BYTES):
                 yield ReadTask(path, tuple(waiting), size)
                 waiting, size = [], 0
@@ -149,7 +151,7 @@ class ReadWorker:
     def __init__(self, options: Options, among: Sequence[str], rows: Rows | None = None) -> None:
         self._options, self._among, self._rows = options, among, rows
         self.analysis = Analysis(options, among)
-        self._files: tuple[File | Problem, ...] = ()
+        self._files: tuple[File | Problem | Again, ...] = ()
         """The shared file that is open."""
         self._blobs: Iterator[Found] = iter(())
         """Blobs of that file from index `_next` on."""

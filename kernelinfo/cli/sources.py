@@ -11,6 +11,7 @@ from kernelinfo.compile.nouns import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import files
+from kernelinfo.reading.containers.files import File, Seen
 from kernelinfo.reading.paths import SOURCE_SUFFIXES, is_source
 
 _OF_NO_BUILD = (".hip", ".cu", ".cl")
@@ -60,15 +61,16 @@ def sources_to_compile(paths: Sequence[str], settings: Settings) -> list[str] | 
 
 def _sources(paths: Sequence[str]) -> list[str] | None:
     """The sources that the paths name or match; None if one of them is something else."""
-    found: list[str] = []
+    found, seen = list[str](), Seen()
     for path in paths:
         if not path.endswith(SOURCE_SUFFIXES) or os.path.isdir(path):
             return None
-        for file in files.find(path):
+        for file in files.find_once(path, seen):
             if isinstance(file, Problem) or not is_source(file.path):
                 return None
-            found.append(file.path)
-    return list(dict.fromkeys(found)) or None
+            if isinstance(file, File):
+                found.append(file.path)
+    return found or None
 
 
 def refuse_missing_sources(paths: Sequence[str]) -> None:

@@ -16,8 +16,9 @@ from kernelinfo.analysis.copies import ASSEMBLY
 from kernelinfo.compare.builds import root_of
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import web
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Again, Problem
 from kernelinfo.reading.containers import files
+from kernelinfo.reading.containers.files import LOG, File, Seen
 
 _FILE = "file://"
 _STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", "modified")
@@ -81,20 +82,21 @@ def with_own_paths(found: Iterable[InputFile]) -> list[InputFile]:
     return files
 
 
-def find(url: str, seconds: float) -> Iterator[InputFile | Problem]:
+def find(url: str, seconds: float, seen: Seen) -> Iterator[InputFile | Problem | Again]:
     """Files at or below a URL, and a problem for each entry that cannot be listed.
 
-    `seconds` limits each answer of a server. Raises `OptionError` for standard input.
+    Local files that `seen` has are `Again`; the others are added to it. `seconds` limits each
+    answer of a server. Raises `OptionError` for standard input.
     """
     if url == files.STANDARD_INPUT:
         raise OptionError("scan reads files, not standard input; give a path or URL")
-    yield from _local(url.removeprefix(_FILE)) if is_local(url) else _remote(url, seconds)
+    yield from _local(url.removeprefix(_FILE), seen) if is_local(url) else _remote(url, seconds)
 
 
-def _local(path: str) -> Iterator[InputFile | Problem]:
+def _local(path: str, seen: Seen) -> Iterator[InputFile | Problem | Again]:
     root = root_of(path)
-    for file in files.find(path):
-        if isinstance(file, Problem):
+    for file in files.find_once(path, seen):
+        if not isinstance(file, File):
             yield file
             continue
         inside = os.path.relpath(file.path, root) if file.path != root else ""
@@ -253,8 +255,9 @@ def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
     """Files in groups that must be read together.
 
     A group is the files of a folder whose names are equal up to the first dot, such as a code
-    object and Triton's JSON. A folder of a store that contains assemblies is one group:
-    `analysis.copies` needs all its files to find copies of one compilation.
+    object and Triton's JSON, or a database and its log. A folder of a store that contains
+    assemblies is one group: `analysis.copies` needs all its files to find copies of one
+    compilation.
     """
     listed = [(posixpath.dirname(file.url), file) for file in files]
     with_assembly = {
@@ -262,7 +265,7 @@ def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
     }
     found: dict[tuple[str, str], list[InputFile]] = {}
     for folder, file in listed:
-        stem = posixpath.basename(file.url).partition(".")[0]
+        stem = posixpath.basename(file.url).removesuffix(LOG).partition(".")[0]
         found.setdefault((folder, "" if folder in with_assembly else stem), []).append(file)
     return [tuple(unit) for unit in found.values()]
 

@@ -36,7 +36,8 @@ from kernelinfo.fleet.worker import (
     input_rows,
     problem_row,
 )
-from kernelinfo.reading.blob import Note, Problem
+from kernelinfo.reading.blob import Again, Note, Problem
+from kernelinfo.reading.containers.files import LOG, Seen
 
 _WORTH_BYTES = 16 << 20  # bytes to read that justify one more process
 
@@ -46,6 +47,7 @@ class RootFiles(NamedTuple):
 
     files: tuple[InputFile, ...]  # with a path of their own each
     problems: tuple[tuple[str, Problem], ...]  # (address of the root, problem of its listing)
+    repeating: frozenset[str] = frozenset()  # addresses of roots with files that others have, too
 
 
 class Plan(NamedTuple):
@@ -99,18 +101,28 @@ def list_files(request: ScanRequest) -> RootFiles:
     """All files below the URLs. Raises `KernelinfoError` if no file is found."""
     listed: dict[str, InputFile] = {}
     problems: list[tuple[str, Problem]] = []
+    repeating, seen = set[str](), Seen()
     for root, url in [(address(url), url) for url in request.urls]:
-        for one in find(url, request.timeout):
+        for one in find(url, request.timeout, seen):
             if isinstance(one, Problem):
                 problems.append((root, one))
-            elif listed.setdefault(one.address, one._replace(root=root)).url != one.url:
-                wrong = "is listed twice with different queries; give one of them"
-                problems.append((root, Problem(f"{one.address} (again)", wrong)))
+            elif isinstance(one, Again) or one.address in listed:
+                repeating.add(root)
+                if isinstance(one, InputFile) and listed[one.address].url != one.url:
+                    wrong = "is listed twice with different queries; give one of them"
+                    problems.append((root, Problem(f"{one.address} (again)", wrong)))
+            else:
+                listed[one.address] = one._replace(root=root)
+    for name, file in listed.items():
+        database = listed.get(name.removesuffix(LOG), file)
+        if database.root != file.root:
+            repeating.add(file.root)
     if not listed:
         urls = ", ".join(map(address, request.urls))
         first = next((one for _, one in problems), Problem(urls, _NO_KERNEL))
         raise KernelinfoError(f"{first.path}: {first.message}")
-    return RootFiles(tuple(with_own_paths(listed.values())), tuple(problems))
+    files = tuple(with_own_paths(listed.values()))
+    return RootFiles(files, tuple(problems), frozenset(repeating))
 
 
 def plan(request: ScanRequest, listing: RootFiles) -> Plan:
@@ -258,14 +270,16 @@ _NO_KERNEL = "no AMD GPU kernel found; give what the compiler left for the devic
 
 
 def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
-    """One problem per URL whose files have no kernel."""
+    """One problem per URL whose files have no kernel, and are not those of another URL."""
     kernels = {row["Path"]: row["Kernels"] for row in done.record.manifest}
     found = dict.fromkeys(map(address, request.urls), 0)
-    for file in done.plan.listing.files:
+    listing = done.plan.listing
+    for file in listing.files:
         found[file.root] += kernels[file.path]
     choices = " ".join(request.options.choices)
     message = f"no kernel matches {choices}" if choices else _NO_KERNEL
-    return [Problem(root, message) for root, count in found.items() if not count]
+    empty = [root for root, count in found.items() if not count and root not in listing.repeating]
+    return [Problem(root, message) for root in empty]
 
 
 def unmatched_notes(request: ScanRequest) -> list[Note]:

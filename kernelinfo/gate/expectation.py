@@ -3,7 +3,6 @@ that guards nothing must not pass."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.compare import Comparison
@@ -46,36 +45,12 @@ def too_few(
     least, key = (configuration.min_kernels, "expect.min-kernels") if scope.whole else (0, "")
     if at_least is not None:
         least, key = at_least, "--min-kernels"
-    count = _distinct(found, least)
+    count = len(found)
     if count < least and (found or not report.problems):
         message = f"{counted(count, 'kernel')} found, at least {least} expected; see {key}"
         yield Problem(location, message)
     for target in unbuilt(found, configuration) if found and scope.whole else ():
         yield Problem(location, f"no kernel is for {target}; build it, or remove it from target")
-
-
-def _distinct(found: Sequence[Result], most: int) -> int:
-    """Number of kernels, `most` at most. A file that is named twice, or also by a link, counts
-    once."""
-    files: dict[str, object] = {}
-    kernels: set[tuple[object, ...]] = set()
-    for result in found:
-        if len(kernels) >= most:
-            break
-        of, symbol = result.kernel.code_object, result.kernel.symbol
-        if of.path not in files:
-            files[of.path] = _identity(of.path)
-        kernels.add((files[of.path], of.target, of.member, of.offset, symbol))
-    return len(kernels)
-
-
-def _identity(path: str) -> object:
-    """(device, inode) of a file; the path if there is no such file."""
-    try:
-        status = os.stat(path)
-    except (OSError, ValueError):  # standard input, bytes, a file that is gone
-        return path
-    return status.st_dev, status.st_ino
 
 
 def unbuilt(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:

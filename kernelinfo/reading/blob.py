@@ -96,9 +96,15 @@ class Missing(NamedTuple):
         return Problem(first.path, message + so, first.member)
 
 
-Found = Blob | Problem | Elsewhere | Missing | Note
+class Again(NamedTuple):
+    """A file that the run reads once already: under another name, or as the log of a database."""
+
+    path: str
+
+
+Found = Blob | Problem | Elsewhere | Missing | Note | Again
 """One result of opening an input.
 
 `Blob`: code. `Problem`: unreadable. `Elsewhere`: a host file with its code in an archive of this
-run. `Missing`: a host file without its archive. `Note`: a warning.
+run. `Missing`: a host file without its archive. `Note`: a warning. `Again`: nothing new.
 """

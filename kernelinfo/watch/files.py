@@ -69,6 +69,14 @@ def rested(look: Callable[[], Stamps], *, absent: Collection[str] = ()) -> Stamp
     return now
 
 
+def _is_same(path: str, other: str) -> bool:
+    """True if both name one file: inodes are those of a device."""
+    try:
+        return os.path.samefile(path, other)
+    except OSError:  # gone meanwhile
+        return False
+
+
 def is_under(path: str, folder: str) -> bool:
     return path.startswith(os.path.join(folder, ""))
 
@@ -85,10 +93,14 @@ class Outputs:
         self._trees: dict[str, FolderTree] = {}
 
     def snapshot(self) -> Snapshot:
-        """The stamps of all files, in the order of the paths."""
+        """The stamps of all files, in the order of the paths; each file once."""
         found: Snapshot = {}
+        names: dict[int, str] = {}
         for path in self._paths:
-            found |= self._under(path)
+            for name, stamp in self._under(path).items():
+                first = names.setdefault(stamp.inode, name)
+                if first == name or not _is_same(first, name):
+                    found[name] = stamp
         return found
 
     def is_named(self, path: str) -> bool:

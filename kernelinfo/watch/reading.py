@@ -13,7 +13,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
 from kernelinfo.reading.blob import Missing, Problem
 from kernelinfo.reading.containers import open_file
-from kernelinfo.reading.containers.files import File
+from kernelinfo.reading.containers.files import LOG, File
 from kernelinfo.reading.containers.magic import is_named_as_code
 from kernelinfo.watch.files import Outputs, Snapshot, Stamp, is_under
 from kernelinfo.watch.nouns import FileReading
@@ -99,7 +99,7 @@ class OutputReader:
 
     def _with_neighbours(self, due: Iterable[str], seen: Snapshot) -> list[str]:
         """The files and their neighbours of the same source, which state parts of the same kernels:
-        assembly, code object, Triton's JSON."""
+        assembly, code object, Triton's JSON; or are a database and its log."""
         groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for path in seen:
             groups[_source(path)].append(path)
@@ -127,7 +127,7 @@ class OutputReader:
 
 def _source(path: str) -> tuple[str, str]:
     """The folder, and the name of the source that a file was compiled from."""
-    return os.path.dirname(path), source_name(path.removesuffix(_SIDECAR))
+    return os.path.dirname(path), source_name(path.removesuffix(_SIDECAR).removesuffix(LOG))
 
 
 def nothing_chosen(

@@ -11,7 +11,9 @@ from ..conftest import require
 
 require("fsspec")
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.fleet.listing import SHARED_BYTES, InputFile, address, find, tasks, units
+from kernelinfo.fleet.scanning import list_files, make_request
 
 
 @pytest.mark.parametrize(
@@ -57,7 +59,24 @@ def test_local_files_are_relative_to_what_was_given(tmp_path: Path) -> None:
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib" / "a.co").touch()
     for given in (tmp_path, tmp_path / "lib", tmp_path / "lib" / "a.co", tmp_path / "lib" / "*.co"):
-        (found,) = find(str(given), 60)
+        (found,) = find(str(given), 60, set())
         assert isinstance(found, InputFile)
         assert found.url == str(tmp_path / "lib" / "a.co")
         assert found.path == ("lib/a.co" if given == tmp_path else "a.co")
+
+
+def test_a_file_of_two_roots_is_read_once_and_neither_root_is_without_kernels(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "lib").mkdir()
+    for name in ("a.co", "c.kdb", "c.kdb-wal"):
+        (tmp_path / "lib" / name).write_bytes(name.encode())
+    (tmp_path / "link").symlink_to("lib")
+    roots = [str(tmp_path / name) for name in ("lib", "link", "lib/a.co")]
+    request = make_request(roots, str(tmp_path / "fleet"), "b", Options(), rows=None)
+    listing = list_files(request)
+    assert [one.path for one in listing.files] == ["a.co", "c.kdb", "c.kdb-wal"]
+    assert [one.url for one in units(listing.files)[1]] == [
+        str(tmp_path / "lib" / name) for name in ("c.kdb", "c.kdb-wal")
+    ]
+    assert listing.repeating == {*roots[1:3]}

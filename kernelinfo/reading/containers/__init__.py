@@ -19,10 +19,10 @@ from importlib import import_module
 
 from kernelinfo.errors import FileBudgetError, ReadError
 from kernelinfo.reading import build_log
-from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
+from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import files, magic
-from kernelinfo.reading.containers.files import File
+from kernelinfo.reading.containers.files import File, Seen
 from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 from kernelinfo.reading.data import Data, text_of
 
@@ -51,33 +51,39 @@ def open_paths(
     required: bool = True,
     among: Sequence[str] = (),
     within: Bounds = BY_DEFAULT,
+    seen: Seen | None = None,
 ) -> Iterator[Found]:
     """Code and problems of files, directories, globs and standard input (`-`), in the order given.
 
-    A host file's kpack archives are not read a second time if they are in `paths`, or in `among`,
-    the paths of the whole run.
+    No file is read twice: not one that several paths name or that is in `seen`, the files of the
+    whole run, nor a host file's kpack archives and a database's log if they are in `paths`, or in
+    `among`, the paths of the whole run.
     """
-    paths = tuple(paths)
+    paths, seen = tuple(paths), set() if seen is None else seen
     for path in paths:
-        for file in files.find(path, within.below):
+        for file in files.find_once(path, seen, within.below):
             yield from open_file(file, required=required, among=among or paths, within=within)
 
 
 def open_file(
-    file: File | Problem,
+    file: File | Problem | Again,
     *,
     required: bool = True,
     among: Sequence[str] = (),
     within: Bounds = BY_DEFAULT,
 ) -> Iterator[Found]:
-    """Code and problems of one file; a `Problem` is passed on.
+    """Code and problems of one file; a `Problem` and an `Again` are passed on. The log of a
+    database that is `among` the paths is `Again`.
 
     A file that the user named is a problem if it has no code, unless `required` is False. A file of
     a directory is a problem if it cannot be read, or if its name promises code and it is empty, all
     zero or a Git LFS pointer; other files without code are skipped.
     """
-    if isinstance(file, Problem):
+    if not isinstance(file, File):
         yield file
+        return
+    if files.is_read_as_log(file.path, among, within):
+        yield Again(file.path)
         return
     blob = files.load(file.path, within, file.bytes)
     if isinstance(blob, Problem):

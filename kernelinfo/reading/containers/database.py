@@ -9,6 +9,7 @@ tinygrad, helpers.py `diskcache_put`: one table per compiler and version, such a
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sqlite3
@@ -20,11 +21,10 @@ from tempfile import TemporaryDirectory
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
-from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.containers import bounds, files
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data, decode
-from kernelinfo.reading.paths import is_below
 
 _QUERIES = {
     "kern_db": "SELECT kernel_name, kernel_args, kernel_blob, uncompressed_size, kernel_hash "
@@ -45,8 +45,8 @@ _DAMAGE = (sqlite3.Error, OSError, UnicodeDecodeError, OverflowError, MemoryErro
 
 def read(blob: Blob) -> Iterator[Found]:
     """The code of each readable row; nothing for databases of other programs."""
-    log = Path(f"{blob.path}-wal")
-    if not blob.containers and log.is_file() and not _log_of(blob):
+    log = blob.path + files.LOG
+    if not blob.containers and os.path.isfile(log) and not files.log_of(blob.path, blob.bounds):
         yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
     try:
         with ExitStack() as opened, closing(_opened(blob, opened)) as database:
@@ -73,11 +73,11 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
         copy[18:20] = b"\1\1"  # a copy in memory has no write-ahead log
         database = sqlite3.connect(":memory:")
         database.deserialize(bytes(copy))
-    elif log := _log_of(blob):
+    elif log := files.log_of(blob.path, blob.bounds):
         folder = opened.enter_context(TemporaryDirectory())
         whole = Path(folder, "copy.db")
         shutil.copyfile(path, whole)
-        shutil.copyfile(log, f"{whole}-wal")
+        shutil.copyfile(log, f"{whole}{files.LOG}")
         database = sqlite3.connect(whole)
     else:
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
@@ -89,17 +89,6 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
     left = iter(range(bounds.DATABASE_STEPS // _STEPS))
     database.set_progress_handler(lambda: next(left, None) is None, _STEPS)
     return database
-
-
-def _log_of(blob: Blob) -> Path | None:
-    """Path of the write-ahead log, which tinygrad always leaves; None without one, if database and
-    log are too large to copy, or if it is a link out of the folder that may be read."""
-    path = Path(blob.path)
-    log, below = path.with_name(f"{path.name}-wal"), blob.bounds.below
-    if not log.is_file() or (below and not is_below(str(log), below)):
-        return None
-    size = log.stat().st_size
-    return log if 0 < size <= bounds.DATABASE_COPY_BYTES - path.stat().st_size else None
 
 
 def _is_tinygrads(database: sqlite3.Connection, table: object) -> bool:

@@ -14,15 +14,17 @@ from itertools import islice
 from typing import NamedTuple
 
 from kernelinfo.errors import did_you_mean
-from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.blob import Again, Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.containers.magic import is_named_as_code
+from kernelinfo.reading.containers.magic import HEAD_BYTES, format_of, is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile
 from kernelinfo.reading.paths import ANY_FOLDERS, fits, is_below
 
 STANDARD_INPUT = "-"
 EMPTY = "is empty; build it again"  # the problem of a file without bytes
+LOG = "-wal"
+"""Suffix of SQLite's write-ahead log, next to its database (sqlite.org, "WAL-mode File Format")."""
 _OUTSIDE = "lies outside of the folder that may be read; give a path below it"
 
 _MOST_NAMES = 1 << 12  # names of a folder to compare with a missing one
@@ -39,14 +41,48 @@ class File(NamedTuple):
     path: str
     named: bool  # True if the user or a glob names it, False if it was found in a directory
     bytes: int | None = None  # size, known for files in directories
+    inode: tuple[int, int] | None = None  # device and inode, known for files in directories
+
+
+Seen = set[tuple[int, int] | str]
+"""The files that a run has found: device and inode of each, and `-`."""
 
 
 def find(path: str, below: str = "") -> Iterator[File | Problem]:
     """The file itself, the files that a glob matches, or all regular files under a directory,
-    sorted.
+    sorted, each once.
 
     With `below`, folders outside of that folder are problems, and no glob is a path.
     """
+    return (file for file in find_once(path, set(), below) if not isinstance(file, Again))
+
+
+def find_once(path: str, seen: Seen, below: str = "") -> Iterator[File | Problem | Again]:
+    """The files of `find`; those that `seen` has are `Again`. Adds the others to it."""
+    for file in _names(path, below):
+        inode = _inode(file) if isinstance(file, File) else None
+        if inode is None:
+            yield file
+        elif inode in seen:
+            yield Again(file.path)
+        else:
+            seen.add(inode)
+            yield file
+
+
+def _inode(file: File) -> tuple[int, int] | str | None:
+    """What tells a file from others, whatever its names; None if it cannot be looked at."""
+    if file.inode is not None or file.path == STANDARD_INPUT:
+        return file.inode or file.path
+    try:
+        status = os.stat(file.path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _names(path: str, below: str) -> Iterator[File | Problem]:
+    """The files of `find`, by all names that the path gives them."""
     is_path = path == STANDARD_INPUT or "\0" in path or os.path.lexists(path)
     if is_path or below or not has_magic(path):
         yield from _file_or_folder(path, below)
@@ -146,6 +182,31 @@ def is_read(path: str, among: Sequence[str]) -> bool:
     return False
 
 
+def log_of(database: str, within: Bounds = BY_DEFAULT) -> str | None:
+    """Path of the write-ahead log that a database is read with, which tinygrad always leaves.
+
+    None without one, if database and log are too large to copy, or if it is a link out of the
+    folder that may be read."""
+    log = database + LOG
+    if not os.path.isfile(log) or (within.below and not is_below(log, within.below)):
+        return None
+    room = bounds.DATABASE_COPY_BYTES - os.path.getsize(database)
+    return log if 0 < os.path.getsize(log) <= room else None
+
+
+def is_read_as_log(path: str, among: Sequence[str], within: Bounds = BY_DEFAULT) -> bool:
+    """True for a write-ahead log that a run over the paths `among` reads with its database."""
+    database = path.removesuffix(LOG)
+    if database == path or not os.path.isfile(database) or not is_read(database, among):
+        return False
+    try:
+        with open(database, "rb") as file:
+            is_database = format_of(file.read(HEAD_BYTES)) == "database"
+        return is_database and log_of(database, within) is not None
+    except OSError:
+        return False
+
+
 def size(file: File) -> int:
     """Bytes of a file; 0 if it cannot be read (`load` then returns the problem)."""
     if file.bytes is not None:
@@ -207,7 +268,8 @@ def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:
 
 
 def _walk(directory: str, seen: set[tuple[int, int]], below: str = "") -> Iterator[File | Problem]:
-    """All regular files under a directory, sorted, except files in `seen`; adds them to it."""
+    """All regular files under a directory, sorted, by all their names; without the folders in
+    `seen`, to which it adds them."""
     failures: list[OSError] = []
     for folder, folders, names in os.walk(directory, onerror=failures.append, followlinks=True):
         folders.sort()
@@ -225,15 +287,14 @@ def _walk(directory: str, seen: set[tuple[int, int]], below: str = "") -> Iterat
                 elif is_named_as_code(name):
                     yield Problem(path, "is a link to nothing; build again what it leads to")
                 continue
-            # Links may form circles, and one library may have several names.
-            if (status.st_dev, status.st_ino) in seen:
-                if name == ".":
-                    folders.clear()
-                    break
-                continue
-            seen.add((status.st_dev, status.st_ino))
-            if stat.S_ISREG(status.st_mode):
-                yield File(path, named=False, bytes=status.st_size)
+            inode = status.st_dev, status.st_ino
+            if name == "." and inode in seen:  # links may form circles
+                folders.clear()
+                break
+            if name == ".":
+                seen.add(inode)
+            elif stat.S_ISREG(status.st_mode):
+                yield File(path, named=False, bytes=status.st_size, inode=inode)
     for failure in failures:
         yield _problem(str(failure.filename), failure)
 
