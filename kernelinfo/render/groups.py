@@ -42,8 +42,9 @@ def folded_rows(results: Iterable[Result]) -> list[TableRow]:
         by_symbol.setdefault(result.kernel.symbol, []).append(result)
         shown = (result.kernel.symbol, _id(result), *values_of(result))
         equal.setdefault(shown, []).append(result)
+    ids = {symbol: _ids(group) for symbol, group in by_symbol.items()}
     return [
-        TableRow(tuple(found), *_targets(found, by_symbol[found[0].kernel.symbol]))
+        TableRow(tuple(found), *_targets(found, ids[found[0].kernel.symbol]))
         for found in equal.values()
     ]
 
@@ -53,15 +54,22 @@ def _rows(group: Group, width: int) -> Iterator[TableRow]:
     equal: dict[tuple[str | int | None, ...], Group] = {}
     for result in sorted(group, key=severity):
         equal.setdefault(values_of(result), []).append(result)
+    ids = _ids(group)
     for results in equal.values():
-        yield TableRow(tuple(results), joined(_targets(results, group), width))
+        yield TableRow(tuple(results), joined(_targets(results, ids), width))
 
 
-def _targets(row: Sequence[Result], group: Group) -> list[str]:
-    """The targets of a row, with features if another row of the group differs only in them."""
+def _ids(group: Group) -> dict[str, set[str]]:
+    """Target without features → with them, of all results of a group."""
     ids: dict[str, set[str]] = {}
     for result in group:
         ids.setdefault(target_of(result.kernel), set()).add(_id(result))
+    return ids
+
+
+def _targets(row: Sequence[Result], ids: dict[str, set[str]]) -> list[str]:
+    """The targets of a row, with features if another row of its group, whose `ids` these are,
+    differs only in them."""
     own = {_id(result) for result in row}
     names: list[str] = []
     for processor in dict.fromkeys(target_of(result.kernel) for result in row):

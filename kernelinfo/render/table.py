@@ -164,8 +164,9 @@ def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
         if _room(fewer, width) < cells(_NAME):
             del fewer["occ"]  # the waves say the same
         return fewer
-    fitting = sum(name <= _room(fewer, width) for name in names)
-    gained = fitting - sum(name <= _room(columns, width) for name in names)
+    room, before = _room(fewer, width), _room(columns, width)
+    fitting = sum(name <= room for name in names)
+    gained = fitting - sum(name <= before for name in names)
     return fewer if gained and 2 * fitting > len(names) else columns
 
 

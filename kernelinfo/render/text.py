@@ -203,15 +203,21 @@ def _legend(shown: list[Result]) -> Iterator[str]:
 
 
 def _label(report: Report, names: Mapping[str, str]) -> Label:
-    """A function for a kernel's label: its short name, with what tells it apart from others."""
+    """A function for a kernel's label: its short name, with what tells it apart from others.
+
+    Namesakes are told apart together, with the first label of one of them.
+    """
     namesakes: dict[str, list[Kernel]] = {}
     for kernel in report.kernels:
         namesakes.setdefault(kernel.symbol, []).append(kernel)
+    labels: dict[int, str] = {}
 
     def label(result: Result) -> str:
-        group = namesakes[result.kernel.symbol]
-        own = next(n for n, kernel in enumerate(group) if kernel is result.kernel)
-        return attributed(group, names)[own]
+        kernel = result.kernel
+        if id(kernel) not in labels:
+            group = namesakes[kernel.symbol]
+            labels.update(zip(map(id, group), attributed(group, names), strict=True))
+        return labels[id(kernel)]
 
     return label
 

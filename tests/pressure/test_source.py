@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from itertools import islice
 from pathlib import Path
 from random import Random
 
@@ -14,7 +15,10 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.pressure.source_text import SourceText
+from kernelinfo.render import View
+from kernelinfo.render.pressure.source import render_source
 
+from ..calls import calls
 from ..conftest import FIXTURES
 from ..test_golden import run
 from . import grep, two_routes
@@ -31,6 +35,23 @@ def test_lines_around_the_peak_have_registers_and_counts_in_the_margin() -> None
     assert [int(number) for number, _ in shown] == [13, 14, 15, 16, 17]
     assert all(line.rstrip() == text[int(number) - 1].rstrip() for number, line in shown)
     assert re.search(r"^ ► +2 +9 +1 +1 +2 +15 \| ", out, re.MULTILINE)
+
+
+def calls_for_first_lines(folder: Path, last: int) -> int:
+    """Calls for the first lines of a text with instructions of line 15 up to line `last`."""
+    (folder / "a.hip").write_text("\n" * last)
+    text = (FIXTURES / LINES).read_text("utf-8").replace('"src/tiny.hip"', '"a.hip"')
+    (folder / "k.s").write_text(text.replace(".loc\t0 15 70", f".loc\t0 {last} 70"))
+    one = next(item for item in measure(str(folder / "k.s"), Options(), Look()) if item)
+    assert isinstance(one, Measured)
+    source = SourceText(str(folder))
+    return calls(lambda: [*islice(render_source(one, source, View(top=0)), 20)])
+
+
+def test_all_lines_of_a_long_text_are_not_held(tmp_path: Path) -> None:
+    """With --top 0 each line is made when it is asked for; 4 MB of newlines took 1.1 GB."""
+    few, many = (calls_for_first_lines(tmp_path, last) for last in (200, 20_000))
+    assert many < 1.5 * few
 
 
 def test_no_source_text_unless_asked() -> None:

@@ -19,6 +19,7 @@ from kernelinfo.render.paint import cells, paint, wrap
 from kernelinfo.render.table import SEVERITY_STYLES
 from kernelinfo.render.text import render
 
+from ..calls import calls
 from ..conftest import FIXTURES
 from ..test_golden import run
 
@@ -203,3 +204,27 @@ def test_a_long_word_is_indented_less() -> None:
     told = [*wrap([("KI101 warning spilled: ", ""), ("k" * 24, ""), (" and more", "")], 30, 14)]
     shown = ["".join(text for text, _ in line).rstrip() for line in told]
     assert shown == ["KI101 warning spilled:", "      " + "k" * 24, " " * 14 + "and more"]
+
+
+def copies(count: int, *, differ: bool) -> list[Item]:
+    """One kernel in many files, as a cache of Triton's configurations has it; those that `differ`
+    share no row of the table."""
+    [result, *_] = (item for item in items(SPILLS) if isinstance(item, Result))
+    made: list[Item] = []
+    for number in range(count):
+        kernel = result.kernel
+        code_object = kernel.code_object._replace(path=f"cache/{number}/k.co")
+        numbers = kernel.traits.numbers._replace(scratch_bytes_per_lane=number * differ)
+        traits = kernel.traits._replace(numbers=numbers)
+        kernel = kernel._replace(code_object=code_object, traits=traits)
+        made.append(result._replace(kernel=kernel))
+    return made
+
+
+@pytest.mark.parametrize("differ", [False, True])
+@pytest.mark.parametrize(
+    "view", [View(), View(group=True), View(top=10, quiet=True), View(color=True, fold=True)]
+)
+def test_text_of_namesakes_takes_linear_work(differ: bool, view: View) -> None:
+    few, many = (copies(count, differ=differ) for count in (30, 120))
+    assert calls(lambda: [*render(many, view)]) < 5 * calls(lambda: [*render(few, view)])

@@ -34,9 +34,11 @@ _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """Entries and problems of one bundle, or of several with zeros between them.
 
-    A bundle states its own length. Behind a damaged one the reader searches for the next magic."""
+    A bundle states its own length. Behind a damaged one the reader searches for the next magic.
+    All of them share one room, as one that claims the bytes behind it would else repeat them."""
     at: int | None = 0
     damaged = 0
+    room = Room(len(blob.data))
     while at is not None:
         following = rest(blob, at)
         head = bytes(following.data.read(0, magic.HEAD_BYTES))
@@ -44,7 +46,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             if head.startswith(magic.COMPRESSED_BUNDLE):
                 length = yield from ccob.unpack(following)
             elif magic.is_bundle(head):
-                length = yield from _unbundle(following)
+                length = yield from _unbundle(following, room)
             else:
                 length = _start(blob.data, at) - at
                 message = f"{length} bytes that are no bundle follow a bundle; not read"
@@ -78,7 +80,7 @@ def length_of(blob: Blob) -> int:
     return _entries(blob)[2]
 
 
-def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
+def _unbundle(blob: Blob, room: Room) -> Generator[Blob | Problem, None, int]:
     """Yields the entries for the device; returns the bundle's length in bytes."""
     entries, header, length = _entries(blob)
     size = min(length, len(blob.data))
@@ -86,7 +88,6 @@ def _unbundle(blob: Blob) -> Generator[Blob | Problem, None, int]:
         yield problem(blob, "a bundle without entries")
     if repeated := len(entries) - len({id for id, _, _ in entries}):
         yield problem(blob, f"{repeated} of its entries has the id of another; all are read")
-    room = Room(size)
     for id, at, entry_size in entries:
         if not is_for_amd(id) or not entry_size:
             continue

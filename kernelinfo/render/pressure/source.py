@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import LinePressure
@@ -13,7 +13,7 @@ from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import View
 from kernelinfo.render.instructions import HEADINGS
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import Span, aligned, painted
+from kernelinfo.render.paint import Span, painted, right
 
 _SHOWN = (
     *("instructions", "matrix", "lds", "loads", "stores", "atomics", "scratch"),
@@ -48,33 +48,47 @@ def render_source(one: Measured, text: SourceText, view: View) -> Iterator[str]:
 def _annotated(
     text: list[str], lines: Mapping[int, LinePressure], peak: int | None, around: int
 ) -> Iterator[list[Span]]:
-    """The lines of one file. Gaps are left out; the line of the peak is marked."""
-    chosen = sorted(set(_numbers(lines, peak, around)) & set(range(1, len(text) + 1)))
-    shown = [lines[number].code.counts for number in chosen if number in lines]
-    fields = [name for name in _SHOWN if any(getattr(counts, name) for counts in shown)]
+    """The lines of one file. Gaps are left out; the line of the peak is marked.
+
+    Each line is made when it is asked for: a hostile file has millions of them."""
+    chosen = _numbers(lines, peak, around, len(text))
+    with_code = [number for number in chosen if number in lines]
+    counts = [lines[number].code.counts for number in with_code]
+    fields = [name for name in _SHOWN if any(getattr(each, name) for each in counts)]
     headings = ("live", *(str(getattr(HEADINGS, name)) for name in fields), "line")
-    margins = [headings, *(_margin(lines.get(number), fields, number) for number in chosen)]
-    heading, *rows = aligned(margins, "n" * len(headings))
-    yield [(f"   {heading}", "bold")]
+    margins = [headings, *(_margin(lines[number], fields, number) for number in with_code)]
+    margins += [_margin(None, fields, number) for number in chosen[-1:]]
+    widths = [max(map(len, column)) for column in zip(*margins, strict=True)]
+    yield [(f"   {_in_columns(headings, widths)}", "bold")]
     before = None
-    for number, margin in zip(chosen, rows, strict=True):
+    for number in chosen:
         if before not in (None, number - 1):
             yield [(" …", "dim")]
         before = number
+        margin = _in_columns(_margin(lines.get(number), fields, number), widths)
         mark, style = (" ►", "bold") if number == peak else ("  ", "")
         yield [(f"{mark} {margin} | {printable(text[number - 1].expandtabs(4))}", style)]
 
 
-def _numbers(lines: Mapping[int, LinePressure], peak: int | None, around: int) -> Iterator[int]:
-    """Numbers of the lines to show: all between the first and the last one with instructions, those
-    around the peak, or in a file without the peak those with most live registers."""
-    if not around:
-        yield from range(min(lines), max(lines) + 1)
-    elif peak is not None:
-        yield from range(peak - around, peak + around + 1)
-    else:
+def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """The cells of a row, aligned to the right."""
+    return "  ".join(map(right, cells, widths))
+
+
+def _numbers(
+    lines: Mapping[int, LinePressure], peak: int | None, around: int, most: int
+) -> Sequence[int]:
+    """Numbers of the lines to show of a text of `most` lines, ascending: all between the first and
+    the last one with instructions, those around the peak, or in a file without the peak those with
+    most live registers."""
+    if around and peak is None:
         highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
-        yield from highest[:around]
+        return sorted(number for number in highest[:around] if 1 <= number <= most)
+    if peak is not None and around:
+        first, last = peak - around, peak + around
+    else:
+        first, last = min(lines), max(lines)
+    return range(max(first, 1), min(last, most) + 1)
 
 
 def _margin(line: LinePressure | None, fields: list[str], number: int) -> tuple[str, ...]:

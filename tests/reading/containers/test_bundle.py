@@ -135,6 +135,20 @@ def test_many_entries_on_the_same_bytes_are_not_all_read() -> None:
     assert messages == ["bundle entries repeat the same bytes; not read from here on"]
 
 
+@pytest.mark.parametrize("count", [20, 60])
+def test_bundles_that_claim_what_follows_give_few_parts(count: int) -> None:
+    """Each would hand out all bundles behind it, at each level of nesting again: 60 of them took
+    100,000 members."""
+    id, data = GFX90A.encode(), OBJECT
+    for _ in range(count):
+        header = len(table((0, 0, id)))
+        data = table((header, header + len(data) + 1, id)) + data
+    items = [*open_bytes(data, "file")]
+    assert any("repeat the same bytes" in str(item) for item in items)
+    assert not any("100000 members" in str(item) for item in items)
+    assert len(items) < 150 * count
+
+
 def test_nesting_ends() -> None:
     data = OBJECT
     for _ in range(6):
