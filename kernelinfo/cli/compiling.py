@@ -10,7 +10,7 @@ from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.compile.ir import Input
 from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.sources import compile_sources, compile_twice
+from kernelinfo.compile.sources import compile_sources, compile_twice, left_out
 
 SECONDS = 600
 """Time limit of one compilation. Kernels of many templates take minutes."""
@@ -24,6 +24,7 @@ def compile_now(
     No compiler outlives the call.
     """
     end_on_signals()
+    tell_left_out(sources, settings)
     with Processes(SECONDS) as processes:
         compiled = compile_sources(sources, settings, processes)
     for one in compiled:
@@ -36,11 +37,18 @@ def compile_twice_now(
 ) -> tuple[tuple[Compiled, Input | None], ...]:
     """The sources as `compile_twice` returns them, told and ended as by `compile_now`."""
     end_on_signals()
+    tell_left_out(sources, settings)
     with Processes(SECONDS) as processes:
         found = compile_twice(sources, settings, processes)
     for compiled, ir in found:
         _tell((compiled.command, ir.command if ir else ()), compiled.messages)
     return found
+
+
+def tell_left_out(sources: Sequence[str], settings: Settings) -> None:
+    """Name on standard error what of compile commands no compiler gets."""
+    for line in left_out(sources, settings):
+        complain(line)
 
 
 def _tell(commands: Iterable[Sequence[str]], messages: str) -> None:

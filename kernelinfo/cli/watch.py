@@ -14,6 +14,7 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
+from kernelinfo.cli.compiling import tell_left_out
 from kernelinfo.cli.output import CANNOT_ANSWER, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.screen import whole_screen
@@ -125,6 +126,7 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Opt
     if run:
         mend = "give the files that the command builds, or leave out --run"
         raise OptionError(f"{sources[0]}: is a source, and --run builds; {mend}")
+    tell_left_out(sources, settings)
     return WatchedSources(sources, settings, wanted)
 
 

@@ -1,7 +1,8 @@
 """The flags of a source in `compile_commands.json`, which CMake and others write.
 
-Only flags that lead to headers and macros, and the language, are taken: a file of a build must not
-choose what is executed. Format: clang's documentation, "JSON Compilation Database Format".
+Only flags that lead to headers and macros, and the language, are taken, each of them one plain
+word: a file of a build must not choose what is executed. Format: clang's documentation, "JSON
+Compilation Database Format".
 """
 
 from __future__ import annotations
@@ -10,31 +11,34 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
-from kernelinfo.compile.flags import absolute_flags
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware import targets as known_targets
 from kernelinfo.reading.paths import SourceLanguage, read_document
 
 _MOST_BYTES = 1 << 28
-_TAKEN = ("-isystem", "-iquote", "-include", "-I", "-D", "-U")
 _PATHS = ("-isystem", "-iquote", "-include", "-I")
-_OF_OTHERS = (
+_TAKEN = (*_PATHS, "-std=", "-D", "-U", "-x", "--offload-arch=")
+_WITH_VALUE = (
     *("-Xclang", "-Xlinker", "-Xassembler", "-Xpreprocessor", "-Xarch_host", "-Xarch_device"),
-    *("-mllvm", "-o", "-MF", "-MT", "-MQ", "-target", "-arch"),
+    *("-mllvm", "-target", "-arch", "-include-pch", "-isystem-after"),
 )
 """Options whose next word is a value of theirs, even if it looks like a taken flag."""
-_NOT_TAKEN = ("-include-pch", "-isystem-after")
-"""Other options that begin like taken ones."""
+_OUTPUTS = ("-o", "-MF", "-MT", "-MQ")
+"""The same for options that say what the build writes."""
+_MOVES_NOTHING = re.compile(
+    r"-[cSw]|-O3|-g(?:\d|gdb\d?|dwarf-?\d|line-tables-only)?|-M[DMGPV]*|-W(?![alp],).*"
+)
+"""Options of a build that never move a number of a kernel, or that each command here has."""
 _LANGUAGES: dict[str, SourceLanguage] = {"hip": "hip", "cl": "cl"}
-_TARGET = "--offload-arch="
 _FEATURES = re.compile(r"(?::(?:sramecc|xnack)[+-])*")
-# hipcc's Perl script hands words that end like a library to a shell, unquoted.
-_LIKE_LIBRARY = re.compile(r"\.(?:a|lo)\s*$")
-_HARMLESS = re.compile(r"[-\w=+,./: ]*", re.A)
+_PLAIN = re.compile(r"(?!-)[-\w./+=,:]+")
+"""A word that every shell, wrapper and compiler takes as it is: no blank, quote, `@` or `$`."""
+_MOST_NAMED, _LONGEST_NAMED = 50, 200  # words, and characters of one
 
 
 class CommandEntry(NamedTuple):
@@ -43,19 +47,30 @@ class CommandEntry(NamedTuple):
     flags: tuple[str, ...]
     language: SourceLanguage | None  # of -x, if it is for a device
     targets: tuple[str, ...]  # of --offload-arch
+    left_out: str  # a line that names what may move numbers and is not taken; empty without any
 
 
-def entry_of(path: str, commands: str) -> CommandEntry:
-    """The first entry for the source `path` in the file `commands`.
+def is_plain(word: str) -> bool:
+    """True for a word that no shell or wrapper splits, expands or takes for an option."""
+    return _PLAIN.fullmatch(word) is not None
 
-    Raises `ReadError` if the file cannot be read, is no such list, or has no entry for the source.
+
+def entries_of(paths: Iterable[str], commands: str) -> dict[str, CommandEntry]:
+    """Source of `paths` → its first entry in the file `commands`.
+
+    Raises `ReadError` if the file cannot be read, is no such list, or lacks one of the sources.
     """
-    wanted = os.path.realpath(path)
-    for entry in _entries(commands):
+    sought: dict[str, list[str]] = {}
+    for path in paths:
+        sought.setdefault(os.path.realpath(path), []).append(path)
+    entries: dict[str, CommandEntry] = {}
+    for entry in _entries(commands) if sought else ():
         folder = os.path.join(os.path.dirname(os.path.abspath(commands)), entry["directory"])
-        if _real(os.path.join(folder, entry["file"])) == wanted:
-            return _taken(_words(entry, commands), folder, commands)
-    raise ReadError(f"{commands}: has no entry for {path}; give its flags behind -- and --arch")
+        for path in sought.pop(_real(os.path.join(folder, entry["file"])), ()):
+            entries[path] = _taken(_words(entry, commands), folder, commands, path)
+    for path in (path for missing in sought.values() for path in missing):
+        raise ReadError(f"{commands}: has no entry for {path}; give its flags behind -- and --arch")
+    return entries
 
 
 def _real(path: str) -> str:
@@ -98,25 +113,40 @@ def _words(entry: dict[str, Any], commands: str) -> list[str]:
     return words[1:]
 
 
-def _taken(words: Sequence[str], folder: str, commands: str) -> CommandEntry:
+def _taken(words: Sequence[str], folder: str, commands: str, path: str) -> CommandEntry:
     flags: list[str] = []
     languages: list[SourceLanguage] = []
     targets: list[str] = []
-    for option, value in _pairs(words):
-        if option == "-x":
-            languages += [_LANGUAGES[value]] if value in _LANGUAGES else []
-        elif option == _TARGET:
-            targets += (_target(one, commands) for one in value.split(","))
-        elif option in _PATHS:
-            flags += absolute_flags([option, value], folder)
+    left_out: list[str] = []
+    for option, value, written in _parts(words):
+        full = os.path.join(folder, value) if option in _PATHS else value
+        if option == "--offload-arch=":
+            targets += (_target(target, commands) for target in value.split(","))
+        elif option == "-x" and value in _LANGUAGES:
+            languages.append(_LANGUAGES[value])
+        elif not option and os.path.basename(written) == os.path.basename(path):
+            pass  # the source itself
+        elif option in ("", "-x") or not (is_plain(value) and is_plain(full)):
+            left_out.append(written)
         else:
-            flags.append(option + value)
-    for flag in flags:
-        if _LIKE_LIBRARY.search(flag) and not _HARMLESS.fullmatch(flag):
-            message = "hipcc would give it to a shell; leave it out"
-            raise ReadError(f"{commands}: {flag!r} is not passed on: {message}")
+            flags += [option, full] if option in _PATHS else [option + full]
     language = languages[-1] if languages else None
-    return CommandEntry(tuple(flags), language, tuple(dict.fromkeys(targets)))
+    line = _named(left_out, commands, path)
+    return CommandEntry(tuple(flags), language, tuple(dict.fromkeys(targets)), line)
+
+
+def _named(left_out: Iterable[str], commands: str, path: str) -> str:
+    """The line that names words that are not taken."""
+    names = list(dict.fromkeys(left_out))
+    if not names:
+        return ""
+    named = (
+        name if len(name) <= _LONGEST_NAMED else f"{name[:_LONGEST_NAMED]}…"
+        for name in names[:_MOST_NAMED]
+    )
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    words = f"{' '.join(map(shlex.quote, named))}{more}"
+    return f"{commands}: {path}: left out {words}; numbers may differ; type what matters behind --"
 
 
 def _target(text: str, commands: str) -> str:
@@ -124,20 +154,21 @@ def _target(text: str, commands: str) -> str:
     processor, _, features = text.partition(":")
     if processor in known_targets.known() and _FEATURES.fullmatch(f":{features}" * bool(features)):
         return text
-    raise ReadError(f"{commands}: {_TARGET}{text} is no known target; give --arch")
+    raise ReadError(f"{commands}: --offload-arch={text} is no known target; give --arch")
 
 
-def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(option, value) of each taken flag; `-std=` and `--offload-arch=` keep their `=`."""
+def _parts(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """(option, value, both as written) of each taken flag; the option of others is empty."""
     following = iter(words)
     for word in following:
-        if word in _OF_OTHERS or word in _NOT_TAKEN:
+        if word in _OUTPUTS:
             next(following, "")
-        elif word in (*_TAKEN, "-x"):
-            yield word, next(following, "")
-        elif word.startswith("-std="):
-            yield "-std=", word.removeprefix("-std=")
-        elif word.startswith(_TARGET):
-            yield _TARGET, word.removeprefix(_TARGET)
-        elif option := next(filter(partial(word.startswith), (*_TAKEN, "-x")), ""):
-            yield option, word.removeprefix(option)
+        elif word in _WITH_VALUE:
+            yield "", "", " ".join((word, *islice(following, 1)))
+        elif word in _TAKEN and not word.endswith("="):
+            value = next(following, "")
+            yield word, value, f"{word} {value}"
+        elif option := next(filter(partial(word.startswith), _TAKEN), ""):
+            yield option, word.removeprefix(option), word
+        elif not _MOVES_NOTHING.fullmatch(word):
+            yield "", "", word

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from kernelinfo.compile.compilers import NEWEST, ROCM
-from kernelinfo.compile.processes import find_program
+from kernelinfo.compile.processes import EndOfProcess, Processes, find_program
 from kernelinfo.errors import CompilerError
 from kernelinfo.reading.paths import SourceLanguage
 
@@ -15,6 +18,9 @@ ASSEMBLY = ("-S",)
 BITCODE = ("-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 """Options for the IR before optimisation, as `--save-temps` leaves it."""
 _SILENT = "-Wno-unused-command-line-argument"  # hipcc adds libraries for the linker
+_CLANG = re.compile(r"(?:[\w.]+-)*(?:amd)?clang(?:\+\+)?(?:-[\d.]+)?(?:\.exe)?")
+_STATED = re.compile(r"^hipcc-cmd: (.*)$", re.M)
+_SHOWN = re.compile(r'^ "([^"\n]+)" "-cc1"', re.M)
 
 
 def find_driver(language: SourceLanguage, given: str | None) -> str:
@@ -63,3 +69,39 @@ def device_command(
         device = ("-x", "cl", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}")
     level = () if any(flag.startswith("-O") for flag in flags) else ("-O3",)
     return (compiler, *device, *form, *level, "-gline-tables-only", _SILENT, *flags)
+
+
+def is_clang(compiler: str) -> bool:
+    """True for a clang by its name. Others, as hipcc, may hand their words to a shell."""
+    return _CLANG.fullmatch(os.path.basename(compiler)) is not None
+
+
+def command_behind(
+    command: Sequence[str], values: Sequence[str], processes: Processes, folder: str
+) -> tuple[str, ...]:
+    """The command of the clang that a wrapper runs for `command` of `device_command`.
+
+    `values` go before the user's flags. The wrapper never sees them: it is asked by `-###` what it
+    would do with an empty file. hipcc prints its command as a line for the shell, with what it adds
+    (HIPCC_VERBOSE); of another wrapper, clang's own line tells which clang it is. Raises
+    `CompilerError` if there is neither.
+    """
+    empty = os.path.join(folder, "empty.hip")
+    with open(empty, "wb"):
+        pass
+    end = processes.run_on_source([*command, "-###", empty], folder)
+    words = [word for word in _stated(end, command) if word not in ("-###", empty)]
+    if _SILENT not in words:
+        mend = "give the path of a clang++ by --compiler"
+        raise CompilerError(f"{command[0]}: does not say which clang it runs; {mend}")
+    place = words.index(_SILENT) + 1
+    return (*words[:place], *values, *words[place:])
+
+
+def _stated(end: EndOfProcess, command: Sequence[str]) -> list[str]:
+    """The words of clang's command that a wrapper states; empty if it states none."""
+    if found := _STATED.search(end.output.decode("utf-8", "surrogateescape")):
+        with suppress(ValueError):  # quotes without an end
+            return shlex.split(found[1])
+    found = _SHOWN.search(end.complaints.decode("utf-8", "surrogateescape"))
+    return [found[1], *command[1:]] if found else []

@@ -139,6 +139,7 @@ class Processes:
         """
         environment = _environment(_KEPT_FOR_SOURCES, folder)
         environment["HIP_PLATFORM"] = "amd"  # else hipcc calls nvcc where it finds one
+        environment["HIPCC_VERBOSE"] = "1"  # it prints its command on standard output
         return self._end_of(command, folder, environment, _SOURCE_MEMORY)
 
     def folder(self) -> TemporaryDirectory[str]:

@@ -9,11 +9,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from kernelinfo.compile.commands import entry_of
+from kernelinfo.compile.commands import CommandEntry, entries_of, is_plain
 from kernelinfo.compile.complaints import concerned_files, reason
-from kernelinfo.compile.drivers import BITCODE, device_command, find_driver
+from kernelinfo.compile.drivers import (
+    ASSEMBLY,
+    BITCODE,
+    command_behind,
+    device_command,
+    find_driver,
+    is_clang,
+)
 from kernelinfo.compile.intermediate import compile_ir
 from kernelinfo.compile.ir import Input
 from kernelinfo.compile.nouns import Compiled, Settings
@@ -36,7 +44,8 @@ class Job(NamedTuple):
     language: SourceLanguage
     target: str
     compiler: str  # absolute path; for IR as the user gave it, or empty
-    flags: tuple[str, ...]
+    flags: tuple[str, ...]  # of the user
+    values: tuple[str, ...]  # of the compile commands
 
 
 def compile_sources(
@@ -47,8 +56,7 @@ def compile_sources(
     Raises `CompilerError` if no compiler is found or `processes` was ended, and `OptionError` if
     no target is given.
     """
-    jobs = [job for path in paths for job in _jobs(path, settings)]
-    return _made(jobs, _compiled, processes)
+    return _made([*_jobs(paths, settings)], _compiled, processes)
 
 
 def compile_twice(
@@ -58,7 +66,20 @@ def compile_twice(
 
     A source with several targets is an `OptionError`, too.
     """
-    return _made([_only_job(path, settings) for path in paths], _compiled_twice, processes)
+    jobs = [*_jobs(paths, settings)]
+    for first, second in pairwise(jobs):
+        if first.path == second.path:
+            targets = ", ".join(job.target for job in jobs if job.path == first.path)
+            raise OptionError(f"{first.path}: several targets ({targets}); give one by --arch")
+    return _made(jobs, _compiled_twice, processes)
+
+
+def left_out(paths: Iterable[str], settings: Settings) -> Iterator[str]:
+    """A line for each source that names what of its compile command no compiler gets.
+
+    Raises `ReadError` as `compile_sources`.
+    """
+    yield from (entry.left_out for entry in _entries(paths, settings).values() if entry.left_out)
 
 
 def _made(
@@ -73,27 +94,31 @@ def _made(
             raise
 
 
-def _jobs(path: str, settings: Settings) -> Iterator[Job]:
-    flags, targets = settings.flags, settings.targets
-    language = SOURCE_LANGUAGES[os.path.splitext(path)[1]]
-    if settings.compile_commands is not None and language != "ir":
-        entry = entry_of(path, settings.compile_commands)
-        language, flags = entry.language or language, (*entry.flags, *flags)
-        targets = targets or entry.targets
-    if not targets:
-        raise OptionError(f"{path}: no target to compile for; add --arch gfx942")
-    given = settings.compiler
-    compiler = given or "" if language == "ir" else find_driver(language, given)
-    for target in targets:
-        yield Job(path, language, target, compiler, flags)
+def _jobs(paths: Iterable[str], settings: Settings) -> Iterator[Job]:
+    entries = _entries(paths := tuple(paths), settings)
+    for path in paths:
+        entry, language = entries.get(path), _language(path)
+        targets = settings.targets or (entry.targets if entry else ())
+        if not targets:
+            raise OptionError(f"{path}: no target to compile for; add --arch gfx942")
+        language = (entry.language if entry else None) or language
+        given = settings.compiler
+        compiler = given or "" if language == "ir" else find_driver(language, given)
+        values = entry.flags if entry else ()
+        for target in targets:
+            yield Job(path, language, target, compiler, settings.flags, values)
 
 
-def _only_job(path: str, settings: Settings) -> Job:
-    job, *others = _jobs(path, settings)
-    if others:
-        targets = ", ".join(one.target for one in (job, *others))
-        raise OptionError(f"{path}: several targets ({targets}); give one by --arch")
-    return job
+def _entries(paths: Iterable[str], settings: Settings) -> dict[str, CommandEntry]:
+    """Source → its compile command, if there are any; none for IR."""
+    if settings.compile_commands is None:
+        return {}
+    sources = (path for path in paths if _language(path) != "ir")
+    return entries_of(sources, settings.compile_commands)
+
+
+def _language(path: str) -> SourceLanguage:
+    return SOURCE_LANGUAGES[os.path.splitext(path)[1]]
 
 
 def _compiled(processes: Processes, job: Job) -> Compiled:
@@ -129,7 +154,7 @@ def _with_bitcode(
     processes: Processes, job: Job, folder: str, compiled: Compiled
 ) -> _CompiledTwice:
     path, output = os.path.abspath(job.path), os.path.join(folder, _BITCODE)
-    command = device_command(job.compiler, job.language, job.target, job.flags, BITCODE)
+    command = _command(job, BITCODE, processes, folder)
     end = processes.run_on_source([*command, path, "-o", output], folder)
     bitcode = b"" if end.code else _read(output)
     if bitcode:
@@ -148,11 +173,12 @@ def _of_ir(processes: Processes, job: Job) -> Compiled:
 def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
     path = os.path.abspath(job.path)
     output, listed = os.path.join(folder, _ASSEMBLY), os.path.join(folder, _DEPENDENCIES)
-    command = device_command(job.compiler, job.language, job.target, job.flags)
+    command = _command(job, ASSEMBLY, processes, folder)
     end = processes.run_on_source([*command, *_listing(listed), path, "-o", output], folder)
     messages = end.complaints.decode("utf-8", "replace")
     # Clang lists the headers of a source with errors, too, unless one is missing.
-    missing = concerned_files(messages, job.flags, folder) if end.code else ()
+    flags = (*job.values, *job.flags)
+    missing = concerned_files(messages, flags, folder) if end.code else ()
     found = tuple(dict.fromkeys((path, *_dependencies(listed, folder), *missing)))
     made = Compiled(job.path, job.target, (*command, path), messages, dependencies=found)
     assembly = b"" if end.code else _read(output)
@@ -163,6 +189,20 @@ def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
         mend = "give a source with a __global__ function, and instantiate its templates"
         return made._replace(error=f"{job.path}: {what}; {mend}")
     return made._replace(error=f"{job.path}: {reason(messages, job.target)}")
+
+
+def _command(job: Job, form: Sequence[str], processes: Processes, folder: str) -> tuple[str, ...]:
+    """The command without input and output. Only what a user types goes through a wrapper.
+
+    The name of a source is no such word: a pattern may match a file that somebody else named.
+    """
+    build = (job.compiler, job.language, job.target)
+    if is_clang(job.compiler):
+        return device_command(*build, (*job.values, *job.flags), form)
+    command = device_command(*build, job.flags, form)
+    if not job.values and is_plain(os.path.abspath(job.path)):
+        return command
+    return command_behind(command, job.values, processes, folder)
 
 
 def _listing(path: str) -> tuple[str, ...]:

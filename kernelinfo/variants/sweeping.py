@@ -19,6 +19,7 @@ from kernelinfo.compile.flags import absolute_flags
 from kernelinfo.compile.ir import Input, read_input
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.sources import left_out
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.hardware.targets import find
@@ -111,12 +112,14 @@ def sweep(
     workers = (jobs or os.cpu_count() or 1) + 1  # one waits for the others
     with ThreadPoolExecutor(workers) as pool, Processes(timeout, option="--timeout") as processes:
         if is_source(path) and not path.endswith(ir.IR_SUFFIXES):
+            notes = (*left_out([path], settings),)
             file, request = compiled_source(path, request, settings, processes)
             compiler = clang_of(file)
         else:
-            file = _ir_of(path, settings)
+            notes, file = (), _ir_of(path, settings)
         work = (file, request, reading, compiler, processes, pool)
-        return pool.submit(sweep_input, *work, lambda done, number: None).result()
+        made = pool.submit(sweep_input, *work, lambda done, number: None).result()
+        return made._replace(notes=(*notes, *made.notes))
 
 
 def _ir_of(path: str, settings: Settings) -> Input:

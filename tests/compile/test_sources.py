@@ -87,7 +87,7 @@ def test_a_device_library_that_is_too_old(source: Path, tmp_path: Path) -> None:
         "clang-22: error: cannot find ROCm device library for ABI version 6, which requires "
         "ROCm 6.3 or higher"
     )
-    compiler = script(tmp_path / "compiler", f"echo '{complaint}' >&2\nexit 1\n")
+    compiler = script(tmp_path / "clang++", f"echo '{complaint}' >&2\nexit 1\n")
     with Processes(60) as processes:
         (one,) = compile_sources([str(source)], Settings(("gfx90a",), (), compiler), processes)
     assert "older than this compiler; add -- -mcode-object-version=5" in str(one.error)
@@ -136,7 +136,7 @@ def test_output_that_no_compiler_writes_is_one_line(
     monkeypatch.setattr("kernelinfo.compile.processes._MOST_FILE", 1 << 21)
     monkeypatch.setattr("kernelinfo.compile.sources._MOST_OUTPUT", 1 << 20)
     output = 'for o in "$@"; do [ "$last" = -o ] && break; last=$o; done'
-    compiler = script(tmp_path / "odd", f"{output}; {writes}")
+    compiler = script(tmp_path / "clang", f"{output}; {writes}")
     with Processes(60) as processes:
         (made,) = compile_sources([str(source)], Settings(("gfx90a",), (), compiler), processes)
     assert made.error is not None
