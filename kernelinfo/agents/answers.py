@@ -28,6 +28,7 @@ from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.paths import is_below
+from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.render import View, renderer
 from kernelinfo.render.diff.json import document as diff_document
 from kernelinfo.render.explain import render_numbers
@@ -247,7 +248,7 @@ def _options(arguments: ToolArguments, root: str) -> Options:
     return Options(
         arch=arch and target_named(arch).name,
         kernels=(kernel,) if kernel else (),
-        targets=(target_named(target).name,) if target else (),
+        targets=(named_target_id(target),) if target else (),
         members=(arguments["member"],) if "member" in arguments else (),
         where=condition(where) if where else None,
         workgroup_size=arguments.get("workgroup_size"),

@@ -34,7 +34,9 @@ _CHOICE = {
     "kernel": _text(
         "Kernel: a name with or without arguments, a symbol, a glob, or re: and a pattern."
     ),
-    "target": _text("Only kernels compiled for this target: gfx942, or a product such as MI300X."),
+    "target": _text(
+        "Only kernels that run on this target: gfx942, gfx906:xnack+, or a product such as MI300X."
+    ),
     "member": _text("Only members of a container that this glob matches."),
     "arch": _text("Target of inputs that name none: gfx942."),
 }

@@ -102,7 +102,7 @@ class Analysis:
         paths every copy counts."""
         for name in (options.arch, options.run_as, *options.targets):
             if name is not None:
-                targets.find(name)
+                targets.find(name.partition(":")[0])
         self._options = options
         self._copies: Copies | None = None
         if not options.all_copies and among and not (len(among) == 1 and os.path.isfile(among[0])):
@@ -112,7 +112,7 @@ class Analysis:
         is_filtered = bool(options.kernels or options.exclude or options.targets or options.chooses)
         asked: ReadFilter | None = None  # all of them: code objects are compared whole
         if is_filtered and self._copies is None and not options.unique:
-            asked = ReadFilter(options.targets, self._asks_for)
+            asked = ReadFilter(options.asks_for_target, self._asks_for)
         self.reader = KernelReader(options, asked)
         self._first_copies: dict[bytes, CodeObject] = {}
         """BLAKE2b digest of a code object's bytes -> the first code object with it."""
@@ -163,7 +163,7 @@ class Analysis:
             counts.pass_over(kernel.name)
             return None
         if len(counts.met) < self._asked:  # until each option has matched a kernel
-            target, member = kernel.code_object.target, kernel.code_object.member
+            target, member = kernel.code_object.target_id, kernel.code_object.member
             counts.met |= self._options.met(kernel.name, kernel.symbol, target, member)
         result = self._judge.judge(kernel)
         if isinstance(result, Problem):

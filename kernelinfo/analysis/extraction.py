@@ -51,16 +51,15 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Proble
                 yield module
             elif module.kind != "code-object":
                 continue
-            elif options.targets and module.target not in options.targets:
-                counts.of_other_targets += 1
+            elif not options.asks_for_target(named := target_id(module.target, module.features)):
+                counts.leave_out(named)
             elif not options.asks_for_member(blob.member):
                 counts.of_other_members += 1
             elif chooses_kernels and not _has_chosen(blob, analysis, counts):
                 counts.passed_over += 1
             else:
                 counts.found += 1
-                counts.met |= {("--target", module.target or "")}
-                counts.met |= {("--member", one) for one in options.met_members(blob.member)}
+                counts.met |= options.met("", "", named, blob.member)
                 name = _name(blob, next(number), module.target, module.features)
                 yield Extract(name, blob, module.target, len(module.kernels))
 

@@ -13,15 +13,20 @@ from kernelinfo.kernel import Repeat, counted, grouped
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
-from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Missing, Note, Problem
+from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Missing, Note, Problem, SpirV
 from kernelinfo.reading.containers import open_bytes, open_paths
 from kernelinfo.reading.containers.files import Seen
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import text_of
 from kernelinfo.reading.facts import Module, ReadFilter
+from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
 _MOST_NAMES = 1 << 16
 """Most names to keep for a suggestion. A library of 88 137 kernels has 11 431."""
+_MOST_TARGETS = 1 << 10
+"""Most targets to tell apart; LLVM has a hundred with their features."""
+_MOST_LISTED = 20
+"""Most targets in a message."""
 _MOST_PROBLEMS = 1000
 """Most problems to list of one file: an archive could have one in every member."""
 
@@ -62,8 +67,10 @@ class PathCounts:
         self.notes: list[Note] = []
         self.of_other_sizes = 0
         """Number of kernels that are not compiled for the workgroup size in question."""
-        self.of_other_targets = 0
-        """Number of kernels or code objects of targets that are not chosen."""
+        self.other_targets: Counter[str] = Counter()
+        """Id of a target that is not chosen -> number of its kernels or code objects."""
+        self.spirv: Counter[str] = Counter()
+        """File -> number of its entries with SPIR-V."""
         self.of_other_members = 0
         """Number of kernels in members that are not chosen."""
         self.passed_over = 0
@@ -88,7 +95,8 @@ class PathCounts:
         self.repeated += more.repeated
         self.not_shown += more.not_shown
         self.of_other_sizes += more.of_other_sizes
-        self.of_other_targets += more.of_other_targets
+        self.other_targets += more.other_targets
+        self.spirv += more.spirv
         self.of_other_members += more.of_other_members
         self.passed_over += more.passed_over
         self.problems += more.problems
@@ -110,6 +118,13 @@ class PathCounts:
             return False
         return True
 
+    def leave_out(self, target: str, count: int = 1) -> None:
+        """Count kernels or code objects of a target that is not chosen."""
+        if target in self.other_targets or len(self.other_targets) < _MOST_TARGETS:
+            self.other_targets[target] += count
+        else:
+            self.other_targets[UNKNOWN_TARGET] += count
+
     def pass_over(self, name: str) -> None:
         """Count a kernel whose name is not chosen."""
         self.passed_over += 1
@@ -119,7 +134,7 @@ class PathCounts:
     @property
     def left_out(self) -> int:
         """Number of kernels that were not chosen."""
-        return self.passed_over + self.of_other_targets + self.of_other_members
+        return self.passed_over + self.other_targets.total() + self.of_other_members
 
     def summaries(self) -> Iterator[Problem | Note]:
         """Notes without repetition, one problem for all missing device code, and one per file with
@@ -143,11 +158,14 @@ class PathCounts:
         is_answered = self.problems or self.missing or self.repeated
         if self.found or (is_answered and not self.left_out):
             return None
-        message = _NOTHING[sought]
+        message = compiled_later(self.spirv.total()) if self.spirv else _NOTHING[sought]
         if self.left_out:
             kind = "folder" if os.path.isdir(self.path) else "file"
             choice = " ".join(options.choices)
-            message = f"no {sought} matches {choice} ({grouped(self.left_out)} in the {kind})"
+            there = f"{grouped(self.left_out)} in the {kind}"
+            if self.other_targets:
+                there += f", for {listed_targets(self.other_targets)}"
+            message = f"no {sought} matches {choice} ({there})"
             message += self._suggestion(options.kernels) or _expanded(options.kernels)
             if self.passed_over and (name := options.named):
                 mend = self._suggestion((name,)) or f"; `kernelinfo explain {self.path}` lists them"
@@ -159,6 +177,22 @@ class PathCounts:
         """`; did you mean gemm?` for the first pattern close to a kernel's name; or empty."""
         suggestion = (nearest_kernels(pattern, self.unchosen) for pattern in patterns)
         return next((f"; {one}" for one in suggestion if one), "")
+
+
+def listed_targets(targets: Iterable[str]) -> str:
+    """Target ids in words, sorted: `gfx1030 and gfx90a:xnack+`."""
+    found = sorted({*targets})
+    shown = found[:_MOST_LISTED]
+    if more := len(found[_MOST_LISTED:]):
+        shown.append(counted(more, "more target"))
+    *first, last = shown or [UNKNOWN_TARGET]
+    return " and ".join(filter(None, (", ".join(first), last)))
+
+
+def compiled_later(count: int) -> str:
+    """What is said of entries with SPIR-V: `1 SPIR-V entry: compiled when loaded, …`."""
+    entries = "entry" if count == 1 else "entries"
+    return f"{grouped(count)} SPIR-V {entries}: compiled when loaded, no registers to report"
 
 
 def counts_of(path: str, options: Options) -> PathCounts:
@@ -181,7 +215,7 @@ def conclusions(
 
     A path where all are filtered out is no problem if another path has chosen ones.
     """
-    yield from notes(counts)
+    yield from notes(counts, required=True)
     any_found = any(one.found for one in counts)
     for one in counts:
         if not (any_found and one.left_out) and (problem := one.nothing_found(options, sought)):
@@ -191,16 +225,24 @@ def conclusions(
     if any_found:
         met = set().union(*(one.met for one in counts))
         unchosen = set().union(*(one.unchosen for one in counts))
-        for message in unmatched(options, met, unchosen, sought):
+        others = set().union(*(one.other_targets for one in counts))
+        for message in unmatched(options, met, unchosen, others, sought):
             yield (Problem if options.is_gate else Note)(place(one.path for one in counts), message)
 
 
-def notes(counts: Collection[PathCounts]) -> Iterator[Problem | Note]:
-    """Notes of each path. Problems of compiler leftovers next to kernels become notes."""
+def notes(counts: Collection[PathCounts], *, required: bool = False) -> Iterator[Problem | Note]:
+    """Notes of each path. Problems of compiler leftovers next to kernels become notes.
+
+    If kernels are `required`, SPIR-V alone is told as their lack."""
     folders = set().union(*(one.folders for one in counts))
     passed_over: list[Note] = []
     for one in counts:
         yield from one.summaries()
+        if one.spirv and (one.found or one.left_out or one.problems or not required):
+            yield Note(
+                place(one.spirv) if len(one.spirv) == 1 else one.path,
+                compiled_later(one.spirv.total()),
+            )
         for leftover in one.leftovers:
             if os.path.dirname(leftover.path) in folders:
                 passed_over.append(Note(leftover.path, leftover.message))
@@ -230,14 +272,18 @@ def unmatched(
     options: Options,
     met: Collection[tuple[str, str]],
     unchosen: Collection[str] = (),
+    others: Collection[str] = (),
     sought: Sought = "kernel",
 ) -> Iterator[str]:
     """`-k nope matches no kernel` for each `-k`, `--target` and `--member` that is not in `met`.
 
-    `unchosen` are names of kernels; the message suggests the nearest.
+    `unchosen` are names of kernels; the message suggests the nearest. `others` are the targets
+    that are not chosen; the message lists them.
     """
     for option, value in options.unmatched(met):
         near = nearest_kernels(value, unchosen) if option == "-k" else ""
+        if option == "--target" and others:
+            near = f"others are for {listed_targets(others)}"
         yield f"{option} {value} matches no {sought}" + (f"; {near}" if near else "")
 
 
@@ -251,7 +297,7 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Prob
     """Notes on how many kernels the options leave out."""
     where = place(one.path for one in counts)
     found = sum(one.found for one in counts)
-    others = sum(one.of_other_targets for one in counts)
+    others = sum(one.other_targets.total() for one in counts)
     if others and found:
         are = "is" if others == 1 else "are"
         chosen = " and ".join(options.targets)
@@ -329,6 +375,9 @@ def read_found(
         return
     if isinstance(found, Again):
         counts.repeated += 1
+        return
+    if isinstance(found, SpirV):
+        counts.spirv[found.path] += 1
         return
     if isinstance(found, Missing):
         counts.missing.append(found)

@@ -21,7 +21,7 @@ from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import Code, Module, ReadFilter
-from kernelinfo.reading.target_id import compiler_of, parse_target_id
+from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
 from kernelinfo.rules import findings, may_ask_for_code
 
 
@@ -62,8 +62,8 @@ class KernelReader:
             return
         count = len(module.kernels) + len(module.passed_over)
         arch, name = self._options.arch, module.target or self._options.arch
-        if self._options.targets and name not in self._options.targets:
-            counts.of_other_targets += count
+        if not self._options.asks_for_target(target_id(name, module.features)):
+            counts.leave_out(target_id(name, module.features), count)
             return
         member = " › ".join(filter(None, (blob.member, module.part))) or None
         if not self._options.asks_for_member(member):

@@ -11,6 +11,7 @@ from kernelinfo.model.limits import Resource
 from kernelinfo.reading import budget
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.budget import Bounds
+from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ class Options(NamedTuple):
     named: str | None = None
     """The name that `chooses` stands for, as typed."""
     targets: tuple[str, ...] = ()
-    """Targets whose kernels are chosen; empty for all."""
+    """Ids of the targets on which chosen kernels run: `gfx942`, `gfx906:xnack+`; empty for all."""
     members: tuple[str, ...] = ()
     """Globs for members of containers, see `pattern.in_member`; one match chooses a member."""
     limited_by: tuple[Resource, ...] = ()
@@ -98,8 +99,8 @@ class Options(NamedTuple):
     def met(
         self, name: str, symbol: str, target: str | None, member: str | None = None
     ) -> set[tuple[str, str]]:
-        """The options of `asked` that match a chosen kernel."""
-        found = {("--target", one) for one in self.targets if one == target}
+        """The options of `asked` that match a chosen kernel; `target` is its target id."""
+        found = {("--target", one) for one in self.targets if runs_on(target or "", one)}
         if self.kernels:
             found |= {("-k", one) for one in matching(self.kernels, name, symbol)}
         if self.members:
@@ -118,9 +119,13 @@ class Options(NamedTuple):
         """True if a member of a container is chosen; None is a file outside of any."""
         return not self.members or bool(self.met_members(member))
 
+    def asks_for_target(self, target: str) -> bool:
+        """True if code for a target id is chosen."""
+        return not self.targets or any(runs_on(target, one) for one in self.targets)
+
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
-        """True if a kernel is chosen by name, symbol and, unless None, target."""
-        if target is not None and self.targets and target not in self.targets:
+        """True if a kernel is chosen by name, symbol and, unless None, target id."""
+        if target is not None and not self.asks_for_target(target):
             return False
         if self.chooses and not self.chooses(name, symbol):
             return False

@@ -18,12 +18,12 @@ import typer
 from kernelinfo.cli.naming import names_in
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
-from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.columns import HEADINGS
 from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.manual import topics
+from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.rules import RULES
 
 Offers = list[tuple[str, str]]  # (word, description)
@@ -117,7 +117,7 @@ def _kernels(paths: Iterable[str]) -> Iterator[NameAndMember]:
     until, words = time.monotonic() + _PATIENCE, _words()
     with suppress(KernelinfoError):
         asked = [word for before, word in pairwise(words) if before == "--target"]
-        for one in names_in(paths, [target_named(name).name for name in asked]):
+        for one in names_in(paths, [named_target_id(name) for name in asked]):
             yield one
             if time.monotonic() > until:
                 return

@@ -169,7 +169,7 @@ def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:
     match."""
     kernels = [kernel for pair in comparison.pairs for kernel in (pair.old, pair.new)]
     kernels += comparison.gone + comparison.new
-    met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.processor, k.code_object)}
+    met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.target, k.code_object)}
     yield from (f"{line} of either build" for line in unmatched(wanted, met) if met)
 
 

@@ -11,15 +11,16 @@ import typer
 from kernelinfo.cli import completion, values
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.condition import condition
+from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.render import FORMATS, RECORD_FORMATS, NameStyle
 
 
-def target_option(name: str, help: str) -> Any:
+def target_option(name: str, help: str, parser: Callable[[str], str] = values.parse_target) -> Any:
     """A typer option for a target or product."""
     return typer.Option(
         name,
         metavar="GFX|PRODUCT",
-        parser=values.parse_target,
+        parser=parser,
         autocompletion=completion.gfx,
         help=help,
     )
@@ -95,7 +96,11 @@ Flags = Annotated[
 ]
 Targets = Annotated[
     list[str] | None,
-    target_option("--target", "Keep kernels compiled for this target. Repeatable."),
+    target_option(
+        "--target",
+        "Keep kernels that run on this target, such as gfx942 or gfx906:xnack+. Repeatable.",
+        named_target_id,
+    ),
 ]
 RunAs = Annotated[
     list[str] | None,

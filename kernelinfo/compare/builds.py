@@ -83,7 +83,7 @@ def chosen(found: Build, options: Options) -> Build:
     kernels = tuple(
         kernel
         for kernel in found.kernels
-        if options.asks_for(kernel.name, kernel.symbol, kernel.processor)
+        if options.asks_for(kernel.name, kernel.symbol, kernel.target)
         and options.asks_for_member(kernel.code_object)
     )
     return found._replace(kernels=kernels)

@@ -55,8 +55,8 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         if not options.asks_for(one.name, one.symbol) or not _holds(options.where, kernel, blob):
             counts.pass_over(one.name)
             continue
-        if options.targets and one.processor not in options.targets:
-            counts.of_other_targets += 1
+        if not options.asks_for_target(one.target):
+            counts.leave_out(one.target)
             continue
         if not options.asks_for_member(kernel.member):
             counts.of_other_members += 1

@@ -17,6 +17,7 @@ from kernelinfo.kernel import Severity
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.reading.paths import configurations
+from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 ForKernels = TypeVar("ForKernels", "Budget", "Suppression")
@@ -59,11 +60,15 @@ class Suppression(NamedTuple):
 
 
 def entries_for(
-    entries: Sequence[ForKernels], name: str, symbol: str, processor: str
+    entries: Sequence[ForKernels], name: str, symbol: str, target: str
 ) -> list[ForKernels]:
-    """The budgets or suppressions that apply to a kernel, by its name and processor."""
+    """The budgets or suppressions that apply to a kernel, by its name and target id."""
     fitting = matching(tuple(one.kernel for one in entries), name, symbol)
-    return [one for one in entries if one.kernel in fitting and one.target in (None, processor)]
+    return [
+        one
+        for one in entries
+        if one.kernel in fitting and (one.target is None or runs_on(target, one.target))
+    ]
 
 
 def _gate(values: dict[str, Any]) -> Gate:
@@ -81,7 +86,7 @@ class Configuration(NamedTuple):
     paths: tuple[str, ...] = ()
     """Files, folders and globs, relative to the current folder."""
     targets: tuple[str, ...] = ()
-    """Targets to check; empty for all."""
+    """Ids of the targets to check; empty for all."""
     baseline: FilePath | None = None
     strict_baseline: bool = False
     fail_on: Severity = "warning"
@@ -92,6 +97,10 @@ class Configuration(NamedTuple):
     budgets: tuple[Budget, ...] = ()
     gate: Gate = _gate(Validation().table({}, KEYS, ())["gate"])
     suppressions: tuple[Suppression, ...] = ()
+
+    def asks_for(self, target: str) -> bool:
+        """True if code for a target id is to be checked."""
+        return not self.targets or any(runs_on(target, one) for one in self.targets)
 
 
 def read_config(path: FilePath) -> Configuration:

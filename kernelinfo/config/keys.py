@@ -18,9 +18,9 @@ from kernelinfo.config.measures import (
     parse_allowance,
     parse_bound,
 )
-from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.pattern import matches
+from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.rules import named
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
@@ -97,10 +97,6 @@ def _pattern(text: str) -> str:
     return text
 
 
-def _target(text: str) -> str:
-    return target_named(text).name
-
-
 def _rule(text: str) -> str:
     named(text)
     return text
@@ -121,7 +117,7 @@ def _day(value: str | date) -> date:
 _PATTERN = Scalar('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern)
 _RULE = Scalar('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
 _RULES = Many(_RULE, 'a list such as ["KI101", "KI2"]')
-_TARGET = Scalar('a target such as "gfx90a"', read=_target)
+_TARGET = Scalar('a target such as "gfx90a" or "gfx906:xnack+"', read=named_target_id)
 _SEVERITY = Scalar('"note", "warning" or "error"', choices=SEVERITIES)
 _COUNT = Scalar("a whole number from 0 on", (int,), least=0)
 _WORKGROUP = Scalar("a whole number of workitems from 1 on", (int,), least=1)
@@ -207,8 +203,8 @@ KEYS = (
     ),
     Key(
         "target",
-        "Targets to check. Each must be built; kernels of other targets are skipped and counted. "
-        "Empty for all.",
+        "Targets to check. On each a kernel must run; kernels that run on none of them are skipped "
+        "and counted. Empty for all.",
         Many(_TARGET, 'a list such as ["gfx90a", "gfx942"]'),
         [],
         older="arch",

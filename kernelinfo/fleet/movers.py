@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import path_under
@@ -89,6 +90,8 @@ def ask(
         if not any(one.kernels for one in totals):
             choice = " ".join(options.choices)
             wrong = f"no kernel matches {choice}" if choice else "these builds have no kernel"
+            if options.targets:
+                wrong += f"; there are kernels for {listed_targets(_targets(connection))}"
             raise KernelinfoError(f"{dataset.name}: {wrong}")
         try:
             movers = _movers(connection, len(names), moved)
@@ -165,7 +168,8 @@ def _choose_kernels(
     `Place`, which is the path below the root and the member, both without versions."""
     conditions = [f"k.Build IN ({_literals(names)})"]
     if options.targets:
-        conditions.append(f"split_part(Target, ':', 1) IN ({_literals(options.targets)})")
+        chosen = [target for target in _targets(connection) if options.asks_for_target(target)]
+        conditions.append(f"Target IN ({_literals(chosen or [''])})")
     if options.kernels or options.exclude:
         found = connection.execute("SELECT DISTINCT Symbol, Kernel_Name FROM kernels").fetchall()
         wanted = [symbol for symbol, name in found if options.asks_for(name, symbol)]
@@ -191,6 +195,12 @@ def _choose_kernels(
         " FROM kernels k JOIN places p ON k.Path IS NOT DISTINCT FROM p.Path"
         f" AND k.Member IS NOT DISTINCT FROM p.Member WHERE {' AND '.join(conditions)}"
     )
+
+
+def _targets(connection: duckdb.DuckDBPyConnection) -> list[str]:
+    """The target ids of all kernels."""
+    query = "SELECT DISTINCT Target FROM kernels WHERE Target IS NOT NULL"
+    return [target for (target,) in connection.execute(query).fetchall()]
 
 
 def _where(connection: duckdb.DuckDBPyConnection, where: Where) -> str:

@@ -60,7 +60,7 @@ def unmatched_choices(
 ) -> tuple[str, ...]:
     """A message per `-k`, `--target` and `--member` without a kernel in a view, if another option
     has one."""
-    columns = "Kernel_Name, Symbol, split_part(Target, ':', 1), Member"
+    columns = "Kernel_Name, Symbol, Target, Member"
     kernels = connection.execute(f"SELECT DISTINCT {columns} FROM {view}").fetchall()
     met = {pair for kernel in kernels for pair in options.met(*kernel)}
     return tuple(unmatched(options, met)) if met else ()

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from kernelinfo import __version__
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import PathCounts
+from kernelinfo.analysis.inputs import PathCounts, compiled_later
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError
@@ -296,8 +296,10 @@ class _ScanReading:
     def done(self) -> ScanTaskDone:
         self._problems += (Missing.problem([host]) for host in self._counts.missing)
         fetched = frozenset(file.address for file in self._task.files) - self._lost
-        notes = tuple(n._replace(path=self._files[n.path].address) for n in self._counts.notes)
-        return ScanTaskDone(self._task, self._kernels, notes, fetched)
+        spirv = self._counts.spirv.items()
+        notes = (*self._counts.notes, *(Note(path, compiled_later(n)) for path, n in spirv))
+        addressed = tuple(note._replace(path=self._files[note.path].address) for note in notes)
+        return ScanTaskDone(self._task, self._kernels, addressed, fetched)
 
     def opened_rows(self) -> Iterator[DatasetRow]:
         for path, file in self._files.items():

@@ -106,8 +106,7 @@ class _Judgement:
         self._elsewhere: list[KernelSummary] = []
         """Pinned kernels outside the part of the build that the run covers."""
         for kernel in found.gone if found else ():
-            wanted = not configuration.targets or kernel.processor in configuration.targets
-            is_missed = wanted and scope.holds(kernel, folder)
+            is_missed = configuration.asks_for(kernel.target) and scope.holds(kernel, folder)
             (self._missed if is_missed else self._elsewhere).append(kernel)
         self._toolchain = Toolchain(
             found.old_compilers if found else (),

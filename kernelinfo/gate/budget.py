@@ -14,7 +14,7 @@ _BUDGET = documented("KI206")
 
 def of_each(kernels: Iterable[KernelSummary], budgets: Sequence[Budget]) -> list[Budget | None]:
     """The budget of each kernel: the first that matches its name and target, or None."""
-    fitting = (entries_for(budgets, k.name, k.symbol, k.processor) for k in kernels)
+    fitting = (entries_for(budgets, k.name, k.symbol, k.target) for k in kernels)
     return [next(iter(found), None) for found in fitting]
 
 

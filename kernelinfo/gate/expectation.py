@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration
@@ -13,15 +14,16 @@ from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules.documented import documented
 
 
 def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:
     """Kernels of the configured targets; all kernels if no target is configured."""
-    wanted = configuration.targets
-    if not wanted:
+    if not configuration.targets:
         return report.results
-    return tuple(one for one in report.results if one.kernel.code_object.target in wanted)
+    asks_for = configuration.asks_for
+    return tuple(one for one in report.results if asks_for(one.kernel.code_object.target_id or ""))
 
 
 def too_few(
@@ -39,8 +41,8 @@ def too_few(
     location = str(configuration.file or "kernelinfo")
     if report.results and not found and not scope.may_hold_none:
         targets = " or ".join(configuration.targets)
-        message = f"none of {counted(len(report.results), 'kernel')} is for {targets}; see target"
-        yield Problem(location, message)
+        message = f"none of {counted(len(report.results), 'kernel')} is for {targets}"
+        yield Problem(location, f"{message}, but for {_built(report.results)}; see target")
         return
     least, key = (configuration.min_kernels, "expect.min-kernels") if scope.whole else (0, "")
     if at_least is not None:
@@ -50,13 +52,23 @@ def too_few(
         message = f"{counted(count, 'kernel')} found, at least {least} expected; see {key}"
         yield Problem(location, message)
     for target in unbuilt(found, configuration) if found and scope.whole else ():
-        yield Problem(location, f"no kernel is for {target}; build it, or remove it from target")
+        message = f"no kernel is for {target}, those built are for {_built(report.results)}"
+        yield Problem(location, f"{message}; build it, or remove it from target")
 
 
 def unbuilt(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
-    """Configured targets without a kernel."""
-    built = {result.kernel.code_object.target for result in found}
-    return tuple(target for target in configuration.targets if target not in built)
+    """Configured targets on which no kernel runs."""
+    built = {result.kernel.code_object.target_id or "" for result in found}
+    return tuple(
+        target for target in configuration.targets if not any(runs_on(one, target) for one in built)
+    )
+
+
+def _built(found: Sequence[Result]) -> str:
+    """The targets of kernels in words."""
+    return listed_targets(
+        target for one in found if (target := one.kernel.code_object.target_id) is not None
+    )
 
 
 def nothing_pinned(comparison: Comparison, configuration: Configuration) -> Iterator[Problem]:
@@ -127,7 +139,7 @@ def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]
         pair
         for one in kernels
         for pair in scope.options.met(
-            one.name, one.symbol, one.code_object.target, one.code_object.member
+            one.name, one.symbol, one.code_object.target_id, one.code_object.member
         )
     }
     return tuple(map(" ".join, scope.options.unmatched(met)))

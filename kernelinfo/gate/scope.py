@@ -44,7 +44,7 @@ class Scope(NamedTuple):
         """
         if self.options.where is not None:
             return False
-        if not self.options.asks_for(kernel.name, kernel.symbol, kernel.processor):
+        if not self.options.asks_for(kernel.name, kernel.symbol, kernel.target):
             return False
         if not self.options.asks_for_member(kernel.code_object):
             return False

@@ -28,7 +28,7 @@ class Suppressions:
     ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...]]:
         """(findings that count, findings that a valid suppression excuses) of one kernel."""
         counted, excused = [], []
-        own = entries_for(self._all, kernel.name, kernel.symbol, kernel.processor)
+        own = entries_for(self._all, kernel.name, kernel.symbol, kernel.target)
         for finding in findings:
             fitting = [one for one in own if means(one.rule, finding.rule, finding.name)]
             self._met.update(map(id, fitting))

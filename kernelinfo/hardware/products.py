@@ -53,7 +53,7 @@ def target_named(name: str) -> Target:
         name = name.lower()
     processor, features, _ = name.partition(":")
     if features and processor in targets.known():
-        hint = f"--where 'target = {name}' chooses kernels by features"
+        hint = f"--target {name} chooses kernels by features"
         raise OptionError(f"{name} is a target with features; give {processor}. {hint}")
     if name.startswith("gfx") or name in targets.known():
         return targets.find(name)

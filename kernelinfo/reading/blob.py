@@ -102,9 +102,17 @@ class Again(NamedTuple):
     path: str
 
 
-Found = Blob | Problem | Elsewhere | Missing | Note | Again
+class SpirV(NamedTuple):
+    """An entry with SPIR-V, which is compiled when it is loaded: it has no registers yet."""
+
+    path: str
+    member: str | None
+
+
+Found = Blob | Problem | Elsewhere | Missing | Note | Again | SpirV
 """One result of opening an input.
 
 `Blob`: code. `Problem`: unreadable. `Elsewhere`: a host file with its code in an archive of this
-run. `Missing`: a host file without its archive. `Note`: a warning. `Again`: nothing new.
+run. `Missing`: a host file without its archive. `Note`: a warning. `Again`: nothing new. `SpirV`:
+code for later.
 """

@@ -191,8 +191,8 @@ class Code(NamedTuple):
 class ReadFilter(NamedTuple):
     """The kernels that a run asks for; readers may pass over all others."""
 
-    targets: tuple[str, ...]
-    """Processors; empty for all."""
+    processor: Callable[[str], bool]
+    """True if code for this processor may be asked for."""
     kernel: Callable[[str], bool]
     """True if the kernel of this symbol is asked for."""
 

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from kernelinfo.hardware import targets
+from kernelinfo.errors import OptionError
+from kernelinfo.hardware import products, targets
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.facts import Features, Setting
 
@@ -81,6 +82,42 @@ def target_id(processor: str | None, features: Features) -> str:
     settings = (("sramecc", features.sramecc), ("xnack", features.xnack))
     stated = [name + _SIGNS[setting] for name, setting in settings if setting in _SIGNS]
     return ":".join([processor or UNKNOWN_TARGET, *stated])
+
+
+def named_target_id(text: str) -> str:
+    """The target id of a target or product, with the features that the user names: `gfx906:xnack+`.
+
+    Raises `KernelinfoError` for an unknown name, and `OptionError` for a feature that the target
+    does not have.
+    """
+    name, colon, features = text.strip().partition(":")
+    target = products.target_named(name)
+    found = dict(re.findall(r":(\w+)([+-])", colon + features.lower()))
+    supported = [one for one in ("sramecc", "xnack") if getattr(target, one) is not False]
+    odd = re.sub(r":\w+[+-]", "", colon + features)
+    if odd or not found.keys() <= {*supported}:
+        has = " and ".join(f"{one}+ or {one}-" for one in supported) or "no feature"
+        raise OptionError(f"{text} is no target: {target.name} has {has}")
+    return "".join([target.name, *(f":{one}{found[one]}" for one in supported if one in found)])
+
+
+def runs_on(code: str, target: str) -> bool:
+    """True if code for the target id `code` runs on devices of the target id `target`.
+
+    A device runs code for its own processor, and for a generic one that contains it. Each setting
+    that `target` states has to be that of the code, or any. Source: AMDGPUUsage, "Target ID" and
+    "Generic Processors"; ROCR, isa.cpp, `Isa::IsCompatible`.
+    """
+    if code == target:
+        return True
+    compiled, device = parse_target_id(code), parse_target_id(target)
+    if compiled is None or device is None:
+        return False
+    members = compiled.hardware.members if compiled.hardware else ()
+    if device.processor not in (compiled.processor, *members):
+        return False
+    settings = dict(compiled.settings)
+    return all(settings.get(name, setting) == setting for name, setting in device.settings)
 
 
 def parse_isa_version(text: str) -> TargetId | None:

@@ -21,6 +21,43 @@ def rows(*arguments: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
+GENERIC = "code_object/tiny-v6-clang22-gfx9-4-generic.co"
+FEATURES = "code_object/tiny-v5-clang19-gfx90a-features.co"  # gfx90a:sramecc+:xnack-
+
+
+@pytest.mark.parametrize(
+    ("file", "target", "runs"),
+    [
+        (GENERIC, "gfx942", True),
+        (GENERIC, "MI355X", True),
+        (GENERIC, "gfx950:xnack+", True),
+        (GENERIC, "gfx9-4-generic", True),
+        (GENERIC, "gfx90a", False),
+        ("code_object/variety-clang22-gfx942.co", "gfx9-4-generic", False),
+        (FEATURES, "gfx90a", True),
+        (FEATURES, "gfx90a:xnack-", True),
+        (FEATURES, "MI210:sramecc+:XNACK-", True),
+        (FEATURES, "gfx90a:xnack+", False),
+        ("code_object/tiny-v6-clang22-gfx90a.co", "gfx90a:xnack+", True),
+        ("code_object/tiny-v3-clang15-gfx90a.co", "gfx90a:xnack-", False),
+    ],
+)
+def test_code_that_runs_on_a_target(file: str, target: str, runs: bool, tmp_path: Path) -> None:
+    """As the loader of ROCr decides; code objects before version 4 state every feature."""
+    to = str(tmp_path)
+    for command in (("report", file), ("extract", file, "-o", to), ("diff", file, file)):
+        _, err, code = run(*command, "--target", target)
+        assert (code, "matches --target" in err) == ((0, False) if runs else (2, True)), command
+
+
+def test_a_target_without_code_is_answered_by_those_that_have_some() -> None:
+    _, err, _ = run(FEATURES, "--target", "gfx90a:xnack+")
+    assert err == (
+        f"{FEATURES}: no kernel matches --target gfx90a:xnack+ "
+        "(2 in the file, for gfx90a:sramecc+:xnack-)\n"
+    )
+
+
 @pytest.mark.parametrize("name", ["gfx90a", "MI250X", "mi210"])
 def test_kernels_of_a_target(name: str) -> None:
     assert {row["Compiled_For"] for row in rows(TWO, "--target", name)} == {"gfx90a"}
@@ -35,7 +72,9 @@ def test_several_targets() -> None:
 def test_no_kernel_of_a_target_is_exit_2() -> None:
     out, err, code = run(TWO, "--target", "MI300X")
     assert (out, code) == ("", 2)
-    assert err == f"{TWO}: no kernel matches --target gfx942 (8 in the file)\n"
+    assert (
+        err == f"{TWO}: no kernel matches --target gfx942 (8 in the file, for gfx1030 and gfx90a)\n"
+    )
 
 
 def test_a_file_of_another_target_next_to_one_that_has_it_is_no_problem() -> None:
@@ -82,7 +121,7 @@ def test_a_target_without_a_code_object_is_named(tmp_path: Path) -> None:
     targets = ("--target", "gfx942", "--target", "gfx90a")
     out, err, code = run("extract", TWO, "-o", str(tmp_path / "objects"), *targets)
     assert (bool(out), code) == (True, 0)
-    assert err == f"{TWO}: --target gfx942 matches no code object\n"
+    assert err == f"{TWO}: --target gfx942 matches no code object; others are for gfx1030\n"
 
 
 @pytest.mark.parametrize(

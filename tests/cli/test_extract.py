@@ -120,7 +120,10 @@ def test_force_does_not_write_through_a_link(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([LIBRARY, "--target", "gfx942"], "no code object matches --target gfx942 (4 in the file)"),
+        (
+            [LIBRARY, "--target", "gfx942"],
+            "no code object matches --target gfx942 (4 in the file, for gfx1030 and gfx90a)",
+        ),
         (["broken/x86.o"], "no AMD GPU code"),
         (["assembly/handwritten.s"], "no code object found"),
     ],

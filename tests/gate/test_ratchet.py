@@ -142,7 +142,9 @@ def test_of_targets_that_are_not_asked_for_nothing_is_missed() -> None:
     assert outcome.notices == ()
     outcome = judged([Numbers("a")], [Numbers("a")], elsewhere)
     assert (outcome.passed_over, outcome.judged) == (1, ())
-    assert [p.message for p in outcome.problems] == ["none of 1 kernel is for gfx942; see target"]
+    assert [p.message for p in outcome.problems] == [
+        "none of 1 kernel is for gfx942, but for gfx90a; see target"
+    ]
 
 
 NEWER = "clang version 22.1.8 (https://example.com/llvm)"

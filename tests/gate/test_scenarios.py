@@ -196,13 +196,13 @@ SCENARIOS = [
     Scenario(
         "a target that nothing was built for",
         2,
-        "kernelinfo.toml: no kernel is for gfx942; build it, or remove it from target",
+        "no kernel is for gfx942, those built are for gfx90a; build it, or remove it from target",
         config='target = ["gfx90a", "gfx942"]',
     ),
     Scenario(
         "by its older name",
         2,
-        "kernelinfo.toml: no kernel is for gfx942; build it, or remove it from target",
+        "no kernel is for gfx942, those built are for gfx90a; build it, or remove it from target",
         config='arch = ["gfx90a", "gfx942"]',
     ),
     Scenario(
@@ -215,7 +215,7 @@ SCENARIOS = [
     Scenario(
         "no kernel of any target",
         2,
-        "none of 2 kernels is for gfx942; see target",
+        "none of 2 kernels is for gfx942, but for gfx90a; see target",
         config='target = ["gfx942"]',
     ),
     Scenario(

@@ -59,7 +59,7 @@ def read(
     if elf.machine != EM_AMDGPU:
         raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
     known = targets.by_elf_mach(elf.flags & 0xFF)
-    if asked and known and asked.targets and known.name not in asked.targets:
+    if asked and known and not asked.processor(known.name):
         return _passed_over(elf, known.name, kernel_symbols(elf, [], DESCRIBED))
     wanted = None
     if asked and known and not known.vgprs[0].early_encoding_granule:

@@ -129,7 +129,6 @@ def test_what_is_no_file_is_a_problem(tmp_path: Path, name: str, message: str) -
         (zlib.compress(b"text"), "neither AMD GPU code nor text"),
         (b"BC\xc0\xde", "LLVM bitcode carries no resource usage"),
         (b"\xde\xc0\x17\x0b", "LLVM bitcode carries no resource usage"),
-        (b"\x03\x02\x23\x07", "SPIR-V carries no resource usage"),
         (b"\x10\xff\x10\xad", "OffloadBinary cut off"),
         (b"!<arch>\n", "no AMD GPU code found"),
         (b"!<arch>\nx", "damaged archive"),
