@@ -1,9 +1,16 @@
 """Errors that a user can cause. Any other exception is a bug of kernelinfo."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 _LONGEST_NAME = 200
 """Longest name, in characters, to compare for a suggestion."""
+_LONGEST_REASON = 300
+BUG = "kernelinfo failed ("
+"""Part of every message of `bug`, and of no other one."""
+
+_Item = TypeVar("_Item")
+_Told = TypeVar("_Told")
 
 
 class KernelinfoError(Exception):
@@ -79,3 +86,25 @@ def or_list(names: Sequence[str]) -> str:
     """`did you mean gemm, gemv or copy?` of these names; empty without names."""
     *others, last = names or ("",)
     return f"did you mean {' or '.join(filter(None, (', '.join(others), last)))}?" if last else ""
+
+
+def bug(error: Exception) -> str:
+    """Message on an exception that nobody expected while one kernel, file or member was read.
+
+    Raises the error again if it is no bug: a `KernelinfoError`, which a user can cause, and want of
+    memory. An `OSError` is told in the system's words.
+    """
+    if isinstance(error, KernelinfoError | MemoryError):
+        raise error
+    if isinstance(error, OSError) and error.strerror:
+        return f"cannot be read: {error.strerror.lower()}; try again"
+    what = f"{type(error).__name__}: {error}".partition("\n")[0][:_LONGEST_REASON]
+    return f"{BUG}{what}); please report it"
+
+
+def survived(items: Iterable[_Item], told: Callable[[str], _Told]) -> Iterator[_Item | _Told]:
+    """The items; an exception that nobody expected ends them with what is `told` of its message."""
+    try:
+        yield from items
+    except Exception as error:
+        yield told(bug(error))

@@ -9,12 +9,12 @@ from dataclasses import asdict
 from inspect import cleandoc
 from typing import Any, NamedTuple
 
-from kernelinfo.agents.bounded import MOST_ITEMS, Answer, bounded
+from kernelinfo.agents.bounded import MOST_ITEMS, Answer, bounded, refused
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import compare
 from kernelinfo.compare.builds import read_build
-from kernelinfo.errors import KernelinfoError, OptionError, ReadError
+from kernelinfo.errors import KernelinfoError, OptionError, ReadError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Item, Kernel, Result
@@ -71,7 +71,9 @@ def answer(name: str, arguments: ToolArguments, root: str) -> Answer:
         problems = [*dict.fromkeys(draft.remarks)]
         text = "".join(draft.text)
     except (KernelinfoError, OSError) as error:
-        return bounded(Answer(str(error), {"problems": [str(error)]}, True), {})
+        return refused(str(error))
+    except Exception as error:
+        return refused(bug(error))
     lines = [*map(_line, problems)]
     left = {"problems": len(lines) - _MOST_PROBLEMS} if lines[_MOST_PROBLEMS:] else {}
     document = draft.document | ({"problems": lines[:_MOST_PROBLEMS]} if lines else {})
@@ -101,9 +103,10 @@ def explain(arguments: ToolArguments, root: str) -> Draft:
     items, remarks = _read(arguments, root, options)
     results = [one for one in items if isinstance(one, Result)]
     shown = results[:_EXPLAINED]
-    text = explanations(iter(shown), _VIEW, None, None, None, options)
+    bugs: list[Problem] = []
+    text = [*explanations(iter(shown), _VIEW, None, None, None, options, bugs.append)]
     documents = [kernel_document(one) for one in shown]
-    return Draft(text, {"kernels": documents}, remarks, _rest(results, shown))
+    return Draft(text, {"kernels": documents}, [*remarks, *bugs], _rest(results, shown))
 
 
 def pressure(arguments: ToolArguments, root: str) -> Draft:

@@ -41,6 +41,11 @@ def bounded(answer: Answer, left_out: Mapping[str, int]) -> Answer:
     return answer._replace(text=_cut_text(answer.text, room), document=document)
 
 
+def refused(message: str) -> Answer:
+    """The answer to a request that cannot be answered."""
+    return bounded(Answer(message, {"problems": [message]}, True), {})
+
+
 def _fitted(document: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, Any]:
     """The document with its lists and texts cut, by the first limits that fit."""
     for most, longest in _LIMITS:

@@ -25,7 +25,7 @@ from mcp_types import (
 
 from kernelinfo import __version__
 from kernelinfo.agents.answers import answer
-from kernelinfo.agents.bounded import Answer, bounded
+from kernelinfo.agents.bounded import Answer, refused
 from kernelinfo.agents.tools import TOOLS
 
 _LONGEST_REQUEST = 1 << 20  # bytes of a line; the longest path and pattern take a hundredth
@@ -108,7 +108,7 @@ async def _answered(name: str, arguments: dict[str, Any], root: str, seconds: fl
     """The answer of a process of its own, which ends with the request or after `seconds`."""
     for mistake in Draft202012Validator(_BY_NAME[name].schema).iter_errors(arguments):
         where = ".".join(map(str, mistake.path)) or "arguments"
-        return _refused(f"{where}: {mistake.message}; see the tool's schema")
+        return refused(f"{where}: {mistake.message}; see the tool's schema")
     try:
         with anyio.fail_after(seconds):
             found: Answer = await anyio.to_process.run_sync(
@@ -116,13 +116,9 @@ async def _answered(name: str, arguments: dict[str, Any], root: str, seconds: fl
             )
             return found
     except TimeoutError:
-        return _refused(
+        return refused(
             f"no answer within {seconds:g} s; name a file, target or member, or start the server "
             "with a longer --timeout"
         )
     except anyio.BrokenWorkerProcess:
-        return _refused("the reading process was killed, maybe out of memory; name a smaller file")
-
-
-def _refused(message: str) -> Answer:
-    return bounded(Answer(message, {"problems": [message]}, True), {})
+        return refused("the reading process was killed, maybe out of memory; name a smaller file")

@@ -19,7 +19,7 @@ from kernelinfo.analysis.inputs import (
 from kernelinfo.analysis.kernels import Judge, KernelReader
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.source_lines import lines_of
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import ReadError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
@@ -138,7 +138,13 @@ class Analysis:
         if self._options.count_instructions:
             found = self._counted(found, blob, counts)
         for one in found:
-            item = self._result(one, counts) if isinstance(one, Kernel) else one
+            if not isinstance(one, Kernel):
+                yield one
+                continue
+            try:
+                item = self._result(one, counts)
+            except Exception as error:
+                item = problem(blob, f"kernel {one.symbol!r}: {bug(error)}")
             if item:
                 yield item
 
@@ -206,7 +212,11 @@ class Analysis:
             if isinstance(item, Kernel) and self._options.asks_for(item.name, item.symbol)
         ]
         assert self._options.count_instructions is not None
-        of_kernels, remarks = self._options.count_instructions(blob, wanted)
+        try:
+            of_kernels, remarks = self._options.count_instructions(blob, wanted)
+        except Exception as error:
+            yield problem(blob, bug(error))
+            of_kernels, remarks = [None] * len(wanted), []
         known = {id(kernel): one for kernel, one in zip(wanted, of_kernels, strict=True)}
         for item in items:
             if isinstance(item, Kernel):
@@ -231,6 +241,8 @@ class Analysis:
                         lines = lines_of(blob)
                     except ReadError as error:
                         yield problem(blob, str(error))
+                    except Exception as error:
+                        yield problem(blob, bug(error))
                 item = item._replace(source=lines.get(item.symbol))
             if list_arguments and list_arguments(item):
                 if arguments is None:
@@ -240,5 +252,8 @@ class Analysis:
                         arguments = arguments_of(blob)
                     except ReadError:  # already reported by the reader
                         arguments = {}
+                    except Exception as error:
+                        arguments = {}
+                        yield problem(blob, bug(error))
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item

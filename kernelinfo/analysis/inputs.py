@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Literal, TypeVar
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Repeat, counted, grouped
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
@@ -385,7 +386,11 @@ def read_found(
     if isinstance(found, Note):
         counts.notes.append(found)
         return
-    for item in (found,) if isinstance(found, Problem) else read(found, counts):
+    if isinstance(found, Problem):
+        items: Iterator[Subject | Problem] = iter((found,))
+    else:
+        items = survived(read(found, counts), partial(problem, found))
+    for item in items:
         counts.repeated += isinstance(item, Repeat)
         if not isinstance(item, Problem) or counts.lists(item):
             yield item
@@ -417,3 +422,5 @@ def modules(
             yield from assembly.read(text_of(blob.data), arch=arch, budget=blob.kernels)
     except ReadError as error:
         yield problem(blob, str(error))
+    except Exception as error:
+        yield problem(blob, bug(error))

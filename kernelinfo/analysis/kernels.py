@@ -7,7 +7,7 @@ from itertools import chain
 
 from kernelinfo.analysis.inputs import PathCounts, modules
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError
+from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Result
@@ -93,6 +93,8 @@ class KernelReader:
             kernels, stated = with_launch(module, blob, name)
         except ReadError as error:
             yield Problem(blob.path, str(error))
+        except Exception as error:
+            yield problem(blob, bug(error))
         code_object = CodeObject(
             path=blob.path,
             containers=blob.containers,
@@ -114,10 +116,15 @@ class KernelReader:
             counts.pass_over(demangle(symbol))
         self._check_demangler(module, blob, counts)
         for facts in kernels:
-            kernel = combine(facts, code_object, target)
-            if facts.read_code and (self._options.instructions or may_ask_for_code(kernel.traits)):
-                kernel = kernel._replace(code=facts.read_code())
-            yield kernel
+            try:
+                kernel = combine(facts, code_object, target)
+                asks = self._options.instructions or may_ask_for_code(kernel.traits)
+                if facts.read_code and asks:
+                    kernel = kernel._replace(code=facts.read_code())
+            except Exception as error:
+                yield problem(blob, f"kernel {facts.symbol!r}: {bug(error)}")
+            else:
+                yield kernel
 
     def conflicting_entry(self, blob: Blob) -> str | None:
         """The id of the library's first entry for this processor, if it names other features.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from inspect import cleandoc
 
 import typer
@@ -26,6 +26,7 @@ from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware import products
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.pressure.measure import Look, measure_again
+from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import View, format_module, renderer
 from kernelinfo.render.explanations import explanations
@@ -142,10 +143,14 @@ def command(
     if format == "text":
         results = (item for item in items if isinstance(item, Result))
         ir = input_of(path)
-        write(explanations(results, view, product, grid, ir, wanted), output, color=view.color)
+        write(
+            explanations(results, view, product, grid, ir, wanted, problems.print),
+            output,
+            color=view.color,
+        )
     elif format == "html":
         view = view._replace(selection=project.selection)
-        write(_page([*items], view, wanted), output)
+        write(_page([*items], view, wanted, problems.print), output)
     else:
         write(renderer(format)(items, view), output, color=view.color)
     problems.exit()
@@ -207,12 +212,14 @@ def _page_or_rule(name: str) -> str:
     raise OptionError(f"{name}: neither a file nor a rule nor a topic; {suggestion}")
 
 
-def _page(items: list[Item], view: View, wanted: Options) -> Iterator[str]:
+def _page(
+    items: list[Item], view: View, wanted: Options, tell: Callable[[Problem], object]
+) -> Iterator[str]:
     """The HTML page. A single kernel of an assembly has its curve of live registers."""
     results = [item for item in items if isinstance(item, Result)]
     one = results[0] if len(results) == 1 else None
     look = Look(curve=True)
-    measured = next(measure_again([one], look, wanted, ("assembly",))) if one else None
+    measured = next(measure_again([one], look, wanted, ("assembly",), tell)) if one else None
     pressure = {"pressure": {0: dataset(measured)}} if measured else None
     page: Iterator[str] = format_module("html").render(items, view, pressure)
     return page

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.output import make_view
+from kernelinfo.cli.output import Problems, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
@@ -152,11 +152,14 @@ def command(
         raise OptionError(f"--instructions adds columns to --format csv and jsonl; {shown}")
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
     answer = _answer(by, columns or (), format, view)
+    problems = Problems(verbose=verbose)
     if source or source_root is not None:
         if format != "html" or answer:
             raise OptionError("--source shows the source of kernels in --format html alone")
         page = view._replace(selection=project.selection)
-        answer = format_module("pressure.report").with_source(page, source_root, wanted)
+        answer = format_module("pressure.report").with_source(
+            page, source_root, wanted, problems.print
+        )
     write_report(
         paths,
         wanted,
@@ -164,6 +167,7 @@ def command(
         format,
         output,
         jobs=jobs,
+        problems=problems,
         verbose=verbose,
         arrange=partial(sorted_by, by=sort) if sort else None,
         answer=answer,

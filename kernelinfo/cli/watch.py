@@ -154,11 +154,10 @@ def _append(
             continue
         if format == "text":
             _print(rows(event, view), view)
-            _print(details(with_peaks(event, watch.options), view), view)
-        else:
-            _print(renderer(f"watch.{format}")(with_peaks(event, watch.options), view), view)
+        look = with_peaks(event, watch.options)
+        _print((details if format == "text" else renderer(f"watch.{format}"))(look, view), view)
         if once:
-            return CANNOT_ANSWER if event.failure or event.problems else 0
+            return CANNOT_ANSWER if look.failure or look.problems else 0
     return 0
 
 

@@ -29,6 +29,7 @@ def write_report(
     output: str | None = None,
     *,
     jobs: int = 0,
+    problems: Problems | None = None,
     verbose: bool = False,
     arrange: Callable[[Iterator[Item]], Iterable[Item]] | None = None,
     answer: Callable[[Iterable[Item]], Iterator[str]] | None = None,
@@ -36,11 +37,12 @@ def write_report(
 ) -> None:
     """Write the report of all paths; exit with 2 if a path could not be read.
 
-    `jobs` is the number of processes; 0 starts as many as pay. `arrange` sorts the kernels.
+    `jobs` is the number of processes; 0 starts as many as pay. `problems` are those that `answer`
+    tells, too. `arrange` sorts the kernels.
     `answer` renders them in the place of the format's report. The report has one block per target
     in `run_as`. Raises `OptionError` for a format without blocks.
     """
-    problems, module = Problems(verbose=verbose), format_module(format)
+    problems, module = problems or Problems(verbose=verbose), format_module(format)
     is_whole = format in SHOW_INSTRUCTIONS
     options = options._replace(instructions=is_whole, positions=is_whole)
     rows = getattr(module, "rows", None)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kernelinfo.compare import rocpd
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import ReadError, bug
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.streams import Decompressed
@@ -117,6 +117,8 @@ def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
         raise ReadError(f"{path}: {error.strerror}; {_WANTED}") from None
     except (ReadError, csv.Error, OverflowError, ValueError) as error:
         raise ReadError(f"{path}: {error}; {_WANTED}") from None
+    except Exception as error:
+        raise ReadError(f"{path}: {bug(error)}") from error
 
 
 _WANTED = "give rocprofv3's kernel trace or database, or rocprofiler-compute's pmc_perf.csv"

@@ -12,7 +12,7 @@ from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_row, rows_of_csv
 from kernelinfo.compare.summary import Build, common_root, path_under
-from kernelinfo.errors import OptionError, ReadError
+from kernelinfo.errors import OptionError, ReadError, bug
 from kernelinfo.kernel.condition import Where
 from kernelinfo.reading.blob import Blob, Problem
 
@@ -48,6 +48,8 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         what = f"has no {error}" if isinstance(error, KeyError) else str(error)
         kind = "CSV" if _is_csv(blob) else "JSON"
         raise ReadError(f"{blob.path}: is {kind}, {_NOT_OURS}: {what}; {_SAVE}") from None
+    except Exception as error:
+        raise ReadError(f"{blob.path}: {bug(error)}") from error
     root = common_root({kernel.path for kernel in kernels})
     made_otherwise = None
     for kernel in kernels:

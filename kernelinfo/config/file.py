@@ -7,7 +7,7 @@ import tomllib
 from typing import Any, NamedTuple
 
 from kernelinfo.config.lines import KeyPath, lines_of
-from kernelinfo.errors import ConfigError, ReadError
+from kernelinfo.errors import ConfigError, ReadError, bug
 from kernelinfo.reading.paths import CONFIGURATIONS, may_configure, read_document
 
 FilePath = str | os.PathLike[str]
@@ -33,6 +33,13 @@ def read_file(path: FilePath) -> ConfigFile | None:
     """The configuration file; None for a `pyproject.toml` without `[tool.kernelinfo]`. Raises
     `ConfigError`."""
     path = os.fspath(path)
+    try:
+        return _read_file(path)
+    except Exception as error:
+        raise ConfigError(f"{path}: {bug(error)}") from error
+
+
+def _read_file(path: str) -> ConfigFile | None:
     shared = os.path.basename(path) == SHARED
     try:
         data = read_document(path, 16 << 20)

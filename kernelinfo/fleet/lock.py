@@ -86,7 +86,7 @@ class Lock:
             found = Holder(**json.loads(content or b""))
             found = found._replace(process=int(found.process), until=float(found.until))
             return found if found.until < time.time() + _LONGEST else None
-        except (TypeError, ValueError, RecursionError):
+        except (TypeError, ValueError, OverflowError, RecursionError):
             return None
 
     def renew(self) -> None:

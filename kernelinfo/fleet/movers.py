@@ -38,6 +38,7 @@ from kernelinfo.kernel.condition import Where
 from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
+from kernelinfo.reading.data import integer
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
 _KEYS: dict[By, str] = {
@@ -139,7 +140,7 @@ def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[
 def _natural(name: str) -> list[tuple[bool, int, str]]:
     """Sort key: 7.9 before 7.10."""
     parts = re.findall(r"\d+|\D+", name)
-    return [(part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts]
+    return [(part.isdigit(), integer(part) if part.isdigit() else 0, part) for part in parts]
 
 
 def _unfinished(connection: duckdb.DuckDBPyConnection) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import PathCounts, compiled_later
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.errors import KernelinfoError, bug
 from kernelinfo.fleet.acceptance import KnownProblem
 from kernelinfo.fleet.dataset import (
     PROBLEMS,
@@ -116,7 +116,7 @@ class ScanRequest(NamedTuple):
 
 def _given_up_after(options: str | None) -> float | None:
     """The `--timeout` in seconds of a file that was given up; None for any other file."""
-    found = re.search(r'"timeout": ([0-9.]+)', options or "")
+    found = re.search(r'"timeout": ([0-9]+(?:\.[0-9]+)?)', options or "")
     return float(found[1]) if found else None
 
 
@@ -274,9 +274,7 @@ class _ScanReading:
             message = "needs more memory than the worker has; read it by `kernelinfo report`"
             self._problems.append(Problem(opened.path, message))
         except Exception as error:  # our bug must cost one file only
-            what = f"{type(error).__name__}: {error}".partition("\n")[0]
-            message = f"kernelinfo failed ({what}); please report it"
-            self._problems.append(Problem(opened.path, message))
+            self._problems.append(Problem(opened.path, bug(error)))
 
     def _share(self, found: Iterable[Found]) -> Iterator[Found]:
         """Blobs of this task's share of a file. The first share also takes problems and notes."""

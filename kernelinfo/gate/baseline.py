@@ -21,7 +21,7 @@ from kernelinfo.compare.summary import (
     summaries,
 )
 from kernelinfo.config.file import FilePath
-from kernelinfo.errors import BaselineError, ReadError
+from kernelinfo.errors import BaselineError, ReadError, bug
 from kernelinfo.gate import baseline_entry
 from kernelinfo.gate.baseline_text import (
     NAME,
@@ -110,6 +110,8 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         message = f"{path}: is damaged at {error}; restore it, or {_DELETE}"
         raise BaselineError(message) from None
+    except Exception as error:
+        raise BaselineError(f"{path}: {bug(error)}") from error
     older = f"{path}: has the form of an older kernelinfo and accepts no findings; {_RENEW}"
     return Build(kernels, tuple(toolchain), notes=() if version == VERSION else (older,))
 

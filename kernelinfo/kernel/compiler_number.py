@@ -15,6 +15,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.compilers import llvm
 from kernelinfo.model.compilers.counting import CAUSES, Case, CauseName, fewest
+from kernelinfo.reading.data import integer
 
 
 class Cause(NamedTuple):
@@ -95,7 +96,7 @@ def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> Cause 
 
 def _stated_version(code_object: CodeObject) -> int | None:
     found = re.search(r"version (\d{1,9})\.", code_object.compiler or "")
-    return min(max(int(found[1]), llvm.FIRST), llvm.MAIN) if found else None
+    return min(max(integer(found[1]), llvm.FIRST), llvm.MAIN) if found else None
 
 
 _REVISIONS = (llvm.MAIN, 23, 22, 19, 18, 15)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis.source_lines import freed
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import ReadError, bug
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.pressure.disassembly import listings
 from kernelinfo.pressure.function import LiveFunction
@@ -33,10 +33,15 @@ def functions(
         addresses = [address for address, _ in table]
         for symbol, listing in listings(blob.data, [*by_symbol], results[0].kernel.target):
             if result := by_symbol.pop(symbol, None):
-                entry = _entry(result.kernel, blob.data)
-                yield result, LiveFunction(_located(listing, table, addresses), entry)
+                try:
+                    entry = _entry(result.kernel, blob.data)
+                    yield result, LiveFunction(_located(listing, table, addresses), entry)
+                except Exception as error:
+                    yield result, problem(blob, f"kernel {result.kernel.symbol!r}: {bug(error)}")
     except ReadError as error:
         yield results[0], problem(blob, str(error))
+    except Exception as error:
+        yield results[0], problem(blob, bug(error))
     else:
         yield from ((result, None) for result in by_symbol.values())
 

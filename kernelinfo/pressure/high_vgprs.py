@@ -15,6 +15,7 @@ from kernelinfo.pressure.flow import read_flow
 from kernelinfo.pressure.instructions import effect, operation
 from kernelinfo.pressure.listing import Instruction, Listing, number
 from kernelinfo.pressure.registers import VGPRS
+from kernelinfo.reading.data import integer
 
 UNKNOWN_MODE = "unknown mode of s_set_vgpr_msb"
 """Reason for inexact results: paths with different modes meet."""
@@ -86,13 +87,13 @@ def _after(one: Instruction, mode: int) -> int:
     register = _HWREG.fullmatch(operands[0])
     if register and register[1] not in _MODE_NAMES:
         return mode
-    end = int(register[2] or 0) + int(register[3] or 32) if register else 32
+    end = integer(register[2] or "0") + integer(register[3] or "32") if register else 32
     value = number(operands[-1]) if mnemonic.startswith("s_setreg_imm32") else None
     if value is None:
         return mode if end <= _FIRST_BIT else _UNKNOWN
     bits = value >> _FIRST_BIT & 0xFF
     stated = bits >> 2 | (bits & 3) << 6
-    if stated == mode or (register and not int(register[2] or 0) and end >= _END_BIT):
+    if stated == mode or (register and not integer(register[2] or "0") and end >= _END_BIT):
         return stated
     # Some chips take these bits even if the instruction is for fewer (LLVM, handleSetregMode).
     return _UNKNOWN
@@ -145,9 +146,9 @@ def _raised(operand: str, upper: int) -> str:
     """The operand with upper bits added to its VGPR numbers."""
 
     def whole(match: re.Match[str]) -> str:
-        first = int(match[1] or match[2])
+        first = integer(match[1] or match[2])
         start = (first & 0xFF) + 256 * upper
-        last = start + int(match[3] or first) - first
+        last = start + (integer(match[3]) - first if match[3] else 0)
         return f"v{start}" if match[1] else f"v[{start}:{last}]"
 
     return _VGPR.sub(whole, operand)

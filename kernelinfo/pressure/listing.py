@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, branch_effect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.scan import SourceFiles
+from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import SourceLine
 
 Resolve = Callable[[str, int], int | None]
@@ -228,7 +229,7 @@ class _ListingReader:
 
     def _directive(self, code: str) -> bool:
         if location := _LOCATION.match(code):
-            file, line = int(location[1]), int(location[2])
+            file, line = integer(location[1]), integer(location[2])
             self._source = self._files.source_line(file, line) if line else None
         elif code.startswith(".file"):
             self._files.take(code.encode())
@@ -332,7 +333,7 @@ def _data_bytes(directive: str, value: Callable[[str], int | None]) -> bytes | N
     encoded = bytearray()
     for written in map(str.strip, found[2].split(",")):
         # An expression has 64 bits, a plain number may have more.
-        number = int(written, 16) if _PLAIN.fullmatch(written) else value(written)
+        number = integer(written, 16) if _PLAIN.fullmatch(written) else value(written)
         if number is None:
             return None
         encoded += (number % (1 << 8 * size)).to_bytes(size, "little")
@@ -350,7 +351,7 @@ def known_effect(text: str) -> InstructionEffect:
 
 def number(written: str) -> int | None:
     """The value of a decimal or hexadecimal operand; None for other text."""
-    return int(written, 0) if _NUMBER.fullmatch(written) else None
+    return integer(written, 0) if _NUMBER.fullmatch(written) else None
 
 
 def evaluated(code: str, line: int, value: Resolve) -> str:

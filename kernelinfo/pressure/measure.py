@@ -13,7 +13,7 @@ from kernelinfo.analysis.inputs import PathCounts, conclusions, counts_of, opene
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.analysis.source_lines import opened_again
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import BUG, ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
@@ -101,7 +101,7 @@ def _measured(
         elif isinstance(item, Result):
             results.append(item)
     if isinstance(found, Blob):
-        yield from measure_in(found, results, look)
+        yield from survived(measure_in(found, results, look), partial(problem, found))
 
 
 def measure_again(
@@ -109,16 +109,24 @@ def measure_again(
     look: Look,
     options: Options,
     kinds: Collection[str] = ("assembly", "code-object"),
+    tell: Callable[[Problem], object] = lambda problem: None,
 ) -> Iterator[Measured | None]:
     """Register pressure of each kernel of files of some kinds, which are opened again.
 
-    None for files of other kinds, for standard input and if a needed llvm-objdump is missing.
+    None for files of other kinds, for standard input, if a needed llvm-objdump is missing, and
+    after a bug of kernelinfo, the only problem that is told.
     """
     for wanted, group in groupby(results, lambda result: result.kernel.code_object):
         asked = list(group)
         blobs = opened_again([wanted] if wanted.kind in kinds else [], options)
-        found = (item for _, blob in blobs for item in measure_in(blob, asked, look))
+        found = (
+            item
+            for _, blob in blobs
+            for item in survived(measure_in(blob, asked, look), partial(problem, blob))
+        )
         for _, item in zip_longest(asked, found):
+            if isinstance(item, Problem) and BUG in item.message:
+                tell(item)
             yield item if isinstance(item, Measured) else None
 
 
@@ -152,7 +160,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
     units: Callable[[int], Iterable[DebugUnit]]
     if in_text:
         text = AssemblyText(blob.data.read())
-        functions, units = _of_text(text, results), text.units
+        functions, units = _of_text(text, blob, results), text.units
     else:
         from kernelinfo.pressure import code_objects  # DWARF is heavy, and of no use for assembly
 
@@ -163,13 +171,16 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
         if isinstance(function, Problem):
             yield function
         elif function and function.code:
-            yield Measured(
-                result,
-                _story(result, function, look),
-                curve(function) if look.curve else None,
-                curve(function, len(function.code)) if look.code else None,
-                _lds(units, kernel, function) if look.lds else None,
-            )
+            try:
+                yield Measured(
+                    result,
+                    _story(result, function, look),
+                    curve(function) if look.curve else None,
+                    curve(function, len(function.code)) if look.code else None,
+                    _lds(units, kernel, function) if look.lds else None,
+                )
+            except Exception as error:
+                yield problem(blob, f"kernel {kernel.symbol!r}: {bug(error)}")
         elif function is None or (in_text and kernel.code_bytes != 0):
             yield problem(blob, f"kernel {kernel.symbol}: its instructions are not found")
         else:  # every path of it ends in __builtin_unreachable
@@ -177,12 +188,15 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
 
 
 def _of_text(
-    text: AssemblyText, results: Iterable[Result]
+    text: AssemblyText, blob: Blob, results: Iterable[Result]
 ) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
     for result in results:
         kernel = result.kernel
         line, target = kernel.line, kernel.target
-        yield result, None if line is None else text.function(kernel.symbol, line, target)
+        try:
+            yield result, None if line is None else text.function(kernel.symbol, line, target)
+        except Exception as error:
+            yield result, problem(blob, f"kernel {kernel.symbol!r}: {bug(error)}")
 
 
 def _lds(

@@ -12,6 +12,8 @@ from operator import or_
 from struct import unpack_from
 from typing import Literal, NamedTuple
 
+from kernelinfo.reading.data import integer
+
 RegisterClass = Literal["vgpr", "agpr", "sgpr"]
 
 # Numbers of registers of each class, above those of every target.
@@ -66,7 +68,7 @@ def span(letter: str, first: int, last: int, half: str | None = None) -> int:
 def named(operands: str) -> int:
     """The set of registers in the text of operands: `v[4:7], -|v1|`, `[v1, v[3:4]]`, `v2.h`."""
     return union(
-        span(letter[0], int(number or first), int(last or number or first), half or None)
+        span(letter[0], integer(number or first), integer(last or number or first), half or None)
         for letter, number, half, first, last in _NAMED.findall(operands)
     )
 
@@ -78,7 +80,10 @@ def named_by_compiler(text: str) -> list[int]:
     `printReg`.
     """
     return [
-        union(span(v, int(n), int(n), half[:1] or None) for v, n, half in _INTERNAL.findall(name))
+        union(
+            span(v, integer(n), integer(n), half[:1] or None)
+            for v, n, half in _INTERNAL.findall(name)
+        )
         for name in re.findall(r"\$(\w+)", text)
     ]
 
@@ -172,7 +177,9 @@ def from_directives(block: str) -> int:
 
     All system SGPRs count as enabled. Returns `EVERY` if the text states no user SGPR.
     """
-    stated = {name.removeprefix("system_"): int(value) for name, value in _STATED.findall(block)}
+    stated = {
+        name.removeprefix("system_"): integer(value) for name, value in _STATED.findall(block)
+    }
     if not any(name.startswith("user_sgpr") for name in stated):
         return EVERY
     named = sum(size for name, size in _USER.items() if stated.get(name))

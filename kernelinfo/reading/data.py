@@ -17,6 +17,29 @@ _OVERLAP = 1 << 10
 """Bytes by which windows overlap, so that no match is cut; every pattern matches less."""
 
 
+_MOST_DIGITS = 66
+"""Length of the longest spelling of 64 bits: 0b and 64 digits."""
+
+
+def integer(digits: str | bytes, base: int = 10) -> int:
+    """Value of the digits of a number in a text; 2^64 for each longer than 64 bits can be.
+
+    Base 0 goes by the prefix, as in C and LLVM: 0x, 0b, 0o, or 0 for octal. Every number of a text
+    goes through here: `int` refuses thousands of digits, and a 0 before others. Raises `ValueError`
+    for digits of another base.
+    """
+    if len(digits) > _MOST_DIGITS:
+        return 1 << 64
+    if base == 0:
+        start = decode(digits[:2]) if isinstance(digits, bytes) else digits[:2]
+        bases = {"0x": 16, "0b": 2, "0o": 8}
+        base = bases.get(start.lower(), 8 if start.startswith("0") else 10)
+    try:
+        return int(digits, base)
+    except ValueError:
+        raise ValueError(f"{digits!r} is no number of base {base}") from None
+
+
 class ByteSource(Protocol):
     """A whole file: on disk, in a store, or in memory."""
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kernelinfo.errors import OptionError
 from kernelinfo.hardware import products, targets
 from kernelinfo.hardware.targets import Target
+from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import Features, Setting
 
 # Not compiled at import: one module needs few of these, and each takes 0.1 ms to compile.
@@ -181,4 +182,4 @@ def _age(stamp: str) -> tuple[list[int], list[int], str]:
 
 
 def _numbers(found: re.Match[str] | None) -> list[int]:
-    return [int(number) for number in found.groups()] if found else []
+    return [integer(number) for number in found.groups()] if found else []

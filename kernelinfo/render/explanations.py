@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, groupby, islice
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.targets import Device
 from kernelinfo.kernel import Result
 from kernelinfo.pressure.measure import Look, Measured, measure_again
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.explain import KnownTexts, render_kernel
 from kernelinfo.render.names import member_path, printable
@@ -25,12 +26,14 @@ def explanations(
     grid: int | None,
     ir: str | None,
     wanted: Options,
+    tell: Callable[[Problem], object],
 ) -> Iterator[str]:
-    """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly."""
+    """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly; `tell`
+    gets problems of measuring."""
     first = [*islice(results, 2)]
     is_alone = len(first) == 1
     known: KnownTexts = {}
-    measured = _with_code(chain(first, results), wanted, is_alone, view.top or None)
+    measured = _with_code(chain(first, results), wanted, is_alone, view.top or None, tell)
     for index, (result, one) in enumerate(measured):
         yield "\n" if index else ""
         further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
@@ -52,7 +55,11 @@ def _origin(result: Result, is_alone: bool) -> Notes:
 
 
 def _with_code(
-    results: Iterator[Result], wanted: Options, is_alone: bool, most_loops: int | None
+    results: Iterator[Result],
+    wanted: Options,
+    is_alone: bool,
+    most_loops: int | None,
+    tell: Callable[[Problem], object],
 ) -> Iterator[tuple[Result, Measured | None]]:
     """Each kernel with its code. None for a code object, unless it is alone and llvm-objdump is
     installed. A file is opened again once."""
@@ -61,7 +68,8 @@ def _with_code(
         if origin.kind == "code-object" and not is_alone:
             yield from ((one, None) for one in kernels)
             continue
-        measured = measure_again(kernels, Look(lds=True, most_loops=most_loops), wanted)
+        look = Look(lds=True, most_loops=most_loops)
+        measured = measure_again(kernels, look, wanted, tell=tell)
         yield from zip(kernels, measured, strict=True)
 
 

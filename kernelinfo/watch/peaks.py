@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.pressure.nouns import Peak, Story
 from kernelinfo.pressure.source_text import SourceText
+from kernelinfo.reading.blob import Problem
 from kernelinfo.watch.files import stamp_of
 from kernelinfo.watch.nouns import PeakLine, WatchLook
 
@@ -25,25 +26,27 @@ _MOST_FILE = 64 << 20
 def with_peaks(look: WatchLook, options: Options) -> WatchLook:
     """The look with the peaks of the kernels that changed; of the first look, of its first ones."""
     chosen = look.kernels if look.is_first else look.changed
+    problems = [*look.problems]
     measured = {
         index: peak
         for index, kernel in enumerate(look.kernels[: len(chosen)][:_MOST_KERNELS])
-        if (peak := _peak(kernel.result, options))
+        if (peak := _peak(kernel.result, options, problems.append))
     }
     kernels = enumerate(look.kernels)
     return look._replace(
-        kernels=tuple(one._replace(peak=measured.get(index)) for index, one in kernels)
+        kernels=tuple(one._replace(peak=measured.get(index)) for index, one in kernels),
+        problems=tuple(problems),
     )
 
 
-def _peak(result: Result, options: Options) -> PeakLine | None:
+def _peak(result: Result, options: Options, tell: Callable[[Problem], object]) -> PeakLine | None:
     """The peak of one kernel; None if its code or file is too long, or cannot be followed."""
     kind, path = result.kernel.code_object.kind, result.kernel.code_object.path
     if kind == "build-log" or (result.kernel.code_bytes or 0) > _MOST_CODE:
         return None
     if (found := stamp_of(path)) and found.size > _MOST_FILE:
         return None
-    (measured,) = measure_again([result], Look(), options, kind)
+    (measured,) = measure_again([result], Look(), options, kind, tell)
     return _line(measured.story, result) if measured else None
 
 

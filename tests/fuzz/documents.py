@@ -8,27 +8,26 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from kernelinfo import Options
 from kernelinfo.compare.builds import read_build
 from kernelinfo.compare.profile import read as read_profile
 from kernelinfo.config import read_config
-from kernelinfo.errors import KernelinfoError
 from kernelinfo.gate.baseline import read_baseline, write_baseline
 from kernelinfo.reading.containers.triton import read_sidecar
 
 from ..conftest import FIXTURES
+from .promise import refused
 
 PAGE = FIXTURES.parent / "kernelinfo" / "manual" / "gate.md"
 
 
 def _in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], None]:
-    """Reads a file of that name with the bytes in it; `KernelinfoError` is an answer."""
+    """Reads a file of that name with the bytes in it; a `KernelinfoError` is an answer."""
 
     def of_bytes(data: bytes) -> None:
-        with tempfile.TemporaryDirectory() as folder, suppress(KernelinfoError):
+        with tempfile.TemporaryDirectory() as folder, refused():
             path = Path(folder, name)
             path.write_bytes(data)
             read(path)

@@ -9,10 +9,11 @@ from unittest.mock import patch
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
-from kernelinfo.kernel import Result
+from kernelinfo.errors import BUG
+from kernelinfo.kernel import Item, Result
 from kernelinfo.pressure import disassembly
 from kernelinfo.pressure.measure import Look, Measured, measure_in
-from kernelinfo.reading.blob import Blob
+from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.render import PRESSURE_FORMATS, View, renderer
 from kernelinfo.render.pressure.words import in_short, shared
@@ -51,11 +52,16 @@ def _measure(data: bytes, look: Look, formats: Sequence[str]) -> list[Measured]:
     found = []
     for blob in open_bytes(data, "file"):
         if isinstance(blob, Blob):
-            items = Analysis(Options()).analyse_blob(blob, PathCounts("file"))
+            items: list[Item | Measured] = [
+                *Analysis(Options()).analyse_blob(blob, PathCounts("file"))
+            ]
             results = [item for item in items if isinstance(item, Result)]
             if results and results[0].kernel.code_object.kind == "assembly":
                 with patch.object(disassembly, "decoded", _decode_nothing):
-                    found += list(measure_in(blob, results, look))
+                    items += (measured := [*measure_in(blob, results, look)])
+                    found += measured
+            problems = (item.message for item in items if isinstance(item, Problem))
+            assert not any(BUG in message for message in problems)
     for format in formats:
         shown = "".join(renderer(f"pressure.{format}")(found, View()))
         if format == "json":

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import pairwise
+from typing import TypeVar
 
-from kernelinfo.errors import TooManyKernelsError
+from kernelinfo.errors import TooManyKernelsError, bug, survived
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
 from kernelinfo.reading.assembly import shader_registers as registers
 from kernelinfo.reading.assembly.directives import PlacedBlock
@@ -34,8 +35,8 @@ from kernelinfo.reading.assembly.scan import (
     outside_macros,
 )
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
-from kernelinfo.reading.data import Lines, Text, before, decode, line_at, line_end
-from kernelinfo.reading.facts import Features, Module, ReadWarnings
+from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, line_end
+from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarning, ReadWarnings
 from kernelinfo.reading.metadata import code_object_version, unknown_version
 from kernelinfo.reading.target_id import TargetId, distinct, parse_isa_version, parse_target_id
 
@@ -43,6 +44,8 @@ _METADATA, _METADATA_V2 = "amdgpu_metadata", "amd_amdgpu_hsa_metadata"
 _BLOCKS = {_METADATA, _METADATA_V2, "amdgpu_pal_metadata"}
 # Sources of a module's target, the best first.
 _TARGET_SOURCES = ("amdgcn_target", "metadata", "amd_amdgpu_isa", "hsa_code_object_isa")
+
+_Named = TypeVar("_Named", KernelText, KernelFacts)
 
 _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 
@@ -129,7 +132,7 @@ class ModuleText:
                     self._targets[kind] = target
             case "amdhsa_code_object_version" | "hsa_code_object_version":
                 number = re.match(rb"\d{1,4}", operand)
-                self._version = int(number[0]) if number else None
+                self._version = integer(number[0]) if number else None
             case "ident":
                 if string:
                     self._stamps.append(decode(string[1]))
@@ -141,7 +144,12 @@ class ModuleText:
                 block = registers.read_config(self._text, offset)
                 self._config = PlacedBlock(block, self._lines.number(offset))
             case "amd_amdgpu_pal_metadata":
-                self._pipelines = registers.of_pairs(decode(operand)), self._lines.number(offset)
+                try:
+                    pipelines = registers.of_pairs(decode(operand))
+                except ValueError as error:
+                    self.warn(f".{kind} cannot be read: {error}", offset)
+                else:
+                    self._pipelines = pipelines, self._lines.number(offset)
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
                 self._metadata = kind, line_end(self._text, offset) + 1
 
@@ -260,7 +268,20 @@ class ModuleText:
             kernel, function = starts[offset], partial(function_text, self._text, offset, after)
             kernel.end = after
             kernel.read_code = partial(read_code, function)
-            kernel.source = self._files.position(function)
+            try:
+                kernel.source = self._files.position(function)
+            except Exception as error:
+                self._warnings.add(f"kernel {kernel.symbol!r}: {bug(error)}", kernel.line)
+
+    def _each(
+        self, read: Callable[[_Named], KernelFacts], kernels: Iterable[_Named]
+    ) -> Iterator[KernelFacts]:
+        """What is read of each kernel; one that fails is a warning."""
+        for kernel in kernels:
+            try:
+                yield read(kernel)
+            except Exception as error:
+                self._warnings.add(f"kernel {kernel.symbol!r}: {bug(error)}", kernel.line)
 
     def warn(self, message: str, offset: int) -> None:
         """Add a warning at a byte offset of the text."""
@@ -296,11 +317,15 @@ class ModuleText:
             pipelines, line = self._pipelines
             for kernel in found:
                 kernel.metadata = pipelines.numbers(kernel.symbol, target), line
-        kernels = [evaluation.kernel(kernel) for kernel in found]
+        kernels = [*self._each(evaluation.kernel, found)]
         notes: tuple[str, ...] = ()
         if self._linking:
             kernels, notes = self._linking.with_callees(kernels, target, xnack=xnack)
-        kernels = [with_proven(k, self._text, self._kernels[k.symbol], target) for k in kernels]
+        kernels = [
+            *self._each(
+                lambda k: with_proven(k, self._text, self._kernels[k.symbol], target), kernels
+            )
+        ]
         yield Module(
             kind="assembly",
             target=target_id.processor if target_id else None,
@@ -345,14 +370,17 @@ def read(
                 elif not begins and entry != part:
                     message = f"part {entry!r} ends, but part {part!r} is open; build it again"
                     module.warn(message, offset)
-                yield from module.finish(offset, arch)
+                yield from _finished(module, offset, arch)
                 part = entry if begins else ""
                 module = ModuleText(whole, offset, part)
             else:
                 if kind == "amdgcn_target" and module.begun and is_directive(text, offset):
-                    yield from module.finish(offset, arch)
+                    yield from _finished(module, offset, arch)
                     module = ModuleText(whole, offset, part)
-                module.take(offset, kind)
+                try:
+                    module.take(offset, kind)
+                except Exception as error:
+                    module.warn(bug(error), offset)
         if part:
             unended.append((part, end))
     except TooManyKernelsError as error:
@@ -361,9 +389,19 @@ def read(
     if unended:
         more = f" and {len(unended) - 1} more" if len(unended) > 1 else ""
         module.warn(f"part {unended[0][0]!r}{more} has no end; build it again", unended[0][1])
-    yield from module.finish(end, arch)
+    yield from _finished(module, end, arch)
     if rest := warnings.rest():
-        yield Module("assembly", None, Features(), None, (), (), rest)
+        yield _only_warnings(rest)
+
+
+def _finished(module: ModuleText, end: int, arch: str | None) -> Iterator[Module]:
+    return survived(
+        module.finish(end, arch), lambda message: _only_warnings([ReadWarning(message)])
+    )
+
+
+def _only_warnings(warnings: Iterable[ReadWarning]) -> Module:
+    return Module("assembly", None, Features(), None, (), (), tuple(warnings))
 
 
 def _counted(marks: Iterable[tuple[int, str]], budget: KernelBudget) -> Iterator[tuple[int, str]]:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 
 from kernelinfo.reading.assembly.scan import SourceFiles
-from kernelinfo.reading.data import decode
+from kernelinfo.reading.data import decode, integer
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
 
 DEBUG_INFO = re.compile(rb"\.section[ \t]+\.debug_info\b")
@@ -78,13 +78,13 @@ def _entries(
             if name in (b"DW_AT_location", b"DW_AT_const_value"):
                 is_static = operation in _ADDRESSES
         entry = _entry(decode(mark[3]), texts, strings, is_static, files)
-        yield int(mark[1], 16), entry, int(mark[2], 16)
+        yield integer(mark[1], 16), entry, integer(mark[2], 16)
 
 
 def _entry(
     tag: str, texts: dict[str, str], strings: _Strings, is_static: bool, files: SourceFiles
 ) -> DebugEntry:
-    numbers = {name: int(value) for name, value in texts.items() if _DIGITS.fullmatch(value)}
+    numbers = {name: integer(value) for name, value in texts.items() if _DIGITS.fullmatch(value)}
     if "DW_AT_high_pc" in texts:
         numbers["DW_AT_high_pc"] = 0
     name, linkage = (strings.get(texts.get(f"DW_AT_{it}", "")) for it in ("name", "linkage_name"))

@@ -14,7 +14,7 @@ from kernelinfo.hardware.llvm_registers import SGPR_STEPS
 from kernelinfo.hardware.targets import Target, align, extra_sgprs, total_vgprs
 from kernelinfo.reading.assembly.scan import is_directive, unquoted
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
-from kernelinfo.reading.data import Lines, Text, before, decode, line_at, lines_from
+from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, lines_from
 from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
 
 
@@ -352,10 +352,8 @@ def build_into(terms: list[Term]) -> Builders:
 
 
 def _integer(digits: str) -> Evaluated:
-    base = {"0x": 16, "0b": 2}.get(digits[:2].lower(), 8 if digits[0] == "0" else 10)
     try:
-        # The longest spelling of 64 bits is binary: 0b and 64 digits.
-        value = int(digits, base) if len(digits) <= 66 else 1 << 64
+        value = integer(digits, 0)
     except ValueError:
         return Unresolved(f"{digits!r} is no octal number")
     return wrap(value) if value < 1 << 64 else Unresolved("a number of more than 64 bits")

@@ -18,7 +18,7 @@ from typing import NamedTuple, TypeVar
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
 from kernelinfo.reading.assembly.kernel_text import KernelText
 from kernelinfo.reading.assembly.scan import unquoted
-from kernelinfo.reading.data import Text, before, decode
+from kernelinfo.reading.data import Text, before, decode, integer
 from kernelinfo.reading.facts import (
     Code,
     KernelFacts,
@@ -182,7 +182,7 @@ def _by_loop(
         elif spill := re.match(_SPILL, instruction):
             clause, size, kind = spill.groups()
             # A clause has one comment for all its instructions, each of at least one register.
-            count = min(int(clause, 16) + 1, int(size) // REGISTER_BYTES) if clause else 1
+            count = min(integer(clause, 16) + 1, integer(size) // REGISTER_BYTES) if clause else 1
             spills.setdefault(loop, Counter())[kind] += count
             places.setdefault(loop, Counter())[source, callee] += count
         elif loop and _FOLDED not in instruction:
@@ -218,13 +218,13 @@ def _called(code: bytes) -> Iterator[_Callee | None]:
     entries: dict[int, bytes] = {}  # first SGPR of a pair with the address of a table's entry
     for name, low, high, operands in re.findall(_TO_SGPRS, code):
         pair = re.match(_PAIR, operands)
-        base = int(pair[1]) if pair else -1
+        base = integer(pair[1]) if pair else -1
         if name.startswith(_KINDS["calls"]):
             label = b"" if pair else operands.strip()
             yield _Callee(label, is_outside=False) if label else addresses.get(base)
             continue
-        address, entry, first = addresses.get(base), entries.get(base), int(low)
-        for register in range(first, int(high or low) + 1):
+        address, entry, first = addresses.get(base), entries.get(base), integer(low)
+        for register in range(first, integer(high or low) + 1):
             addresses.pop(register, None)
             entries.pop(register, None)
         if b"@" in operands and (stated := re.match(_ADDRESS, operands)):
@@ -242,9 +242,9 @@ def _called(code: bytes) -> Iterator[_Callee | None]:
 def _loop(label: bytes, comments: bytes) -> _LoopLabel | None:
     """Innermost loop of a block; None outside loops."""
     if label and (header := re.search(_HEADER, comments)):
-        return label, int(header[1])
+        return label, integer(header[1])
     if inside := re.search(_INSIDE, comments):
-        return inside[1], int(inside[2])
+        return inside[1], integer(inside[2])
     return None
 
 

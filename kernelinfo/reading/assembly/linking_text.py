@@ -21,7 +21,7 @@ from kernelinfo.reading.assembly import directives
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import described_kernel
 from kernelinfo.reading.budget import KernelBudget
-from kernelinfo.reading.data import Text
+from kernelinfo.reading.data import Text, integer
 from kernelinfo.reading.facts import KernelFacts
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.object_linking import NOTE, LinkedFunction, with_callees
@@ -49,7 +49,7 @@ class LinkingText:
         """Read one directive; return a warning about it, or an empty string."""
         if kind == "amdgpu_lds":
             if found := re.match(_VARIABLE, operand):
-                self._variables[described_kernel(found[1])] = int(found[2])
+                self._variables[described_kernel(found[1])] = integer(found[2])
             return ""
         self._budget.spend()
         block, ended = directives.read_block(text, offset, kind)

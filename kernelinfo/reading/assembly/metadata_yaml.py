@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.metadata import KEYS, kernel_numbers, kernel_numbers_v2, kernel_symbol
 
@@ -27,8 +28,7 @@ TEXT_KEYS = {
 }
 """Keys with text as their value, even if it looks like another type."""
 
-_INTEGER = re.compile(r"[-+]?(?:0x[0-9a-f]+|0b[01]+|0o?[0-7]*|[1-9][0-9]*)", re.IGNORECASE)
-_MOST_DIGITS = 100
+_INTEGER = re.compile(r"[-+]?(?:0x[0-9a-f]+|0b[01]+|0o[0-7]+|0[0-7]*|[1-9][0-9]*)", re.IGNORECASE)
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null")),
     **dict.fromkeys(("true", "yes", "on", "y"), True),
@@ -59,10 +59,9 @@ def _entry(key: str, node: Any) -> object:
 
 def plain_value(written: str) -> object:
     """Value of a word without quotes, in YAML 1.1 as LLVM up to 21 reads it."""
-    if len(written) <= _MOST_DIGITS and _INTEGER.fullmatch(written):
-        digits = written.lstrip("-+")
-        is_octal = digits[0] == "0" and digits[1:].isdecimal()
-        return int(written, 8 if is_octal else 0)
+    if _INTEGER.fullmatch(written):
+        value = integer(written.lstrip("-+"), 0)
+        return -value if written.startswith("-") else value
     return _WORDS.get(written.lower(), written)
 
 
@@ -219,7 +218,7 @@ def _read_common(common: str) -> tuple[dict[object, object], Numbers, list[str]]
 
 
 def _numbers(block: str) -> list[int]:
-    return [int(number) for number in re.findall(r"[0-9]+", block)]
+    return [integer(number) for number in re.findall(r"[0-9]+", block)]
 
 
 def _text(written: str) -> str:

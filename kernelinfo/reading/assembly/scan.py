@@ -10,7 +10,15 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from kernelinfo.reading.data import Text, before, decode, find_all, line_at, line_end
+from kernelinfo.reading.data import (
+    Text,
+    before,
+    decode,
+    find_all,
+    integer,
+    line_at,
+    line_end,
+)
 from kernelinfo.reading.facts import SourceLine
 
 INFO = "info"
@@ -188,6 +196,10 @@ _MOST_ATTRIBUTES = 1 << 12  # bytes
 _DECLARED = rb"\.(?:byte|short|long)[ \t]+(\d{1,9})[ \t]*; DW_AT_decl_(file|line)\n"
 
 
+LONGEST_PATH = 1 << 12
+"""Bytes of a path (Linux PATH_MAX): no compiler opened a longer one."""
+
+
 class SourceFiles:
     """Numbered source files of one module, and the lines on which functions are declared.
 
@@ -206,10 +218,15 @@ class SourceFiles:
         """Function number → file number and line."""
 
     def take(self, text: Text, offset: int = 0) -> None:
-        """Add the file of the `.file` directive at `offset`, if it has a number."""
+        """Add the file of the `.file` directive at `offset`, if it has a number.
+
+        A file without a name, or with one longer than any path, is unknown.
+        """
         if match := re.match(_FILE, line_at(text, offset)):
-            parts = (re.sub(rb"\\(.)", rb"\1", part) for part in match.groups()[1:] if part)
-            self._parts[int(match[1])] = [*map(decode, parts)]
+            stated = (part for part in match.groups()[1:] if part is not None)
+            parts = [decode(re.sub(rb"\\(.)", rb"\1", part)) for part in stated]
+            is_path = parts[-1] and sum(map(len, parts)) < LONGEST_PATH
+            self._parts[integer(match[1])] = parts if is_path else []
             self._paths.clear()
 
     def read_declarations(self, text: Text, start: int, end: int) -> None:
@@ -220,9 +237,9 @@ class SourceFiles:
             behind = offset + len(function[0])
             stated = re.match(_ATTRIBUTES, text[behind : behind + _MOST_ATTRIBUTES])
             lines = re.findall(_DECLARED, stated[0]) if stated else ()
-            declared = {what: int(number) for number, what in lines}
+            declared = {what: integer(number) for number, what in lines}
             if declared.keys() == {b"file", b"line"}:
-                self._declared[int(function[1])] = declared[b"file"], declared[b"line"]
+                self._declared[integer(function[1])] = declared[b"file"], declared[b"line"]
 
     def position(self, function: Callable[[], bytes | None]) -> SourceLine | None:
         """Source line of a kernel: its declaration's, else by its instructions; None if unknown.
@@ -232,7 +249,7 @@ class SourceFiles:
         if not self._parts or (code := function()) is None or _MARK not in code:
             return None
         begins = re.search(_FUNCTION_BEGIN, code)
-        if begins and (declared := self._declared.get(int(begins[1]))):
+        if begins and (declared := self._declared.get(integer(begins[1]))):
             return self.source_line(*declared)
         rows = _rows(code.partition(_END_OF_CODE)[0]) or _rows(code)
         return self.source_line(*own_line(rows)) if rows else None
@@ -242,7 +259,7 @@ class SourceFiles:
 
         A relative path is joined to the folder in which the compiler ran (file 0 since DWARF 5).
         """
-        if file not in self._parts:
+        if not self._parts.get(file):
             return None
         if file not in self._paths:
             folder = self._parts.get(0, [])[:-1] if file else []
@@ -256,7 +273,7 @@ _LineRow = tuple[int, int, int]
 
 
 def _rows(code: bytes) -> list[_LineRow]:
-    found = (map(int, location) for location in re.findall(_LOCATION, code))
+    found = (map(integer, location) for location in re.findall(_LOCATION, code))
     return [(file, line, column) for file, line, column in found if line]
 
 

@@ -18,7 +18,7 @@ from kernelinfo.reading.assembly.directives import (
     Fields,
     PlacedNumbers,
 )
-from kernelinfo.reading.data import Text, decode, line_end
+from kernelinfo.reading.data import Text, decode, integer, line_end
 from kernelinfo.reading.facts import Numbers
 
 _COMPUTE = "COMPUTE_PGM_RSRC1"
@@ -63,7 +63,7 @@ def read_config(text: Text, offset: int) -> DirectiveBlock:
     lines = text[start : start + _MOST_BYTES]
     statements, at, line = [], 0, 1
     while pair := re.compile(_PAIR).match(lines, at):
-        if name := _REGISTERS.get(int(pair[1])):
+        if name := _REGISTERS.get(integer(pair[1])):
             statements.append(Directive(name, decode(pair[2]), line + 1))
         at, line = pair.end(), line + 2
     return DirectiveBlock(statements)
@@ -126,7 +126,7 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
         stages |= {name: _map(stage) for name, stage in named}
         # A key is a number, possibly with LLVM's name for it: `0x2e12 (COMPUTE_PGM_RSRC1)`.
         registers |= {
-            _REGISTERS.get(4 * int(number[0], 0)): value
+            _REGISTERS.get(4 * integer(number[0], 0)): value
             for key, value in _map(pipeline.get(".registers")).items()
             if (number := re.match(_NUMBER, str(key)))
         }
@@ -146,8 +146,11 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
 
 
 def of_pairs(operand: str) -> Pipelines:
-    """Pipelines in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value."""
-    numbers = [int(number, 0) for number in re.findall(_NUMBER, operand)]
+    """Pipelines in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value.
+
+    Raises `ValueError` for digits that the assembler refuses.
+    """
+    numbers = [integer(number, 0) for number in re.findall(_NUMBER, operand)]
     pairs = zip(numbers[::2], numbers[1::2], strict=False)
     registers: dict[str | None, object] = {_REGISTERS.get(4 * key): value for key, value in pairs}
     is_compute = registers.keys() <= {_COMPUTE, None}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from kernelinfo.hardware.targets import Target, total_vgprs
 from kernelinfo.reading.budget import KernelBudget
+from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import (
     NOTHING,
     KernelFacts,
@@ -155,8 +156,8 @@ class Blocks:
                 lines["dynamic_stack"] = statement.line
             elif statement.key in _COUNTS:
                 name, most = _COUNTS[statement.key]
-                if re.fullmatch(r"\d{1,10}", statement.value) and int(statement.value) <= most:
-                    found[name], lines[name] = int(statement.value), statement.line
+                if re.fullmatch(r"\d{1,10}", statement.value) and integer(statement.value) <= most:
+                    found[name], lines[name] = integer(statement.value), statement.line
                 elif re.match(_SYMBOLS, statement.value):
                     found["indirect_call"], lines["indirect_call"] = True, block.name.line
                 elif statement.value:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, LogLocation, LogStatement
-from kernelinfo.reading.data import Lines, Text, decode, pieces
+from kernelinfo.reading.data import Lines, Text, decode, integer, pieces
 
 _KEYS = (
     rb"(Function Name|(?:Total)?SGPRs|[SV]GPRs Spill|[AV]GPRs|ScratchSize \[bytes/lane\]"
@@ -75,4 +75,4 @@ def _location(before: str, *, is_name: bool) -> LogLocation | None:
     if found is None:
         return None
     file, line, column = (group for group in found.groups() if group is not None)
-    return LogLocation(file, int(line), int(column))
+    return LogLocation(file, integer(line), integer(column))

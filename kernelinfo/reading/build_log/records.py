@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, LogLocation, LogStatement
-from kernelinfo.reading.data import Lines, Text, decode, find_all
+from kernelinfo.reading.data import Lines, Text, decode, find_all, integer
 from kernelinfo.reading.facts import ReadWarnings
 
 _START = rb"(?m)^--- ![^\n]*\n"
@@ -100,11 +100,13 @@ def _scalar(written: str) -> str:
 def _unescaped(escaped: re.Match[str]) -> str:
     mark, *digits = escaped.groups("")
     try:
-        return mark or chr(int("".join(digits), 16))
+        return mark or chr(integer("".join(digits), 16))
     except (ValueError, OverflowError):
         raise ReadError(f"the record has the escape {escaped[0]!r}") from None
 
 
 def _location(written: str) -> LogLocation:
     found = re.fullmatch(_LOCATION, written.strip())
-    return LogLocation(_scalar(found[1]), int(found[2]), int(found[3])) if found else NOWHERE
+    return (
+        LogLocation(_scalar(found[1]), integer(found[2]), integer(found[3])) if found else NOWHERE
+    )

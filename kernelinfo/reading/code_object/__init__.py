@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import ReadError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.reading import object_linking
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
@@ -113,6 +113,8 @@ def read(
                 places.append(Place("descriptor", at, descriptor.within(statement, target)))
         except ReadError as error:
             without.setdefault(str(error), []).append(symbol)
+        except Exception as error:
+            without.setdefault(bug(error), []).append(symbol)
         if numbers != NOTHING:
             stated.append(("metadata", numbers))
             if positions:

@@ -18,7 +18,7 @@ from typing import Any
 from elftools.elf.elffile import ELFFile
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.assembly.scan import own_line
+from kernelinfo.reading.assembly.scan import LONGEST_PATH, own_line
 from kernelinfo.reading.code_object import relocation
 from kernelinfo.reading.code_object.debug_children import entries_below
 from kernelinfo.reading.code_object.symbols import kernel_symbols
@@ -155,7 +155,7 @@ def _path(program: Any, number: int, top: Any) -> str:
         parts.insert(0, header.include_directory[file.dir_index - first])
     if "DW_AT_comp_dir" in top.attributes:
         parts.insert(0, top.attributes["DW_AT_comp_dir"].value)
-    return posixpath.normpath(posixpath.join(*map(decode, parts)))
+    return posixpath.normpath(posixpath.join(*(decode(part)[:LONGEST_PATH] for part in parts)))
 
 
 def read_units(data: Data) -> Iterator[DebugUnit]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from kernelinfo.hardware.llvm_registers import least_vgprs
 from kernelinfo.hardware.targets import Target, Vgprs
+from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import KernelFacts, Module, StatedNumbers
 
 
@@ -43,7 +44,7 @@ def _is_of_a_later_compiler(module: Module, file: Vgprs, target_id: object) -> b
         return True
     versions = (re.search(r"(?:LLD|clang version) (\d+)\.", stamp) for stamp in module.stamps)
     # A development version of the release with the change may predate the change.
-    return any(found and int(found[1]) > file.early_encoding_before for found in versions)
+    return any(found and integer(found[1]) > file.early_encoding_before for found in versions)
 
 
 def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:

@@ -15,9 +15,10 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from importlib import import_module
 
-from kernelinfo.errors import FileBudgetError, ReadError
+from kernelinfo.errors import FileBudgetError, ReadError, bug, survived
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
@@ -61,7 +62,8 @@ def open_paths(
     """
     paths, seen = tuple(paths), set() if seen is None else seen
     for path in paths:
-        for file in files.find_once(path, seen, within.below):
+        listed = files.find_once(path, seen, within.below)
+        for file in survived(listed, partial(Problem, path)):
             yield from open_file(file, required=required, among=among or paths, within=within)
 
 
@@ -81,7 +83,12 @@ def open_file(
     """
     if not isinstance(file, File):
         yield file
-        return
+    else:
+        found = _opened(file, required=required, among=among, within=within)
+        yield from survived(found, partial(Problem, file.path))
+
+
+def _opened(file: File, *, required: bool, among: Sequence[str], within: Bounds) -> Iterator[Found]:
     if files.is_read_as_log(file.path, among, within):
         yield Again(file.path)
         return
@@ -135,6 +142,8 @@ def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[F
             yield from _elsewhere(host, entries, among)
     except (FileBudgetError, ReadError) as error:
         yield problem(blob, str(error))
+    except Exception as error:
+        yield problem(blob, bug(error))
 
 
 def _numbered(blob: Blob, members: Counter[str]) -> Blob:
@@ -189,12 +198,14 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
         blob.budget.spend_member()
         if not isinstance(item, Blob):
             yield item
-        elif item.containers[-1] == DATA_SECTION:
-            yield from _searched(item, required=required)
+            continue
+        if item.containers[-1] == DATA_SECTION:
+            found = _searched(item, required=required)
         elif item.is_one_of_many:
-            yield from _unpack(item, required=False)
+            found = _unpack(item, required=False)
         else:
-            yield from _unpack(item, required=required or format != "compressed")
+            found = _unpack(item, required=required or format != "compressed")
+        yield from survived(found, partial(problem, item))
 
 
 def _members(blob: Blob, format: str) -> Iterator[Found]:
@@ -203,6 +214,8 @@ def _members(blob: Blob, format: str) -> Iterator[Found]:
         yield from import_module(f"{__name__}.{format}").read(blob)
     except ReadError as error:
         yield problem(blob, str(error))
+    except Exception as error:
+        yield problem(blob, bug(error))
 
 
 def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:

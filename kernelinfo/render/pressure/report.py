@@ -9,6 +9,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.pressure.source_text import SourceText
+from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.html import render
 from kernelinfo.render.html.pieces import PagePiece, piece
@@ -19,19 +20,25 @@ _LOOK = Look(curve=True, code=True, blocks=True)
 
 
 def with_source(
-    view: View, root: str | None, options: Options
+    view: View, root: str | None, options: Options, tell: Callable[[Problem], object]
 ) -> Callable[[Iterable[Item]], Iterator[str]]:
-    """A renderer of the page. It opens files again for the code of their kernels.
+    """A renderer of the page. It opens files again for the code of their kernels; `tell` gets
+    problems of that.
 
     Raises `OptionError` if `root`, where source text is searched first, is no folder.
     """
-    code = partial(_pieces, texts=PageTexts(SourceText(root)), options=options)
+    code = partial(_pieces, texts=PageTexts(SourceText(root)), options=options, tell=tell)
     return partial(render, view=view, code=code, scripts=("pressure.js", *SCRIPTS))
 
 
-def _pieces(results: Sequence[Result], texts: PageTexts, options: Options) -> Iterator[PagePiece]:
+def _pieces(
+    results: Sequence[Result],
+    texts: PageTexts,
+    options: Options,
+    tell: Callable[[Problem], object],
+) -> Iterator[PagePiece]:
     """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
-    for one in measure_again(results, _LOOK, options):
+    for one in measure_again(results, _LOOK, options, tell=tell):
         found = {"pressure": dataset(one), "panes": panes(one, texts)} if one else None
         yield piece(found, "code")
         yield from texts.fresh()

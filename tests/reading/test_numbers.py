@@ -1,0 +1,149 @@
+"""Numbers and names of files in texts: any digits and any name, and no kernel is lost."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from kernelinfo import load
+from kernelinfo.reading.assembly.metadata_yaml import plain_value
+from kernelinfo.reading.data import integer
+from kernelinfo.reading.facts import SourceLine
+from tests.fuzz.specimens import Specimen, assembly
+
+from ..test_golden import run
+from ..test_house import PACKAGE
+
+KERNELS = [Specimen("first", 64, 8, 40, 1024, 0, 256), Specimen("second", 128, 0, 96, 0, 16, 1024)]
+TEXT = assembly(KERNELS).decode()
+NINES = "9" * 5000
+
+READERS_OF_TEXT = (
+    *("reading/assembly", "reading/build_log", "reading/code_object/vgpr_unit.py"),
+    *("reading/target_id.py", "pressure/listing.py", "pressure/registers.py"),
+)
+
+
+def test_every_number_of_a_text_goes_through_one_function() -> None:
+    modules = [
+        path
+        for name in READERS_OF_TEXT
+        for path in [PACKAGE / name, *(PACKAGE / name).glob("*.py")]
+    ]
+    calls = [
+        (path.name, ast.unparse(node))
+        for path in modules
+        if path.is_file()
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "int"
+    ]
+    of_flags = {
+        ("expressions.py", f"int({one})")
+        for one in ("bool(left or right)", "bool(left and right)", "not value")
+    }
+    assert set(calls) == of_flags
+
+
+@pytest.mark.parametrize(
+    ("digits", "base", "value"),
+    [
+        ("0000048", 10, 48),
+        ("0x1F", 0, 31),
+        (b"0b11", 0, 3),
+        ("0o17", 0, 15),
+        ("017", 0, 15),
+        (b"0", 0, 0),
+        ("00", 0, 0),
+        (NINES, 10, 1 << 64),
+        ("0x" + NINES, 0, 1 << 64),
+        (NINES.encode(), 16, 1 << 64),
+    ],
+)
+def test_digits_have_a_value(digits: str | bytes, base: int, value: int) -> None:
+    assert integer(digits, base) == value
+
+
+@pytest.mark.parametrize("digits", ["0000048", "08", "0x", "0b2", "0o", ""])
+def test_digits_of_another_base_are_refused(digits: str) -> None:
+    with pytest.raises(ValueError, match="is no number of base"):
+        integer(digits, 0)
+
+
+@pytest.mark.parametrize("word", ["0o", "08", "0000048", "-0o", "0b", "0x", "+", "1_0", "٣"])
+def test_a_word_of_metadata_that_is_no_number_is_text(word: str) -> None:
+    assert plain_value(word) == word
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ".amd_amdgpu_pal_metadata 0x2e12,0000048",
+        ".amd_amdgpu_pal_metadata 08,09",
+        ".amd_amdgpu_pal_metadata 000000009",
+    ],
+)
+def test_digits_that_the_assembler_refuses_are_one_problem(line: str, tmp_path: Path) -> None:
+    text = TEXT.replace("\t.text\n", f"\t.text\n\t{line}\n", 1)
+    assert text != TEXT
+    (tmp_path / "k.s").write_text(text)
+    for command in ("report", "check", "explain", "pressure"):
+        out, err, code = run(command, "k.s", folder=tmp_path)
+        assert (code, err.count("\n")) == (2, 1)
+        assert "k.s:4: .amd_amdgpu_pal_metadata cannot be read: '0" in err
+        assert command == "check" or ("first" in out and "second" in out)
+
+
+_LOC = "\t.file {file}\n\t.loc 1 7 3\n\ts_endpgm"
+
+
+@pytest.mark.parametrize(
+    ("file", "source"),
+    [
+        ('1 ""', None),
+        ('1 "" ""', None),
+        ('1 "/x" ""', None),
+        ('1 "" "k.hip"', SourceLine("k.hip", 7)),
+        ('0 "" ""\n\t.file 1 "k.hip"', SourceLine("k.hip", 7)),
+        ('0 "/x" ""\n\t.file 1 "k.hip"', SourceLine("k.hip", 7)),
+        ('0 "/x" "y"\n\t.file 1 "k.hip"', SourceLine("/x/k.hip", 7)),
+        ('1 "' + "a/" * 100_000 + 'k.hip"', None),
+        ('1 "' + "a/" * 2000 + 'k.hip"', SourceLine("a/" * 2000 + "k.hip", 7)),
+        ('1 "k.hip"\n\t.file 1 ""', None),
+        (r'1 "\"\\"', SourceLine('"\\', 7)),
+        ('1 "\x7f\x01"', SourceLine("\x7f\x01", 7)),
+    ],
+)
+def test_a_file_has_a_name_or_is_unknown(file: str, source: SourceLine | None) -> None:
+    text = TEXT.replace("\ts_endpgm", _LOC.format(file=file))
+    found = {one.kernel.source for one in load(text.encode()).results}
+    assert found == {source}
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "1 0 0",
+        "1 999999999 1",
+        f"1 {NINES} 3",
+        f"{NINES} 1 1",
+        "999999999 1 1",
+        "1 08 09",
+        "0 1 1",
+        "1",
+    ],
+)
+def test_any_digits_of_a_location(location: str, tmp_path: Path) -> None:
+    line = f'\t.file 1 "k.hip"\n\t.loc {location}\n\ts_endpgm'
+    (tmp_path / "k.s").write_text(TEXT.replace("\ts_endpgm", line))
+    for command in ("report", "check", "explain", "pressure"):
+        assert run(command, "k.s", folder=tmp_path)[1:] == ("", 0)
+
+
+@pytest.mark.parametrize(
+    "stamp", [f"clang version {NINES}.0.0", f"LLD {NINES}.", "clang version 08.0"]
+)
+def test_any_digits_of_a_compilers_stamp(stamp: str, tmp_path: Path) -> None:
+    (tmp_path / "k.s").write_text(TEXT + f'\t.ident "{stamp}"\n')
+    assert run("k.s", folder=tmp_path)[1:] == ("", 0)
