@@ -9,7 +9,7 @@ _LONGEST_REASON = 300
 BUG = "kernelinfo failed ("
 """Part of every message of `bug`, and of no other one."""
 
-_Item = TypeVar("_Item")
+_Read = TypeVar("_Read")
 _Told = TypeVar("_Told")
 
 
@@ -102,7 +102,7 @@ def bug(error: Exception) -> str:
     return f"{BUG}{what}); please report it"
 
 
-def survived(items: Iterable[_Item], told: Callable[[str], _Told]) -> Iterator[_Item | _Told]:
+def survived(items: Iterable[_Read], told: Callable[[str], _Told]) -> Iterator[_Read | _Told]:
     """The items; an exception that nobody expected ends them with what is `told` of its message."""
     try:
         yield from items

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -95,7 +96,8 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
             version = _version(path, document.schema)
             kernels = tuple(_kernels(document, version, known))
             toolchain = document.toolchain
-            if not all(isinstance(stamp, str) for stamp in toolchain):
+            is_list = isinstance(toolchain, list)
+            if not is_list or not all(isinstance(stamp, str) for stamp in toolchain):
                 raise ValueError("toolchain")
     except UnicodeDecodeError:
         raise BaselineError(f"{path}: is not a baseline; {_DELETE}") from None
@@ -213,7 +215,7 @@ def _version(path: FilePath, schema: object) -> int:
     """The version of a baseline. Raises `BaselineError` for another document, and for a newer
     version."""
     name, _, version = schema.rpartition("/") if isinstance(schema, str) else ("", "", "")
-    if name not in (NAME, OLDER_NAME) or not version.isdecimal() or int(version) < 1:
+    if name not in (NAME, OLDER_NAME) or not re.fullmatch("[1-9][0-9]{0,8}", version):
         raise BaselineError(f"{path}: is not a baseline; give another file, or {_DELETE}")
     if int(version) > VERSION:
         message = f"{path}: was written by a newer kernelinfo ({schema}); update kernelinfo, or "

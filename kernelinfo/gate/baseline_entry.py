@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
 
@@ -51,7 +51,8 @@ _PLACES = (_TARGET, _ON, _NAME, _SYMBOL)
 _values_of = attrgetter(*_DEFAULTS)
 _in_order = itemgetter(*KernelNumbers._fields)
 _SEVERITIES = ("note", "warning", "error")
-_RULE = re.compile(r"KI\d{3}")
+_RULE = re.compile(r"KI(?!5)[0-9]{3}")
+"""Rules whose findings a baseline accepts; KI5xx compare with the baseline itself."""
 _PLACEHOLDER = re.compile(r"\{(\{|target\}|processor\})")
 
 Known = Mapping[KernelSummary, KernelSummary]
@@ -127,14 +128,18 @@ def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
     name = of[_NAME] if _NAME in of else demangle(symbol)
     if not (isinstance(symbol, str) and isinstance(name, str)):
         raise ValueError(f"{symbol}: name")
-    common = _DEFAULTS | _numbers(of, symbol)
-    for group in of.get(_ON) or [of]:
-        own = common if group is of else common | _numbers(group, symbol)
+    common = _DEFAULTS | _numbers(of, symbol, _PLACES)
+    groups = of.get(_ON, [of])
+    if not isinstance(groups, list) or not groups or (_ON in of and _TARGET in of):
+        raise ValueError(f"{symbol}: on")
+    for group in groups:
+        own = common if group is of else common | _numbers(group, symbol, (_TARGET,))
         numbers = KernelNumbers._make(_in_order(own))
         targets = group[_TARGET]
-        for target in targets if isinstance(targets, list) else [targets]:
-            if not isinstance(target, str):
-                raise ValueError(f"{symbol}: target")
+        named = targets if isinstance(targets, list) else [targets]
+        if not named or not all(isinstance(target, str) for target in named):
+            raise ValueError(f"{symbol}: target")
+        for target in named:
             kernel = KernelSummary(
                 target,
                 name,
@@ -175,11 +180,12 @@ def _as_json(key: str, values: list[Any]) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _numbers(of: Any, symbol: str) -> dict[str, Any]:
-    """Field -> value of all numbers in an entry, or in one group of it."""
+def _numbers(of: Any, symbol: str, places: Collection[str]) -> dict[str, Any]:
+    """Field -> value of all numbers in an entry, or in one group of it. `places` are its other
+    keys."""
     found: dict[str, Any] = {}
     for key, value in of.items():
-        if key in _PLACES:
+        if key in places:
             continue
         fields = _FIELDS.get(key, ())
         values = [value] if len(fields) == 1 else value
@@ -196,7 +202,8 @@ def _value(key: str, value: Any, symbol: str) -> Any:
     kind = type(value)
     if key == "limited-by":
         limiters = tuple(value.split()) if kind is str else (None,)
-        if all(limiter in tuple(RESOURCES) for limiter in limiters):
+        is_once = len({*limiters}) == len(limiters)
+        if is_once and all(limiter in tuple(RESOURCES) for limiter in limiters):
             return limiters
     elif key == "accepted":
         accepted = value.items() if kind is dict else [("", None)]

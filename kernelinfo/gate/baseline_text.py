@@ -23,6 +23,7 @@ _MOST_BYTES = 256 << 20
 """Limit of the text, after decompression; an entry takes some hundred bytes."""
 _MOST_IN_ONE = 32 << 20
 """Limit of a text that is not in lines of entries, and is parsed as a whole."""
+_KEYS = ("schema", "toolchain", "kernels")
 _GZIP = b"\x1f\x8b"
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 _LONGEST_START = 64
@@ -95,11 +96,15 @@ def parse(file: BinaryIO) -> Document:
     rest = lines(file)
     head = list(islice(rest, _HEAD_LINES))
     if header := _header(head):
-        return Document(header.get("schema"), header.get("toolchain"), _entries(rest))
-    document = json.loads("".join(_bounded(chain(head, rest))))
-    if not isinstance(document, dict):
-        return Document(None, None, iter(()))
-    return Document(document.get("schema"), document.get("toolchain"), _whole(document))
+        entries = _entries(rest, "]" if head[-1].rstrip().endswith("[") else "}")
+    else:
+        header = json.loads("".join(_bounded(chain(head, rest))), object_pairs_hook=_unique)
+        if not isinstance(header, dict):
+            return Document(None, None, iter(()))
+        entries = _whole(header)
+    if unknown := [key for key in header if key not in _KEYS]:
+        raise ValueError(f"{unknown[0]}, an unknown key")
+    return Document(header.get("schema"), header.get("toolchain"), entries)
 
 
 def lines(file: BinaryIO) -> Iterator[str]:
@@ -135,39 +140,50 @@ def _header(head: list[str]) -> dict[str, Any] | None:
     if len(head) < _HEAD_LINES or head[-1].strip() not in ('"kernels": {', '"kernels": ['):
         return None
     try:
-        found = json.loads("".join(head[:-1]).strip().removesuffix(",") + "}")
-    except (ValueError, RecursionError):
+        text = "".join(head[:-1]).strip().removesuffix(",") + "}"
+        found = json.loads(text, object_pairs_hook=_unique)
+    except (json.JSONDecodeError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
 
 
-def _entries(lines: Iterator[str]) -> Iterator[tuple[str, Any]]:
-    """Entries of lines that follow the head."""
-    unit, units, open_brackets = "", set[str](), 2
+def _entries(lines: Iterator[str], bracket: str) -> Iterator[tuple[str, Any]]:
+    """Entries of lines that follow the head. `bracket` closes the kernels."""
+    unit, units, ends = "", set[str](), ["}", bracket]
     for number, line in enumerate(lines, _HEAD_LINES + 1):
         bare = line.strip().removesuffix(",")
-        if bare.startswith("{") and bare.endswith("}"):
+        if bare.startswith("{") and bare.endswith("}") and ends[-1:] == ["]"]:
             yield unit, _parsed(bare, number)
-        elif bare.endswith(": ["):
+        elif bare.endswith(": [") and ends == ["}", "}"]:
             unit = _parsed(bare.removesuffix(": ["), number)
             if not isinstance(unit, str) or unit in units:
                 raise ValueError(f"line {number}: {unit} stands twice")
             units.add(unit)
-            open_brackets += 1
-        elif bare in ("]", "}"):
-            open_brackets -= 1
+            ends.append("]")
+        elif ends and bare == ends[-1]:
+            ends.pop()
         elif bare:
             raise ValueError(f"line {number}")
-    if open_brackets:
+    if ends:
         raise ValueError("its end: lines are missing")
 
 
 def _parsed(text: str, line: int) -> Any:
     """The value of a line's JSON. Raises `ValueError` that names the line."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
         raise ValueError(f"line {line}, {error.msg} at column {error.colno}") from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of a JSON object. Raises `ValueError` for a key that stands twice."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"the key {twice!r:.100}, which stands twice")
+    return found
 
 
 def _whole(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -218,7 +218,17 @@ GOOD = written(pinned(Numbers("a"), Numbers("b"))).decode()
 DAMAGED = "is damaged at "
 NO_NUMBER = "is damaged at a(int): "
 FIRST = next(line for line in OF_VERSION_1.splitlines() if '"a(int)"' in line)
+TWICE = "is damaged at the key '{}', which stands twice"
 LINE = next(line for line in GOOD.splitlines() if '"_Za"' in line)
+
+
+def in_one(text: str) -> str:
+    """The baseline in one line, as a formatter may leave it."""
+    return "".join(line.strip() for line in text.splitlines())
+
+
+def accepting(accepted: str) -> str:
+    return GOOD.replace('"wave-size":64', f'"accepted":{accepted}')
 
 
 @pytest.mark.parametrize(
@@ -239,7 +249,7 @@ LINE = next(line for line in GOOD.splitlines() if '"_Za"' in line)
         (OF_VERSION_1.replace('"vgprs": 100, ', ""), "is damaged at a(int): vgprs"),
         (OF_VERSION_1.replace('["vgpr"]', '["warp"]'), "is damaged at a(int): limiters"),
         (OF_VERSION_1.replace(FIRST, " 3,"), DAMAGED),
-        (OF_VERSION_1.replace('"kernels"', '"kernel"'), "is damaged at 'kernels'"),
+        (OF_VERSION_1.replace('"kernels"', '"kernel"'), "is damaged at kernel, an unknown key"),
         (
             OF_VERSION_1.replace(FIRST, f"<<<<<<< ours\n{FIRST}\n=======\n{FIRST}\n>>>>>>> theirs"),
             "has conflict markers of a merge; settle them",
@@ -272,6 +282,57 @@ LINE = next(line for line in GOOD.splitlines() if '"_Za"' in line)
         (GOOD.replace('"symbol":"_Za"', '"symbol":["_Za"]'), DAMAGED),
         (GOOD.replace(LINE, f"{LINE}\n{LINE}"), "is damaged at _Za, which stands twice"),
         (GOOD.replace(LINE, " 3,"), "is damaged at line 6"),
+        (re.sub(r'"toolchain": \[.*\]', '"toolchain": "text"', GOOD), "is damaged at toolchain"),
+        (re.sub(r'"toolchain": \[.*\]', '"toolchain": {}', GOOD), "is damaged at toolchain"),
+        (re.sub(r'"toolchain": \[.*\]', '"toolchain": null', GOOD), "is damaged at toolchain"),
+        (re.sub(r' "toolchain": .*\n', "", GOOD), "is damaged at toolchain"),
+        (GOOD.replace("baseline/2", "baseline/02"), "is not a baseline"),
+        (GOOD.replace("baseline/2", "baseline/２"), "is not a baseline"),
+        (GOOD.replace("baseline/2", f"baseline/{'9' * 5000}"), "is not a baseline"),
+        (
+            GOOD.replace(' "toolchain"', ' "toolchain": [],\n "toolchain"'),
+            TWICE.format("toolchain"),
+        ),
+        (GOOD.replace('{\n "schema"', '{"schema": 1, "schema"'), TWICE.format("schema")),
+        (GOOD.replace('"schema"', '"on": 3, "schema"', 1), "is damaged at on, an unknown key"),
+        (
+            in_one(GOOD).replace('"kernels": ', '"kernels": {}, "kernels": '),
+            TWICE.format("kernels"),
+        ),
+        (in_one(GOOD).replace('"build/a.s"', '"x": [], "x"', 1), TWICE.format("x")),
+        (in_one(GOOD).replace("}}", '}, "more": 1}'), "is damaged at more, an unknown key"),
+        (GOOD.replace('"wave-size":64', '"waves":8,"wave-size":64'), TWICE.format("waves")),
+        (GOOD.replace('"target":', '"target":"gfx942","target":'), TWICE.format("target")),
+        (accepting('{"KI501":"error"}'), "is damaged at _Za: accepted"),
+        (accepting('{"KI101":"note","KI502":"error"}'), "is damaged at _Za: accepted"),
+        (accepting('{"KI101":"note","KI101":"error"}'), TWICE.format("KI101")),
+        (accepting('{"KI١٠١":"note"}'), "is damaged at _Za: accepted"),
+        (accepting('{"KI101":"error\\n"}'), "is damaged at _Za: accepted"),
+        (accepting("[]"), "is damaged at _Za: accepted"),
+        (accepting("null"), "is damaged at _Za: accepted"),
+        (GOOD.replace('"target":"gfx90a"', '"target":[]'), "is damaged at _Za: target"),
+        (GOOD.replace('"target":"gfx90a"', '"target":[[]]'), "is damaged at _Za: target"),
+        (GOOD.replace('"target":"gfx90a"', '"target":null'), "is damaged at _Za: target"),
+        (GOOD.replace('"target":"gfx90a"', '"target":"gfx90a","on":[]'), "is damaged at _Za: on"),
+        (GOOD.replace('"target":"gfx90a"', '"target":"gfx90a","on":null'), "is damaged at _Za: on"),
+        (
+            GOOD.replace('"target":"gfx90a"', '"target":"gfx90a","on":[{"target":"gfx942"}]'),
+            "is damaged at _Za: on",
+        ),
+        (
+            GOOD.replace('"target":"gfx90a"', '"on":[{"target":"gfx942","symbol":"_Zb"}]'),
+            "is damaged at _Za: symbol",
+        ),
+        (
+            GOOD.replace('"target":"gfx90a"', '"on":[{"target":"a","on":[{"target":"b"}]}]'),
+            "is damaged at _Za: on",
+        ),
+        (GOOD.replace('"limited-by":"vgpr"', '"limited-by":"vgpr vgpr"'), "is damaged at _Za: lim"),
+        (GOOD.replace('"wave-size":64', '"options":{"a":1}'), "is damaged at _Za: options"),
+        (GOOD.replace('  "build/a.s": [\n', ""), "is damaged at line 5"),
+        (GOOD.replace("\n  ]", "\n  }"), "is damaged at line 8"),
+        (GOOD + GOOD, "is damaged at line 11"),
+        (GOOD.replace("\n  ]", '\n  ]\n  "b": [\n  "c": ['), "is damaged at line 10"),
         (
             GOOD.replace(LINE, f"<<<<<<< ours\n{LINE}\n=======\n{LINE}\n>>>>>>> theirs"),
             "has conflict markers of a merge; settle them",

@@ -15,12 +15,13 @@ from kernelinfo.reading.assembly.directives import PlacedBlock
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code, with_proven
 from kernelinfo.reading.assembly.kernel_text import (
+    CUT,
     Evaluation,
     KernelText,
     KernelTexts,
     WholeText,
     check_metadata,
-    doubt,
+    is_of_compiler,
     without_shaders,
 )
 from kernelinfo.reading.assembly.linking_text import LinkingText
@@ -283,6 +284,13 @@ class ModuleText:
             except Exception as error:
                 self._warnings.add(f"kernel {kernel.symbol!r}: {bug(error)}", kernel.line)
 
+    def _may_be_cut(self, end: int) -> bool:
+        """True if metadata is missing from the end of a compiler's module without comments."""
+        if self._has_metadata or not self._is_hsa or self._begin >= 0:
+            return False
+        kernels, stamps = self._kernels.values(), self._stamps
+        return is_of_compiler(kernels, stamps, self._text, self._start, end)
+
     def warn(self, message: str, offset: int) -> None:
         """Add a warning at a byte offset of the text."""
         self._warnings.add(message, self._lines.number(offset))
@@ -335,7 +343,7 @@ class ModuleText:
             kernels=tuple(kernels),
             warnings=warnings + self._warnings.take(),
             notes=notes,
-            doubts=doubt(self._stamps, self._is_hsa and not self._has_metadata and self._begin < 0),
+            doubts=(CUT,) if self._may_be_cut(end) else (),
             offset=self._start,
         )
 

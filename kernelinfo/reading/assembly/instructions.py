@@ -17,7 +17,7 @@ from typing import NamedTuple, TypeVar
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
 from kernelinfo.reading.assembly.kernel_text import KernelText
-from kernelinfo.reading.assembly.scan import unquoted
+from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, unquoted
 from kernelinfo.reading.data import Text, before, decode, integer
 from kernelinfo.reading.facts import (
     Code,
@@ -30,7 +30,6 @@ from kernelinfo.reading.facts import (
 
 _Counted = TypeVar("_Counted")
 
-_END = b".Lfunc_end"
 _INSTRUCTION = re.compile(
     rb"\n[ \t]++(?:v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
     rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swap_?pc|call)))"
@@ -76,7 +75,7 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
     A log's prefix is removed from each line; None if the prefix differs from line to line.
     """
     code = text[start:end]
-    end = code.find(_END, max(code.find(b"."), 0))  # one byte is found ten times as fast
+    end = code.find(END_OF_FUNCTION, max(code.find(b"."), 0))  # one byte is found ten times as fast
     if end >= 0:
         code = code[:end]
     prefix = before(text, start)

@@ -15,7 +15,7 @@ from kernelinfo.reading.assembly.directives import (
     PlacedNumbers,
 )
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
-from kernelinfo.reading.assembly.scan import labels
+from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, labels
 from kernelinfo.reading.assembly.shader_registers import of_config
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.data import Lines, Text
@@ -35,6 +35,9 @@ from kernelinfo.reading.target_id import is_of_clang
 
 _ReadBlock = Callable[..., PlacedNumbers]
 _Placed = tuple[Numbers, Place]
+
+
+_LAST = "exception_int_div_zero"
 
 
 class WholeText(NamedTuple):
@@ -109,13 +112,22 @@ def check_metadata(
             warnings.add(message, kernel.directives.line)
 
 
-def doubt(stamps: Iterable[str], lacks_metadata: bool) -> tuple[str, ...]:
-    """Reason why a module without metadata may be cut off; empty unless a stamp is clang's.
+CUT = "no metadata ends the module, as clang writes it: it may be cut off; build it again"
+"""Reason to doubt a module of clang's: clang writes the metadata last."""
 
-    Clang writes the metadata last.
-    """
-    cut = "no metadata ends the module, as clang writes it: it may be cut off; build it again"
-    return (cut,) if lacks_metadata and any(map(is_of_clang, stamps)) else ()
+
+def is_of_compiler(
+    kernels: Iterable[KernelText], stamps: Iterable[str], text: Text, start: int, end: int
+) -> bool:
+    """True if a module without comments is a compiler's: it has clang's stamp, ends of functions,
+    or descriptors that state all, which end with one of these directives (LLVM
+    AMDGPUTargetAsmStreamer::EmitAmdhsaKernelDescriptor)."""
+    described = (kernel.directives.block.by_field for kernel in kernels if kernel.directives)
+    return (
+        any(map(is_of_clang, stamps))
+        or any(_LAST in fields for fields in described)
+        or text.find(END_OF_FUNCTION, start, end) >= 0
+    )
 
 
 def without_shaders(

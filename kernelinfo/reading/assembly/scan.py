@@ -189,6 +189,8 @@ _FILE = rb"\.file[ \t]+(\d{1,9})[ \t]+" + _STRING + rb"(?:[ \t]+" + _STRING + rb
 _LOCATION = rb"(?m)^[ \t]*\.loc[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9})"
 _MARK = b".loc"
 _END_OF_CODE = b"s_endpgm"
+END_OF_FUNCTION = b".Lfunc_end"
+"""Begin of the label that LLVM sets behind a function's code."""
 _FUNCTION_BEGIN = rb"(?m)^\.Lfunc_begin(\d{1,9}):"
 _FUNCTION = rb"-\.Lfunc_begin(\d{1,9})[ \t]*; DW_AT_high_pc\n"
 _ATTRIBUTES = rb"(?:[ \t]*(?:\.\w{4,5}[ \t][^\n;]{1,99})?; DW_AT_\w+\n){1,20}"
