@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import prod
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, combinations, product
+from math import comb, prod
 from typing import NamedTuple
 
-from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit, function_named
+from kernelinfo.reading.debug_entries import (
+    DebugEntry,
+    DebugUnit,
+    declared_at,
+    function_named,
+    inlined_into,
+)
 from kernelinfo.reading.facts import SourceLine
 
 _THROUGH = ("typedef", "const_type", "volatile_type", "restrict_type", "atomic_type")
 _WITH_MEMBERS = ("structure_type", "class_type", "union_type")
 _POINTER_BYTES = 8
+_MOST_POSSIBLE = 1000  # assignments of variables to instances of templates
 
 
 class LdsVariable(NamedTuple):
@@ -40,24 +50,59 @@ class _TypeLayout(NamedTuple):
 def lds_of(units: Iterable[DebugUnit], symbol: str, size: int) -> LdsUse | None:
     """Variables of a kernel with `size` bytes of LDS; None without debug information.
 
-    They are listed only if their aligned sizes add up to exactly `size`.
+    Those of functions that are inlined into it are its own. They are listed only if their aligned
+    sizes add up to exactly `size`.
     """
     for unit in units:
         function = function_named(unit, symbol)
         if function is None:
             continue
         types = _Layouts(unit)
-        entries = [(entry, types.of(entry)) for entry in function.variables()]
-        layouts = [layout for _, layout in entries if layout]
-        if len(layouts) < len(entries) or _together(layouts) != size:
-            return LdsUse(size, ())
-        variables = (
-            LdsVariable(entry.name or "?", layout.size, entry.source)
-            for entry, layout in entries
-            if layout
-        )
-        return LdsUse(size, tuple(sorted(variables, key=lambda one: -one.bytes)))
+        every = (_laid_out(entries, types, size) for entries in _possible(unit, function))
+        fitting = {variables for variables in every if variables}
+        return LdsUse(size, fitting.pop() if len(fitting) == 1 else ())
     return None
+
+
+def _possible(unit: DebugUnit, function: DebugEntry) -> Iterator[list[DebugEntry]]:
+    """The static variables of a kernel and of what is inlined into it: one list or several.
+
+    Clang before 22 lists those of an inlined function under a function without name and line. The
+    lines of the variables tell which function it is, but not which instance of a template.
+    """
+    functions = [one for one in unit.values() if one.tag == "DW_TAG_subprogram"]
+    lines = sorted({one.source for one in functions if one.source})
+    nameless = defaultdict[SourceLine, list[list[DebugEntry]]](list)
+    for entries in (one.variables() for one in functions if not one.numbers):
+        if entries and (line := entries[0].source) and (at := bisect_right(lines, line)):
+            nameless[lines[at - 1]].append(entries)
+    named, instances = function.variables(), Counter[SourceLine]()
+    for one in inlined_into(unit, function):
+        declared = declared_at(unit, one)
+        if declared and declared in nameless:
+            instances[declared] += 1
+        else:
+            named += one.variables()
+    pools = [(nameless[line], count) for line, count in instances.items()]
+    if prod(comb(len(pool), count) for pool, count in pools) > _MOST_POSSIBLE:
+        return
+    for chosen in product(*(combinations(pool, count) for pool, count in pools)):
+        yield [*named, *chain.from_iterable(chain.from_iterable(chosen))]
+
+
+def _laid_out(
+    entries: Sequence[DebugEntry], types: _Layouts, size: int
+) -> tuple[LdsVariable, ...] | None:
+    """The variables, largest first; None if their aligned sizes do not add up to `size`."""
+    layouts = [*map(types.of, entries)]
+    if None in layouts or _together(filter(None, layouts)) != size:
+        return None
+    variables = (
+        LdsVariable(entry.name or "?", layout.size, entry.source)
+        for entry, layout in zip(entries, layouts, strict=True)
+        if layout
+    )
+    return tuple(sorted(variables, key=lambda one: (-one.bytes, str(one.source), one.name)))
 
 
 def _together(layouts: Iterable[_TypeLayout]) -> int:

@@ -23,15 +23,21 @@ class DebugEntry(NamedTuple):
     """Line of the declaration."""
     children: list[DebugEntry]
 
-    def variables(self) -> Iterator[DebugEntry]:
+    def variables(self) -> list[DebugEntry]:
         """Static variables of a function and of the scopes in it.
 
         LLVM lists them before the first parameter. A variable behind it without a location is an
-        ordinary one that the compiler removed.
+        ordinary one that the compiler removed. In a function that is inlined no variable has a
+        location: there, static ones are external, if its name is.
         """
+        found = [*self._before_parameters()]
+        external = [one for one in found if "DW_AT_external" in one.numbers]
+        return external if external and "DW_AT_inline" in self.numbers else found
+
+    def _before_parameters(self) -> Iterator[DebugEntry]:
         for child in self.children:
             if child.tag == "DW_TAG_lexical_block":
-                yield from child.variables()
+                yield from child._before_parameters()
             elif child.tag == "DW_TAG_formal_parameter":
                 break
             elif child.tag == "DW_TAG_variable" and child.is_static:
@@ -50,8 +56,31 @@ def function_named(unit: DebugUnit, symbol: str) -> DebugEntry | None:
     for entry in unit.values():
         if entry.tag != "DW_TAG_subprogram":
             continue
-        other = next((unit.get(entry.numbers[n]) for n in _NAMES if n in entry.numbers), None)
-        names = {one.linkage_name or one.name for one in (entry, other) if one}
+        names = {one.linkage_name or one.name for one in (entry, _elsewhere(unit, entry)) if one}
         if symbol in names and "DW_AT_high_pc" in entry.numbers:
             return entry
     return None
+
+
+def _elsewhere(unit: DebugUnit, entry: DebugEntry) -> DebugEntry | None:
+    """The entry that states what this one leaves out."""
+    return next((unit.get(entry.numbers[n]) for n in _NAMES if n in entry.numbers), None)
+
+
+def inlined_into(unit: DebugUnit, function: DebugEntry) -> list[DebugEntry]:
+    """The functions of which a function contains inlined copies, each once."""
+    found: dict[int, DebugEntry] = {}
+    pending = [function]
+    while pending:
+        one = pending.pop()
+        origin = one.numbers.get("DW_AT_abstract_origin", -1)
+        if one.tag == "DW_TAG_inlined_subroutine" and origin in unit:
+            found[origin] = unit[origin]
+        pending += one.children
+    return [*found.values()]
+
+
+def declared_at(unit: DebugUnit, function: DebugEntry) -> SourceLine | None:
+    """The source line of a function, which may be stated in another entry."""
+    elsewhere = _elsewhere(unit, function)
+    return function.source or (elsewhere and elsewhere.source)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,69 @@ def test_explain_and_pressure_list_them(tmp_path: Path) -> None:
         assert " LDS      tile 1088 B k.hip:8 · part 1 KiB :8 · f 16 B :8 · flag 1 B :8\n" in out
         out, _, _ = run(command, str(text), "unnamed")
         assert "128 B, not all of which debug information names" in out
+
+
+_CALLEES = """
+template <int N, class T> __device__ inline T sum(T x) {
+  __shared__ T part[N];
+  int t = __builtin_amdgcn_workitem_id_x();
+  part[t & (N - 1)] = x;
+  __builtin_amdgcn_s_barrier();
+  T found = 0;
+  for (int i = 0; i < N; ++i) found += part[i];
+  return found;
+}
+struct Op {
+  template <int N> static __device__ int run(int x) {
+    __shared__ int whole[N];
+    { __shared__ char half[N][3]; half[x & (N - 1)][x & 1] = x; x += half[0][0]; }
+    whole[x & (N - 1)] = x;
+    __builtin_amdgcn_s_barrier();
+    return whole[(x + 3) & (N - 1)] + sum<2 * N>(x);
+  }
+};
+template <int N> __device__ int none() {
+  __shared__ int only[N];
+  int t = __builtin_amdgcn_workitem_id_x(), u = t * 7;
+  only[t & (N - 1)] = u;
+  __builtin_amdgcn_s_barrier();
+  return only[(u + 5) & (N - 1)];
+}
+__global__ void inlined(int *p, float *q) {
+  __shared__ int own[32];
+  int t = __builtin_amdgcn_workitem_id_x();
+  own[t & 31] = p[t];
+  q[t] = sum<64, float>(q[t]);
+  p[t] = sum<64, int>(p[t]) + own[(t + 1) & 31];
+}
+__global__ void member(int *p) { *p = Op::run<64>(p[1]) + Op::run<64>(p[5]); }
+__global__ void bare(int *p) { *p = none<64>(); }
+template <int N> __global__ void instance(int *p) {
+  __shared__ int own[N];
+  int t = __builtin_amdgcn_workitem_id_x();
+  own[t & (N - 1)] = p[t];
+  __builtin_amdgcn_s_barrier();
+  p[t] = own[(t + 1) & (N - 1)] + sum<N>(t);
+}
+template __global__ void instance<128>(int *);
+"""
+
+
+@pytest.mark.parametrize("version", [15, 19, 22])
+def test_variables_of_inlined_templates_are_named(version: int, tmp_path: Path) -> None:
+    """Clang 22 lists them under the inlined function, earlier ones under a nameless one."""
+    source = _SOURCE.partition("typedef")[0] + _CALLEES
+    expected = {
+        "inlined": {("own", 128), ("part", 256)},
+        "member": {("whole", 256), ("half", 192), ("part", 512)},
+        "bare": {("only", 256)},
+        "instance": {("own", 512), ("part", 512)},
+    }
+    for path in compiled(version, tmp_path, source, "-g"):
+        for kernel, variables in expected.items():
+            out, err, code = run("pressure", str(path), f"*{kernel}*", "--format", "json")
+            assert (err, code) == ("", 0)
+            (lds,) = [one["lds"] for one in json.loads(out)["kernels"]]
+            assert {(one["name"], one["bytes"]) for one in lds["variables"]} == variables
+            lines = source.splitlines()
+            assert all(one["name"] in lines[one["source"]["line"] - 1] for one in lds["variables"])
