@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 
 from kernelinfo.kernel import Item, Kernel, Result, counted, grouped
 from kernelinfo.kernel.code_object import CodeObject
@@ -196,10 +197,33 @@ def _legend(shown: list[Result]) -> Iterator[str]:
         registers += ", or what the code uses (waves/SIMD ?)"
     meanings = [f"registers = {registers}", *(_SIZES[a] for a in assumptions)]
     yield f" {'; '.join(meanings)}"
-    if any(result.kernel.used.agprs for result in shown):
-        yield " VGPR counts AGPRs where both share one file"
+    yield from _about_agprs(shown)
     reasons = dict.fromkeys(reason for o in known for reason in o.at_most_because)
     yield from (f" ≤ {reason}" for reason in reasons)
+
+
+def _about_agprs(shown: list[Result]) -> Iterator[str]:
+    """What the columns of VGPRs and AGPRs count, where that would surprise."""
+    if any(one.kernel.used.agprs and _agpr_file(one) == "unified" for one in shown):
+        yield " VGPR counts AGPRs where both share one file"
+    unused = [
+        (one.kernel.used.vgprs or 0, _agpr_file(one), one.occupancy.allocated)
+        for one in shown
+        if one.occupancy and one.occupancy.allocated.agprs and one.kernel.used.agprs == 0
+    ]
+    none = " AGPR of kernels without any ="
+    shared = [(used, allocated) for used, file, allocated in unused if file == "unified"]
+    if shared:
+        used, allocated = max(shared, key=itemgetter(0))
+        ends = f"{used} VGPRs end at {allocated.arch_vgprs} of {allocated.vgprs}"
+        yield f"{none} the rest, as profilers show it: {ends}"
+    if len(shared) < len(unused):
+        yield f"{none} VGPR: both files are allocated alike"
+
+
+def _agpr_file(result: Result) -> str | None:
+    """The `agprs.file` of the kernel's target; None for an unknown target."""
+    return result.kernel.target and result.kernel.target.agprs.file
 
 
 def _label(report: Report, names: Mapping[str, str]) -> Label:
