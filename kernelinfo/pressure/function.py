@@ -158,6 +158,12 @@ class LiveFunction:
         """The innermost loop around an instruction; None outside loops."""
         return self.loops.around(self.block_of(index))
 
+    def loops_around(self, loop: Loop | None) -> Iterator[Loop]:
+        """A loop and those around it, innermost first."""
+        while loop:
+            yield loop
+            loop = None if loop.parent is None else self.loops[loop.parent]
+
     def touched_in(self, blocks: Sequence[int]) -> tuple[int, int]:
         """Registers that some blocks read before they write them, and registers that they write."""
         reads, writes, _ = self._effects
@@ -190,10 +196,19 @@ class LiveFunction:
     def _region(self, index: int, loop: Loop | None) -> Region:
         if loop is None:
             return "elsewhere"
-        if self.loops.holds(loop, self.block_of(index)):
+        block, order = self.block_of(index), self._order
+        if self.loops.holds(loop, block):
             return "in the loop"
-        first = self.flow.firsts[loop.begin]
-        return "before the loop" if index < first else "after the loop"
+        return "before the loop" if order[block] > order[loop.header] else "after the loop"
+
+    @cached_property
+    def _order(self) -> array[int]:
+        """Position of each block in postorder: what runs before a loop has a higher one than its
+        header, wherever it stands in the text."""
+        order = array("i", [-1]) * self.size
+        for position, block in enumerate(self.graph.order):
+            order[block] = position
+        return order
 
     def at_line(self, line: int) -> int | None:
         """Index of the first instruction on a line of the assembly; None if it has none."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
@@ -19,7 +18,6 @@ class Loop(NamedTuple):
 
     header: int  # a block
     depth: int  # 1 for an outermost loop
-    begin: int  # its first block in the text
     parent: int | None  # position of the loop around it
     position: int  # in the forest, where a loop precedes the loops inside it
     last: int  # position of the last loop inside it; its own if it has none
@@ -84,14 +82,9 @@ class Loops:
             self._depths[position] = self._depths[parent] + 1
         self._innermost = array("i", map(positions.__getitem__, innermost))
         """Position of the innermost loop around each block; −1 outside loops."""
-        self._begins = array("i", [*self._headers, 0])
         sizes = array("i", [0]) * len(positions)
-        for block, position in enumerate(self._innermost):
-            self._begins[position] = min(self._begins[position], block)
+        for position in self._innermost:
             sizes[position + 1] += 1
-        for position in reversed(range(len(headers))):
-            parent = self._parents[position]
-            self._begins[parent] = min(self._begins[parent], self._begins[position])
         sizes[0] = 0  # of the root
         inside = (block for block, loop in enumerate(innermost) if loop != _NONE)
         blocks = array("i", sorted(inside, key=self._innermost.__getitem__))
@@ -106,7 +99,6 @@ class Loops:
         return Loop(
             self._headers[position],
             self._depths[position],
-            self._begins[position],
             None if parent == _NONE else parent,
             position,
             self._lasts[position],
@@ -128,11 +120,11 @@ class Loops:
         self,
         positions: Iterable[int],
         own: Callable[[Sequence[int]], _T],
-        add: Callable[[_T, _T], _T],
+        together: Callable[[Sequence[_T]], _T],
     ) -> Iterator[tuple[int, _T]]:
         """Position and value of the loops at some positions, the last one first.
 
-        `own` returns the value of some blocks, and `add` combines two values. No block is visited
+        `own` returns the value of some blocks, and `together` combines values. No block is visited
         twice: an outer loop takes the values of the wanted loops inside it.
         """
         starts, blocks = self.blocks
@@ -147,7 +139,7 @@ class Loops:
                 values.append(value)
                 begin = inner_end
             visited += blocks[starts[begin] : starts[end]]
-            value = reduce(add, values, own(visited))
+            value = together([own(visited), *values])
             inner.append((position, end, value))
             yield position, value
 

@@ -70,7 +70,7 @@ class LiveValues(NamedTuple):
     next_read_last: CodeLocation | None
     """Nearest read after `Story.at`, the last in the text."""
     next_turn: bool
-    """True if the next read is in a later iteration of the loop."""
+    """True if the next read is in a later iteration of a loop around `Story.at`."""
     untouched: int | None
     """Fewest instructions between the last access and the next read; None without a next read."""
     untouched_most: int | None
@@ -86,6 +86,13 @@ class LinePressure(NamedTuple):
     code: InstructionMix
 
 
+class CodeRange(NamedTuple):
+    """Instructions that stand one behind the other in the text."""
+
+    first: CodeLocation
+    last: CodeLocation
+
+
 class LoopPressure(NamedTuple):
     """Counts and live registers of one loop, inner loops included."""
 
@@ -98,7 +105,9 @@ class LoopPressure(NamedTuple):
     through: Counts  # of `live_in`, registers neither read nor written in the loop
     through_registers: tuple[str, ...]
     code: InstructionMix
-    last: int  # `CodeLocation.number` of its last instruction in the text
+    ranges: tuple[CodeRange, ...]
+    """Its instructions in the order of the text. LLVM puts blocks of a loop before its header, or
+    blocks of no loop between them. More than `story.MOST_RANGES` are one, from first to last."""
 
 
 class BlockPressure(NamedTuple):
@@ -119,8 +128,12 @@ class Advice(NamedTuple):
     waves_per_simd: float
     above: int
     """Number of instructions with more live vector registers."""
+    fewer: int
+    """Vector registers that must go at the peak; if AGPRs have their own file, of both files."""
     idle: tuple[LiveValues, ...]
     """Values live at the peak, longest untouched first, that together free enough registers."""
+    freed: tuple[int, ...]
+    """How many registers of each of `idle` must go; their sum is `fewer`."""
 
 
 class Story(NamedTuple):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from heapq import nsmallest
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from kernelinfo.model.calculator import VgprStep
@@ -15,6 +15,8 @@ from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
+    CodeLocation,
+    CodeRange,
     InstructionMix,
     LinePressure,
     LiveValues,
@@ -25,6 +27,7 @@ from kernelinfo.pressure.nouns import (
 )
 from kernelinfo.pressure.registers import (
     Counts,
+    RegisterClass,
     count,
     ranges,
     union,
@@ -33,6 +36,8 @@ from kernelinfo.pressure.registers import (
 from kernelinfo.pressure.values import FAR, live_values
 from kernelinfo.reading.facts import SourceLine
 
+MOST_RANGES = 16
+"""Ranges of one loop. Loops of compilers have one, rarely two or three."""
 _MOST_SHARED = 1 << 12
 """Mixes that are kept for loops and lines with equal ones."""
 
@@ -153,7 +158,7 @@ class Storyteller:
         def most(blocks: Sequence[int]) -> int:
             return max(map(in_block.__getitem__, blocks))
 
-        return dict(loops.gathered(range(len(loops)), most, max))
+        return dict(loops.gathered(range(len(loops)), most, lambda peaks: max(peaks)))
 
     def _loops(self, wanted: Collection[int]) -> list[LoopPressure]:
         """Pressure of the loops at some positions, in the order of the text."""
@@ -170,21 +175,27 @@ class Storyteller:
         indices: Sequence[int] = function.code_of(blocks[0])
         if len(blocks) > 1:
             indices = [index for block in blocks for index in function.code_of(block)]
-        last = function.number[max(indices, default=0)]
+        firsts, number = function.flow.firsts, function.number
+        ranges = _joined((number[firsts[one]], number[firsts[one + 1]]) for one in blocks)
         reads, writes = function.touched_in(blocks)
-        return _LoopPart(reads, writes, self._tally(indices), self._pressure(indices), last)
+        return _LoopPart(reads, writes, self._tally(indices), self._pressure(indices), ranges)
 
     def _loop(self, loop: Loop, part: _LoopPart, alike: _Alike) -> LoopPressure:
         function = self.function
         live_in, touched = function.live_in(loop.header), part.reads | part.writes
         constant, through = live_in & part.reads & ~part.writes, live_in & ~touched
+        at = function.location(function.flow.firsts[loop.header], loop)
+
+        def place(number: int) -> CodeLocation:
+            return at if number == at.number else function.location(function.code[number], loop)
+
         return LoopPressure(
             function.label(loop.header),
             loop.depth,
-            function.location(function.flow.firsts[loop.header], loop),
+            at,
             *alike.sets(live_in, constant, through),
             alike.mix(part.tally, part.peak),
-            part.last,
+            tuple(CodeRange(place(begin), place(end - 1)) for begin, end in part.ranges),
         )
 
     def _blocks(self) -> Iterator[BlockPressure]:
@@ -203,19 +214,27 @@ class Storyteller:
             )
 
     def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:
-        vectors = [value for value in values if value.register_class != "sgpr"]
+        vgprs, agprs, _ = self.function.counts[self.function.code[peak.at.number]]
+        live = Counter({"vgpr": vgprs})
+        live[self._file("agpr")] += agprs
         at_most = Counter(self._pressures[index].vector for index in self.function.code)
         for step in self.steps[::-1]:
             if step.at_most >= peak.pressure.vector:
                 continue
             above = sum(number for most, number in at_most.items() if most > step.at_most)
-            idle, excess = [], peak.pressure.vector - step.at_most
-            for value in vectors:
-                if excess <= 0:
-                    break
-                idle.append(value)
-                excess -= value.total
-            yield Advice(step.at_most, step.waves_per_simd, above, tuple(idle))
+            excess = {file: max(number - step.at_most, 0) for file, number in live.items()}
+            fewer, idle, freed = sum(excess.values()), [], []
+            for value in values:
+                file = self._file(value.register_class)
+                if number := min(value.total, excess.get(file, 0)):
+                    excess[file] -= number
+                    idle.append(value)
+                    freed.append(number)
+            yield Advice(step.at_most, step.waves_per_simd, above, fewer, tuple(idle), tuple(freed))
+
+    def _file(self, register_class: RegisterClass) -> RegisterClass:
+        """The class of registers that has the file of this class."""
+        return "vgpr" if register_class == "agpr" and self.files == "unified" else register_class
 
 
 _Sets = tuple[Counts, Counts, tuple[str, ...], Counts, tuple[str, ...]]
@@ -264,17 +283,34 @@ class _LoopPart(NamedTuple):
     writes: int
     tally: int
     peak: Pressure
-    last: int  # `CodeLocation.number` of its last instruction in the text
+    ranges: _Ranges
 
 
-def _together(one: _LoopPart, other: _LoopPart) -> _LoopPart:
+_Ranges = Sequence[tuple[int, int]]
+"""Begin and end of runs of instructions, by `CodeLocation.number`, in the order of the text."""
+
+
+def _together(parts: Sequence[_LoopPart]) -> _LoopPart:
+    """The whole of a loop."""
+    ranges = _joined(chain.from_iterable(part.ranges for part in parts))
     return _LoopPart(
-        one.reads | other.reads,
-        one.writes | other.writes,
-        one.tally + other.tally,
-        one.peak if one.peak == other.peak else _most((one.peak, other.peak)),
-        max(one.last, other.last),
+        union(part.reads for part in parts),
+        union(part.writes for part in parts),
+        sum(part.tally for part in parts),
+        _most({part.peak for part in parts}),
+        ranges if len(ranges) <= MOST_RANGES else [(ranges[0][0], ranges[-1][1])],
     )
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> _Ranges:
+    """The ranges in order, adjacent ones as one, empty ones left out."""
+    found: list[tuple[int, int]] = []
+    for begin, end in sorted(ranges):
+        if found and begin <= found[-1][1]:
+            found[-1] = found[-1][0], max(end, found[-1][1])
+        elif begin < end:
+            found.append((begin, end))
+    return found
 
 
 def _mix(tally: int, peak: Pressure) -> InstructionMix:

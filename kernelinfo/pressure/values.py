@@ -30,7 +30,7 @@ class _LiveRegister(NamedTuple):
 
     register: int
     next_read: CodeLocation | None  # None if no path leads to a read
-    next_turn: bool  # the read stands before the instruction in the text: a back edge leads to it
+    next_turn: bool  # the way to the read leads through the head of a loop around the instruction
     untouched: int  # instructions from the last access to the next read; 0 without a read
     written: CodeLocation | None  # None if it is live since function entry
     variable: str | None
@@ -70,7 +70,9 @@ class _Search:
         self.left = _MOST_STEPS
         """Steps that may still be taken: one for an instruction, `_BLOCK_STEPS` for a block. 0 if
         the search was cut short."""
-        self._reads: dict[int, tuple[int, int]] = {}
+        self._heads = {one.header for one in function.loops_around(loop)}
+        self._reads: dict[int, tuple[int, int, bool]] = {}
+        """Register → distance of its next read, index, and True if it is in a later iteration."""
         self._touches: dict[int, int] = {}
         """Register → instructions since its last access; −1 if the instruction itself writes it."""
         self._writes: dict[int, tuple[int, int]] = {}
@@ -85,11 +87,10 @@ class _Search:
     def of(self, register: int) -> tuple[CodeLocation | None, bool, int, CodeLocation | None]:
         """Next read, True if it is in the next iteration, time untouched, last write of a
         register."""
-        until, read = self._reads.get(register, (0, None))
+        until, read, is_next_turn = self._reads.get(register, (0, None, False))
         _, written = self._writes.get(register, (0, None))
         if not self.left and None in (read, written):
             return None, False, 0, None
-        is_next_turn = read is not None and read < self._start
         untouched = 0 if read is None else max(until + self._touches.get(register, 0), 0)
         return self._location(read), is_next_turn, untouched, self._location(written)
 
@@ -100,21 +101,22 @@ class _Search:
         self,
         sought: int,
         indices: range,
-        look: Callable[[range, int, int], tuple[int, int]],
+        look: Callable[[range, int, int, bool], tuple[int, int]],
         direction: Literal[1, -1],
     ) -> None:
         """Visit `indices`, then the blocks in which the registers are live, nearest first.
 
-        `look(indices, distance, sought)` notes accesses. It returns the registers that are still
-        sought and the distance at the end of the indices.
+        `look(indices, distance, sought, is_later)` notes accesses; `is_later` is True in a later
+        iteration of a loop around the start. It returns the registers that are still sought and the
+        distance at the end of the indices.
         """
         function = self._function
         starts, ways = function.graph.after if direction == 1 else function.graph.before
-        number, (sought, distance) = self._block, look(indices, 0, sought)
+        number, is_later, (sought, distance) = self._block, False, look(indices, 0, sought, False)
         seen: dict[int, int] = {}
-        pending: list[tuple[int, int]] = []
-        coming: dict[tuple[int, int], int] = {}
-        """Distance and block that are pending → registers sought there."""
+        pending: list[tuple[int, bool, int]] = []
+        coming: dict[tuple[int, bool, int], int] = {}
+        """Distance, `is_later` and block that are pending → registers sought there."""
         while self.left:
             if direction == -1:
                 sought = self._live(sought, number)
@@ -125,20 +127,20 @@ class _Search:
                     new = self._live(new, way)
                 if new and function.graph.is_reached(way):
                     seen[way] = known | new
-                    visit = distance, way
+                    visit = distance, is_later or way in self._heads, way
                     if visit not in coming:
                         heappush(pending, visit)
                     coming[visit] = coming.get(visit, 0) | new
             if not pending:
                 return
-            visit = distance, number = heappop(pending)
+            visit = distance, is_later, number = heappop(pending)
             sought = coming.pop(visit)
             indices = function.flow.instructions(number)
             self.left = max(self.left - _BLOCK_STEPS, 0)
             reads, writes = function.touched_in((number,))
             if sought & (reads | writes):
                 self.left = max(self.left - len(indices), 0)
-                sought, distance = look(indices[::direction], distance, sought)
+                sought, distance = look(indices[::direction], distance, sought, is_later)
             else:
                 distance += len(indices)
 
@@ -147,7 +149,9 @@ class _Search:
         live = self._function.live_in(block)
         return sought & whole(live) if sought & ~live else sought
 
-    def _read_in(self, indices: range, distance: int, sought: int) -> tuple[int, int]:
+    def _read_in(
+        self, indices: range, distance: int, sought: int, is_later: bool
+    ) -> tuple[int, int]:
         """Note first reads. Returns the registers still sought, and the distance at the end."""
         for index in indices:
             if not sought:
@@ -158,14 +162,14 @@ class _Search:
                 for register in each(found):
                     known = self._reads.get(register)
                     if known is None or distance < known[0]:
-                        self._reads[register] = distance, index
+                        self._reads[register] = distance, index, is_later
                 sought &= ~found
             if index != self._start or distance:
                 sought &= ~instruction.effect.writes
             distance += instruction.is_code
         return sought, distance
 
-    def _written_in(self, indices: range, distance: int, sought: int) -> tuple[int, int]:
+    def _written_in(self, indices: range, distance: int, sought: int, _: bool) -> tuple[int, int]:
         """Note last accesses and writes. Returns the registers still sought, and the distance."""
         untouched = sought
         for index in indices:

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -18,7 +19,7 @@ import kernelinfo
 
 from ..conftest import FIXTURES
 from ..test_golden import OCCUPANCY, VARIETY, compare, run
-from . import disassembler
+from . import disassembler, texts
 from .hostile_texts import nested_loops, registers_and_loops
 
 SAMPLE = f"assembly/{OCCUPANCY}.s"
@@ -315,3 +316,46 @@ def test_fewer_rows_are_the_first_rows_of_all_loops(name: str, tmp_path: Path) -
     assert len(every) > 3
     for top in range(1, len(every)):
         assert loops(top) == every[:top]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [SAMPLE, "lines/attention-clang22-gfx942.s"],
+)
+def test_registers_that_must_go_add_up(path: str) -> None:
+    """In the sentence and in JSON."""
+    kernels = json.loads(run("pressure", path, "--format", "json")[0])["kernels"]
+    above = [kernel for kernel in kernels if kernel["advice"]]
+    assert above
+    for kernel in above:
+        for step in kernel["advice"]:
+            assert sum(step["freed"]) == step["fewer"]
+            assert all(
+                freed <= value["count"]
+                for freed, value in zip(step["freed"], step["idle"], strict=True)
+            )
+        out, _, _ = run("pressure", path, kernel["symbol"], "--width", "400")
+        (said,) = [line for line in out.splitlines() if line.startswith(" to reach ≤ ")]
+        fewer, _, parts = said.partition(" fewer at ")
+        freed = re.findall(r"(?:: |; )(?:and )?(\d+)(?: of \d+)? (?:\(|more, )", parts)
+        assert sum(map(int, freed)) == int(fewer.split()[-1]) == kernel["advice"][0]["fewer"]
+
+
+def test_each_file_of_vector_registers_must_fit_a_step(tmp_path: Path) -> None:
+    """gfx908: 100 VGPRs and 120 AGPRs are live at once; neither makes room for the other."""
+    body = "".join(f"\tv_mov_b32_e32 v{n}, v0\n" for n in range(1, 100))
+    body += "".join(f"\tv_accvgpr_write_b32 a{n}, v{n % 100}\n" for n in range(120))
+    reads = "".join(f"\tglobal_store_dword v0, v{n}, s[0:1]\n" for n in range(1, 100))
+    reads += "".join(f"\tglobal_store_dword v0, a{n}, s[0:1]\n" for n in range(120))
+    path = tmp_path / "k.s"
+    path.write_text(texts.module(body + reads).replace("gfx90a", "gfx908"))
+    (kernel,) = json.loads(run("pressure", str(path), "--format", "json")[0])["kernels"]
+    step = kernel["advice"][0]
+    of_class = {"vgpr": 0, "agpr": 0}
+    for freed, value in zip(step["freed"], step["idle"], strict=True):
+        of_class[value["class"]] += freed
+    assert kernel["peak"]["vector"] == 120
+    assert of_class == {"vgpr": 100 - step["at_most"], "agpr": 120 - step["at_most"]}
+    out, _, _ = run("pressure", str(path), "k")
+    for name, number in of_class.items():
+        assert f"{number} {name.upper()}s" in out.partition("to reach")[2].partition(" fewer")[0]

@@ -18,8 +18,8 @@ function panesModel(data, texts) {
   const source = sourceItems(data, texts, instructions);
   const most = instructions.reduce((one, { vector }) => Math.max(one, vector), 1);
   const model = { data, instructions, code, source, most, files: data.files.map(fileOf) };
-  model.codeLoops = data.loops.map(([label, depth, first, last]) =>
-    ({ label, depth, first: instructions[first].head, last: instructions[last].place }));
+  model.codeLoops = data.loops.flatMap(([label, depth, , ranges]) => ranges.map(([first, last]) =>
+    ({ label, depth, first: instructions[first].head, last: instructions[last].place })));
   model.sourceLoops = data.loops.map((loop) => sourceLoop(loop, model)).filter(Boolean);
   model.depth = data.loops.reduce((one, [, depth]) => Math.max(one, Math.min(depth, MOST_BRACKETS)), 0);
   return model;
@@ -74,9 +74,9 @@ function addTo(line, one) {
 }
 
 /* The lines of the loop's main file most of whose instructions are in the loop. */
-function sourceLoop([label, depth, first, last], { instructions }) {
+function sourceLoop([label, depth, , ranges], { instructions }) {
   const inside = new Map();
-  for (const { source } of instructions.slice(first, last + 1))
+  for (const { source } of ranges.flatMap(([first, last]) => instructions.slice(first, last + 1)))
     if (source) inside.set(source, (inside.get(source) ?? 0) + 1);
   const lines = [...inside].filter(([line, count]) => 2 * count > line.code.length);
   const files = tally(lines.map(([{ file }]) => file));

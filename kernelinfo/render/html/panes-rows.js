@@ -40,12 +40,15 @@ function codeLine(model, item, sought) {
 }
 
 function labelLine(model, { label, next }, gutter, sought) {
-  const loop = model.data.loops.find(([name, , first]) => name === label && first === next.number);
-  const about = loop ? `loop of ${plural(loop[3] - loop[2] + 1, "instruction")}` : "";
+  const loop = model.data.loops.find(([name, , header]) => name === label && header === next.number);
+  const about = loop ? `loop of ${plural(loopSize(loop), "instruction")}` : "";
   return html("div", { class: "line label" }, gutter,
     html("span", { class: "text" }, withMark(`${label}:`, sought)),
     html("span", { class: "counts" }, about));
 }
+
+const loopSize = ([, , , ranges]) =>
+  ranges.reduce((sum, [first, last]) => sum + last - first + 1, 0);
 
 function sourceRow(model, item, sought) {
   if (item.heading !== undefined) return fileLine(model.files[item.heading]);

@@ -128,22 +128,27 @@ const spillTick = (index, frame) =>
   svg("line", { class: "spill", x1: frame.x(index), x2: frame.x(index), y1: frame.top - 2,
     y2: frame.top + 6 });
 
-const across = ([, , first, last], frame) => {
+/* Where the ranges of a loop lie across the chart. */
+const across = ([, , ranges], frame) => ranges.map(([first, last]) => {
   const x = frame.x(first);
   return { x, width: Math.max(frame.x(last) - x, 2) };
-};
+});
 
-const loopShade = (loop, frame) => svg("rect", { class: "loop-shade", ...across(loop, frame),
-  y: frame.top, height: frame.bottom - frame.top });
+const loopShade = (loop, frame) => across(loop, frame).map((place) =>
+  svg("rect", { class: "loop-shade", ...place, y: frame.top, height: frame.bottom - frame.top }));
 
+/* A band for each range of a loop; the widest has its label, if it has room. */
 function loopBand(loop, frame) {
   const [label, depth] = loop;
-  const { x, width } = across(loop, frame);
+  const places = across(loop, frame);
+  const widest = places.reduce((one, other) => (other.width > one.width ? other : one));
   const y = PRESSURE_HEIGHT + (depth - 1) * BAND;
   return svg("g", {},
     svg("title", {}, `loop ${label}, depth ${depth}`),
-    svg("rect", { class: `loop depth${depth % 2}`, x, width, y, height: BAND - 2, rx: 2 }),
-    width > 9 * label.length ? textAt(x + 4, y + 9, label, { class: "tick inside" }) : null);
+    places.map((place) =>
+      svg("rect", { class: `loop depth${depth % 2}`, ...place, y, height: BAND - 2, rx: 2 })),
+    widest.width > 9 * label.length
+      ? textAt(widest.x + 4, y + 9, label, { class: "tick inside" }) : null);
 }
 
 /* A stripe for each source line of the code, named if it has room. */

@@ -91,7 +91,11 @@ def dataset(one: Measured) -> dict[str, Any]:
         "points": [_point(point, sources) for point in curve.points],
         "spans": [(span.first, span.last, " ".join(span.registers)) for span in curve.spans],
         "loops": [
-            (printable(loop.label or ""), loop.depth, loop.at.number // share, loop.last // share)
+            (
+                printable(loop.label or ""),
+                loop.depth,
+                [(one.first.number // share, one.last.number // share) for one in loop.ranges],
+            )
             for loop in story.loops
         ],
         "steps": [(step.at_most, step.waves_per_simd) for step in story.steps],

@@ -77,7 +77,11 @@ def kernel_document(one: Measured) -> dict[str, Any]:
 
 
 def _located(at: CodeLocation) -> dict[str, Any]:
-    return {**picked(at, "line", "address"), "index": at.number, "source": as_json(at.source)}
+    return {**_placed(at), "source": as_json(at.source)}
+
+
+def _placed(at: CodeLocation) -> dict[str, Any]:
+    return {**picked(at, "line", "address"), "index": at.number}
 
 
 def _peak(peak: Peak) -> dict[str, Any]:
@@ -113,6 +117,7 @@ def _loop(loop: LoopPressure) -> dict[str, Any]:
         **_located(loop.at),
         **picked(loop, "live_in", "constant", "constant_registers", "through", "through_registers"),
         **_mix(loop.code),
+        "ranges": [{"first": _placed(one.first), "last": _placed(one.last)} for one in loop.ranges],
     }
 
 
@@ -123,7 +128,6 @@ def _mix(code: InstructionMix) -> dict[str, Any]:
 def _block(block: BlockPressure) -> dict[str, Any]:
     return {
         "labels": block.labels,
-        **picked(block.at, "line", "address"),
-        "index": block.at.number,
+        **_placed(block.at),
         **picked(block, "instructions", "successors", "live_in"),
     }

@@ -67,7 +67,12 @@ def panes(one: Measured, texts: PageTexts) -> dict[str, Any]:
         ],
         "spans": [(span.first, span.last, " ".join(span.registers)) for span in code.spans],
         "loops": [
-            (printable(loop.label or ""), loop.depth, loop.at.number, loop.last)
+            (
+                printable(loop.label or ""),
+                loop.depth,
+                loop.at.number,
+                [(one.first.number, one.last.number) for one in loop.ranges],
+            )
             for loop in story.loops
         ],
         "step": step and (step.at_most, step.waves_per_simd),

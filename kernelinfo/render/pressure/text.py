@@ -214,12 +214,16 @@ def loops_table(story: Story, view: View) -> Iterator[str]:
     """Instructions of the whole function, then of its loops, highest peak first."""
     loops = sorted(story.loops, key=lambda one: (-one.code.peak.vector, one.at.number))
     shown = loops[: view.top or None]
+    names = [printable(one.label or "without a label") for one in shown]
     labels = [
-        ["loop", "all", *(printable(one.label or "without a label") for one in shown)],
+        ["loop", "all", *names],
         *([["at", "", *(words.in_text(one.at) for one in shown)]] if shown else []),
         *([["depth", "", *(str(one.depth) for one in shown)]] if shown else []),
     ]
     yield from counts_table(labels, [story.code, *(one.code for one in shown)], view)
+    for name, one in zip(names, shown, strict=True):
+        if pieces := words.apart(one):
+            yield from _labelled("", f"{name}: {pieces}", view)
     yield _hidden(len(loops) + story.loops_left_out, "loop", view)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Sequence
 
 from kernelinfo.kernel import counted
 from kernelinfo.pressure.lds import LdsUse, LdsVariable
-from kernelinfo.pressure.nouns import CodeLocation, LiveValues, Story
+from kernelinfo.pressure.nouns import CodeLocation, CodeRange, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import size
@@ -68,6 +69,10 @@ def _relative(at: CodeLocation, last: CodeLocation, count: int, near: CodeLocati
     """A location, a range of locations, or the region of a group of more than two."""
     if at.source is None and at.region != "elsewhere" and count > 2:
         return at.region
+    return _span(at, last, near)
+
+
+def _span(at: CodeLocation, last: CodeLocation, near: CodeLocation | None = None) -> str:
     first, end = located(at, near), located(last, near)
     return first if first == end else f"{first} – {end.removeprefix('line ')}"
 
@@ -117,22 +122,46 @@ def _variable(one: LdsVariable, near: SourceLine | None) -> str:
 
 
 def to_reach(story: Story) -> str:
-    """The next occupancy step and the values above it; empty without a step below the peak."""
+    """The next occupancy step and the values above it, which add up to the registers that must go;
+    empty without a step below the peak."""
     if not story.advice:
         return ""
     step = story.advice[0]
-    fewer = story.peak.pressure.vector - step.at_most
     where = counted(step.above, "instruction")
-    idle = [_idle(value, story.peak.at) for value in step.idle[:_MOST_IDLE]]
-    return f"≤ {step.at_most}, {fewer} fewer at {where}: {'; '.join(idle)}"
+    freed = [*zip(step.idle, step.freed, strict=True)]
+    parts = [_idle(*one, story.peak.at) for one in freed[:_MOST_IDLE]]
+    if others := step.fewer - sum(step.freed[:_MOST_IDLE]):
+        most = max((value.untouched_most or 0 for value, _ in freed[_MOST_IDLE:]), default=0)
+        idle = f"untouched for {counted(most, 'instruction')} or less" if most else "none idle"
+        parts.append(f"and {others} more, {idle}")
+    fewer = str(step.fewer)
+    if story.files == "separate":
+        of_class = Counter[str]()
+        for value, number in freed:
+            of_class[value.register_class] += number
+        fewer = " and ".join(counted(of_class[kind], kind.upper()) for kind in of_class)
+    return f"≤ {step.at_most}, {fewer} fewer at {where}: {'; '.join(parts)}"
 
 
-def _idle(value: LiveValues, near: CodeLocation) -> str:
+def _idle(value: LiveValues, freed: int, near: CodeLocation) -> str:
     name = f" of {printable(value.variable)}" if value.variable else ""
+    total = value.total if freed == value.total else f"{freed} of {value.total}"
+    span = "unknown instructions"
+    if value.untouched is not None:
+        span = counted(value.untouched, "instruction")
     return (
-        f"{value.total} ({some(value.registers, 2)}){name} written {written(value, near)}, read "
-        f"{next_read(value, near)}, untouched for {value.untouched or 'unknown'} instructions"
+        f"{total} ({some(value.registers, 2)}){name} written {written(value, near)}, read "
+        f"{next_read(value, near)}, untouched for {span}"
     )
+
+
+def apart(loop: LoopPressure) -> str:
+    """Where the blocks of a loop are; empty if they stand in one piece from its header on."""
+    if [one.first.number for one in loop.ranges] == [loop.at.number]:
+        return ""
+    places = (CodeRange(*(at._replace(source=None) for at in one)) for one in loop.ranges)
+    pieces = " and ".join(_span(*place) for place in places).replace("and line ", "and ")
+    return f"{pieces}, header at {located(loop.at._replace(source=None))}"
 
 
 def some(registers: Sequence[str], most: int = 4) -> str:
