@@ -34,16 +34,18 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
     """The words with `help`, `-V`, `--json`, a rule or target alone, the format of `-o`, and
     compiler flags behind `--` written out.
 
-    A word that names a file stays as it is. Raises `OptionError` if the suffix of `-o` contradicts
-    `--format`.
+    A word that names a file stays as it is, and so does each behind another `--`. Raises
+    `OptionError` if the suffix of `-o` contradicts `--format`.
     """
     words = _with_flags(words, commands)
+    end = words.index("--") if "--" in words else len(words)
+    words, paths = words[:end], words[end:]
     names = {f"--{name}": f"--format={name}" for name in _FORMATS}
     words = [names.get(word, word) for word in words]
     first, *others = words or ["--help"]
     if first == "-V":
         return ["--version"]
-    if first not in commands and not os.path.lexists(first):
+    if first not in commands and not paths and not os.path.lexists(first):
         if first == "help":
             topic = others[:1] and others[0] not in commands
             return ["explain", *others] if topic else [*others[:1], "--help"]
@@ -52,7 +54,8 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
         if re.fullmatch(r"gfx[0-9a-f]+(-\w+)*", first) and not others:
             return ["arch", first]
     command = first if first in commands else "report"
-    return words + _format_of_output(words) if command in _WITH_FORMATS else words
+    of_output = _format_of_output(words) if command in _WITH_FORMATS else []
+    return [*words, *of_output, *paths]
 
 
 def _with_flags(words: Sequence[str], commands: Sequence[str]) -> Sequence[str]:
