@@ -6,6 +6,7 @@ pytest imports this module wherever kernelinfo is installed. It loads the rest w
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from os import PathLike, fspath
@@ -65,7 +66,11 @@ def kernelinfo_check() -> RunCheck:
             env={**os.environ, "PYTHONIOENCODING": "utf-8"},
             check=False,
         )
+        said = f"{done.stdout}{done.stderr}".strip()
         if done.returncode:
-            pytest.fail(f"{done.stdout}{done.stderr}".strip(), pytrace=False)
+            pytest.fail(said, pytrace=False)
+        if not re.search(r"^kernelinfo check (?:passed|failed)\b", said, re.M):  # --help
+            words = " ".join(arguments)
+            pytest.fail(f"kernelinfo check {words}: checks nothing; leave it out", pytrace=False)
 
     return run_check

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Pipe = Connection[Any, Any]
 
+_SAFE_PATH = "PYTHONSAFEPATH"
+
 Task = TypeVar("Task")
 Done = TypeVar("Done")
 Gives = TypeVar("Gives", covariant=True)
@@ -168,7 +170,7 @@ class Pool(Generic[Task, Done]):
         ends = (their_tasks, their_answers, self._worker)
         process = context.Process(target=_serve, args=ends, daemon=True)
         try:
-            with signals_wait():
+            with signals_wait(), _safe_path():
                 process.start()
         except OSError as error:
             message = f"no process can be started: {error.strerror}; try again with --jobs 1"
@@ -198,6 +200,21 @@ def signals_wait() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """A Python that is started meanwhile takes no module of the current folder, which a spawned one
+    would by its `-c`."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 def _serve(tasks: Pipe, answers: Pipe, worker: Worker[object, object]) -> None:

@@ -85,17 +85,22 @@ def run_action(folder: Path, inputs: dict[str, str]) -> tuple[str, str, int]:
     (step,) = (step for step in ACTION["runs"]["steps"] if step.get("id") == "check")
     given = {name: str(one.get("default")) for name, one in ACTION["inputs"].items()} | inputs
     output = folder / "output"
-    environment = os.environ | {
-        "PYTHON": sys.executable,
-        "RUNNER_TEMP": str(folder),
-        "GITHUB_ACTIONS": "true",
-        "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
-        "GITHUB_OUTPUT": str(output),
-        "INPUT_PATHS": given["paths"],
-        "INPUT_CONFIG": given["config"],
-        "INPUT_FORMAT": given["format"],
-        "SARIF": "kernelinfo.sarif" if given["upload-sarif"] == "true" else "",
-    }
+    fixed = {name: value for name, value in step["env"].items() if "${{" not in value}
+    environment = (
+        os.environ
+        | fixed
+        | {
+            "PYTHON": sys.executable,
+            "RUNNER_TEMP": str(folder),
+            "GITHUB_ACTIONS": "true",
+            "GITHUB_STEP_SUMMARY": str(folder / "summary.md"),
+            "GITHUB_OUTPUT": str(output),
+            "INPUT_PATHS": given["paths"],
+            "INPUT_CONFIG": given["config"],
+            "INPUT_FORMAT": given["format"],
+            "SARIF": "kernelinfo.sarif" if given["upload-sarif"] == "true" else "",
+        }
+    )
     shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
     done = subprocess.run(shell, cwd=folder, env=environment, capture_output=True, text=True)
     return done.stdout, output.read_text(), done.returncode
