@@ -175,8 +175,7 @@ class Analysis:
         if isinstance(result, Problem):
             return result
         counts.found += 1
-        if result.occupancy is None and result.kernel.target:
-            counts.of_other_sizes += 1
+        counts.of_other_sizes += self._judge.passes_over(result)
         if self._options.shows(result):
             return result
         counts.not_shown += 1

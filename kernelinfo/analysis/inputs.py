@@ -67,7 +67,7 @@ class PathCounts:
         """Number of chosen kernels that --limited-by, --spilling or --where hides."""
         self.notes: list[Note] = []
         self.of_other_sizes = 0
-        """Number of kernels that are not compiled for the workgroup size in question."""
+        """Number of chosen kernels that are not compiled for the workgroup size in question."""
         self.other_targets: Counter[str] = Counter()
         """Id of a target that is not chosen -> number of its kernels or code objects."""
         self.spirv: Counter[str] = Counter()
@@ -143,9 +143,7 @@ class PathCounts:
         yield from once(self.notes)
         if count := self.of_other_sizes:
             many = "kernel is" if count == 1 else "kernels are"
-            message = (
-                f"{count} {many} not compiled for this workgroup size: no occupancy is computed"
-            )
+            message = f"{count} {many} not compiled for this workgroup size: the launch is refused"
             yield Note(self.path, f"{message}; name one by -k to judge it")
         if self.missing:
             yield Missing.problem(self.missing)
@@ -307,6 +305,8 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Prob
         are = "is" if apart == 1 else "are"
         chosen = " and ".join(options.members)
         yield Note(where, f"{counted(apart, 'kernel')} {are} in other members than {chosen}")
+    if options.is_gate and found and found == sum(one.of_other_sizes for one in counts):
+        yield Problem(where, "no kernel is compiled for this workgroup size; give another")
     if options.limited_by or options.spilling or options.where is not None:
         shown = found - sum(one.not_shown for one in counts)
         limiters = " or ".join(RESOURCES[name] for name in options.limited_by)

@@ -166,9 +166,17 @@ class Judge:
         self._of_any_target = tuple(rule for rule in rules if rule.any_target)
         self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first size of a pattern counts
+        is_for_one = bool(options.kernels) or options.one_kernel
+        self._size_is_for_all = options.workgroup_size is not None and not is_for_one
         self._known: dict[tuple[Traits, Code | None, int | None], Result] = {}
         """(traits, code, configured workgroup size) -> result of the first such kernel, without
         findings on that kernel alone."""
+
+    def passes_over(self, result: Result) -> bool:
+        """True for a kernel that the runtime refuses to launch in the workgroup size for all."""
+        if not self._size_is_for_all:
+            return False
+        return bool(result.occupancy and result.occupancy.refusal)
 
     def judge(self, kernel: Kernel) -> Result | Problem:
         """The result of one kernel, or the problem that its launch is impossible on its target."""
@@ -199,15 +207,16 @@ class Judge:
         options = self._options
         if options.run_as is not None:
             kernel = kernel.on(targets.find(options.run_as))
-        if self._is_of_other_sizes(kernel.traits):
-            return self._without_occupancy(kernel)
         occupancy = kernel.traits.occupancy(
             workgroup_size=options.workgroup_size,
             configured_size=configured_size,
             dynamic_lds=options.dynamic_lds_bytes,
             trap_handler=options.trap_handler,
         )
-        return Result(kernel, occupancy, tuple(findings(kernel, occupancy, self._of_traits)))
+        result = Result(kernel, occupancy, ())
+        if self.passes_over(result):
+            return self._without_occupancy(kernel)._replace(occupancy=occupancy)
+        return result._replace(findings=tuple(findings(kernel, occupancy, self._of_traits)))
 
     def _without_occupancy(self, kernel: Kernel) -> Result:
         return Result(kernel, None, tuple(findings(kernel, None, self._of_any_target)))
@@ -222,12 +231,3 @@ class Judge:
         if kernel.workgroup.required is not None:
             fitting = tuple(pattern for pattern in fitting if pattern != "*")
         return self._sizes[fitting[0]] if fitting else None
-
-    def _is_of_other_sizes(self, traits: Traits) -> bool:
-        """True if the workgroup size for many kernels is not one that this kernel is compiled
-        for."""
-        options, demand = self._options, traits.demand
-        is_for_one = bool(options.kernels) or options.one_kernel
-        if options.workgroup_size is None or demand is None or is_for_one:
-            return False
-        return not demand.is_compiled_for(options.workgroup_size)

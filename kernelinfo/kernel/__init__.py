@@ -251,7 +251,7 @@ class Result(NamedTuple):
 
     kernel: Kernel
     occupancy: Occupancy | None
-    """None if the target is unknown or the kernel is not compiled for this size."""
+    """None if the target is unknown."""
     findings: tuple[Finding, ...] = ()
 
     def __repr__(self) -> str:

@@ -125,6 +125,16 @@ class Occupancy(NamedTuple):
         return not self.obstacles
 
     @property
+    def refusal(self) -> str:
+        """`compiled for at most 256` if the runtime refuses a launch of this size; else empty.
+
+        Source: HIP, hip_module.cpp, `ihipLaunchKernel_validate`: "larger than launch bounds"."""
+        if self.demand.is_compiled_for(self.launch.workgroup_size):
+            return ""
+        exact = self.demand.least_workgroup == self.demand.most_workgroup
+        return f"compiled for {'exactly' if exact else 'at most'} {self.demand.most_workgroup}"
+
+    @property
     def exact(self) -> bool:
         """False if the waves are an upper bound."""
         return not self.at_most_because

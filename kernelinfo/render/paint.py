@@ -232,7 +232,7 @@ def block(launch: Launch) -> str:
 def limiters(occupancy: Occupancy) -> str:
     """All limiters (`VGPR LDS`), or a text that no workgroup can start."""
     if not occupancy.launchable:
-        return "cannot launch"
+        return f"refused: {occupancy.refusal}" if occupancy.refusal else "cannot launch"
     return " ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
 
 

@@ -202,8 +202,7 @@ def values_of(result: Result) -> tuple[str | int | None, ...]:
     if occupancy is None:
         registers = map(known, (used.vgprs, used.agprs, used.sgprs))
         sizes = used.lds_bytes, used.scratch_bytes_per_lane
-        why = "another block size" if kernel.target else "unknown target"
-        return ("?", *registers, *sizes, "?", "?", why)
+        return ("?", *registers, *sizes, "?", "?", "unknown target")
     launch, allocated = occupancy.launch, occupancy.allocated
     full = round(occupancy.percent * _BAR / 100)
     at_most = bound(occupancy.exact or not occupancy.launchable)

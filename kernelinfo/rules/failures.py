@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from kernelinfo.hardware.targets import align
 from kernelinfo.kernel import Kernel, Remark, waves_per_simd
@@ -16,8 +17,9 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     """The waves of one workgroup do not fit on the hardware at once.
 
     What it finds: a workgroup that needs more registers, scratch or workitems than one CU (or WGP)
-    has, or a size that the code is not compiled for. It is a warning if only the declared maximum
-    is known and a smaller workgroup can start, because the host may launch less.
+    has, or a size that the code is not compiled for, which the runtime refuses. It is a warning if
+    only the declared maximum is known and a smaller workgroup can start, because the host may
+    launch less; an error if the size is the only one: required, or no other can start.
     Why it matters: the launch fails at run time, or the runtime refuses it.
     What to do: launch smaller workgroups, bound the registers with `__launch_bounds__`, or compile
     for the launched size.
@@ -26,6 +28,10 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     if not obstacles:
         return
     launch = occupancy.launch
+    if occupancy.refusal:
+        message = f"a workgroup of {launch.workgroup_size} is refused: {occupancy.refusal}"
+        yield Remark(message, "launch as compiled, or compile for this size by __launch_bounds__")
+        return
     message = f"a workgroup of {launch.workgroup_size} cannot start: {obstacles[0]}"
     if launch.assumption not in ("declared-max", "hardware-max"):
         yield Remark(message, "launch smaller ones, or bound the registers by __launch_bounds__")
@@ -64,8 +70,9 @@ _WORDS = {
 def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """Descriptor, metadata and Kernel info contradict each other.
 
-    What it finds: two sources of one kernel that differ beyond the compiler's known padding, or an
-    assembly and a code object of one compilation (hipcc --save-temps) that differ. A special case
+    What it finds: two sources of one kernel that differ beyond the compiler's known padding, an
+    assembly and a code object of one compilation (hipcc --save-temps) that differ, or a required
+    workgroup above the declared maximum, so that every launch breaks one of them. A special case
     is a note if it changes the occupancy: LLVM up to 16 reserves XNACK's SGPRs when it assembles,
     but not when it compiles.
     Why it matters: the file was edited, assembled by hand or damaged. Tools that read the other
@@ -74,12 +81,26 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """
     if kernel.contradiction:
         yield Remark(kernel.contradiction, "one of the files is stale or damaged: build both again")
+    yield from _required_above_maximum(kernel)
     for chosen, other in kernel.traits.disagreements:
         if _is_xnack_padding(chosen, other, kernel):
             yield from _assembled(other, kernel, occupancy)
         elif not _come_to_the_same(chosen, other, kernel):
             statements = f"{_statement(chosen, kernel)}, but {_statement(other, kernel)}"
             yield Remark(f"{statements}; the first counts", "build the file again")
+
+
+def _required_above_maximum(kernel: Kernel) -> Iterator[Remark]:
+    """A remark if the kernel requires larger workgroups than it declares at most."""
+    numbers = kernel.traits.numbers
+    most, required = numbers.max_workgroup_size, prod(numbers.required_workgroup or (0,))
+    if most is None or required <= most:
+        return
+    facts = [fact for fact in kernel.traits.facts if fact.name == "required_workgroup"]
+    line = kernel.line_of(facts[0]) if facts else None
+    place = "" if line is None else f" (line {line})"
+    message = f"workgroups of {required} are required{place}, above the declared maximum of {most}"
+    yield Remark(message, "build the file again, or correct one of them")
 
 
 def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:

@@ -238,8 +238,7 @@ def test_the_samples_are_what_read_takes() -> None:
 def test_a_launch_beyond_the_launch_bound_names_the_rule_and_the_bound(tmp_path: Path) -> None:
     assert one(size=256).remarks == ()
     assert one(size=512).remarks == (
-        "KI001: a workgroup of 512 cannot start: the code is compiled for workgroups of at most "
-        "256 (its launch bound); another build ran",
+        "KI001: a workgroup of 512 is refused: compiled for at most 256; another build ran",
     )
     trace = (FIXTURES / "profile" / "kernel_trace.csv").read_text()
     beyond = tmp_path / "beyond.csv"
@@ -248,5 +247,5 @@ def test_a_launch_beyond_the_launch_bound_names_the_rule_and_the_bound(tmp_path:
     assert code == 0
     rows = [line for line in out.splitlines() if line.startswith(" vgprbound(")]
     assert rows
-    assert all(row.endswith(" 0 %     cannot launch") for row in rows), rows
-    assert "(its launch bound); another build ran" in out
+    assert all(row.endswith(" 0 %     refused: compiled for at most 256") for row in rows), rows
+    assert "compiled for at most 256; another build ran" in out

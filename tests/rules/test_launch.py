@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +103,48 @@ def test_smaller_sizes_that_can_start_are_told_to_the_largest() -> None:
     kernel = result.kernel
     assert kernel.occupancy(workgroup_size=512).launchable
     assert not kernel.occupancy(workgroup_size=513).launchable
+
+
+@pytest.mark.parametrize(
+    ("declared", "severity"),
+    [
+        ("{max}: 1024", "warning"),  # the host may launch less
+        ("{max}: 1024\n    .reqd_workgroup_size: [1024, 1, 1]", "error"),
+        ("{max}: 64", None),
+    ],
+)
+def test_a_size_that_is_the_only_one_is_an_error(
+    declared: str, severity: str | None, tmp_path: Path
+) -> None:
+    """256 VGPRs leave gfx90a room for 8 of the 16 waves of 1024 workitems."""
+    whole = (FIXTURES / "assembly" / VARIETY).read_text("utf-8")
+    text = re.sub(r"(\.max_flat_workgroup_size): 1024", declared.format(max=r"\1"), whole)
+    (tmp_path / "k.s").write_text(text)
+    found = [
+        one.severity
+        for result in load(tmp_path / "k.s").results
+        if result.kernel.name.startswith("unlaunchable")
+        for one in result.findings
+        if one.rule == "KI001"
+    ]
+    assert found == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(("required", "most", "told"), [(256, 64, True), (64, 64, False)])
+def test_a_required_size_above_the_declared_maximum_contradicts_it(
+    required: int, most: int, told: bool, tmp_path: Path
+) -> None:
+    whole = (FIXTURES / "assembly" / "shaped-clang22-gfx942.s").read_text("utf-8")
+    text = re.sub(r"(\.max_flat_workgroup_size:) *\d+", rf"\1 {most}", whole)
+    text = re.sub(
+        r"(\.reqd_workgroup_size:)(\s+- \d+){3}",
+        rf"\1\n      - {required}\n      - 1\n      - 1",
+        text,
+    )
+    (tmp_path / "k.s").write_text(text)
+    found = [one for result in load(tmp_path / "k.s").results for one in result.findings]
+    messages = [one.message for one in found if one.rule == "KI004"]
+    assert any("above the declared maximum of 64" in one for one in messages) == told
 
 
 def test_no_range_goes_beyond_the_largest_workgroup() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,8 @@ from ..test_golden import run
 
 TUTORIAL = "code_object/occupancy-clang22-gfx90a.co"  # bounds of 1024, 256, 256 and 1024
 SHAPED = "code_object/shaped-clang22-gfx942.co"  # shaped_block is for 32x8x1 exactly
-EXACT = "a workgroup of 512 cannot start: the code is compiled for workgroups of exactly 256"
-AT_MOST = "a workgroup of 512 cannot start: the code is compiled for workgroups of at most 256"
+EXACT = "a workgroup of 512 is refused: compiled for exactly 256"
+AT_MOST = "a workgroup of 512 is refused: compiled for at most 256"
 
 
 def kernel(path: str, name: str) -> Kernel:
@@ -32,7 +33,7 @@ def test_a_kernel_that_is_named_cannot_start(path: str, name: str, message: str)
         assert "KI204" not in out
         assert "next" not in out
     out, _, _ = run("explain", path, name, "--block", "512")
-    assert message.partition(": ")[2] in out
+    assert message.partition("is ")[2] in out
     assert kernel(path, name).occupancy(workgroup_size=512).percent == 0
     assert kernel(path, name).occupancy(workgroup_size=256).launchable
 
@@ -57,18 +58,36 @@ def test_of_many_kernels_one_note_counts_those_of_other_sizes() -> None:
     assert code == 0
     assert "KI001" not in out
     (note,) = err.splitlines()
-    assert "2 kernels are not compiled for this workgroup size: no occupancy is computed" in note
-    items = analyse([str(FIXTURES / TUTORIAL)], Options(workgroup_size=512))
-    claimed = {i.kernel.name.partition("(")[0]: i.occupancy for i in items if isinstance(i, Result)}
-    assert {name for name, found in claimed.items() if found is None} == {"vgprbound", "ldsbound"}
+    assert "2 kernels are not compiled for this workgroup size: the launch is refused" in note
+    rows = [line for line in out.splitlines() if "refused: compiled for at most 256" in line]
+    assert [row.split()[0] for row in rows] == ["512", "512"]
+    found = list(analyse([str(FIXTURES / TUTORIAL)], Options(workgroup_size=512)))
+    refused = [i for i in found if isinstance(i, Result) and i.occupancy and i.occupancy.refusal]
+    names = {one.kernel.name.partition("(")[0]: one.occupancy for one in refused}
+    assert names.keys() == {"vgprbound", "ldsbound"}
+    assert not any(one.launchable or one.waves for one in names.values() if one)
 
 
-def test_the_gate_does_not_pass_what_it_cannot_judge(tmp_path: Path) -> None:
+def test_rows_say_that_the_launch_is_refused() -> None:
+    rows = [
+        json.loads(line)
+        for line in run(TUTORIAL, *["--block", "512", "--format", "jsonl"])[0].splitlines()
+    ]
+    told = {row["Kernel_Name"].partition("(")[0]: row["Launchable"] for row in rows}
+    assert told == {"empty": True, "vgprbound": False, "ldsbound": False, "sgprbound": True}
+    assert {row["Workgroup_Size"] for row in rows} == {512}
+
+
+def test_the_gate_does_not_pass_what_is_refused(tmp_path: Path) -> None:
     configuration = tmp_path / "kernelinfo.toml"
     configuration.write_text('[[budget]]\nkernel = "*"\nwaves = ">=1"\n')
     arguments = ("check", TUTORIAL, "--config", str(configuration), "--fail-on", "error")
     assert run(*arguments)[2] == 0
-    _, err, code = run(*arguments, "--block", "512")
-    assert code == 2
-    assert "asks for waves" in err
+    out, err, code = run(*arguments, "--block", "512")
+    assert (code, out.count("KI206")) == (1, 2)
     assert "2 kernels are not compiled for this workgroup size" in err
+
+
+def test_a_gate_that_can_judge_no_kernel_cannot_answer() -> None:
+    _, err, code = run("check", TUTORIAL, "--block", "2048")
+    assert (code, "no kernel is compiled for this workgroup size" in err) == (2, True)
