@@ -7,6 +7,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -15,13 +16,17 @@ from hypothesis import settings
 from kernelinfo.hardware import targets
 from kernelinfo.reading.facts import Code, KernelFacts, Module
 
+from .near import list_near_files
 from .tools import are_required, missing
 
 # CI tries the same examples in every run; a run by hand tries new ones. There is no deadline, since
 # the duration of one try depends on the machine.
-settings.register_profile("ci", derandomize=True, deadline=None)
-settings.register_profile("by-hand", deadline=None)
-settings.load_profile("ci" if os.environ.get("CI") else "by-hand")
+settings.register_profile("ci", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("by-hand", deadline=None, max_examples=50)
+settings.register_profile("nightly", deadline=None, max_examples=500)
+settings.load_profile(
+    os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "by-hand")
+)
 
 # The gate writes for GitHub where it runs there, and its tests run there, too.
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
@@ -38,20 +43,36 @@ FIXTURES = TESTS.parent / "fixtures"
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 HOSTILE = CORPUS.parent / "hostile"
 
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
-)
-
 needs_checkout = pytest.mark.skipif(
     targets.ARE_CHECKED, reason="an installed package has its tables as a build made them"
 )
 
 
-def every_file() -> list[str]:
-    """All files that something could be read of: fixtures, and corpora where they are."""
-    roots = [FIXTURES / "assembly", FIXTURES / "code_object", FIXTURES / "container"]
-    roots += [FIXTURES / "broken", CORPUS, HOSTILE]
-    return sorted(str(path) for root in roots for path in root.rglob("*") if path.is_file())
+needs_corpus = pytest.mark.skipif(
+    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
+)
+
+ROOTS = {
+    **{name: FIXTURES / name for name in ("assembly", "code_object", "container", "broken")},
+    "corpus": CORPUS,
+    "hostile": HOSTILE,
+}
+"""Folders whose files something could be read of."""
+SHARED = ("corpus", "hostile")
+"""Those beside a checkout, for the nightly: far more than the fixtures."""
+fixtures_and_shared = pytest.mark.parametrize(
+    "roots",
+    [
+        pytest.param([name for name in ROOTS if name not in SHARED], id="fixtures"),
+        pytest.param(SHARED, marks=[pytest.mark.nightly, needs_corpus], id="shared"),
+    ],
+)
+
+
+def every_file(roots: Iterable[str]) -> list[str]:
+    """All files of these folders of `ROOTS`."""
+    folders = [ROOTS[root] for root in roots]
+    return sorted(str(path) for folder in folders for path in folder.rglob("*") if path.is_file())
 
 
 def with_code(
@@ -72,6 +93,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--regen", action="store_true", help="Rewrite fixtures/expected; review the diff."
     )
+    parser.addoption(
+        "--near",
+        action="store_true",
+        help="Test files that reach what was changed.",
+    )
+    parser.addoption("--order", type=int, metavar="SEED", help="Files in a random order.")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files that cannot hold a chosen test are not even imported."""
+    if collection_path.suffix != ".py" or not collection_path.is_relative_to(TESTS):
+        return None
+    if config.getoption("near") and collection_path not in config.stash[NEAR]:
+        return True
+    place = collection_path.relative_to(TESTS)
+    is_default = config.option.markexpr == DEFAULT
+    return True if is_default and any(map(place.is_relative_to, NIGHTLY)) else None
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("near"):
+        config.stash[NEAR] = list_near_files()
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
@@ -86,6 +129,9 @@ NIGHTLY = (
     "watch/test_terminal.py",
 )
 """Tests of these folders and files are the nightly's."""
+DEFAULT = "not tools and not nightly"
+"""The default tier, as pyproject.toml chooses it."""
+NEAR = pytest.StashKey[set[Path]]()
 EACH_PUSH = [
     line
     for line in (TESTS / "each_push.txt").read_text("utf-8").splitlines()
@@ -94,7 +140,9 @@ EACH_PUSH = [
 """The few of the nightly's tests that are of the tier `tools`: beginnings of their ids."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if (seed := config.getoption("order")) is not None:
+        items.sort(key=lambda item: Random(f"{seed} {item.path}").random())
     for item in items:
         place = item.path.relative_to(TESTS)
         if item.nodeid.removeprefix("tests/").startswith(tuple(EACH_PUSH)):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import get_type_hints
-
-import pytest
 
 import kernelinfo
 
@@ -83,31 +82,47 @@ def floor_of(name: str) -> int:
     return next(index for index, floor in enumerate(floors) if name in floor)
 
 
+@cache
+def nodes(module: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file's syntax tree."""
+    return tuple(ast.walk(ast.parse(module.read_text("utf-8"))))
+
+
+@cache
 def imports(module: Path) -> list[tuple[str, str]]:
     """(module, first name) of each import anywhere in a file."""
-    found = []
-    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+    pairs = []
+    for node in nodes(module):
         if isinstance(node, ast.Import):
-            found += [(alias.name, "") for alias in node.names]
+            pairs += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found += [(node.module, alias.name) for alias in node.names]
-    return found
+            pairs += [(node.module, alias.name) for alias in node.names]
+    return pairs
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_imports_go_down(module: Path) -> None:
-    own = module.relative_to(PACKAGE).with_suffix("").parts[0]
-    for imported, name in imports(module):
-        if (str(module.relative_to(PACKAGE)), imported) in ASKED_FROM_OUTSIDE:
-            continue
-        if imported == "kernelinfo" or imported.startswith("kernelinfo."):
+def place(module: Path) -> str:
+    """Path of a module below the package."""
+    return str(module.relative_to(PACKAGE))
+
+
+def test_imports_go_down() -> None:
+    offenders = []
+    for module in MODULES:
+        own = module.relative_to(PACKAGE).with_suffix("").parts[0]
+        for imported, name in imports(module):
+            if imported.partition(".")[0] != "kernelinfo":
+                continue
             is_public = not name or name in PUBLIC
             room = "__init__" if is_public and "." not in imported else name
             room = imported.split(".")[1] if "." in imported else room
             room = "__init__.__version__" if room == "__version__" else room
-            assert room == own or floor_of(room) < floor_of(own), f"{own} imports {room}"
+            goes_down = room == own or floor_of(room) < floor_of(own)
             # `from kernelinfo import rules` would look for a public name `rules` first.
-            assert imported != "kernelinfo" or is_public or name == "__version__", name
+            is_named = imported != "kernelinfo" or is_public or name == "__version__"
+            is_asked = (place(module), imported) in ASKED_FROM_OUTSIDE
+            if not ((goes_down and is_named) or is_asked):
+                offenders.append(f"{place(module)} imports {imported} {name}")
+    assert offenders == []
 
 
 def test_the_public_api_is_what_type_checkers_see() -> None:
@@ -124,17 +139,18 @@ def test_the_public_api_is_what_type_checkers_see() -> None:
     assert set(promised) == PUBLIC
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_libraries_stay_in_their_rooms(module: Path) -> None:
-    place = str(module.relative_to(PACKAGE))
-    for imported, _ in imports(module):
-        rooms = ROOMS.get(imported.split(".")[0])
-        assert rooms is None or place.startswith(rooms), f"{imported} in {place}"
+def test_libraries_stay_in_their_rooms() -> None:
+    assert [
+        f"{imported} in {place(module)}"
+        for module in MODULES
+        for imported, _ in imports(module)
+        if not place(module).startswith(ROOMS.get(imported.split(".")[0], ""))
+    ] == []
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_files_stay_readable(module: Path) -> None:
-    assert len(module.read_text("utf-8").splitlines()) <= 440
+def test_files_stay_readable() -> None:
+    lengths = {place(module): len(module.read_text("utf-8").splitlines()) for module in MODULES}
+    assert {name: lines for name, lines in lengths.items() if lines > 440} == {}
 
 
 def test_every_rule_is_in_the_list_and_documented() -> None:
@@ -168,15 +184,18 @@ DEVICES = {"eval", "exec", "__code__", "__signature__", "ctypes", "_signal", "_c
 """Interpreter-level devices, by the names that they are called, read or imported by."""
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_module_uses_an_interpreter_device(module: Path) -> None:
-    used = {imported.split(".")[0] for imported, _ in imports(module)}
-    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            used.add(node.func.id)
-        elif isinstance(node, ast.Attribute) and node.attr.startswith("__"):
-            used.add(node.attr)
-    assert not used & DEVICES
+def test_no_module_uses_an_interpreter_device() -> None:
+    offenders = {}
+    for module in MODULES:
+        used = {imported.split(".")[0] for imported, _ in imports(module)}
+        for node in nodes(module):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                used.add(node.func.id)
+            elif isinstance(node, ast.Attribute) and node.attr.startswith("__"):
+                used.add(node.attr)
+        if used & DEVICES:
+            offenders[place(module)] = used & DEVICES
+    assert offenders == {}
 
 
 def test_imports_stand_at_the_top_and_caches_are_few() -> None:
@@ -186,7 +205,7 @@ def test_imports_stand_at_the_top_and_caches_are_few() -> None:
     for module in MODULES:
         text = module.read_text("utf-8")
         ignored += text.count("type: " + "ignore")
-        for node in ast.walk(ast.parse(text)):
+        for node in nodes(module):
             if isinstance(node, ast.FunctionDef):
                 found = ast.walk(node)
                 inside |= {one for one in found if isinstance(one, ast.Import | ast.ImportFrom)}
@@ -247,10 +266,9 @@ def test_one_name_has_one_meaning() -> None:
     """A name of a class or type stands for one thing in the whole package."""
     homes: dict[str, list[str]] = {}
     for path in MODULES:
-        place = str(path.relative_to(PACKAGE))
-        if place not in NAMED_AFTER_OPTIONS:
+        if place(path) not in NAMED_AFTER_OPTIONS:
             for name in names_of_kinds(path):
-                homes.setdefault(name, []).append(place)
+                homes.setdefault(name, []).append(place(path))
         for imported, name in imports(path):
-            assert imported != "kernelinfo.cli.options" or not name[:1].isupper(), place
+            assert imported != "kernelinfo.cli.options" or not name[:1].isupper(), place(path)
     assert {name: places for name, places in homes.items() if len(places) > 1} == {}

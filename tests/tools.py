@@ -1,9 +1,10 @@
 """What a test needs beyond the extra `test`: the list is tools.toml.
 
-`python3 -m tests.tools --apt` prints Debian's packages of what is missing here, and `--names` all
-names, which KERNELINFO_REQUIRE takes: a test that needs one of those fails if it is missing; others
-are skipped. `--nightly` adds what only the nightly needs. It uses the standard library alone, since
-.ci/run asks it before anything is installed.
+`python3 -m tests.tools --apt` prints Debian's packages of what is missing here, `--missing` the
+names of programs and files that are missing, and `--names` all names, which KERNELINFO_REQUIRE
+takes: a test that needs one of those fails if it is missing; others are skipped. `--nightly` adds
+what only the nightly needs. It uses the standard library alone: .ci/run asks it before anything is
+installed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import TypedDict
 class Tool(TypedDict, total=False):
     """A table of tools.toml."""
 
-    command: str
+    commands: list[str]
     module: str
     file: str
     apt: list[str]
@@ -32,15 +33,22 @@ class Tool(TypedDict, total=False):
 TOOLS: dict[str, Tool] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 
 
+def find_program(name: str) -> str | None:
+    """Path of a tool that is a program, in PATH or beside this Python; None if it is missing."""
+    paths = (os.environ.get("PATH", os.defpath), str(Path(sys.executable).parent))
+    path = os.pathsep.join(paths)
+    programs = (shutil.which(command, path=path) for command in TOOLS[name].get("commands", ()))
+    return next(filter(None, programs), None)
+
+
 def is_here(name: str) -> bool:
     """True if the tool of that name in tools.toml is installed."""
     tool = TOOLS[name]
-    if "command" in tool:
-        beside = Path(sys.executable).parent
-        return bool(shutil.which(tool["command"]) or shutil.which(tool["command"], path=beside))
     if "file" in tool:
         return bool(glob(tool["file"]))
-    return find_spec(tool["module"].partition(".")[0]) is not None
+    if "module" in tool:
+        return find_spec(tool["module"].partition(".")[0]) is not None
+    return find_program(name) is not None
 
 
 def missing(*names: str) -> list[str]:
@@ -56,15 +64,18 @@ def are_required() -> set[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--apt", action="store_true", help="Debian's packages of what is missing")
+    parser.add_argument("--missing", action="store_true", help="missing programs and files")
     parser.add_argument("--names", action="store_true", help="all names")
     parser.add_argument("--nightly", action="store_true", help="also what only the nightly needs")
     given = parser.parse_args()
     names = [name for name, tool in TOOLS.items() if given.nightly or not tool.get("nightly")]
     if given.names:
         print(*names)
+    absent = [name for name in missing(*names) if "module" not in TOOLS[name]]
+    if given.missing:
+        print(*absent)
     if given.apt:
-        packages = (package for name in missing(*names) for package in TOOLS[name].get("apt", []))
-        print(*dict.fromkeys(packages))
+        print(*dict.fromkeys(package for name in absent for package in TOOLS[name].get("apt", [])))
 
 
 if __name__ == "__main__":

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
+from ..tools import find_program
+
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
 """Outside git."""
-
-
-def executable() -> str | None:
-    """Path of the installed Chromium; None if there is none."""
-    return next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
 
 
 @contextlib.contextmanager
 def browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         # The sandbox needs what containers of CI do not grant.
-        started = playwright.chromium.launch(executable_path=executable(), args=["--no-sandbox"])
+        started = playwright.chromium.launch(
+            executable_path=find_program("chromium"), args=["--no-sandbox"]
+        )
         try:
             yield started
         finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -9,18 +10,20 @@ from pathlib import Path
 import pytest
 
 from ..conftest import FIXTURES
+from ..test_golden import run
 
 TEXT = str(FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s")
 OBJECT = str(FIXTURES / "code_object" / "variety-clang22-gfx942.co")
 BROKEN = str(FIXTURES / "broken" / "truncated.co")
 
 
+@pytest.fixture(autouse=True)
+def _nothing_on_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+
+
 def answer(folder: Path, *arguments: str) -> tuple[str, str, int]:
-    command = [sys.executable, "-m", "kernelinfo", *arguments]
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
-    )
-    return done.stdout, done.stderr, done.returncode
+    return run(*arguments, folder=folder)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +84,8 @@ def test_a_command_imports_no_more_than_it_uses(
         "import sys\nfrom kernelinfo.cli import app\ntry:\n    app()\n"
         "finally:\n    print(*sys.modules, file=sys.stderr)"
     )
-    run = [sys.executable, "-c", code, *arguments]
-    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     imported = set(done.stderr.split())
     assert "kernelinfo.cli" in imported
     assert not absent & imported

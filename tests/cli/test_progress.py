@@ -181,22 +181,27 @@ def _read(terminal: int) -> bytes:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("report", LIBRARY), " kernels"),
         (("report", LIBRARY, "--format", "csv", "--jobs", "2"), " kernels"),
-        (("report", LIBRARY, "--format", "json"), " kernels"),
-        (("report", LIBRARY, "--format", "html"), " kernels"),
-        (("pressure", SOURCE, "--format", "csv"), " kernels"),
-        (("pressure", SOURCE), " kernels"),
-        (("pressure", SOURCE, "v*", "--format", "csv", "--jobs", "2"), " kernel"),
-        (("pressure", SOURCE, "vgprbound", "--at", "511", "--jobs", "2"), " kernel"),
-        (("explain", SOURCE), " kernels"),
-        (("explain", SOURCE, "*", "--format", "json"), " kernels"),
-        (("explain", SOURCE, "*"), " kernels"),
-        (("diff", LIBRARY, LIBRARY, "--format", "json"), " kernels"),
         (("diff", LIBRARY, LIBRARY), "comparing"),
-        (("check", LIBRARY, "--exit-zero"), "checking"),
         (("check", LIBRARY, "--baseline", "b.json", "--update-baseline"), "writing the baseline"),
-        (("extract", LIBRARY, "-o", "objects"), " kernels"),
+        *(
+            pytest.param(words, told, marks=pytest.mark.nightly)
+            for words, told in (
+                (("report", LIBRARY), " kernels"),
+                (("report", LIBRARY, "--format", "json"), " kernels"),
+                (("report", LIBRARY, "--format", "html"), " kernels"),
+                (("pressure", SOURCE, "--format", "csv"), " kernels"),
+                (("pressure", SOURCE), " kernels"),
+                (("pressure", SOURCE, "v*", "--format", "csv", "--jobs", "2"), " kernel"),
+                (("pressure", SOURCE, "vgprbound", "--at", "511", "--jobs", "2"), " kernel"),
+                (("explain", SOURCE), " kernels"),
+                (("explain", SOURCE, "*", "--format", "json"), " kernels"),
+                (("explain", SOURCE, "*"), " kernels"),
+                (("diff", LIBRARY, LIBRARY, "--format", "json"), " kernels"),
+                (("check", LIBRARY, "--exit-zero"), "checking"),
+                (("extract", LIBRARY, "-o", "objects"), " kernels"),
+            )
+        ),
     ],
     ids=lambda words: None if isinstance(words, str) else " ".join(words[:1] + words[2:]),
 )

@@ -8,7 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -65,9 +67,45 @@ def add(file: Path, listing: str, text: str) -> None:
     file.write_text("\n".join(lines) + "\n", "utf-8")
 
 
-def run(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "kernelinfo", *arguments]
-    return subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+class Answer(NamedTuple):
+    """What one command line of the new tree answers."""
+
+    stdout: str
+    stderr: str
+    returncode: int
+
+
+SERVER = """
+import contextlib, io, json, sys
+from kernelinfo.__main__ import main
+for line in sys.stdin:
+    sys.argv, out, err, code = ["kernelinfo", *json.loads(line)], io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    print(json.dumps([out.getvalue(), err.getvalue(), code]), flush=True)
+"""
+"""One process for all command lines: a start costs more than an answer."""
+Run = Callable[..., Answer]
+
+
+@pytest.fixture(scope="module")
+def run(tree: Path) -> Iterator[Run]:
+    """The command line of the new tree."""
+    command, pipe = [sys.executable, "-c", SERVER], subprocess.PIPE
+    with subprocess.Popen(command, cwd=tree, stdin=pipe, stdout=pipe, text=True) as process:
+        asked, answers = process.stdin, process.stdout
+        assert asked
+        assert answers
+
+        def answer(*arguments: str) -> Answer:
+            print(json.dumps(arguments), file=asked, flush=True)
+            return Answer(*json.loads(answers.readline()))
+
+        yield answer
+        asked.close()
 
 
 OPTIONS = [
@@ -118,11 +156,9 @@ OF_SOURCES = {"--compiler", "--compile-commands", "--source", "--source-root"}
 """Options for source files or their text, of which the box has none: the next two tests."""
 
 
-def test_every_option_of_report_is_tried(tree: Path) -> None:
+def test_every_option_of_report_is_tried(run: Run) -> None:
     named = set(
-        re.findall(
-            r"^  (?:-\w, )?(--[\w-]+(?:, --[\w-]+)?)", run(tree, "report", "-h").stdout, re.M
-        )
+        re.findall(r"^  (?:-\w, )?(--[\w-]+(?:, --[\w-]+)?)", run("report", "-h").stdout, re.M)
     )
     same = {"--kernel": "-k", "--output": "-o", "--quiet": "-q", "--verbose": "-v"}
     same |= {"--workgroup-size, --block": "--block"}
@@ -143,7 +179,7 @@ done
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
-def test_a_source_for_the_new_target_is_compiled(tree: Path, tmp_path: Path) -> None:
+def test_a_source_for_the_new_target_is_compiled(run: Run, tmp_path: Path) -> None:
     compiler, source = tmp_path / "clang++", tmp_path / "k.hip"
     compiler.write_text(COMPILER)
     compiler.chmod(0o755)
@@ -154,7 +190,7 @@ def test_a_source_for_the_new_target_is_compiled(tree: Path, tmp_path: Path) -> 
     commands.write_text(json.dumps([entry]))
     words = ("--arch", "gfx1399", "--compiler", str(compiler))
     for more, defined in (((), False), (("--compile-commands", str(commands)), True)):
-        done = run(tree, "report", str(source), *words, *more)
+        done = run("report", str(source), *words, *more)
         assert done.returncode == 0, done.stderr
         assert "gfx1399" in done.stdout
         assert "vgpr_heavy" in done.stdout
@@ -164,14 +200,14 @@ def test_a_source_for_the_new_target_is_compiled(tree: Path, tmp_path: Path) -> 
         assert ("-DWIDE=1" in asked) == defined
 
 
-def test_the_source_text_of_the_new_target_is_shown(tree: Path, tmp_path: Path) -> None:
+def test_the_source_text_of_the_new_target_is_shown(run: Run, tmp_path: Path) -> None:
     shutil.copytree(FIXTURES / "src", tmp_path / "elsewhere" / "src")
     lines = (FIXTURES / "assembly" / "tiny-lines-clang22-gfx90a.s").read_bytes()
     (tmp_path / "lines.s").write_bytes(lines.replace(b"gfx90a", b"gfx1399"))
     page = tmp_path / "page.html"
     root = ("--source-root", str(tmp_path / "elsewhere"))
     for more, is_shown in (((), False), (("--source",), False), (("--source", *root), True)):
-        done = run(tree, "report", str(tmp_path / "lines.s"), *more, "-o", str(page))
+        done = run("report", str(tmp_path / "lines.s"), *more, "-o", str(page))
         assert done.returncode == 0, done.stderr
         assert ("out[THREAD] += much" in page.read_text("utf-8")) == is_shown, more
 
@@ -186,9 +222,9 @@ def test_the_source_text_of_the_new_target_is_shown(tree: Path, tmp_path: Path) 
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
 def test_a_new_target_in_a_new_input_is_judged_by_a_new_rule(
-    path: str, options: list[str], tree: Path
+    path: str, options: list[str], tree: Path, run: Run
 ) -> None:
-    done = run(tree, "report", path, *options)
+    done = run("report", path, *options)
     assert done.returncode == 0, done.stderr
     assert done.stderr == "" or {"-v", "--limited-by", "--where"} & {*options}
     out = (tree / "out.txt").read_text() if "-o" in options else done.stdout
@@ -201,19 +237,19 @@ def test_a_new_target_in_a_new_input_is_judged_by_a_new_rule(
         assert ("KI990" in out) == ("-q" not in options)
 
 
-def test_the_new_target_and_the_new_rule_are_listed(tree: Path) -> None:
-    assert "2048" in run(tree, "arch", "gfx1399").stdout
-    assert "Waves have 32 lanes." in run(tree, "explain", "KI990").stdout
+def test_the_new_target_and_the_new_rule_are_listed(run: Run) -> None:
+    assert "2048" in run("arch", "gfx1399").stdout
+    assert "Waves have 32 lanes." in run("explain", "KI990").stdout
 
 
-def test_no_kernel_of_the_new_input_spills(tree: Path) -> None:
-    done = run(tree, "report", "box", "--spilling")
+def test_no_kernel_of_the_new_input_spills(run: Run) -> None:
+    done = run("report", "box", "--spilling")
     assert (done.returncode, done.stderr) == (0, "box: 0 of 23 kernels spill\n")
 
 
-def test_what_is_wrong_with_a_new_input_is_one_line(tree: Path, tmp_path: Path) -> None:
+def test_what_is_wrong_with_a_new_input_is_one_line(run: Run, tmp_path: Path) -> None:
     (tmp_path / "short").write_bytes(b"BOX1")
-    done = run(tree, "report", str(tmp_path / "short"))
+    done = run("report", str(tmp_path / "short"))
     assert done.returncode == 2
     assert "a box cut off within its header; build it again" in done.stderr.splitlines()[0]
 
@@ -230,16 +266,16 @@ OF_FORMATS = [[], ["-q"], ["--names", "short"], ["--top", "2"], ["-v"], ["-k", "
     ],
     ids=lambda value: value if isinstance(value, str) else " ".join(value),
 )
-def test_a_new_format_is_written(command: str, path: str, more: list[str], tree: Path) -> None:
-    done = run(tree, command, path, "--format", "symbols", *more)
+def test_a_new_format_is_written(command: str, path: str, more: list[str], run: Run) -> None:
+    done = run(command, path, "--format", "symbols", *more)
     assert done.returncode == (1 if command == "check" else 0), done.stderr
     symbols = done.stdout.splitlines()
     assert [name[:2] for name in symbols] == ["_Z"] * 4
 
 
-def test_a_format_that_is_not_in_the_list_is_refused(tree: Path) -> None:
+def test_a_format_that_is_not_in_the_list_is_refused(run: Run) -> None:
     for arguments in (["report", "build"], ["report", "build", "-q"], ["check", "build"]):
-        done = run(tree, *arguments, "--format", "names")
+        done = run(*arguments, "--format", "names")
         assert done.returncode == 2
         assert "symbols" in done.stderr
 
@@ -248,16 +284,16 @@ BUDGET = '[[budget]]\nkernel = "*"\nkernarg = "<=15"\n'
 
 
 @pytest.mark.parametrize("path", ["build/a.s", "build"])
-def test_a_new_number_is_bounded_pinned_and_compared(path: str, tree: Path, tmp_path: Path) -> None:
+def test_a_new_number_is_bounded_pinned_and_compared(path: str, run: Run, tmp_path: Path) -> None:
     limits, pinned = tmp_path / "limits.toml", tmp_path / "pinned.json"
     limits.write_text(BUDGET)
-    done = run(tree, "check", path, "--config", str(limits))
+    done = run("check", path, "--config", str(limits))
     assert done.returncode == 1, done.stderr
     assert "16 B of arguments" in done.stdout
     against = ["--config", "kernelinfo.toml", "--baseline", str(pinned)]
-    assert run(tree, "check", path, *against, "--update-baseline").returncode == 0
+    assert run("check", path, *against, "--update-baseline").returncode == 0
     assert '"kernarg":16' in pinned.read_text()
     pinned.write_text(pinned.read_text().replace(', "kernarg":16', ""))
-    assert "older" not in run(tree, "check", path, *against).stderr
-    rows = run(tree, "diff", path, "build", "--format", "csv").stdout
+    assert "older" not in run("check", path, *against).stderr
+    rows = run("diff", path, "build", "--format", "csv").stdout
     assert "Kernarg_Size" in rows.splitlines()[0]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 
-import pytest
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.enums import (
@@ -22,16 +21,16 @@ from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import ReadWarning
-from tests.conftest import every_file
+from tests.conftest import every_file, fixtures_and_shared
 
 _ELF = b"\x7fELF"
 
 
-@pytest.fixture(scope="module")
-def files() -> list[Data]:
+def elf_files(roots: Sequence[str]) -> list[Data]:
     """Host files and the code objects inside any file."""
-    found = [item.data for item in open_paths(every_file()) if isinstance(item, Blob)]
-    found += [Data.of(Path(path).read_bytes()) for path in every_file()]
+    paths = every_file(roots)
+    found = [item.data for item in open_paths(paths) if isinstance(item, Blob)]
+    found += [Data.of(Path(path).read_bytes()) for path in paths]
     return [data for data in found if bytes(data.read(0, 4)) == _ELF]
 
 
@@ -40,9 +39,10 @@ def number(value: object, names: Mapping[str, int]) -> object:
     return names[value] if isinstance(value, str) else value
 
 
-def test_both_read_the_same(files: list[Data]) -> None:
+@fixtures_and_shared
+def test_both_read_the_same(roots: Sequence[str]) -> None:
     read_by_both = 0
-    for data in files:
+    for data in elf_files(roots):
         warnings: list[ReadWarning] = []
         try:
             ours = elf.read_elf(data, warnings)

@@ -7,7 +7,7 @@ import io
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.kernel.rows import row
 from kernelinfo.render import View, renderer
 from kernelinfo.render.csv import line
-from tests.conftest import FIXTURES, every_file, require
+from tests.conftest import FIXTURES, every_file, fixtures_and_shared
 from tests.test_golden import run
 
 SCHEMA = json.loads(
@@ -46,10 +46,11 @@ def keys(rows: Iterable[Mapping[str, object]]) -> Counter[tuple[object, ...]]:
     )
 
 
-def test_every_row_of_every_file() -> None:
+@fixtures_and_shared
+def test_every_row_of_every_file(roots: Sequence[str]) -> None:
     """Valid, the same in each format, and none with the key of another."""
     validator, kernels = Draft202012Validator(SCHEMA), 0
-    for path in every_file():
+    for path in every_file(roots):
         report = Report.of(analyse([path], Options()))
         rows = json.loads(json.dumps(report.rows()))
         lines = [json.loads(line) for line in written(report, "jsonl").splitlines()]
@@ -107,12 +108,17 @@ def assert_documented(report: Report) -> None:
         assert {name: one[name] for name in expected} == expected
 
 
-@pytest.mark.parametrize("library", ["rocrand.so.1", "rocsparse.so.0"])
+@pytest.mark.parametrize(
+    "library",
+    [
+        pytest.param("rocrand.so.1", marks=pytest.mark.needs("librocrand")),
+        pytest.param("rocsparse.so.0", marks=pytest.mark.needs("librocsparse")),
+    ],
+)
 def test_rows_of_libraries_have_the_numbers_of_the_document(library: str) -> None:
     """The first thousand kernels; many state the same numbers. `python -m
     tests.render.test_rows` tries all of librocsparse."""
     path = LIBRARIES / f"lib{library}"
-    require(f"lib{library}".partition(".")[0])
     report = Report.of(islice(analyse([str(path)], Options()), 1000))
     assert len(report.results) > 500
     assert_documented(report)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,15 +20,15 @@ from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import NOTHING
 from kernelinfo.reading.metadata import kernel_numbers
 from kernelinfo.reading.object_linking import NOTE
-from tests.conftest import every_file, with_code
+from tests.conftest import ROOTS, every_file, fixtures_and_shared, with_code
 from tests.fuzz.specimens import Specimen
 from tests.fuzz.specimens import code_object as specimen
 
 
-def test_numbers_of_notes_are_what_msgpack_unpacks() -> None:
-    """Of the fixtures, and of the corpus where it is."""
+@fixtures_and_shared
+def test_numbers_of_notes_are_what_msgpack_unpacks(roots: Sequence[str]) -> None:
     compared = 0
-    for blob in (item for item in open_paths(every_file()) if isinstance(item, Blob)):
+    for blob in (item for item in open_paths(every_file(roots)) if isinstance(item, Blob)):
         if blob.kind != "code-object":
             continue
         with suppress(ReadError):
@@ -59,7 +60,9 @@ def test_arguments_are_read_whatever_the_order_of_keys(order: int) -> None:
 
 @pytest.fixture(scope="module")
 def texts() -> list[bytes]:
-    return [Path(path).read_bytes() for path in every_file() if path.endswith((".s", ".amdgcn"))]
+    return [
+        Path(path).read_bytes() for path in every_file(ROOTS) if path.endswith((".s", ".amdgcn"))
+    ]
 
 
 def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from kernelinfo.gate.outcome import Notice, Outcome
 from kernelinfo.render import View
@@ -72,6 +72,7 @@ def test_what_cannot_be_answered_has_not_passed() -> None:
     assert shown["headline"].startswith("cannot answer: 1 problem")
 
 
+@settings(max_examples=20)
 @given(hostile())
 def test_nothing_leaves_its_place(outcome: Outcome) -> None:
     page = "".join(render(outcome, View()))
