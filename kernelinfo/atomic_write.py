@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import BinaryIO
 
+from kernelinfo.opening import check_below
+
 _SUFFIX = ".part"
 _DAY = 86_400
 
@@ -18,8 +20,9 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
     """A new file that replaces `path` once it is complete; before that the old file stays.
 
     A link at `path` is replaced, not followed. Pipes and devices are written directly. Raises
-    `OSError`.
+    `OSError`, also for a path outside of the bound of `opening`.
     """
+    check_below(path)
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.islink(path)):
         with open(path, "wb") as file:
             yield file

@@ -16,6 +16,8 @@ PACKAGE = Path(__file__).parent.parent / "kernelinfo"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 PUBLIC = set(dir(kernelinfo)) - {"__version__"}
 
+BEDROCK = {"opening"}
+"""It imports nothing of the package, and every other module may import it."""
 FOUNDATION = {
     "atomic_write",
     "csv_guard",
@@ -23,7 +25,7 @@ FOUNDATION = {
     "manual",
     "__init__.__version__",
 }
-"""They import nothing of the package, and every floor may import them."""
+"""They import nothing of the package but `opening`, and every floor may import them."""
 FLOORS = (
     {"hardware"},
     {"model", "reading"},
@@ -78,7 +80,7 @@ ROOMS = {
 
 
 def floor_of(name: str) -> int:
-    floors = (FOUNDATION, *FLOORS, TOP, USERS)
+    floors = (BEDROCK, FOUNDATION, *FLOORS, TOP, USERS)
     return next(index for index, floor in enumerate(floors) if name in floor)
 
 

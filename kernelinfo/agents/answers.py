@@ -6,6 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
+from glob import has_magic
 from inspect import cleandoc
 from typing import Any, NamedTuple
 
@@ -23,11 +24,10 @@ from kernelinfo.kernel.rows import row
 from kernelinfo.model import occupancy
 from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.model.limits import Launch
+from kernelinfo.opening import is_below, only_below
 from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.containers.files import STANDARD_INPUT
-from kernelinfo.reading.paths import is_below
 from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.render import View, renderer
 from kernelinfo.render.diff.json import document as diff_document
@@ -67,9 +67,10 @@ def answer(name: str, arguments: ToolArguments, root: str) -> Answer:
     """
     os.chdir(root)
     try:
-        draft = ANSWERS[name](arguments, root)
-        problems = [*dict.fromkeys(draft.remarks)]
-        text = "".join(draft.text)
+        with only_below(root):
+            draft = ANSWERS[name](arguments, root)
+            problems = [*dict.fromkeys(draft.remarks)]
+            text = "".join(draft.text)
     except (KernelinfoError, OSError) as error:
         return refused(str(error))
     except Exception as error:
@@ -241,6 +242,8 @@ def _path(arguments: ToolArguments, key: str, root: str) -> str:
     if "\0" in path or not is_below(whole, root):
         raise ReadError(f"{path!r}: lies outside of {root}; give a path below it")
     inside = os.path.relpath(whole, root)
+    if has_magic(inside) and not os.path.lexists(inside):
+        raise ReadError(f"{path!r}: no such file or directory; a glob is no path here")
     return "./-" if inside == STANDARD_INPUT else inside
 
 
@@ -257,7 +260,6 @@ def _options(arguments: ToolArguments, root: str) -> Options:
         workgroup_size=arguments.get("workgroup_size"),
         dynamic_lds_bytes=arguments.get("dynamic_lds_bytes"),
         trap_handler=arguments.get("trap_handler", True),
-        bounds=Bounds(below=root),
     )
 
 

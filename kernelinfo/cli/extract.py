@@ -15,6 +15,7 @@ from kernelinfo.cli.output import Problems, ReadSoFar, shown, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted
+from kernelinfo.opening import check_below
 from kernelinfo.reading.blob import Note, Problem
 
 EXAMPLES = """
@@ -77,6 +78,7 @@ def _written(
             yield Problem(path, "exists already; --force overwrites it")
             continue
         try:
+            check_below(folder)
             os.makedirs(folder, exist_ok=True)
             with atomic_write(path) as file:
                 file.writelines(item.blob.data.pieces())

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from kernelinfo import __version__
 from kernelinfo.cli.completion import files
+from kernelinfo.errors import OptionError
+from kernelinfo.opening import only_below
 from kernelinfo.render.paint import printable
 
 _EPILOG = """
@@ -57,8 +60,30 @@ _SECTIONS = {
 """Section of the help -> its parameters, of any command. Other parameters are under Options."""
 
 
+def _keep_below(ctx: Any, param: object, folder: str | None) -> None:
+    """Read and write files below the folder only, until the command ends."""
+    if folder is None or ctx.resilient_parsing:
+        return
+    if not os.path.isdir(folder):
+        raise OptionError(f"--only-below {folder}: is no folder; give one")
+    ctx.with_resource(only_below(folder))
+
+
 class _Command(TyperCommand):
     """A command whose help groups options by section and prints examples unchanged."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        super().__init__(*args, **settings)
+        self.params.append(
+            TyperOption(
+                param_decls=["--only-below"],
+                metavar="DIR",
+                help="Read and write files below DIR only, links resolved. No compiler runs.",
+                is_eager=True,
+                expose_value=False,
+                callback=_keep_below,
+            )
+        )
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         section_of = {name: section for section, names in _SECTIONS.items() for name in names}

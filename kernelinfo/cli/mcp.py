@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import typer
 
 from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.opening import only_below
 
 EXAMPLES = """
   kernelinfo mcp                           # an agent starts it, and ends it
@@ -39,4 +40,5 @@ def command(
     from kernelinfo.agents.server import serve
 
     gc.enable()  # the event loop makes reference cycles, and runs for days
-    serve(root, seconds)
+    with only_below(root):
+        serve(root, seconds)

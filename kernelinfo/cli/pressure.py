@@ -110,7 +110,7 @@ def command(
         if format not in ("text", "html") or (format == "text" and kernel is None):
             message = "--source shows source beside one kernel as text, or in --format html"
             raise OptionError(f"{message}; give KERNEL or another format")
-        view = view._replace(source=SourceText(source_root))
+        view = view._replace(source=SourceText(source_root, [path]))
     wanted = choosing(path, kernel, wanted, problems)
     items = shown(
         problems.watch(measure(path, wanted, look, jobs)),

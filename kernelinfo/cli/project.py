@@ -6,10 +6,10 @@ import os
 from contextlib import suppress
 
 from kernelinfo.config import Configuration, find_config, read_config
-from kernelinfo.config.file import FilePath
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Severity
+from kernelinfo.opening import FilePath
 from kernelinfo.rules import Selection
 
 

@@ -157,9 +157,8 @@ def command(
         if format != "html" or answer:
             raise OptionError("--source shows the source of kernels in --format html alone")
         page = view._replace(selection=project.selection)
-        answer = format_module("pressure.report").with_source(
-            page, source_root, wanted, problems.print
-        )
+        with_source = format_module("pressure.report").with_source
+        answer = with_source(page, source_root, paths, wanted, problems.print)
     write_report(
         paths,
         wanted,

@@ -18,6 +18,7 @@ from kernelinfo.gate.pinning import pin
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.report import Report
+from kernelinfo.opening import check_below
 from kernelinfo.reading.containers import files
 from kernelinfo.render import View
 from kernelinfo.render.check import check_renderer
@@ -72,6 +73,7 @@ def is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
 
 def _add_to(summary: str, pieces: Iterator[str]) -> None:
     try:
+        check_below(summary)
         with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.writelines(pieces)
     except OSError as error:

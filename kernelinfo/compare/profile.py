@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from kernelinfo.compare import rocpd
 from kernelinfo.errors import ReadError, bug
+from kernelinfo.opening import open_regular
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.streams import Decompressed
@@ -128,7 +129,7 @@ _MOST_BYTES = 1 << 30  # of a trace as text; a database may be larger
 
 def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
     if path.is_file():
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             is_database = file.read(len(_SQLITE)) == _SQLITE
         if is_database:
             return rocpd.rows(path, FIELDS)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelinfo.errors import ReadError
+from kernelinfo.opening import check_below
 
 _DISPATCHES = "rocpd_kernel_dispatch"
 _LONGEST_VALUE = 1 << 20  # bytes of one value; a kernel's name has a few thousand
@@ -31,6 +32,7 @@ def rows(path: Path, fields: Mapping[str, str]) -> Iterator[RocpdRow]:
     `fields` maps a profiler's column, in lower case, to our field (`profile.FIELDS`). Raises
     `ReadError` for a damaged database or one of another tool.
     """
+    check_below(path)
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
         raise ReadError(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kernelinfo.compile.nouns import Compiled
 from kernelinfo.errors import ReadError
+from kernelinfo.opening import open_regular
 
 _MOST_BYTES = 1 << 30
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
@@ -67,9 +67,7 @@ class Input(NamedTuple):
 def read_input(path: str) -> Input:
     """The IR file at `path`. Raises `ReadError` if it cannot be read or is not LLVM IR."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise ReadError(f"{path}: not a file; give one .bc, .ll or .llir file")
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise ReadError(f"{path}: {getattr(error, 'strerror', None) or error}") from None

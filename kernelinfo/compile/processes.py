@@ -14,6 +14,7 @@ from threading import Lock, Timer
 from typing import IO, NamedTuple
 
 from kernelinfo.errors import CompilerError
+from kernelinfo.opening import bound
 
 _MOST_OUTPUT = 1 << 29
 _MOST_MEMORY = 4 << 30  # bytes of address space of a compiler of IR
@@ -175,6 +176,8 @@ class Processes:
     def _limited(self, command: Sequence[str], memory: int) -> list[str]:
         """The command in a shell that sets its limits, which hold even if kernelinfo is killed."""
         program = command[0]
+        if bound():
+            raise CompilerError("not run: a compiler reads any file; leave out --only-below")
         if not os.path.isabs(program) or shutil.which(program) is None:
             raise CompilerError(f"{program}: not a program; give another --compiler")
         if os.name != "posix":

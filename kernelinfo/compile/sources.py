@@ -217,10 +217,11 @@ def _listing(path: str) -> tuple[str, ...]:
 def _read(path: str) -> bytes:
     try:
         return read_document(path, _MOST_OUTPUT)
-    except OSError:
+    except FileNotFoundError:
         return b""
-    except ReadError as error:
-        raise CompilerError(f"the compiler's output {error}") from None
+    except (OSError, ReadError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise CompilerError(f"the compiler's output {reason}") from None
 
 
 def _dependencies(listed: str, folder: str) -> Iterator[str]:

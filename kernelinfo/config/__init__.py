@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kernelinfo.config.file import OWN, SHARED, ConfigFile, FilePath, read_file
+from kernelinfo.config.file import OWN, SHARED, ConfigFile, read_file
 from kernelinfo.config.keys import GATED, KEYS
 from kernelinfo.config.lines import KeyPath
 from kernelinfo.config.measures import MEASURES, Allowance, Bound
@@ -16,6 +16,7 @@ from kernelinfo.errors import ConfigError
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.kernel.pattern import matching
+from kernelinfo.opening import FilePath
 from kernelinfo.reading.paths import configurations
 from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules import BY_DEFAULT, Selection

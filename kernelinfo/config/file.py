@@ -8,9 +8,14 @@ from typing import Any, NamedTuple
 
 from kernelinfo.config.lines import KeyPath, lines_of
 from kernelinfo.errors import ConfigError, ReadError, bug
-from kernelinfo.reading.paths import CONFIGURATIONS, may_configure, read_document
+from kernelinfo.opening import FilePath
+from kernelinfo.reading.paths import (
+    CONFIGURATION_BYTES,
+    CONFIGURATIONS,
+    may_configure,
+    read_document,
+)
 
-FilePath = str | os.PathLike[str]
 OWN, SHARED = CONFIGURATIONS
 
 
@@ -42,7 +47,7 @@ def read_file(path: FilePath) -> ConfigFile | None:
 def _read_file(path: str) -> ConfigFile | None:
     shared = os.path.basename(path) == SHARED
     try:
-        data = read_document(path, 16 << 20)
+        data = read_document(path, CONFIGURATION_BYTES)
         if shared and not may_configure(data):  # it may even be invalid TOML
             return None
         text = data.decode()

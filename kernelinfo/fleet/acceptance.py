@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.errors import OptionError
+from kernelinfo.errors import OptionError, ReadError
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.paths import read_document
 
 _SCHEMA = "kernelinfo/accepted-problems/1"
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
@@ -41,16 +42,15 @@ def accepted(path: str, problem: Problem) -> KnownProblem:
 def read_accepted(file: str) -> frozenset[KnownProblem]:
     """The problems that a file accepts. Raises `OptionError` if it is no such file."""
     try:
-        if os.path.getsize(file) > _MOST_BYTES:
-            raise OptionError(f"{file}: is larger than {_MOST_BYTES >> 20} MiB; write it anew")
-        with open(file, "rb") as source:
-            document = json.load(source)
+        document = json.loads(read_document(file, _MOST_BYTES))
         if document["schema"] != _SCHEMA:
             raise ValueError
         rows = [[row[name] for name in KnownProblem._fields] for row in document["problems"]]
         if not all(isinstance(value, str) for row in rows for value in row):
             raise ValueError
         return frozenset(map(KnownProblem._make, rows))
+    except ReadError as error:
+        raise OptionError(f"{file}: {error}") from None
     except OSError as error:
         hint = "; --update writes it" if isinstance(error, FileNotFoundError) else ""
         raise OptionError(f"{file}: {(error.strerror or str(error)).lower()}{hint}") from None

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from distributed import Client, as_completed
 from distributed.scheduler import KilledWorker
 
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.listing import ScanTask
 from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, given_up, read
+from kernelinfo.opening import bound
 
 _PATIENCE = "20s"
 
@@ -20,6 +21,8 @@ def client(scheduler: str) -> Client:
     TLS uses the certificates that dask's configuration names. Raises `KernelinfoError` if the
     scheduler does not answer within 20 s.
     """
+    if bound():
+        raise OptionError("--scheduler: other machines have no --only-below; leave out one of them")
     try:
         return Client(scheduler, timeout=_PATIENCE)
     except Exception as error:  # tornado, ssl and the configuration raise their own

@@ -15,6 +15,7 @@ from kernelinfo.atomic_write import atomic_write
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import web
 from kernelinfo.fleet.listing import address, is_local, store_error
+from kernelinfo.opening import check_below, open_regular
 
 _ASIDE = ".tmp"
 """Ending of a local file that is not complete yet."""
@@ -31,7 +32,9 @@ class Storage:
         self._fs: Any = None  # fsspec file system; None on a disk
         self._database: duckdb.DuckDBPyConnection | None = None  # shared by connections
         root = address(url)
-        if not self._is_local:
+        if self._is_local:
+            check_below(root)
+        else:
             try:
                 self._fs, root = web.store(url)
             except Exception as error:  # libraries of stores share no error class
@@ -102,8 +105,12 @@ class Storage:
         return [path.rstrip("/").rpartition("/")[2] for path in paths]
 
     def address_of(self, path: str) -> str:
-        """The path or URL by which DuckDB opens a file."""
-        return path if self._is_local else str(self._fs.unstrip_protocol(path))
+        """The path or URL by which DuckDB opens a file. Raises `OSError` for a path outside of the
+        bound."""
+        if not self._is_local:
+            return str(self._fs.unstrip_protocol(path))
+        check_below(path)
+        return path
 
     def check_regular(self, path: str) -> None:
         """Raises `KernelinfoError` if a local path is no regular file: opening a FIFO blocks until
@@ -160,8 +167,7 @@ class Storage:
                 if not self._is_local:
                     self._fs.invalidate_cache()
                     return bytes(self._fs.cat_file(path))
-                self.check_regular(path)
-                with open(path, "rb") as file:
+                with open_regular(path) as file:
                     return file.read(_SMALL)
             except FileNotFoundError:
                 return None
@@ -170,6 +176,7 @@ class Storage:
         """Delete a file if it is there."""
         with self._errors(), suppress(FileNotFoundError):
             if self._is_local:
+                check_below(path)
                 os.unlink(path)
             else:
                 self._fs.rm_file(self._fs._strip_protocol(path))
@@ -178,6 +185,7 @@ class Storage:
         """Delete a folder with all its files if it is there."""
         with self._errors(), suppress(FileNotFoundError):
             if self._is_local:
+                check_below(folder)
                 shutil.rmtree(folder)
             else:
                 self._fs.rm(folder, recursive=True)
@@ -190,6 +198,7 @@ class Storage:
 
 def _create(path: str, content: bytes) -> bool:
     """Create a local file that has its content from the first moment on."""
+    check_below(path)
     folder, name = os.path.split(path)
     os.makedirs(folder, exist_ok=True)
     aside = os.path.join(folder, f".{name}.{os.getpid()}{_ASIDE}")

@@ -12,7 +12,8 @@ from html import unescape
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import OptionError, ReadError
+from kernelinfo.opening import bound
 from kernelinfo.reading.budget import Bounds
 
 _PIECE = 1 << 20  # bytes
@@ -23,7 +24,10 @@ _LINK = re.compile(r"""href\s*=\s*["']?([^"'<>\s]+)""", re.IGNORECASE)
 
 
 def store(url: str) -> tuple[Any, str]:
-    """(fsspec's client, path in its terms) for a URL."""
+    """(fsspec's client, path in its terms) for a URL. Raises `OptionError` if files of one folder
+    alone may be read and written."""
+    if bound():
+        raise OptionError(f"lies outside of {bound()}; leave out --only-below for a store")
     from fsspec.core import url_to_fs  # with asyncio it takes a sixth of a local scan
 
     fs, path = url_to_fs(url)

@@ -21,7 +21,6 @@ from kernelinfo.compare.summary import (
     path_under,
     summaries,
 )
-from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError, ReadError, bug
 from kernelinfo.gate import baseline_entry
 from kernelinfo.gate.baseline_text import (
@@ -35,11 +34,11 @@ from kernelinfo.gate.baseline_text import (
     lines,
     parse,
     text,
-    unpacked,
 )
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.model.limits import RESOURCES, Resource
+from kernelinfo.opening import FilePath, open_regular
 
 if sys.platform != "win32":
     import fcntl
@@ -66,7 +65,7 @@ def is_baseline(path: str) -> bool:
     """True if the file begins like one of `write_baseline`."""
     if not os.path.isfile(path):
         return False
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         return begins_like_one(file)
 
 
@@ -75,8 +74,8 @@ def holds_instructions(path: FilePath) -> bool:
     if not os.path.isfile(path):
         return False
     try:
-        with open(path, "rb") as file:
-            return any('"instructions":' in line for line in lines(unpacked(file)))
+        with open_regular(path) as file:
+            return any('"instructions":' in line for line in lines(file))
     except (OSError, ValueError, ReadError, ConflictError):
         return False
 
@@ -89,10 +88,8 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     """
     known = {_as_pinned(kernel): kernel for kernel in build}
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise ReadError("is no regular file; give another file")
-        with open(path, "rb") as file:
-            document = parse(unpacked(file))
+        with open_regular(path) as file:
+            document = parse(file)
             version = _version(path, document.schema)
             kernels = tuple(_kernels(document, version, known))
             toolchain = document.toolchain
@@ -102,8 +99,10 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     except UnicodeDecodeError:
         raise BaselineError(f"{path}: is not a baseline; {_DELETE}") from None
     except OSError as error:
-        message = f"{path}: {error.strerror}; make it by `kernelinfo check --update-baseline`"
-        raise BaselineError(message) from None
+        mend = "give another file"
+        if isinstance(error, FileNotFoundError):
+            mend = "make it by `kernelinfo check --update-baseline`"
+        raise BaselineError(f"{path}: {error.strerror}; {mend}") from None
     except ReadError as error:
         raise BaselineError(f"{path}: {error}") from None
     except ConflictError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator
@@ -13,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from kernelinfo.compare.summary import Build
 from kernelinfo.errors import ReadError
 from kernelinfo.gate.baseline_entry import entry, sorted_units
+from kernelinfo.reading.budget import BY_DEFAULT
 
 NAME, VERSION = "kernelinfo/baseline", 2
 OLDER_NAME = "kernelinfo-baseline"
@@ -22,9 +24,17 @@ COMPRESSED = ".gz"
 _MOST_BYTES = 256 << 20
 """Limit of the text, after decompression; an entry takes some hundred bytes."""
 _MOST_IN_ONE = 32 << 20
-"""Limit of a text that is not in lines of entries, and is parsed as a whole."""
+"""Limit of a line, and of a text that is not in lines of entries and is parsed as a whole."""
+_MOST_LINES = 1 << 21
+"""Limit of the lines; an entry takes one of some hundred bytes."""
+_LONGEST_UNIT = 1 << 16
+"""Characters of the path of a library."""
 _KEYS = ("schema", "toolchain", "kernels")
 _GZIP = b"\x1f\x8b"
+_OTHER_LINES = (
+    "has more than {} bytes and not one entry a line, as kernelinfo writes it; undo its "
+    "formatting, or pin anew with --update-baseline"
+)
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 _LONGEST_START = 64
 """Bytes in which the schema's name stands."""
@@ -71,17 +81,21 @@ def compressed(file: BinaryIO, path: str) -> Iterator[BinaryIO]:
         yield cast(BinaryIO, packed)
 
 
-def unpacked(file: BinaryIO) -> BinaryIO:
-    """The file, decompressed if it begins like gzip."""
+def _unpacked(file: BinaryIO) -> tuple[BinaryIO, int]:
+    """(the file, decompressed if it begins like gzip, most bytes to read of it)."""
     start = file.read(len(_GZIP))
+    size = file.seek(0, io.SEEK_END)
     file.seek(0)
-    return cast(BinaryIO, gzip.GzipFile(fileobj=file)) if start == _GZIP else file
+    if start != _GZIP:
+        return file, _MOST_BYTES
+    most = min(BY_DEFAULT.streamed_bytes(size), _MOST_BYTES)
+    return cast(BinaryIO, gzip.GzipFile(fileobj=file)), most
 
 
 def begins_like_one(file: BinaryIO) -> bool:
     """True if the text begins like a baseline's."""
     try:
-        start = unpacked(file).read(_LONGEST_START)
+        start = _unpacked(file)[0].read(_LONGEST_START)
         return NAME.encode() in start or OLDER_NAME.encode() in start
     except (EOFError, zlib.error, gzip.BadGzipFile):
         return False
@@ -94,7 +108,7 @@ def parse(file: BinaryIO) -> Document:
     markers, and `ReadError` for one that is too large; so do its entries when they are read.
     """
     rest = lines(file)
-    head = list(islice(rest, _HEAD_LINES))
+    head = list(_bounded(islice(rest, _HEAD_LINES)))
     if header := _header(head):
         entries = _entries(rest, "]" if head[-1].rstrip().endswith("[") else "}")
     else:
@@ -108,13 +122,18 @@ def parse(file: BinaryIO) -> Document:
 
 
 def lines(file: BinaryIO) -> Iterator[str]:
-    """The lines of a baseline's text. Raises as `parse` does."""
-    size = 0
+    """The lines of a baseline's text, which may be compressed. Raises as `parse` does."""
+    size = count = 0
     try:
-        while line := file.readline(_MOST_BYTES - size + 1):
+        text_file, most = _unpacked(file)
+        while line := text_file.readline(_MOST_IN_ONE + 1):
             size += len(line)
-            if size > _MOST_BYTES:
-                raise ReadError(f"has more than {_MOST_BYTES} bytes; give another file")
+            count += 1
+            if size > most or count > _MOST_LINES:
+                what = f"{most} bytes" if size > most else f"{_MOST_LINES} lines"
+                raise ReadError(f"has more than {what}; give another file")
+            if len(line) > _MOST_IN_ONE:
+                raise ReadError(_OTHER_LINES.format(_MOST_IN_ONE))
             text = line.decode()
             if text.startswith(_CONFLICT):
                 raise ConflictError
@@ -128,10 +147,7 @@ def _bounded(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         size += len(line)
         if size > _MOST_IN_ONE:
-            raise ReadError(
-                f"has more than {_MOST_IN_ONE} bytes and not one entry a line, as kernelinfo "
-                "writes it; undo its formatting, or pin anew with --update-baseline"
-            )
+            raise ReadError(_OTHER_LINES.format(_MOST_IN_ONE))
         yield line
 
 
@@ -155,6 +171,8 @@ def _entries(lines: Iterator[str], bracket: str) -> Iterator[tuple[str, Any]]:
         if bare.startswith("{") and bare.endswith("}") and ends[-1:] == ["]"]:
             yield unit, _parsed(bare, number)
         elif bare.endswith(": [") and ends == ["}", "}"]:
+            if len(bare) > _LONGEST_UNIT:
+                raise ValueError(f"line {number}: a library's name of {len(bare)} characters")
             unit = _parsed(bare.removesuffix(": ["), number)
             if not isinstance(unit, str) or unit in units:
                 raise ValueError(f"line {number}: {unit} stands twice")

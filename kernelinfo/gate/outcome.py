@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
-from kernelinfo.config.file import FilePath
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.kernel import Finding, Result, Severity
 from kernelinfo.kernel.report import Report
+from kernelinfo.opening import FilePath
 from kernelinfo.reading.blob import Problem
 
 VANISHED = "KI502"

@@ -10,7 +10,6 @@ from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.config import Configuration
-from kernelinfo.config.file import FilePath
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate import check
 from kernelinfo.gate.acceptance import pinned
@@ -18,6 +17,7 @@ from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel.report import Report
+from kernelinfo.opening import FilePath
 
 
 class Update(NamedTuple):

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.config.file import FilePath
+from kernelinfo.opening import FilePath
 from kernelinfo.reading.paths import fits
 
 _MOST_NAMED = 2

@@ -45,9 +45,6 @@ class Bounds(NamedTuple):
     fetch: int = 4 << 30
     """Most bytes of a remote file to fetch, if the server gives no parts of it."""
 
-    below: str = ""
-    """Folder that holds every file to read, with links resolved; empty allows any file."""
-
     def __repr__(self) -> str:
         """The limits that differ from the defaults: `Bounds(entries=9)`."""
         chosen = [f"{k}={v}" for k, v in self._asdict().items() if v != self._field_defaults[k]]

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Literal
 
 from kernelinfo.errors import ReadError
+from kernelinfo.opening import bound, is_below, open_regular
 from kernelinfo.reading.facts import SourceLine
 
 ANY_FOLDERS = "**"
@@ -29,6 +30,8 @@ SOURCE_LANGUAGES: dict[str, SourceLanguage] = {
 SOURCE_SUFFIXES = tuple(SOURCE_LANGUAGES)
 CONFIGURATIONS = "kernelinfo.toml", "pyproject.toml"
 """Names of configuration files: our own, and the one shared with other tools."""
+CONFIGURATION_BYTES = 16 << 20
+"""Most bytes of a configuration file."""
 
 
 def is_source(path: str) -> bool:
@@ -106,41 +109,34 @@ def with_parents(folder: str) -> Iterator[str]:
         yield (folder := parent)
 
 
-def is_below(path: str, folder: str) -> bool:
-    """True for the folder itself and all that lies in it, with links resolved."""
-    real, root = os.path.realpath(path), os.path.realpath(folder)
-    return real == root or real.startswith(os.path.join(root, ""))
-
-
 def read_document(path: str | os.PathLike[str], most: int) -> bytes:
     """Content of a regular file of up to `most` bytes.
 
-    Raises `ReadError` if the file is larger or not a regular one (a FIFO would wait for a writer),
-    and `OSError` if it cannot be read.
+    Raises `ReadError` if the file is larger, and `OSError` as `open_regular` does.
     """
-    if os.path.exists(path) and not os.path.isfile(path):
-        raise ReadError("is no regular file; give another file")
-    with open(path, "rb") as file:
-        if os.stat(file.fileno()).st_size > most:
-            raise ReadError(f"has more than {most} bytes; give another file")
-        return file.read()
+    with open_regular(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise ReadError(f"has more than {most} bytes; give another file")
+    return data
 
 
 def configurations(folder: str) -> Iterator[str]:
     """Paths of the configuration files in a folder (an absolute path) and above, nearest first.
 
     Yields each `kernelinfo.toml`, and each `pyproject.toml` that may hold `[tool.kernelinfo]` or
-    cannot be read.
+    cannot be read. None outside of the bound of `opening` is looked for.
     """
     for one in with_parents(folder):
+        if bound() and not is_below(one, bound()):
+            return
         own, shared = (os.path.join(one, name) for name in CONFIGURATIONS)
         if _is_file_or_dangling(own):
             yield own
         if _is_file_or_dangling(shared):
             try:
-                with open(shared, "rb") as file:
-                    may = may_configure(file.read())
-            except OSError:
+                may = may_configure(read_document(shared, CONFIGURATION_BYTES))
+            except (OSError, ReadError):
                 may = True
             if may:
                 yield shared

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kernelinfo.kernel.report import Report
+from kernelinfo.opening import open_regular
 from kernelinfo.reading.blob import Problem
 from kernelinfo.triton.compiled import TritonCode, code_path, report_of, require_triton, stated_of
 
@@ -34,7 +35,7 @@ class Collected:
         if path is None or path in self._codes:
             return
         try:
-            with open(path, "rb") as file:
+            with open_regular(path) as file:
                 code = file.read()
         except OSError as error:
             self._unread.append(Problem(path, str(error.strerror).lower()))

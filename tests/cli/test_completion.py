@@ -56,7 +56,7 @@ def test_options_of_the_report_need_no_command(monkeypatch: pytest.MonkeyPatch) 
     assert bash(monkeypatch, TEXT, "--sel") == ["--select"]
     assert bash(monkeypatch, TEXT, "--format", "js") == ["json", "jsonl"]
     assert bash(monkeypatch, "watch", TEXT, "--format", "") == ["text", "jsonl"]
-    assert bash(monkeypatch, "watch", TEXT, "--on") == ["--once"]
+    assert bash(monkeypatch, "watch", TEXT, "--on") == ["--once", "--only-below"]
 
 
 @pytest.mark.parametrize("words", [["arch"], ["limits", "--arch"], [TEXT, "--as"]], ids=" ".join)

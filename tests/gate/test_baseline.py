@@ -458,10 +458,16 @@ def test_damaged_compression_is_one_line(tmp_path: Path) -> None:
         assert "\n" not in str(raised.value)
 
 
+HEAD = b'{\n "schema": "kernelinfo/baseline/2",\n "toolchain": [],\n "kernels": {\n'
+
+
 @pytest.mark.parametrize(
     ("inflated", "message"),
     [
-        (b" " * (1 << 20), "has more than 65536 bytes"),
+        (b" " * (1 << 20), "has more than 16384 bytes and not one entry a line"),
+        (HEAD + b"\n" * (1 << 20), "has more than 65536 bytes"),
+        (HEAD + b"\n" * (1 << 10), "has more than 500 lines"),
+        (HEAD + b'"%s": [' % (b"a" * (1 << 13)), "a library's name of 8197 characters"),
         (b"[" + b"[]," * (1 << 14), "bytes and not one entry a line"),
     ],
 )
@@ -470,6 +476,8 @@ def test_a_bomb_is_refused(
 ) -> None:
     monkeypatch.setattr(baseline_text, "_MOST_BYTES", 1 << 16)
     monkeypatch.setattr(baseline_text, "_MOST_IN_ONE", 1 << 14)
+    monkeypatch.setattr(baseline_text, "_MOST_LINES", 500 if len(inflated) < 1 << 16 else 1 << 20)
+    monkeypatch.setattr(baseline_text, "_LONGEST_UNIT", 1 << 12)
     path = tmp_path / "b.json.gz"
     path.write_bytes(gzip.compress(inflated))
     with pytest.raises(BaselineError, match=message):

@@ -12,6 +12,7 @@ from random import Random
 import pytest
 
 from kernelinfo.analysis.options import Options
+from kernelinfo.pressure import source_text
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.pressure.source_text import SourceText
@@ -79,15 +80,101 @@ def test_the_root_is_searched_by_the_last_parts_of_a_path(tmp_path: Path) -> Non
     assert "is not found" in inside.lines("../b.hip")
 
 
+def naming(folder: Path, file: str, name: str = "k.s") -> Path:
+    """An assembly in `folder` whose debug information names `file`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = (FIXTURES / LINES).read_text("utf-8").replace('"src/tiny.hip"', f'"{file}"')
+    (folder / name).write_text(text)
+    return folder / name
+
+
+SECRET = "".join(f"secret {number}\n" for number in range(1, 40))
+
+
+@pytest.mark.parametrize("format", ["text", "html"])
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("{above}/secret", "../secret", "link", "linked/secret", "x/../../secret"),
+        *("/proc/self/status", "/proc/self/cmdline", "/proc/self/root{above}/secret", "/dev/zero"),
+        *("/sys/kernel/mm/transparent_hugepage/enabled", "fifo", "/dev/fd/0", "dangling", "loop"),
+    ],
+)
+def test_text_that_lies_elsewhere_is_not_shown(file: str, format: str, tmp_path: Path) -> None:
+    """The input names the file. It chooses none outside of the folders that the user named."""
+    (tmp_path / "secret").write_text(SECRET)
+    root = tmp_path / "inside"
+    naming(root, file.format(above=tmp_path))
+    links = {"link": "../secret", "linked": "..", "dangling": "no", "loop": "loop"}
+    for name, target in links.items():
+        (root / name).symlink_to(target)
+    os.mkfifo(root / "fifo")
+    words = ("--source", "--source-root", ".", "--format", format, "--top", "0")
+    out, _, code = run("pressure", "k.s", "add", *words, folder=root)
+    assert code == 0
+    assert "secret 1" not in out
+    assert "source text read from" not in out
+    assert 'data-piece="source"' not in out
+    if format == "text":
+        assert "no source text: " in out
+
+
+@pytest.mark.parametrize("current", [".", "a", "/"])
+@pytest.mark.parametrize("path", ["a/k.s", "a"])
+def test_text_below_what_the_user_named_is_shown_and_listed(
+    current: str, path: str, tmp_path: Path
+) -> None:
+    """The folder of the input counts, and the current one unless it is the root of all files."""
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "b" / "x.hip").write_text(SECRET)
+    (tmp_path / "y.hip").write_text(SECRET)
+    naming(tmp_path / "a", f"{tmp_path}/a/b/x.hip")
+    words = ("add", "--source", "--top", "1")
+    out, _, code = run("pressure", str(tmp_path / path), *words, folder=tmp_path / current)
+    assert code == 0
+    assert "secret 15" in out
+    assert f"source text read from {tmp_path}/a/b/x.hip" in " ".join(out.split())
+    naming(tmp_path / "a", f"{tmp_path}/y.hip")
+    out, _, _ = run("pressure", str(tmp_path / path), *words, folder=tmp_path / current)
+    assert ("secret 15" in out) == (current == ".")
+
+
+def test_a_page_lists_the_files_whose_text_it_holds(tmp_path: Path) -> None:
+    for command in (("report",), ("pressure",)):
+        out, _, code = run(*command, LINES, "--source", "--format", "html")
+        assert code == 0
+        assert re.search(r'data-piece="?source"?[^>]*>"src/tiny.hip"<', out)
+
+
+def test_names_of_one_file_share_its_text_and_all_texts_have_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text("x" * 1000)
+    monkeypatch.setattr(source_text, "_MOST_IN_ALL", 2000)
+    text = SourceText(str(tmp_path))
+    assert all(text.lines(f"/{number}/a") is text.lines("a") for number in range(100))
+    assert isinstance(text.lines("b"), list)
+    assert "more than 64 MiB" in text.lines("c")
+    assert text.shown == [f"{tmp_path}/a", f"{tmp_path}/b"]
+
+
+@pytest.mark.parametrize("parts", [200_000, 2_000])
+def test_a_path_of_many_parts_is_looked_for_in_bounded_work(parts: int, tmp_path: Path) -> None:
+    """One path was tried for each part, 200,000 times 400 kB."""
+    text = SourceText(str(tmp_path))
+    assert calls(lambda: text.lines("/".join("a" * parts))) < 20_000
+
+
 def test_lines_are_counted_as_compilers_count_them(tmp_path: Path) -> None:
     path = tmp_path / "a.hip"
     path.write_bytes("one\f1\r\ntwo\u2028 2\rthree\n".encode())
-    assert SourceText(None).lines(str(path)) == ["one\f1", "two\u2028 2", "three"]
+    assert SourceText(str(tmp_path)).lines("a.hip") == ["one\f1", "two\u2028 2", "three"]
 
 
 @pytest.mark.skipif(not os.path.isfile("/proc/kmsg"), reason="no file waits for ever here")
 def test_a_file_that_waits_for_ever_is_not_read() -> None:
-    assert SourceText(None).lines("/proc/kmsg") == []
+    assert "is a file of the system" in SourceText("/").lines("/proc/kmsg")
 
 
 @pytest.mark.parametrize(
@@ -96,7 +183,7 @@ def test_a_file_that_waits_for_ever_is_not_read() -> None:
 def test_what_is_no_source_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
     path = tmp_path / "a.hip"
     path.write_bytes(content)
-    assert reason in SourceText(None).lines(str(path))
+    assert reason in SourceText(None).lines(str(path), str(tmp_path))
 
 
 @pytest.mark.parametrize(

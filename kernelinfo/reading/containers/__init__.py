@@ -62,7 +62,7 @@ def open_paths(
     """
     paths, seen = tuple(paths), set() if seen is None else seen
     for path in paths:
-        listed = files.find_once(path, seen, within.below)
+        listed = files.find_once(path, seen)
         for file in survived(listed, partial(Problem, path)):
             yield from open_file(file, required=required, among=among or paths, within=within)
 
@@ -89,7 +89,7 @@ def open_file(
 
 
 def _opened(file: File, *, required: bool, among: Sequence[str], within: Bounds) -> Iterator[Found]:
-    if files.is_read_as_log(file.path, among, within):
+    if files.is_read_as_log(file.path, among):
         yield Again(file.path)
         return
     blob = files.load(file.path, within, file.bytes)

@@ -46,7 +46,7 @@ _DAMAGE = (sqlite3.Error, OSError, UnicodeDecodeError, OverflowError, MemoryErro
 def read(blob: Blob) -> Iterator[Found]:
     """The code of each readable row; nothing for databases of other programs."""
     log = blob.path + files.LOG
-    if not blob.containers and os.path.isfile(log) and not files.log_of(blob.path, blob.bounds):
+    if not blob.containers and os.path.isfile(log) and not files.log_of(blob.path):
         yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
     try:
         with ExitStack() as opened, closing(_opened(blob, opened)) as database:
@@ -73,7 +73,7 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
         copy[18:20] = b"\1\1"  # a copy in memory has no write-ahead log
         database = sqlite3.connect(":memory:")
         database.deserialize(bytes(copy))
-    elif log := files.log_of(blob.path, blob.bounds):
+    elif log := files.log_of(blob.path):
         folder = opened.enter_context(TemporaryDirectory())
         whole = Path(folder, "copy.db")
         shutil.copyfile(path, whole)

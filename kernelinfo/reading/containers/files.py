@@ -14,18 +14,18 @@ from itertools import islice
 from typing import NamedTuple
 
 from kernelinfo.errors import did_you_mean
+from kernelinfo.opening import bound, check_below, is_below, open_regular
 from kernelinfo.reading.blob import Again, Blob, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import HEAD_BYTES, format_of, is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile
-from kernelinfo.reading.paths import ANY_FOLDERS, fits, is_below
+from kernelinfo.reading.paths import ANY_FOLDERS, fits
 
 STANDARD_INPUT = "-"
 EMPTY = "is empty; build it again"  # the problem of a file without bytes
 LOG = "-wal"
 """Suffix of SQLite's write-ahead log, next to its database (sqlite.org, "WAL-mode File Format")."""
-_OUTSIDE = "lies outside of the folder that may be read; give a path below it"
 
 _MOST_NAMES = 1 << 12  # names of a folder to compare with a missing one
 _MOST_MATCHES = 1 << 16  # paths that a glob matches at one of its levels
@@ -48,18 +48,15 @@ Seen = set[tuple[int, int] | str]
 """The files that a run has found: device and inode of each, and `-`."""
 
 
-def find(path: str, below: str = "") -> Iterator[File | Problem]:
+def find(path: str) -> Iterator[File | Problem]:
     """The file itself, the files that a glob matches, or all regular files under a directory,
-    sorted, each once.
-
-    With `below`, folders outside of that folder are problems, and no glob is a path.
-    """
-    return (file for file in find_once(path, set(), below) if not isinstance(file, Again))
+    sorted, each once."""
+    return (file for file in find_once(path, set()) if not isinstance(file, Again))
 
 
-def find_once(path: str, seen: Seen, below: str = "") -> Iterator[File | Problem | Again]:
+def find_once(path: str, seen: Seen) -> Iterator[File | Problem | Again]:
     """The files of `find`; those that `seen` has are `Again`. Adds the others to it."""
-    for file in _names(path, below):
+    for file in _names(path):
         inode = _inode(file) if isinstance(file, File) else None
         if inode is None:
             yield file
@@ -81,20 +78,20 @@ def _inode(file: File) -> tuple[int, int] | str | None:
     return status.st_dev, status.st_ino
 
 
-def _names(path: str, below: str) -> Iterator[File | Problem]:
+def _names(path: str) -> Iterator[File | Problem]:
     """The files of `find`, by all names that the path gives them."""
     is_path = path == STANDARD_INPUT or "\0" in path or os.path.lexists(path)
-    if is_path or below or not has_magic(path):
-        yield from _file_or_folder(path, below)
+    if is_path or not has_magic(path):
+        yield from _file_or_folder(path)
         return
     matching = _matching(path)
     yield next(matching, Problem(path, "matches no file; check the pattern"))
     yield from matching
 
 
-def _file_or_folder(path: str, below: str = "") -> Iterator[File | Problem]:
+def _file_or_folder(path: str) -> Iterator[File | Problem]:
     if os.path.isdir(path):
-        yield from _walk(path, set(), below)
+        yield from _walk(path, set())
     else:
         yield File(path, named=True)
 
@@ -182,27 +179,27 @@ def is_read(path: str, among: Sequence[str]) -> bool:
     return False
 
 
-def log_of(database: str, within: Bounds = BY_DEFAULT) -> str | None:
+def log_of(database: str) -> str | None:
     """Path of the write-ahead log that a database is read with, which tinygrad always leaves.
 
     None without one, if database and log are too large to copy, or if it is a link out of the
     folder that may be read."""
     log = database + LOG
-    if not os.path.isfile(log) or (within.below and not is_below(log, within.below)):
+    if not os.path.isfile(log) or (bound() and not is_below(log, bound())):
         return None
     room = bounds.DATABASE_COPY_BYTES - os.path.getsize(database)
     return log if 0 < os.path.getsize(log) <= room else None
 
 
-def is_read_as_log(path: str, among: Sequence[str], within: Bounds = BY_DEFAULT) -> bool:
+def is_read_as_log(path: str, among: Sequence[str]) -> bool:
     """True for a write-ahead log that a run over the paths `among` reads with its database."""
     database = path.removesuffix(LOG)
     if database == path or not os.path.isfile(database) or not is_read(database, among):
         return False
     try:
-        with open(database, "rb") as file:
+        with open_regular(database) as file:
             is_database = format_of(file.read(HEAD_BYTES)) == "database"
-        return is_database and log_of(database, within) is not None
+        return is_database and log_of(database) is not None
     except OSError:
         return False
 
@@ -231,8 +228,7 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
             return Problem("<stdin>", "is empty; give it a file to read")
         return whole("<stdin>", Data.of(data), within)
     try:
-        if within.below and not is_below(path, within.below):
-            return Problem(path, _OUTSIDE)
+        check_below(path)
         if size is None:
             status = os.stat(path)  # before opening: opening a FIFO would wait for a writer
             if not stat.S_ISREG(status.st_mode):
@@ -267,14 +263,16 @@ def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:
     return Blob(path, data, within.budget(len(data)), bounds=within, kernels=kernels)
 
 
-def _walk(directory: str, seen: set[tuple[int, int]], below: str = "") -> Iterator[File | Problem]:
+def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:
     """All regular files under a directory, sorted, by all their names; without the folders in
     `seen`, to which it adds them."""
     failures: list[OSError] = []
     for folder, folders, names in os.walk(directory, onerror=failures.append, followlinks=True):
         folders.sort()
-        if below and not is_below(folder, below):
-            yield Problem(folder, _OUTSIDE)
+        try:
+            check_below(folder)
+        except OSError as error:
+            yield _problem(folder, error)
             folders.clear()
             continue
         for name in (".", *sorted(names)):

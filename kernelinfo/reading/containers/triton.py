@@ -13,10 +13,10 @@ from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
 from kernelinfo.errors import ReadError
+from kernelinfo.opening import bound, is_below, open_regular
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.facts import KernelFacts, Module, Numbers
-from kernelinfo.reading.paths import is_below
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
@@ -46,13 +46,13 @@ class Sidecar(NamedTuple):
     """Constants of the kernel, then compile options."""
 
 
-def read_sidecar(path: str, below: str = "") -> Sidecar | None:
+def read_sidecar(path: str) -> Sidecar | None:
     """The sidecar of the code object or assembly at `path`; None if there is none, or if it is a
-    link out of the folder `below`.
+    link out of the bound of `opening`.
 
     Raises `ReadError` if it is damaged or contradicts itself."""
     stem, suffix = os.path.splitext(path)
-    if suffix not in _SUFFIXES or (below and not is_below(f"{stem}.json", below)):
+    if suffix not in _SUFFIXES or (bound() and not is_below(f"{stem}.json", bound())):
         return None
     try:
         values = _load(f"{stem}.json")
@@ -72,7 +72,7 @@ def _stated_with(blob: Blob) -> Sidecar | None:
 
     Raises `ReadError` if it is damaged or contradicts itself."""
     if blob.sidecar is None:
-        return None if blob.containers else read_sidecar(blob.path, blob.bounds.below)
+        return None if blob.containers else read_sidecar(blob.path)
     try:
         return _sidecar(blob.sidecar)
     except ValueError as error:
@@ -112,7 +112,7 @@ def _load(path: str) -> Any:
         return None
     import json
 
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         data = file.read(bounds.SIDECAR_BYTES + 1)
     if len(data) > bounds.SIDECAR_BYTES:
         raise ValueError(f"more than {bounds.SIDECAR_BYTES} bytes")

@@ -8,11 +8,11 @@ from itertools import repeat
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.config.file import FilePath
 from kernelinfo.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
+from kernelinfo.opening import FilePath
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.rules import find

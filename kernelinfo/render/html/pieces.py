@@ -22,7 +22,8 @@ class PagePiece(NamedTuple):
     """JSON text of one element of the page."""
 
     kind: str
-    """`data` is read when the page opens; `details`, `code` and `text` when a kernel is opened."""
+    """`data` is read when the page opens; `source`, the path of a `text`, is listed;
+    `details`, `code` and `text` are read when a kernel is opened."""
     text: str
     """JSON without markup, or base64 of its zlib stream."""
     is_packed: bool

@@ -1,5 +1,13 @@
-/* Unread inputs, and copies of code objects. Copies are counted once. */
+/* Unread inputs, copies of code objects, which are counted once, and files whose text the page holds. */
 "use strict";
+
+/* Debug information chose these files, not the user. */
+function pageTexts() {
+  const paths = piecesOf("source").map((script) => JSON.parse(script.textContent));
+  return paths.length ? html("details", {},
+    html("summary", {}, `Source text in this page: ${plural(paths.length, "file")}`),
+    html("ul", {}, paths.map((path) => html("li", {}, path)))) : null;
+}
 
 function problemsOf(report) {
   const problems = report.problems.map(([path, member, line, offset, message]) => {
@@ -16,5 +24,6 @@ function problemsOf(report) {
       html("ul", {}, problems)) : null,
     again.length ? html("details", {},
       html("summary", {}, `Counted once: copies of code objects (${grouped(again.length)})`),
-      html("ul", {}, again)) : null);
+      html("ul", {}, again)) : null,
+    pageTexts());
 }

@@ -26,7 +26,7 @@ class PageTexts:
     def __init__(self, text: SourceText) -> None:
         self._text = text
         self._shared = Shared()
-        self._fresh: list[list[str]] = []
+        self._fresh: list[tuple[str, list[str]]] = []
 
     def __call__(self, file: str, folder: str) -> tuple[str, int | None, str]:
         """Path of a source file, number of its text, and the reason if it has none.
@@ -37,14 +37,15 @@ class PageTexts:
         lines = self._text.lines(file, folder)
         if isinstance(lines, str):
             return printable(file), None, printable(lines)
-        number = self._shared((file, folder))
+        number = self._shared(id(lines))  # names of one file share its lines
         if self._shared.fresh():
-            self._fresh.append(lines)
+            self._fresh.append((self._text.shown[number], lines))
         return printable(file), number, ""
 
     def fresh(self) -> Iterator[PagePiece]:
-        """Pieces of texts that no piece holds yet, in the order of their numbers."""
-        for lines in self._fresh:
+        """Path and lines of texts that no piece holds yet, in the order of their numbers."""
+        for path, lines in self._fresh:
+            yield piece(printable(path), "source")
             yield piece([printable(line.expandtabs(4)) for line in lines], "text")
         self._fresh.clear()
 

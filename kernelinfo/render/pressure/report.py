@@ -20,14 +20,19 @@ _LOOK = Look(curve=True, code=True, blocks=True)
 
 
 def with_source(
-    view: View, root: str | None, options: Options, tell: Callable[[Problem], object]
+    view: View,
+    root: str | None,
+    paths: Sequence[str],
+    options: Options,
+    tell: Callable[[Problem], object],
 ) -> Callable[[Iterable[Item]], Iterator[str]]:
     """A renderer of the page. It opens files again for the code of their kernels; `tell` gets
     problems of that.
 
-    Raises `OptionError` if `root`, where source text is searched first, is no folder.
+    `root` and `paths` are those of `SourceText`; raises `OptionError` as it does.
     """
-    code = partial(_pieces, texts=PageTexts(SourceText(root)), options=options, tell=tell)
+    texts = PageTexts(SourceText(root, paths))
+    code = partial(_pieces, texts=texts, options=options, tell=tell)
     return partial(render, view=view, code=code, scripts=("pressure.js", *SCRIPTS))
 
 

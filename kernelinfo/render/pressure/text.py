@@ -11,6 +11,7 @@ from itertools import chain, islice
 from kernelinfo.kernel import counted
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues, Story
+from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import View, instructions
 from kernelinfo.render.names import attributed, name_of, names_of, printable
 from kernelinfo.render.paint import fitted, left, painted, table_lines, waves_per_simd, wrap
@@ -81,10 +82,18 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
     yield from _loop_of_the_peak(story, view)
     if view.source:
         yield from render_source(one, view.source, view)
+        yield from _embedded(view.source, view)
     yield from _lines(story, view)
     yield "\n"
     yield from loops_table(story, view)
     yield from _missing(story, kernel.code_object.kind, view)
+
+
+def _embedded(source: SourceText, view: View) -> Iterator[str]:
+    """The files whose text is shown: the input chose them, not the user."""
+    if source.shown:
+        names = ", ".join(map(printable, source.shown))
+        yield from _labelled("", f"source text read from {names}", view)
 
 
 def _about(one: Measured) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kernelinfo.opening import is_below
 from kernelinfo.reading import paths
 
 from ...conftest import FIXTURES
@@ -17,6 +18,6 @@ def repository(monkeypatch: pytest.MonkeyPatch) -> None:
     found = paths._root
 
     def root(folder: str) -> str | None:
-        return ROOT if paths.is_below(folder, ROOT) else found(folder)
+        return ROOT if is_below(folder, ROOT) else found(folder)
 
     monkeypatch.setattr(paths, "_root", root)
