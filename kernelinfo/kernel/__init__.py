@@ -276,19 +276,13 @@ class Result(NamedTuple):
     def next(self) -> tuple[Step, ...]:
         """Steps to the next higher occupancy that are worth taking.
 
-        Empty if a step cuts a spilling register kind. Omits VGPR steps that only undo LDS padding.
+        Empty if a step cuts a spilling register kind.
         """
         if self.occupancy is None:
             return ()
         spilled = {"vgpr": self.kernel.spills.vgprs, "sgpr": self.kernel.spills.sgprs}
-        if any(spilled.get(step.resource) for step in self.occupancy.next):
-            return ()
-        used, limits = self.kernel.used.vgprs, self.occupancy.limits
-        asked = next((limit.used for limit in limits if limit.resource == "vgpr"), None)
-        others = tuple(step for step in self.occupancy.next if step.resource != "vgpr")
-        is_padded = None not in (used, asked) and used != asked
-        ends_with_lds = not others or any(step.resource == "lds" for step in others)
-        return others if is_padded and ends_with_lds else self.occupancy.next
+        is_spilling = any(spilled.get(step.resource) for step in self.occupancy.next)
+        return () if is_spilling else self.occupancy.next
 
     @property
     def device(self) -> Device | None:

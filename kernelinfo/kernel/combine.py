@@ -201,10 +201,14 @@ def _demand(
             at_least.append(VGPRS_ARE_DYNAMIC)
     if numbers.named_barriers:
         at_least.append("the hardware's pool of named barriers is not published")
+    asked_vgprs = _asked(registers.total, vgprs, target.vgpr_file(wave_size).granule)
+    asked_sgprs = _asked(numbers.sgprs, sgprs, target.sgprs.granule)
+    # VGPRs beside uncounted AGPRs may be these. A fixed share is no padding.
+    has_choice = target.sgprs.per_simd and not target.sgprs.fixed_allocation
     return Demand(
         wave_size=wave_size,
-        vgprs=_asked(registers.total, vgprs, target.vgpr_file(wave_size).granule),
-        sgprs=_asked(numbers.sgprs, sgprs, target.sgprs.granule),
+        vgprs=asked_vgprs,
+        sgprs=asked_sgprs,
         lds_bytes=numbers.lds_bytes,
         scratch_bytes_per_lane=numbers.scratch_bytes_per_lane,
         accum_offset=numbers.accum_offset,
@@ -216,6 +220,8 @@ def _demand(
         agprs=registers.agprs,
         least_workgroup=required or 1,
         most_workgroup=required or numbers.max_workgroup_size,
+        used_vgprs=None if registers.agprs is None else _padded(registers.total, asked_vgprs),
+        used_sgprs=_padded(numbers.sgprs, asked_sgprs) if has_choice else None,
     )
 
 
@@ -240,12 +246,19 @@ def _two_units(file: Vgprs) -> str:
 def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     """Registers to allocate: the used count if it rounds to the encoded one, else the encoded one.
 
-    The hardware obeys a descriptor that encodes more than the code uses.
+    The hardware obeys a descriptor that encodes more than the code uses. From LLVM 21 on the
+    compiler pads registers to the waves that LDS and workgroup size allow, before to those of
+    `amdgpu_waves_per_eu` (AMDGPUAsmPrinter::getSIProgramInfo, `Num…ForWavesPerEU`; #137807).
     """
     if used is None or encoded is None:
         return used if encoded is None else encoded
     same = align(max(1, used), granule) == align(max(1, encoded), granule)
     return used if same else encoded
+
+
+def _padded(used: int | None, asked: int | None) -> int | None:
+    """The registers in use if the descriptor asks for more; else None."""
+    return used if used is not None and asked is not None and used < asked else None
 
 
 def _impossible(numbers: Numbers, target: Target | None) -> list[tuple[str, str]]:

@@ -110,7 +110,7 @@ class Traits(NamedTuple):
             return self._replace(target=target)
         if demand.agprs and target.agprs.file == "none":
             raise LaunchError(f"{target.name} has no AGPRs, and the kernel uses {demand.agprs}")
-        demand = demand._replace(
+        demand = demand.unpadded._replace(
             sgprs=demand.sgprs if used.sgprs is None else used.sgprs,
             tg_split=demand.tg_split and target.tg_split,
         )

@@ -64,9 +64,11 @@ class Occupancy(NamedTuple):
     at_most_because: tuple[str, ...]
     """Reasons in words why the result is only an upper bound; empty if it is exact."""
     limiters: tuple[Resource, ...]
-    """All resources that limit the waves; ties are the normal case."""
+    """All resources that limit the waves; ties are the normal case. Registers that limit only by
+    the descriptor's padding are left out if as few waves fit without it."""
     next: tuple[Step, ...]
-    """Amounts to which the limiters have to come down for one more workgroup."""
+    """Amounts to which the limiters have to come down for one more workgroup. Empty if padding
+    limits: fewer registers in use do not change it."""
 
     def __hash__(self) -> int:
         return hash((self.target, self.waves, self.demand))
@@ -150,6 +152,13 @@ class Occupancy(NamedTuple):
         return limits(self.placement)
 
     @property
+    def filled(self) -> tuple[Resource, ...]:
+        """Resources without room for one more workgroup as allocated: `limiters`, and registers
+        that the descriptor's padding fills."""
+        at, allowed = self.placement, waves_by_resource(self.placement)
+        return _without_room(allowed, at.whole(min(allowed.values())) + at.together)
+
+    @property
     def headroom(self) -> Headroom:
         """Amounts that the kernel may use more without losing a workgroup."""
         at, sgprs = self.placement, self.placement.target.sgprs
@@ -157,7 +166,7 @@ class Occupancy(NamedTuple):
         is_shared = sgprs.per_simd and not sgprs.fixed_allocation
 
         def free(resource: Resource) -> int | None:
-            asked = at.asked[resource]
+            asked = at.used[resource]
             return None if asked is None or not waves else MOST[resource](at, waves) - asked
 
         return Headroom(free("vgpr"), free("sgpr") if is_shared else None, free("lds"))
@@ -213,16 +222,18 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     waves = at.whole(min(allowed.values()))
     excesses = _excesses(at)
     obstacles = _obstacles(at, allowed, excesses)
+    code, by_code = at.unpadded, waves_by_resource(at.unpadded) if demand.is_padded else allowed
+    if at.whole(min(by_code.values())) != waves:
+        code, by_code = at, allowed  # the padding costs waves
+    can_step = demand.is_compiled_for(launch.workgroup_size) and not code.demand.is_padded
     return Occupancy(
         target.name,
         at,
         0 if obstacles else waves,
         obstacles,
         _at_most_because(at, allowed),
-        _without_room(allowed, waves + at.together),
-        next_steps(at, allowed, _exceeded(at) if excesses else ())
-        if demand.is_compiled_for(launch.workgroup_size)
-        else (),
+        _without_room(by_code, waves + at.together),
+        next_steps(code, by_code, _exceeded(code) if excesses else ()) if can_step else (),
     )
 
 
@@ -403,9 +414,9 @@ def next_steps(at: Placement, allowed: Waves, exceeded: Collection[Resource]) ->
         if (allows := USED[name](at, most)) is not None:
             reached.append(allows)
     share = at.whole(min(reached)) / at.domain.simds
-    percent, asked = 100 * share / at.target.waves.slots_per_simd, at.asked
+    percent, used = 100 * share / at.target.waves.slots_per_simd, at.used
     return tuple(
-        [Step(name, to, to - (asked[name] or 0), share, percent) for name, to in lowered.items()]
+        [Step(name, to, to - (used[name] or 0), share, percent) for name, to in lowered.items()]
     )
 
 

@@ -27,9 +27,9 @@ class Demand(NamedTuple):
     wave_size: int
     """Lanes per wave: 32 or 64."""
     vgprs: int | None
-    """Per lane, AGPRs included as the target counts them."""
+    """Per lane, AGPRs included as the target counts them, padding included."""
     sgprs: int | None
-    """Per wave, VCC, flat scratch and XNACK included."""
+    """Per wave, VCC, flat scratch, XNACK and padding included."""
     lds_bytes: int | None
     """Static LDS per workgroup."""
     scratch_bytes_per_lane: int | None
@@ -49,6 +49,27 @@ class Demand(NamedTuple):
     """Smallest workgroup that the code is compiled for, in workitems."""
     most_workgroup: int | None = None
     """Largest workgroup, the launch bound, in workitems; None if it is not known."""
+    used_vgprs: int | None = None
+    """VGPRs per lane that the code uses, if the descriptor is padded to `vgprs`; else None."""
+    used_sgprs: int | None = None
+    """SGPRs per wave that the code uses, if the descriptor is padded to `sgprs`; else None."""
+
+    @property
+    def is_padded(self) -> bool:
+        """True if the descriptor asks for more registers than the code uses."""
+        return self.used_vgprs is not None or self.used_sgprs is not None
+
+    @property
+    def unpadded(self) -> Demand:
+        """The demand of the code alone, without the descriptor's padding."""
+        if not self.is_padded:
+            return self
+        return self._replace(
+            vgprs=self.vgprs if self.used_vgprs is None else self.used_vgprs,
+            sgprs=self.sgprs if self.used_sgprs is None else self.used_sgprs,
+            used_vgprs=None,
+            used_sgprs=None,
+        )
 
     def is_compiled_for(self, workgroup_size: int) -> bool:
         """True if the launch bound allows workgroups of `workgroup_size` workitems."""
@@ -59,7 +80,9 @@ class Demand(NamedTuple):
         """The demand with these registers per lane on `target`. Raises `LaunchError` for AGPRs on a
         target without them."""
         vgprs, offset = vgprs_and_offset(target, arch_vgprs, agprs)
-        return self._replace(vgprs=vgprs, accum_offset=offset, arch_vgprs=arch_vgprs, agprs=agprs)
+        return self._replace(
+            vgprs=vgprs, accum_offset=offset, arch_vgprs=arch_vgprs, agprs=agprs, used_vgprs=None
+        )
 
 
 def vgprs_and_offset(target: Target, arch_vgprs: int, agprs: int) -> tuple[int, int | None]:
@@ -111,9 +134,14 @@ class Placement(NamedTuple):
         return lds_of(self.demand, self.launch)
 
     @property
-    def asked(self) -> dict[Resource, int | None]:
-        """Amounts asked for, in the units of `Limit.used`; None if the input does not say."""
-        demand = self.demand
+    def unpadded(self) -> Placement:
+        """The placement of the code alone, without the descriptor's padding."""
+        return self._replace(demand=self.demand.unpadded) if self.demand.is_padded else self
+
+    @property
+    def used(self) -> dict[Resource, int | None]:
+        """Amounts of the code, as in `Limit.used`; None if the input does not say."""
+        demand = self.demand.unpadded
         return {
             "vgpr": demand.vgprs,
             "sgpr": demand.sgprs,
@@ -152,16 +180,18 @@ class Limit(NamedTuple):
 
     resource: Resource
     used: int
-    """The amount asked for: waves per workgroup (slots), registers per lane (VGPR) or wave (SGPR),
-    bytes per workgroup (LDS) or lane (scratch), 1 barrier."""
+    """The amount that the code uses: waves per workgroup (slots), registers per lane (VGPR) or wave
+    (SGPR), bytes per workgroup (LDS) or lane (scratch), 1 barrier."""
     allocated: int
-    """`used` rounded up to granules; SGPRs with the trap handler's, scratch in bytes per wave."""
+    """`used` with the descriptor's padding, rounded up to granules; SGPRs with the trap handler's,
+    scratch in bytes per wave."""
     available: int
     """Registers per SIMD; slots, barriers, bytes of LDS or waves with scratch per domain."""
     granule: int
     """The unit of allocation, in units of `used`."""
     waves: int | None = None
-    """Waves that fit in the domain, not rounded to whole workgroups; None if nothing is asked."""
+    """Waves for which `available` has room, not rounded to whole workgroups; None if nothing is
+    asked."""
     workgroups: int | None = None
     waves_per_simd: float | None = None
     """Rounded down to whole workgroups."""
@@ -331,13 +361,14 @@ def limits(at: Placement) -> tuple[Limit, ...]:
     """All known limits, in a fixed order. Omits resources that the input does not state."""
     demand, allowed = at.demand, waves_by_resource(at)
     file, sgprs, granule = at.vgpr_file, at.target.sgprs, at.target.lds.granule_bytes
-    lds_bytes, lanes = at.lds_bytes, demand.scratch_bytes_per_lane
-    wave, per_lane = allocated_sgprs(at, demand.sgprs) or 0, scratch_per_wave(at, lanes)
+    code, wave = at.used, allocated_sgprs(at, demand.sgprs) or 0
+    lds_bytes, lanes = code["lds"], code["scratch"]
+    per_lane = scratch_per_wave(at, lanes)
     asked: dict[Resource, tuple[int | None, int | None, int, int]] = {
         "slots": (at.group, at.group, slots(at), 1),
-        "vgpr": (demand.vgprs, allocated_vgprs(at, demand.vgprs), file.per_simd, file.granule),
+        "vgpr": (code["vgpr"], allocated_vgprs(at, demand.vgprs), file.per_simd, file.granule),
         "sgpr": (
-            *(wave if demand.sgprs is None else demand.sgprs, wave + trap_sgprs(at)),
+            *(wave if code["sgpr"] is None else code["sgpr"], wave + trap_sgprs(at)),
             *(sgprs.per_simd, sgprs.granule),
         ),
         "lds": (lds_bytes, align(lds_bytes or 0, granule), at.domain.lds_bytes, granule),

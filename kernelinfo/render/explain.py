@@ -10,7 +10,7 @@ from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Headroom, Occupancy
 from kernelinfo.model.calculator import vgpr_steps
-from kernelinfo.model.limits import RESOURCES, Limit
+from kernelinfo.model.limits import RESOURCES, Limit, limits
 from kernelinfo.reading.facts import SOURCES, Fact
 from kernelinfo.render import View, notes
 from kernelinfo.render.names import heading, name_of, printable
@@ -116,8 +116,12 @@ def _working(
 ) -> Iterator[list[Span]]:
     """Lines of the resource table, the result, the steps and the uncertain numbers."""
     slots, *others = occupancy.limits
-    kernel, free = of.kernel if of else None, occupancy.headroom
-    rows = [_COLUMNS, *(_row(limit, occupancy, free, kernel) for limit in (*others, slots))]
+    free, code = occupancy.headroom, limits(occupancy.placement.unpadded)
+    alone = {limit.resource: limit for limit in code}
+    rows = [
+        _COLUMNS,
+        *(_row(limit, occupancy, free, alone[limit.resource]) for limit in (*others, slots)),
+    ]
     for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
         style = "bold" if row == _COLUMNS else "magenta" if "◄" in text else ""
         yield [(f" {text}  ", style), (row[-1], style)]
@@ -142,10 +146,8 @@ def _working(
         yield _labelled("runtime", text)
 
 
-def _row(
-    limit: Limit, occupancy: Occupancy, free: Headroom, kernel: Kernel | None
-) -> tuple[str, ...]:
-    """The cells of one resource, in the order of _COLUMNS."""
+def _row(limit: Limit, occupancy: Occupancy, free: Headroom, alone: Limit) -> tuple[str, ...]:
+    """The cells of one resource, in the order of _COLUMNS; `alone` is its limit without padding."""
     per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
@@ -163,10 +165,6 @@ def _row(
             label, used = "block", block(occupancy.launch)
             allocated, out_of = counted(limit.used, "wave"), f"{limit.available} slots per {per}"
             slack = _ASSUMED[occupancy.launch.assumption]
-        case "vgpr":
-            in_code = kernel.used.vgprs if kernel else None
-            if in_code is not None and in_code != limit.used:
-                slack = f"the code uses {in_code}; {slack}".removesuffix("; ")
         case "sgpr":
             if trap := occupancy.allocated.trap_sgprs:
                 allocated = f"{limit.allocated - trap} + {trap} ¹"
@@ -174,6 +172,9 @@ def _row(
             used, allocated = f"{used}/lane", f"{allocated}/wave"
             out_of = f"{limit.available} waves per {per}"
             slack = ""
+    if alone.allocated != limit.allocated and alone.waves_per_simd is not None:
+        padded = f"padded, else {waves_per_simd(alone.waves_per_simd)}"
+        slack = f"{padded}; {slack}".removesuffix("; ")
     return label, used, allocated, out_of, allows, slack
 
 
@@ -212,7 +213,7 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
 
 
 def _steps(target: Target, occupancy: Occupancy) -> str:
-    vgprs = occupancy.demand.vgprs
+    vgprs = occupancy.demand.unpadded.vgprs
     steps: list[str] = []
     passed = 0
     for most, waves in vgpr_steps(target, occupancy):

@@ -164,10 +164,13 @@ def expected(result: Result, device: Device | None = None) -> list[str]:
         f"rocprof-compute 2.1.15 Wavefront Occupancy ≤ {percent(occupancy.percent)} "
         f"({waves} of {slots} wavefronts on an {device.name})"
     ]
-    stalled = [_STALLS[name] for name in occupancy.limiters if name in _STALLS]
-    idle = [metric.split(" ")[0] for metric in _STALLS.values() if metric not in stalled]
+    filled = [name for name in occupancy.filled if name in _STALLS]
+    idle = [metric.split(" ")[0] for name, metric in _STALLS.items() if name not in filled]
+    stalled = [_STALLS[name] for name in filled if name in occupancy.limiters]
     if stalled:
         lines.append(f"{', '.join(stalled)} > 0 once the grid fills the device")
+    if padded := [_STALLS[name] for name in filled if name not in occupancy.limiters]:
+        lines.append(f"{', '.join(padded)} too, by padding alone")
     lines.append(f"the others of 6.2 ({', '.join(idle)}) = 0")
     of = occupancy.allocated
     registers = {"7.1.5 VGPRs": of.arch_vgprs, "7.1.6 AGPRs": of.agprs, "7.1.7 SGPRs": of.sgprs}

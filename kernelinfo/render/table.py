@@ -349,9 +349,7 @@ def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
     text = " and ".join(_bound(step, amounts[step.resource]) for step in steps)
     reached = steps[0]
     text += f" → {waves_per_simd(reached.waves_per_simd)}, {percent(reached.percent)}"
-    if len(steps) < len(occupancy.next):
-        text += f"; frees the VGPRs that are only padding, which are {amounts['vgpr']} now"
-    elif occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
+    if occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
         text += f"; VGPRs may grow to {amounts['vgpr'] + free} at no cost"
     return text
 

@@ -8,7 +8,7 @@ from kernelinfo.hardware import targets
 from kernelinfo.kernel import Kernel, Remark, Result, counted, waves_per_simd
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy, occupancy
-from kernelinfo.model.limits import Launch, allocated_vgprs, placement, waves_by_resource
+from kernelinfo.model.limits import Demand, Launch, waves_by_resource
 
 _NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # how far above the step a kernel may be, as a share of the step
 _WORTH = 1.2  # times the current waves; a smaller gain is not reported
@@ -29,11 +29,10 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     step = occupancy.next[0]
     limit = next(limit for limit in occupancy.limits if limit.resource == "vgpr")
     top = limit.used + (occupancy.headroom.vgprs or 0)
-    padded = traits.numbers.vgprs is not None and limit.used > traits.numbers.vgprs
     one_granule = limit.allocated - step.at_most <= limit.granule < top - step.at_most
     if step.waves_per_simd < _WORTH * occupancy.waves_per_simd:
         return
-    if padded or not (one_granule or -step.change <= _NEAR_VGPRS * step.at_most):
+    if not (one_granule or -step.change <= _NEAR_VGPRS * step.at_most):
         return
     yield Remark(
         f"{counted(-step.change, 'VGPR')} fewer than {limit.used} would give "
@@ -154,36 +153,71 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
         )
 
 
-_BY_ATTRIBUTE = "raise the upper bound of amdgpu_waves_per_eu, if there is one"
-
-
 def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
-    """The descriptor allocates more VGPRs than the code uses.
+    """The descriptor allocates more registers than the code uses.
 
-    What it finds: a descriptor that encodes more VGPR granules than the code uses. The compiler
-    pads to the occupancy of `amdgpu_waves_per_eu`, or from LLVM 21 on to that of the LDS.
-    Why it matters: unused registers then limit the kernel, and kernels that run at the same time
-    get fewer. Padding for a generic target assumes the smallest LDS among its devices.
-    What to do: if LDS causes it, use less LDS; if the attribute causes it, raise its upper bound;
-    if a generic target causes it, compile for the device.
+    What it finds: a descriptor that encodes more granules of VGPRs, AGPRs or SGPRs than the code
+    uses. From LLVM 21 on the compiler pads them to the waves that LDS and workgroup size allow,
+    before only to the upper bound of `amdgpu_waves_per_eu`. If no wave is lost, limiters and next
+    steps are those of the code without padding.
+    Why it matters: kernels that run at the same time get fewer registers, and a bound or a generic
+    target costs waves. Padding for a generic target assumes the smallest LDS among its devices.
+    What to do: nothing about padding for LDS, which less LDS ends; if the attribute causes it,
+    raise its upper bound; if a generic target causes it, compile for the device.
     """
-    used, demand, target = traits.numbers.vgprs, traits.demand, traits.target
-    if used is None or demand is None or target is None or demand.vgprs in (None, used):
+    demand = traits.demand
+    if demand is None or not demand.is_padded:
         return
-    if demand.agprs is None:
-        return  # the other registers may be AGPRs that the input does not count
-    at = placement(target, demand, result.launch)
-    allocated = allocated_vgprs(at, demand.vgprs)
-    if allocated is not None and allocated - max(1, used) >= at.vgpr_file.granule:
-        hint = _generic(traits, result.launch) or _lds(result) or _BY_ATTRIBUTE
-        yield Remark(f"{allocated} VGPRs are allocated, {used} are used", hint=hint)
+    alone = _without_padding(result)
+    if alone.waves == result.waves and _is_assembled(demand, result.placement.target):
+        return
+    kinds = list(_padded_kinds(demand, result))
+    allocated, used = (" and ".join(of) for of in zip(*kinds, strict=True))
+    text = f"{allocated} are allocated, {used} are used"
+    if alone.waves > result.waves:
+        lost = f"{result.waves_per_simd:.4g} instead of {waves_per_simd(alone.waves_per_simd)}"
+        text += f": {lost}"
+    yield Remark(text, _generic(traits, result.launch) or _cause(result, alone))
 
 
-def _lds(result: Occupancy) -> str:
-    """A hint if LDS limits as hard as the padded registers; empty otherwise."""
-    if not {"vgpr", "lds"} <= set(result.limiters):
-        return ""
-    return "likely padded to the occupancy that LDS allows; less LDS ends it"
+def _without_padding(of: Occupancy) -> Occupancy:
+    return occupancy(targets.find(of.target), of.demand.unpadded, of.launch)
+
+
+def _is_assembled(demand: Demand, target: targets.Target) -> bool:
+    """True if the assembler's SGPRs for VCC, flat scratch and XNACK explain all padding: metadata
+    that people write leaves them out."""
+    if demand.used_vgprs is not None or demand.used_sgprs is None:
+        return False
+    extra = targets.extra_sgprs(target, vcc=True, flat_scratch=True, xnack=True)
+    most = targets.align(demand.used_sgprs + extra, target.sgprs.encoding_granule)
+    return (demand.sgprs or 0) <= most
+
+
+def _padded_kinds(demand: Demand, result: Occupancy) -> Iterator[tuple[str, str]]:
+    """(allocated, used) of each padded kind: `104 VGPRs (52 AGPRs)`, `50 (0)`."""
+    of = result.allocated
+    if (used := demand.used_vgprs) is not None:
+        agprs = demand.agprs or 0
+        is_split = demand.accum_offset is not None and (of.agprs or 0) > agprs
+        yield (
+            f"{of.vgprs} VGPRs" + (f" ({of.agprs} AGPRs)" if is_split else ""),
+            f"{used}" + (f" ({agprs})" if is_split else ""),
+        )
+    if demand.used_sgprs is not None:
+        yield f"{of.sgprs} SGPRs", f"{demand.used_sgprs}"
+
+
+def _cause(result: Occupancy, alone: Occupancy) -> str:
+    """The likely cause of the padding; `alone` is the occupancy of the code without it."""
+    if alone.waves > result.waves:
+        return "raise the upper bound of amdgpu_waves_per_eu, if there is one"
+    limits = {limit.resource: limit for limit in result.limits}
+    padded = [limits[one].waves or 0 for one in ("vgpr", "sgpr") if one in limits]
+    lds = limits["lds"].waves if "lds" in limits else None
+    if lds is not None and lds <= max(padded) and lds < result.wave_slots:
+        return "likely padded to the occupancy that LDS allows; less LDS ends it"
+    return "likely padded to the occupancy that the workgroup size or amdgpu_waves_per_eu allows"
 
 
 def _generic(traits: Traits, launch: Launch) -> str:
@@ -195,7 +229,8 @@ def _generic(traits: Traits, launch: Launch) -> str:
     if traits.demand is None or not richer:
         return ""
     poorer = next(member for member in members if member.name not in richer)
-    if not _lds(occupancy(poorer, traits.demand, launch)):
+    padded = occupancy(poorer, traits.demand, launch)
+    if "LDS" not in _cause(padded, _without_padding(padded)):
         return ""
     return (
         f"likely padded for the {assumed // 1024} KiB of LDS that {compiled.name} assumes, "

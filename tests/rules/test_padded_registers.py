@@ -8,6 +8,8 @@ import pytest
 
 from kernelinfo import Kernel, load
 from kernelinfo.hardware import targets
+from kernelinfo.kernel.combine import settled
+from kernelinfo.reading.facts import Numbers, StatedNumbers
 from kernelinfo.rules.waves import padded_registers
 
 from ..conftest import FIXTURES
@@ -21,17 +23,23 @@ def plain() -> Kernel:
 
 
 def kernel(
-    vgprs: int = 102, encoded: int | None = 104, lds: int = 0, compiled: str = "gfx9-4-generic"
+    vgprs: int = 102,
+    encoded: int | None = 104,
+    lds: int = 0,
+    compiled: str = "gfx9-4-generic",
+    agprs: int = 0,
+    sgprs: int = 16,
+    encoded_sgprs: int | None = None,
 ) -> Kernel:
-    known = plain().traits
-    assert known.demand is not None
-    traits = known._replace(
-        compiled_for=compiled,
-        target=targets.find(compiled),
-        numbers=known.numbers._replace(vgprs=vgprs, reserved_vgprs=encoded, lds_bytes=lds),
-        demand=known.demand._replace(vgprs=encoded or vgprs, lds_bytes=lds),
+    """What metadata and descriptor state; with AGPRs, so many of the VGPRs are AGPRs."""
+    offset = max(4, (vgprs - agprs + 3) // 4 * 4)
+    stated = Numbers(vgprs=vgprs, agprs=agprs, sgprs=sgprs, lds_bytes=lds, max_workgroup_size=256)
+    stated = stated._replace(scratch_bytes_per_lane=0)
+    described = Numbers(
+        reserved_vgprs=encoded, reserved_sgprs=encoded_sgprs or sgprs, accum_offset=offset
     )
-    return plain()._replace(traits=traits)
+    known: tuple[StatedNumbers, ...] = (("descriptor", described), ("metadata", stated))
+    return plain()._replace(traits=settled(known, compiled, compiled))
 
 
 def messages_of(one: Kernel, workgroup_size: int = 256) -> list[str]:
@@ -66,13 +74,13 @@ RAISE = "raise the upper bound of amdgpu_waves_per_eu, if there is one"
 def test_padding_without_lds_has_no_likely_cause() -> None:
     """`amdgpu_waves_per_eu` asked for at most two waves."""
     assert messages_of(kernel(vgprs=2, encoded=176)) == [
-        f"176 VGPRs are allocated, 2 are used; {RAISE}"
+        "176 VGPRs (172 AGPRs) are allocated, 2 (0) are used: 2 instead of 8 waves/SIMD; " + RAISE
     ]
 
 
 def test_lds_that_does_not_bind_as_hard_is_not_the_cause() -> None:
     assert messages_of(kernel(vgprs=2, encoded=264, lds=96, compiled="gfx90a")) == [
-        f"264 VGPRs are allocated, 2 are used; {RAISE}"
+        "264 VGPRs (260 AGPRs) are allocated, 2 (0) are used: 1 instead of 8 waves/SIMD; " + RAISE
     ]
 
 
@@ -125,8 +133,39 @@ def test_agprs_beside_a_count_that_leaves_them_out_are_used_and_reserved() -> No
 
 def test_padding_beside_agprs_is_still_told() -> None:
     """8 VGPRs and 8 AGPRs of 264 that are reserved."""
-    known = kernel(vgprs=16, encoded=264, compiled="gfx90a")
-    assert known.traits.demand is not None
-    demand = known.traits.demand._replace(arch_vgprs=8, agprs=8)
-    both = known._replace(traits=known.traits._replace(demand=demand))
-    assert messages_of(both) == [f"264 VGPRs are allocated, 16 are used; {RAISE}"]
+    (text,) = messages_of(kernel(vgprs=16, encoded=264, compiled="gfx90a", agprs=8))
+    assert text.startswith("264 VGPRs (256 AGPRs) are allocated, 16 (8) are used: 1 instead of 8")
+
+
+def test_sgprs_are_padded_like_vgprs() -> None:
+    """clang 22, gfx942: with 20 KiB of LDS and 132 VGPRs, 20 SGPRs are encoded as 104."""
+    one = kernel(132, 136, 20480, "gfx942", sgprs=20, encoded_sgprs=104)
+    found = one.occupancy(workgroup_size=256)
+    assert found.limiters == ("vgpr", "lds")
+    assert messages_of(one) == [
+        "112 SGPRs are allocated, 20 are used; "
+        "likely padded to the occupancy that LDS allows; less LDS ends it"
+    ]
+
+
+def test_sgprs_that_the_assembler_adds_are_no_padding() -> None:
+    """Hand-written metadata leaves out VCC, flat scratch and XNACK: 6 SGPRs on gfx942."""
+    assert messages_of(kernel(sgprs=16, encoded_sgprs=24, compiled="gfx942")) == []
+    assert messages_of(kernel(sgprs=16, encoded_sgprs=40, compiled="gfx942"))
+
+
+def test_padding_for_lds_limits_nothing() -> None:
+    """clang 22, gfx942, 16 KiB and 256 threads: 50 VGPRs, 15 SGPRs are encoded as 104, 104."""
+    one = kernel(50, 104, 16384, "gfx942", sgprs=15, encoded_sgprs=104)
+    found = one.occupancy(workgroup_size=256)
+    assert (found.waves_per_simd, found.limiters, found.filled) == (4, ("lds",), ("vgpr", "lds"))
+    assert [(step.resource, step.at_most) for step in found.next] == [("lds", 12800)]
+    used = {limit.resource: (limit.used, limit.allocated) for limit in found.limits}
+    assert (used["vgpr"], used["sgpr"]) == ((50, 104), (15, 128))
+    assert (found.headroom.vgprs, found.headroom.sgprs) == (128 - 50, 112 - 15)
+
+
+def test_padding_that_costs_waves_limits_and_has_no_step() -> None:
+    """`amdgpu_waves_per_eu(1, 2)`: no smaller number of registers in use ends it."""
+    found = kernel(vgprs=2, encoded=176, compiled="gfx90a").occupancy(workgroup_size=256)
+    assert (found.waves_per_simd, found.limiters, found.next) == (2, ("vgpr",), ())

@@ -50,6 +50,7 @@ def kernel(
         scratch_bytes_per_lane=scratch,
         least_workgroup=1,
         most_workgroup=1024,
+        used_vgprs=used,
     )
     changed = own._replace(
         numbers=own.numbers._replace(
@@ -120,16 +121,6 @@ def test_near_the_next_step(one: Kernel, messages: list[str]) -> None:
 )
 def test_lds_near_the_next_step(lds: int, messages: list[str]) -> None:
     assert messages_of("KI202", kernel(lds=lds)) == messages
-
-
-@pytest.mark.parametrize(
-    ("used", "messages"),
-    [(97, []), (96, ["104 VGPRs are allocated, 96 are used"])],
-    ids=["rounded up", "a granule too many"],
-)
-def test_padding_begins_at_one_granule(used: int, messages: list[str]) -> None:
-    one = kernel(104, used=used, numbers={"reserved_vgprs": 104})
-    assert messages_of("KI208", one) == messages
 
 
 def test_spills_that_just_fit() -> None:

@@ -6,7 +6,7 @@ const CURVES = {
     title: "Vector registers",
     axis: "VGPRs per lane",
     unit: (value) => `${value} VGPRs`,
-    asked: ({ demand }) => demand.vgprs,
+    asked: ({ demand }) => unpadded(demand).vgprs,
     free: ({ occupancy }) => occupancy.headroom.vgprs,
     ticks: (most) => binaryTicks(most, 8).map((value) => [value, String(value)]),
   },

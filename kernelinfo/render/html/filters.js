@@ -39,7 +39,7 @@ function accepts(filters, kernel) {
 
 /* Use of the two resources that programmers trade: VGPRs and LDS. */
 function usesKey({ case: found }) {
-  return found ? `${found.demand.vgprs}:${ldsOf(found.demand, found.launch)}` : null;
+  return found ? `${unpadded(found.demand).vgprs}:${ldsOf(found.demand, found.launch)}` : null;
 }
 
 /* Each choice with the number of kernels that it leaves. */

@@ -109,7 +109,7 @@ function explained(report, kernel) {
       html("figcaption", {}, html("b", {}, `One ${now.occupancy.per}`), " ",
         html("span", { class: "quiet" }, unitCaption(now, used))),
       unitFigure(now, used, width), unitKey(now, used));
-    resources.replaceChildren(html("h2", {}, "Resources"), resourceTable(now, used),
+    resources.replaceChildren(html("h2", {}, "Resources"), resourceTable(now),
       footnote(now));
   }
   const slidersOf = (now) => [

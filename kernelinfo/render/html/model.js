@@ -8,6 +8,12 @@ const align = (count, granule) => Math.ceil(count / granule) * granule;
 
 const wavesOf = (workgroupSize, waveSize) => Math.ceil(workgroupSize / waveSize);
 
+const isPadded = (demand) => demand.used_vgprs !== null || demand.used_sgprs !== null;
+
+/* The demand of the code alone, without the descriptor's padding. */
+const unpadded = (demand) => ({ ...demand, vgprs: demand.used_vgprs ?? demand.vgprs,
+  sgprs: demand.used_sgprs ?? demand.sgprs, used_vgprs: null, used_sgprs: null });
+
 /* The residency domain in WGP mode (true), CU mode (false) or the default (null). */
 function domainOf(target, wgpMode) {
   const per = wgpMode ? "WGP" : "CU";
@@ -49,7 +55,7 @@ function vgprLimit(target, demand, launch) {
   const file = vgprFile(target, demand);
   const simds = domainOf(target, demand.wgp_mode).simds;
   const waves = simds * Math.floor(file.per_simd / allocated);
-  const shape = [demand.vgprs, allocated, file.per_simd, file.granule];
+  const shape = [unpadded(demand).vgprs, allocated, file.per_simd, file.granule];
   return limitOf("vgpr", shape, waves, target, demand, launch);
 }
 
@@ -69,7 +75,7 @@ function sgprLimit(target, demand, launch) {
   const allocated = wave + trapSgprs(target, launch);
   const simds = domainOf(target, demand.wgp_mode).simds;
   const waves = simds * Math.floor(sgprs.per_simd / allocated);
-  const shape = [demand.sgprs ?? wave, allocated, sgprs.per_simd, sgprs.granule];
+  const shape = [unpadded(demand).sgprs ?? wave, allocated, sgprs.per_simd, sgprs.granule];
   return limitOf("sgpr", shape, waves, target, demand, launch);
 }
 

@@ -91,14 +91,32 @@ function allocatedOf(target, demand, launch) {
   };
 }
 
+/* Waves for which every resource has room. */
+const wavesWithin = (bounds, demand, launch) => Math.min(...bounds
+  .filter((bound) => bound.waves !== null)
+  .map((bound) => residentWaves(bound, demand, launch)));
+
+/* The demand to change a number of: without padding, which a compiler makes anew for the new number.
+   Padding that costs waves stays: it is not made for the numbers of the kernel. */
+function compiledAnew(target, demand, launch, targets) {
+  if (!isPadded(demand)) return demand;
+  const [padded, alone] = [demand, unpadded(demand)]
+    .map((one) => occupancyOf(target, one, launch, targets).waves);
+  return padded === alone ? unpadded(demand) : demand;
+}
+
 /* Occupancy of a demand on a target under one launch. `targets` has members of generic targets. */
 function occupancyOf(target, demand, launch, targets) {
   if (target.members.length) return bestMember(target, demand, launch, targets);
   const domain = domainOf(target, demand.wgp_mode);
   const waveSlots = domain.simds * target.waves.slots_per_simd;
   const bounds = limitsOf(target, demand, launch);
-  const counted = bounds.filter((bound) => bound.waves !== null);
-  const waves = Math.min(...counted.map((bound) => residentWaves(bound, demand, launch)));
+  const waves = wavesWithin(bounds, demand, launch);
+  // The code alone, if its padding costs no wave: less of what limits it ends the padding, too.
+  const alone = limitsOf(target, unpadded(demand), launch);
+  const costly = wavesWithin(alone, demand, launch) !== waves;
+  const [code, byCode] = costly ? [demand, bounds] : [unpadded(demand), alone];
+  const fixed = costly || otherSize(demand, launch.workgroup_size).length > 0;
   const obstacles = obstaclesOf(target, demand, launch, bounds);
   const placed = obstacles.length ? 0 : waves;
   const reasons = atMostBecause(target, demand, launch, bounds);
@@ -118,11 +136,11 @@ function occupancyOf(target, demand, launch, targets) {
     exact: !reasons.length,
     allocated: allocatedOf(target, demand, launch),
     limits: bounds,
-    limiters: counted
-      .filter((bound) => residentWaves(bound, demand, launch) === waves)
+    unpadded: alone,
+    limiters: byCode
+      .filter((bound) => bound.waves !== null && residentWaves(bound, demand, launch) === waves)
       .map((bound) => bound.resource),
-    next: otherSize(demand, launch.workgroup_size).length ? []
-      : nextSteps(target, demand, launch, bounds, waves),
+    next: fixed ? [] : nextSteps(target, code, launch, byCode, waves),
     headroom: headroomOf(target, demand, launch, waves),
     range: tooMuch(target, demand, launch).length ? null
       : sizeRange(target, demand, launch, bounds),
@@ -142,12 +160,12 @@ const VARIABLES = {
   vgpr: {
     granule: (target, demand) => vgprFile(target, demand).granule,
     most: (target, demand) => vgprFile(target, demand).addressable,
-    set: (value, demand, launch) => [{ ...demand, vgprs: value }, launch],
+    set: (value, demand, launch) => [{ ...demand, vgprs: value, used_vgprs: null }, launch],
   },
   sgpr: {
     granule: (target) => target.sgprs.granule,
     most: (target) => target.sgprs.allocatable,
-    set: (value, demand, launch) => [{ ...demand, sgprs: value }, launch],
+    set: (value, demand, launch) => [{ ...demand, sgprs: value, used_sgprs: null }, launch],
   },
   lds: {
     granule: (target) => target.lds.granule_bytes,
@@ -176,11 +194,12 @@ function extentOf(variable, target, demand, targets) {
 /* Points at each hardware granule. Values below a point behave as the point. */
 function curveOf(variable, target, demand, launch, targets) {
   const { granule, most } = extentOf(variable, target, demand, targets);
+  const changed = variable === "size" ? demand : compiledAnew(target, demand, launch, targets);
   const values = [];
   for (let at = variable === "lds" ? 0 : granule; at < most; at += granule) values.push(at);
   return [...values, most].map((at) => {
-    const changed = VARIABLES[variable].set(at, demand, launch);
-    return { at, occupancy: occupancyOf(target, ...changed, targets) };
+    const asked = VARIABLES[variable].set(at, changed, launch);
+    return { at, occupancy: occupancyOf(target, ...asked, targets) };
   });
 }
 
@@ -199,7 +218,7 @@ function canMoveTo(target, demand) {
 /* The demand of the same registers on another target, without the descriptor's padding. */
 function demandOn(own, target, compiled, used) {
   if ([own.name, ...own.members].includes(target.name)) return compiled;
-  const demand = { ...compiled, sgprs: used.sgprs ?? compiled.sgprs,
+  const demand = { ...unpadded(compiled), sgprs: used.sgprs ?? compiled.sgprs,
     tg_split: compiled.tg_split && target.tg_split };
   const { arch_vgprs: archVgprs, agprs } = demand;
   const { file, offset_granule: granule } = target.agprs;

@@ -3,7 +3,7 @@
 
 const DEMAND = ["wave_size", "vgprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane",
   "accum_offset", "wgp_mode", "tg_split", "at_least", "dynamic_vgpr_block", "arch_vgprs", "agprs",
-  "least_workgroup", "most_workgroup"];
+  "least_workgroup", "most_workgroup", "used_vgprs", "used_sgprs"];
 const LAUNCH = ["workgroup_size", "assumption", "dynamic_lds_bytes", "trap_handler",
   "smallest_size"];
 const OUTCOME = ["percent", "waves_per_simd", "limiters", "exact", "vgprs", "agprs", "sgprs"];

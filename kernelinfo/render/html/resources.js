@@ -1,8 +1,8 @@
 /* A table of the limit of each resource, with its calculation. */
 "use strict";
 
-function resourceTable({ occupancy, launch }, used) {
-  const rows = occupancy.limits.map((limit) => {
+function resourceTable({ occupancy, launch }) {
+  const rows = occupancy.limits.map((limit, index) => {
     const binding = occupancy.limiters.includes(limit.resource);
     const { resource } = limit;
     const allows = limit.waves_per_simd === null ? "no limit" : wavesPerSimd(limit.waves_per_simd);
@@ -12,7 +12,7 @@ function resourceTable({ occupancy, launch }, used) {
       allocatedCell(limit, occupancy),
       outOf(limit, occupancy),
       html("span", {}, allows, binding ? html("b", { title: "limits" }, " ◄") : null),
-      slackOf(limit, occupancy, used, launch),
+      slackOf(limit, occupancy.unpadded[index], occupancy, launch),
     ] };
   });
   return tableOf("What each resource allows",
@@ -41,12 +41,13 @@ const outOf = ({ resource, available }, { per }) => ({
   scratch: `${available} waves per ${per}`,
 })[resource];
 
-function slackOf(limit, occupancy, used, launch) {
+/* The free amount and the next step; `alone` is the limit without padding. */
+function slackOf(limit, alone, occupancy, launch) {
   const { headroom, next } = occupancy;
   if (limit.resource === "slots") return ASSUMED[launch.assumption];
   const parts = [];
-  if (limit.resource === "vgpr" && used.vgprs !== null && used.vgprs < limit.used)
-    parts.push(`the code uses ${used.vgprs}`);
+  if (alone.allocated !== limit.allocated)
+    parts.push(`padded, else ${wavesPerSimd(alone.waves_per_simd)}`);
   const free = { vgpr: headroom.vgprs, sgpr: headroom.sgprs, lds: headroom.lds_bytes };
   if (free[limit.resource] > 0) parts.push(`+${bare(limit.resource, free[limit.resource])} free`);
   const step = next.length === 1 && next[0].resource === limit.resource ? next[0] : null;

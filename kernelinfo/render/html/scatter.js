@@ -17,11 +17,12 @@ function points(kernels) {
   for (const kernel of kernels) {
     const { demand, launch, outcome } = kernel.case ?? {};
     if (!demand || demand.vgprs === null || demand.lds_bytes === null) continue;
+    const { vgprs } = unpadded(demand);
     const limiter = chiefLimiter(outcome.limiters);
     const key = `${usesKey(kernel)}:${limiter}`;
     const point = found.get(key);
     if (point) point.kernels.push(kernel);
-    else found.set(key, { vgprs: demand.vgprs, lds: ldsOf(demand, launch), limiter,
+    else found.set(key, { vgprs, lds: ldsOf(demand, launch), limiter,
       kernels: [kernel] });
   }
   return [...found.values()];

@@ -98,8 +98,8 @@ function headroomOf(target, demand, launch, waves) {
     asked === null || none ? null : MOST[resource](target, demand, launch, waves) - asked;
   const limited = target.sgprs.per_simd && !target.sgprs.fixed_allocation;
   return {
-    vgprs: free("vgpr", demand.vgprs),
-    sgprs: free("sgpr", limited ? demand.sgprs : null),
+    vgprs: free("vgpr", unpadded(demand).vgprs),
+    sgprs: free("sgpr", limited ? unpadded(demand).sgprs : null),
     lds_bytes: free("lds", ldsOf(demand, launch)),
   };
 }

@@ -8,9 +8,11 @@ function caseWith(report, kernel, changes) {
   const name = changes.target ?? compiled.target;
   let demand = demandOn(targets[compiled.target], targets[name], compiled.demand, kernel.used);
   let launch = compiled.launch;
-  if ("vgpr" in changes)
-    demand = { ...demand, vgprs: changes.vgpr, arch_vgprs: null, agprs: null };
-  if ("sgpr" in changes) demand = { ...demand, sgprs: changes.sgpr };
+  if (["vgpr", "sgpr", "lds"].some((one) => one in changes))
+    demand = compiledAnew(targets[name], demand, launch, targets);
+  if ("vgpr" in changes) demand = { ...demand, vgprs: changes.vgpr, used_vgprs: null,
+    arch_vgprs: null, agprs: null };
+  if ("sgpr" in changes) demand = { ...demand, sgprs: changes.sgpr, used_sgprs: null };
   if ("lds" in changes) {
     const reasons = demand.at_least.filter((reason) => reason !== unstated);
     demand = { ...demand, lds_bytes: changes.lds, at_least: reasons };
@@ -20,7 +22,9 @@ function caseWith(report, kernel, changes) {
     launch = { ...launch, workgroup_size: changes.size, assumption: "option", smallest_size: null };
   const occupancy = occupancyOf(targets[name], demand, launch, targets);
   const used = usedWith(kernel, changes);
-  const next = usefulSteps(occupancy, used, spillsWith(kernel, changes));
+  const spilled = spillsWith(kernel, changes);
+  const isSpilling = occupancy.next.some(({ resource }) => spilled[resource]);
+  const next = isSpilling ? [] : occupancy.next;
   return { target: name, demand, launch, occupancy, used, next };
 }
 
@@ -33,15 +37,6 @@ function usedWith({ used }, changes) {
 /* Spills by resource; 0 for a changed slider. */
 const spillsWith = ({ spills: { vgprs, sgprs } }, changes) =>
   ({ vgpr: "vgpr" in changes ? 0 : vgprs, sgpr: "sgpr" in changes ? 0 : sgprs });
-
-/* kernelinfo/kernel/next_step.py in the page. */
-function usefulSteps({ next, limits }, used, spilled) {
-  if (next.some(({ resource }) => spilled[resource])) return [];
-  const vgprs = limits.find(({ resource }) => resource === "vgpr")?.used ?? null;
-  if (used.vgprs === null || vgprs === null || used.vgprs === vgprs) return next;
-  const others = next.filter(({ resource }) => resource !== "vgpr");
-  return !others.length || others.some(({ resource }) => resource === "lds") ? others : next;
-}
 
 /* Parameters of the address that hold the changes. */
 const IN_ADDRESS = { target: "as", vgpr: "vgpr", sgpr: "sgpr", size: "size", lds: "lds" };
@@ -73,8 +68,8 @@ const SLIDERS = [
 ];
 
 const ASKED = {
-  vgpr: ({ demand }) => demand.vgprs,
-  sgpr: ({ demand }) => demand.sgprs,
+  vgpr: ({ demand }) => unpadded(demand).vgprs,
+  sgpr: ({ demand }) => unpadded(demand).sgprs,
   size: ({ launch }) => launch.workgroup_size,
   lds: ({ demand, launch }) => ldsOf(demand, launch),
 };

@@ -105,8 +105,6 @@ function nextStep({ occupancy, next }) {
   const [step] = next;
   const text = `${bounds.join(" and ")} → ${wavesPerSimd(step.waves_per_simd)}, ` +
     percent(step.percent);
-  if (next.length < occupancy.next.length)
-    return `${text}; frees the VGPRs that are only padding, which are ${usedOf("vgpr")} now`;
   const free = String(occupancy.limiters) === "lds" ? occupancy.headroom.vgprs : 0;
   return free ? `${text}; VGPRs may grow to ${usedOf("vgpr") + free} at no cost` : text;
 }
