@@ -38,6 +38,17 @@ Sizes = tuple[int, int, int]
 """Sizes along x, y and z."""
 
 
+class Callees(NamedTuple):
+    """VGPRs per lane that a compiler counts for a kernel with an indirect call."""
+
+    alone_vgprs: int
+    """Those of the kernel without its callees."""
+    most_vgprs: int
+    """The most of all functions of the module."""
+    function: str
+    """Symbol of the function with the most."""
+
+
 class Numbers(NamedTuple):
     """Numbers stated for one kernel; None for a number that is not stated."""
 
@@ -76,6 +87,7 @@ class Numbers(NamedTuple):
     dynamic_lds: bool | None = None  # the kernel takes LDS sized at launch
     dynamic_lds_bytes: int | None = None  # LDS per workgroup asked for at launch
     indirect_call: bool | None = None  # calls through a pointer or outside the module
+    callees: Callees | None = None  # what an indirect call counts
     recursion: bool | None = None
     revision: str | None = None  # of the chip that gfx1250 code is compiled for: A0 or B0
     asked_waves: int | None = None  # waves per SIMD that the source asked the compiler for

@@ -52,7 +52,8 @@ def scratch_without_spill(
     `dynamic-stack` replaces it if scratch grows at run time.
     Why it matters: a local array indexed at run time, an alloca or the frame of a call that was
     not inlined lives in memory instead of registers.
-    What to do: index the array by constants (unroll the loop), or inline the call.
+    What to do: index the array by constants (unroll the loop), or inline the call. Nothing about
+    the frame of a library's function, as of `printf`.
     """
     scratch = traits.numbers.scratch_bytes_per_lane or 0
     vgprs, sgprs = traits.numbers.vgpr_spills, traits.numbers.sgpr_spills
@@ -66,13 +67,16 @@ def scratch_without_spill(
         frame = f"the frame of {called}, which it calls" if called else "a call frame"
         what = f"an array or {frame}" if code is None or code.calls else "an array"
         text = f"{scratch} B of scratch per lane {beyond}: {what}"
+        mend = "index the array by constants, or inline the call"
+        if code and _are_of_a_library(code.callees):
+            mend = "index arrays of its own by constants"
         # The compiler comments a clause of reloads once, so with spills the count is unreliable.
         in_loops = 0 if spilled or code is None else code.scratch_in_loops or 0
         if in_loops:
             text += f", touched {counted(in_loops, 'time')} inside loops"
         yield Remark(
             text,
-            "index the array by constants, or inline the call",
+            mend,
             "warning" if in_loops or scratch - explained > _LARGE_BYTES else None,
         )
 
@@ -114,7 +118,9 @@ def dynamic_stack(
             text += f"; it calls {_called(code.callees)}"
         yield Remark(
             text,
-            "bound the recursion, give an alloca a constant size, make callees visible",
+            ""
+            if code and _are_of_a_library(code.callees)
+            else "bound the recursion, give an alloca a constant size, make callees visible",
         )
 
 
@@ -123,15 +129,38 @@ def indirect_call(
 ) -> Iterator[Remark]:
     """The kernel calls functions that the compiler could not see.
 
-    What it finds: a call through a pointer, or to a function of another file.
+    What it finds: a call through a pointer, or to a function of another file. In assembly of LLVM
+    20 on, a call through a pointer has the function of the file with the most VGPRs, for which the
+    compiler makes room, and the VGPRs of the kernel alone.
     Why it matters: registers and scratch count only the functions in this file, so the occupancy
-    is an upper bound.
-    What to do: nothing if the callees are small; otherwise compile all device code as one module.
+    is an upper bound. A large function in the file costs all kernels that call through a pointer.
+    What to do: for other files, nothing if the callees are small; otherwise compile all device
+    code as one module. For a pointer, choose among direct calls.
     """
-    if traits.numbers.indirect_call:
-        functions = f"{_called(code.outside)}," if code and code.outside else "functions"
+    if not traits.numbers.indirect_call:
+        return
+    callees = traits.numbers.callees
+    if code and code.outside:
         yield Remark(
-            f"calls {functions} outside of this module: register counts are lower bounds",
+            f"calls {_called(code.outside)}, outside of this module: register counts are lower "
+            "bounds",
+            "compile the callees in one module with it",
+        )
+    elif code and callees and callees.most_vgprs > callees.alone_vgprs:
+        yield Remark(
+            f"an indirect call: the compiler took the module's maximum, {callees.most_vgprs} VGPRs "
+            f"of {short(demangle(callees.function))}; alone it needs {callees.alone_vgprs}",
+            "choose among direct calls, which count only their own callees",
+        )
+    elif code and callees:
+        yield Remark(
+            f"an indirect call: no function of this module needs more than the "
+            f"{callees.alone_vgprs} VGPRs of the kernel alone",
+        )
+    else:
+        yield Remark(
+            "calls functions through a pointer or outside of this module: register counts are "
+            "lower bounds",
             "compile the callees in one module with it",
         )
 
@@ -173,6 +202,14 @@ def _at(place: SpillPlace) -> str:
     parts = [f"at {posixpath.basename(place.source)}"] if place.source else []
     parts += [f"behind the call of {short(demangle(place.callee))}"] if place.callee else []
     return ", ".join(parts)
+
+
+def _are_of_a_library(callees: tuple[str, ...]) -> bool:
+    """True if all callees are functions of the compiler's libraries, as `__ockl_printf_begin`.
+
+    Such names are reserved for them (ISO C 7.1.3). False without a callee.
+    """
+    return bool(callees) and all(demangle(one).startswith("__") for one in callees)
 
 
 def _called(symbols: tuple[str, ...]) -> str:

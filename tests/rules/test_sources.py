@@ -40,12 +40,6 @@ def test_a_call_of_a_known_function_hides_nothing(kernel: str) -> None:
     assert messages_of("variety-clang22-gfx90a.s", "KI105", kernel) == []
 
 
-def test_a_call_through_a_table() -> None:
-    assert messages_of("variety-clang22-gfx90a.s", "KI105", "indirect") == [
-        "calls functions outside of this module: register counts are lower bounds"
-    ]
-
-
 @pytest.mark.parametrize("kernel", ["empty", "vgprbound", "sgprbound"])
 def test_where_the_compiler_printed_the_same(kernel: str) -> None:
     assert messages_of(TUTORIAL, "KI207", kernel) == []

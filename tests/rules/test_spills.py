@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from kernelinfo.rules import Selection, findings
 
+from ..conftest import FIXTURES
 from .reading import TUTORIAL, messages_of, results
 
 SPILLS = ["spills-clang19-gfx90a.s", "spills-clang22-gfx90a.s"]
@@ -76,9 +79,55 @@ def test_a_callee_of_another_module_is_named() -> None:
     assert message == "calls elsewhere, outside of this module: register counts are lower bounds"
 
 
-def test_the_callee_of_a_pointer_is_not_known() -> None:
-    [message] = messages_of(VARIETY[1], "KI105", "indirect")
-    assert message.startswith("calls functions outside of this module")
+def test_an_indirect_call_counts_the_largest_function_of_the_module() -> None:
+    """`.set indirect.num_vgpr, max(41, amdgpu.max_num_vgpr)`."""
+    assert messages_of(VARIETY[1], "KI105", "indirect") == [
+        "an indirect call: the compiler took the module's maximum, 60 VGPRs of second_choice; "
+        "alone it needs 41"
+    ]
+
+
+def test_an_indirect_call_of_small_functions_costs_nothing(tmp_path: Path) -> None:
+    text = (FIXTURES / "assembly" / VARIETY[1]).read_text("utf-8")
+    for name in (".L_Z13second_choicei.num_vgpr", "amdgpu.max_num_vgpr"):
+        text = text.replace(f"{name}, 60", f"{name}, 40")
+    (tmp_path / "small.s").write_text(text.replace("descendi.num_vgpr, 44", "descendi.num_vgpr, 9"))
+    assert messages_of(str(tmp_path / "small.s"), "KI105", "indirect") == [
+        "an indirect call: no function of this module needs more than the 41 VGPRs of the kernel "
+        "alone"
+    ]
+
+
+def test_a_callee_without_code_in_the_module_is_outside(tmp_path: Path) -> None:
+    """Its address is relative as that of a function of this module, but no symbol counts it."""
+    text = (FIXTURES / "assembly" / VARIETY[1]).read_text("utf-8")
+    text = text.replace(".L_Z6lookupi.", "0 ; ")
+    flag = "_Z5callsPi.has_indirect_call, "
+    text = text.replace(f"{flag}or(0, 0", f"{flag}1")
+    (tmp_path / "outside.s").write_text(text)
+    [message] = messages_of(str(tmp_path / "outside.s"), "KI105", "calls")
+    assert message.startswith("calls lookup, outside of this module")
+
+
+@pytest.mark.parametrize(
+    ("callee", "hint"),
+    [
+        ("_Z6lookupi", "index the array by constants, or inline the call"),
+        ("__ockl_hostcall_internal", "index arrays of its own by constants"),
+    ],
+)
+def test_a_function_of_a_library_is_not_for_the_user_to_inline(
+    callee: str, hint: str, tmp_path: Path
+) -> None:
+    """What `printf` calls."""
+    text = (FIXTURES / "assembly" / VARIETY[1]).read_text("utf-8")
+    (tmp_path / "calls.s").write_text(text.replace("_Z6lookupi", callee))
+    (result,) = [
+        one
+        for one in results(str(tmp_path / "calls.s"), "KI102")
+        if one.kernel.name.startswith("calls")
+    ]
+    assert [finding.hint for finding in result.findings] == [hint]
 
 
 @pytest.mark.parametrize("name", SPILLS)

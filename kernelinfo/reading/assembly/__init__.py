@@ -268,7 +268,7 @@ class ModuleText:
         for offset, after in pairwise([*sorted(starts), end]):
             kernel, function = starts[offset], partial(function_text, self._text, offset, after)
             kernel.end = after
-            kernel.read_code = partial(read_code, function)
+            kernel.read_code = partial(read_code, function, self._definitions)
             try:
                 kernel.source = self._files.position(function)
             except Exception as error:
@@ -318,7 +318,9 @@ class ModuleText:
         target = target_id.hardware if target_id else None
         # An unknown version is taken for a new one: the code may run with XNACK.
         xnack = features.xnack not in ("off", "unsupported")
-        evaluation = Evaluation(self._definitions, target, self._warnings, xnack=xnack)
+        evaluation = Evaluation(
+            self._definitions, target, self._kernels.keys(), self._warnings, xnack=xnack
+        )
         self._find_code(end)
         found = without_shaders(self._kernels.values(), self._warnings)
         if self._pipelines:

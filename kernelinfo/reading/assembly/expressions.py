@@ -210,6 +210,12 @@ class Definitions(dict[str, list[SymbolSetting]]):
                 self.setdefault(unquoted(found[1]), []).append(definition)
         return end
 
+    def of_function(self, symbol: str, suffix: str) -> SymbolSetting | None:
+        """The last definition of a function's symbol with this end; None without one."""
+        # A local function has the prefix of local symbols; LLVM 24 gives it to every function.
+        stated = self.get(f"{symbol}.{suffix}") or self.get(f".L{symbol}.{suffix}")
+        return stated[-1] if stated else None
+
     def add_assignment(self, text: Text, offset: int, lines: Lines) -> None:
         """Add the assignment whose `=` stands at `offset`; nothing if it is no assignment."""
         prefix = before(text, offset)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
+from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.kernel_text import KernelText
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, unquoted
 from kernelinfo.reading.data import Text, before, decode, integer
@@ -30,6 +31,7 @@ from kernelinfo.reading.facts import (
 
 _Counted = TypeVar("_Counted")
 
+_MOST_VGPRS = "amdgpu.max_num_vgpr"
 _INSTRUCTION = re.compile(
     rb"\n[ \t]++(?:v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
     rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swap_?pc|call)))"
@@ -85,9 +87,25 @@ def function_text(text: Text, start: int, end: int) -> bytes | None:
     return code.replace(newline, b"\n") if newline in code else None
 
 
-def read_code(function: Callable[[], bytes | None]) -> Code | None:
-    """Instruction counts of the text that `function` returns; None without a text."""
-    return None if (code := function()) is None else count_code(code)
+def read_code(
+    function: Callable[[], bytes | None], definitions: Definitions | None = None
+) -> Code | None:
+    """Instruction counts of the text that `function` returns; None without a text.
+
+    With `definitions` of a module whose functions have symbols (LLVM 20 on), a callee without them
+    is outside.
+    """
+    if (text := function()) is None:
+        return None
+    code = count_code(text)
+    if not code.callees or definitions is None or _MOST_VGPRS not in definitions:
+        return code
+    outside = [
+        one
+        for one in code.callees
+        if one in code.outside or not definitions.of_function(one, "num_vgpr")
+    ]
+    return code._replace(outside=tuple(outside))
 
 
 def count_code(code: bytes) -> Code:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
 from kernelinfo.hardware.targets import Target
@@ -14,7 +14,13 @@ from kernelinfo.reading.assembly.directives import (
     PlacedBlock,
     PlacedNumbers,
 )
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
+from kernelinfo.reading.assembly.expressions import (
+    Definitions,
+    Evaluator,
+    Unresolved,
+    leading_numbers,
+    number,
+)
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, labels
 from kernelinfo.reading.assembly.shader_registers import of_config
 from kernelinfo.reading.budget import KernelBudget
@@ -22,6 +28,7 @@ from kernelinfo.reading.data import Lines, Text
 from kernelinfo.reading.facts import (
     BEGIN,
     NOTHING,
+    Callees,
     Code,
     KernelFacts,
     Numbers,
@@ -153,10 +160,13 @@ class Evaluation:
         self,
         definitions: Definitions,
         target: Target | None,
+        kernels: Collection[str],
         warnings: ReadWarnings,
         *,
         xnack: bool,
     ) -> None:
+        self._kernels = kernels
+        """Symbols of all kernels of the module."""
         self._warnings = warnings
         """Gets a warning for each value that cannot be evaluated."""
         self._definitions = definitions
@@ -227,17 +237,42 @@ class Evaluation:
     def _symbols(self, symbol: str) -> _Placed:
         found, lines = {}, {}
         for suffix, name in SYMBOLS.items():
-            # A local function has the prefix of local symbols; LLVM 24 gives it to every function.
-            global_name, local_name = f"{symbol}.{suffix}", f".L{symbol}.{suffix}"
-            stated = self._definitions.get(global_name) or self._definitions.get(local_name)
-            if stated:
-                line, expression = stated[-1]
+            if stated := self._definitions.of_function(symbol, suffix):
+                line, expression = stated
                 if (count := self._value(symbol, suffix, expression, line, line)) is not None:
                     found[suffix], lines[name] = count, line
         numbers = symbol_numbers(found)
         if numbers.recursion:
             lines["dynamic_stack"] = lines["recursion"]
+        if numbers.indirect_call and (callees := self._callees(symbol)):
+            numbers = numbers._replace(callees=callees)
         return numbers, Place("symbol", 0, lines)
+
+    def _callees(self, symbol: str) -> Callees | None:
+        """What the kernel's indirect call counts; None unless the text says it.
+
+        .set kernel.num_vgpr, max(41, amdgpu.max_num_vgpr)
+        """
+        stated = self._definitions.of_function(symbol, "num_vgpr")
+        alone = leading_numbers(stated.expression, "max", 1) if stated else None
+        return Callees(alone[0], *self._most) if alone and self._most else None
+
+    @cached_property
+    def _most(self) -> tuple[int, str] | None:
+        """The most VGPRs of a function that is no kernel, and its symbol; None if unknown.
+
+        Source: LLVM AMDGPUMCResourceInfo, `amdgpu.max_num_vgpr`.
+        """
+        stated = self._definitions.get("amdgpu.max_num_vgpr")
+        most = number(stated[-1].expression) if stated else None
+        for name, settings in self._definitions.items():
+            function = name.removesuffix(".num_vgpr")
+            if function == name or function.removeprefix(".L") in self._kernels:
+                continue
+            line, expression = settings[-1]
+            if self._values.value(expression, line) == most is not None:
+                return most, function.removeprefix(".L")
+        return None
 
     def _value(self, symbol: str, field: str, written: str, line: int, at: int) -> int | None:
         """Value of `written` as of `line`; None, after a warning at line `at`, if it has none."""
