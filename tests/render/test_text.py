@@ -196,8 +196,8 @@ def test_names_are_no_commands_to_ci_services(name: str, shown: str, color: bool
 
 def test_limiters_that_do_not_fit_share_a_line() -> None:
     shown = [line.strip() for line in lines(VARIETY, View(width=46, fold=True))]
-    assert "slots VGPR SGPR" in shown
-    assert shown.count("VGPR LDS") == 2
+    assert "slots VGPR" in shown
+    assert shown.count("slots scratch") == 3
 
 
 def test_a_long_word_is_indented_less() -> None:
