@@ -94,7 +94,7 @@ def _unit(compiler: Compiler, setting: Setting, shapes: dict[str, Shape], tally:
             name: {key: int(value) for key, value in _FIELD.findall(block)}
             for name, block in _BLOCK.findall(text.read_text("utf-8"))
         }
-        of_text, of_object = _kernels(text), _kernels(linked)
+        of_text, of_object = kernels_of(text), kernels_of(linked)
     tally.targets.add(setting.target.name)
     for name, shape in shapes.items():
         tally.kernels += 1
@@ -118,7 +118,7 @@ def _unit(compiler: Compiler, setting: Setting, shapes: dict[str, Shape], tally:
         _judge(kernel, tally, stated)
 
 
-def _kernels(path: Path) -> dict[str, Kernel]:
+def kernels_of(path: Path) -> dict[str, Kernel]:
     items = analyse([str(path)], Options())
     return {item.kernel.symbol: item.kernel for item in items if isinstance(item, Result)}
 
@@ -167,7 +167,7 @@ def _facts(kernel: Kernel, named: set[str]) -> dict[str, Any]:
     }
     if "SGPRs of gfx6" in named:
         facts["encoded"] = (numbers.reserved_vgprs, numbers.accum_offset, None)
-        facts["demand"] = _demand(kernel)._replace(arch_vgprs=None, sgprs=None)
+        facts["demand"] = _demand(kernel)._replace(arch_vgprs=None, sgprs=None, used_sgprs=None)
         del facts["percent"], facts["limiters"]
     return facts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import pytest
@@ -13,6 +14,7 @@ from kernelinfo.reading.facts import Numbers, StatedNumbers
 from kernelinfo.rules.waves import padded_registers
 
 from ..conftest import FIXTURES
+from ..test_golden import run
 
 
 @cache
@@ -169,3 +171,36 @@ def test_padding_that_costs_waves_limits_and_has_no_step() -> None:
     """`amdgpu_waves_per_eu(1, 2)`: no smaller number of registers in use ends it."""
     found = kernel(vgprs=2, encoded=176, compiled="gfx90a").occupancy(workgroup_size=256)
     assert (found.waves_per_simd, found.limiters, found.next) == (2, ("vgpr",), ())
+
+
+PADDED = [f"padded-clang22-{name}" for name in ("gfx908", "gfx942", "gfx950", "gfx1100", "gfx1201")]
+
+
+@pytest.mark.parametrize("path", [*(f"assembly/{name}.s" for name in PADDED),
+                                  *(f"code_object/{name}.co" for name in PADDED)])  # fmt: skip
+def test_with_the_lds_of_the_next_step_the_compiler_gives_the_promised_waves(path: str) -> None:
+    """The same kernel, compiled with less LDS and nothing else changed."""
+    kernels = {kernel.used.lds_bytes: kernel for kernel in load(FIXTURES / path).kernels}
+    assert [len(kernel.next) for kernel in kernels.values()] == [1, 1, 1, 1]
+    steps = [kernel.next[0] for kernel in kernels.values()]
+    promises = [(step, kernels.get(step.at_most)) for step in steps]
+    kept = [step.waves_per_simd for step, after in promises if after]
+    assert kept == [after.waves_per_simd for _, after in promises if after]
+    assert len(kept) == 3
+    assert {kernel.limiters for kernel in kernels.values()} == {("lds",)}
+    assert {kernel.used.vgprs for kernel in kernels.values()} == {40}
+
+
+def test_filters_tables_counters_and_other_targets_agree() -> None:
+    path = f"assembly/{PADDED[1]}.s"
+    assert "tile_" not in run(path, "--limited-by", "vgpr", "--allow-empty")[0]
+    assert len(run(path, "--limited-by", "lds", "--format", "jsonl")[0].splitlines()) == 4
+    counts = json.loads(run(path, "--by", "limiter", "--format", "json")[0])["counts"]
+    assert [(row["limiter"], row["kernels"]) for row in counts] == [("LDS", 4)]
+    told = run("explain", path, "tile_16384")[0]
+    assert "6.2.7 Insufficient CU LDS > 0" in told
+    assert "6.2.5 Insufficient SIMD VGPRs too, by padding alone" in " ".join(told.split())
+    assert "padded, else 12 waves/SIMD" in told
+    for kernel in load(FIXTURES / path).kernels:
+        assert kernel.on("gfx90a").limiters == ("lds",)
+        assert kernel.on("gfx90a").next == kernel.next
