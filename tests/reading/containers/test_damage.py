@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -58,11 +56,9 @@ def test_changed_bytes(name: str, data: st.DataObject) -> None:
         width = data.draw(st.sampled_from([1, 2, 4, 8]))
         whole[at : at + width] = (number % (1 << 8 * width)).to_bytes(width, "little")
     cut = data.draw(st.one_of(st.just(len(whole)), places))
-    start = time.process_time()
     for item in open_bytes(bytes(whole[:cut]), "file"):
         if isinstance(item, Problem):
             assert item.message
             assert "\n" not in item.message
         elif isinstance(item, Blob) and bytes(item.data.read(0, 4)) == b"\x7fELF":
             list(modules(item, Options()))
-    assert time.process_time() - start < 5
