@@ -19,7 +19,7 @@ from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import View
 from kernelinfo.render.pressure.source import render_source
 
-from ..calls import calls
+from ..calls import count_calls
 from ..conftest import FIXTURES
 from ..test_golden import run
 from . import grep, two_routes
@@ -46,7 +46,7 @@ def calls_for_first_lines(folder: Path, last: int) -> int:
     one = next(item for item in measure(str(folder / "k.s"), Options(), Look()) if item)
     assert isinstance(one, Measured)
     source = SourceText(str(folder))
-    return calls(lambda: [*islice(render_source(one, source, View(top=0)), 20)])
+    return count_calls(lambda: [*islice(render_source(one, source, View(top=0)), 20)])
 
 
 def test_all_lines_of_a_long_text_are_not_held(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_names_of_one_file_share_its_text_and_all_texts_have_a_bound(
 def test_a_path_of_many_parts_is_looked_for_in_bounded_work(parts: int, tmp_path: Path) -> None:
     """One path was tried for each part, 200,000 times 400 kB."""
     text = SourceText(str(tmp_path))
-    assert calls(lambda: text.lines("/".join("a" * parts))) < 20_000
+    assert count_calls(lambda: text.lines("/".join("a" * parts))) < 20_000
 
 
 def test_lines_are_counted_as_compilers_count_them(tmp_path: Path) -> None:

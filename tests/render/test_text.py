@@ -19,7 +19,7 @@ from kernelinfo.render.paint import cells, paint, wrap
 from kernelinfo.render.table import SEVERITY_STYLES
 from kernelinfo.render.text import render
 
-from ..calls import calls
+from ..calls import count_calls
 from ..conftest import FIXTURES
 from ..test_golden import run
 
@@ -227,4 +227,6 @@ def copies(count: int, *, differ: bool) -> list[Item]:
 )
 def test_text_of_namesakes_takes_linear_work(differ: bool, view: View) -> None:
     few, many = (copies(count, differ=differ) for count in (30, 120))
-    assert calls(lambda: [*render(many, view)]) < 5 * calls(lambda: [*render(few, view)])
+    assert count_calls(lambda: [*render(many, view)]) < 5 * count_calls(
+        lambda: [*render(few, view)]
+    )
