@@ -55,6 +55,11 @@ def has_demangler() -> bool:
     return _demangler() is not None
 
 
+def is_unread(symbol: str) -> bool:
+    """True for a symbol that may have a C++ name where no demangler is installed."""
+    return symbol.startswith(("_Z", "__Z")) and not has_demangler()
+
+
 def _most(symbol: str) -> float:
     """Upper estimate of the demangled name's length, in characters.
 

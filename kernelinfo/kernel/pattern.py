@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING
 
 from kernelinfo.errors import OptionError, did_you_mean, or_list
 from kernelinfo.kernel.library import member_file
-from kernelinfo.kernel.names import base_name, parameters, qualified, short, stem, without_namespace
+from kernelinfo.kernel.names import (
+    base_name,
+    is_unread,
+    parameters,
+    qualified,
+    short,
+    stem,
+    without_namespace,
+)
 
 if TYPE_CHECKING:
     import re2
@@ -18,6 +26,12 @@ if TYPE_CHECKING:
 
 _MOST_NEAR = 3  # kernels in a suggestion
 _SHORTEST_PART, _LONGEST_PART = 3, 200  # characters of a pattern to find inside names
+_LONGEST_SYMBOL = 80  # characters of a symbol in a message
+_NOT_SPELLED = (
+    *("void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"),
+    *("auto", "const", "volatile", "std", "operator", "decltype", "anonymous", "namespace"),
+)
+"""Words before a C++ name's brackets that a mangled name has as a letter, or not at all."""
 
 
 def matches(pattern: str, name: str, symbol: str) -> bool:
@@ -34,10 +48,14 @@ def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ..
     literal spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or `re:`
     and a regular expression found anywhere in one, in linear time (RE2: no look-around, no back
     references). Spaces in C++ names and suffixes of numbers do not count: `stencil3d<4,8>` is
-    `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression.
+    `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression, and for a pattern
+    that only the C++ name could match where it cannot be read.
     """
     if symbol == name:
-        return tuple([one for one in patterns if _search(one)(name)])
+        alike = tuple([one for one in patterns if _search(one)(name)])
+        if is_unread(symbol):
+            _refuse_names_of({*patterns}.difference(alike), symbol)
+        return alike
     near = [one for one in patterns if _has_words(one, name) or _has_words(one, symbol)]
     if not near:
         return ()
@@ -47,6 +65,36 @@ def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ..
         loose = _loose_spellings(name)
         found = [p for p in near if p in found or any(map(_search(_loose(p)), loose))]
     return tuple(found)
+
+
+def _refuse_names_of(patterns: Iterable[str], symbol: str) -> None:
+    """Raise `OptionError` for a pattern that may match the C++ name of a symbol."""
+    for pattern in patterns:
+        if _may_name(pattern, symbol):
+            shown = f"{symbol[:_LONGEST_SYMBOL]}…" if symbol[_LONGEST_SYMBOL:] else symbol
+            what = f"{pattern}: may be the C++ name of {shown}, which cannot be read"
+            raise OptionError(f"{what}; needs pycxxfilt, or write the mangled name")
+
+
+def _may_name(pattern: str, symbol: str) -> bool:
+    """True if the words of the pattern stand in a symbol, whole ones behind their length.
+
+    Template arguments and parameters are not looked at: a symbol may have them as letters.
+    """
+    if pattern.startswith("re:") or "[" in pattern:
+        spelled = ([word for word in one if word not in _NOT_SPELLED] for one in _words(pattern))
+        return any(all(word in symbol for word in words) for words in spelled)
+    head = re.split(r"[<(]", pattern, maxsplit=1)[0]
+    words = [found for found in re.finditer(r"\w+", head) if found[0] not in _NOT_SPELLED]
+    return all(
+        (word[0] if _is_part(word) else f"{len(word[0])}{word[0]}") in symbol for word in words
+    )
+
+
+def _is_part(word: re.Match[str]) -> bool:
+    """True if a wildcard next to the word may stand for more of it."""
+    beside = word.string[: word.start()][-1:] + word.string[word.end() :][:1]
+    return "*" in beside or "?" in beside
 
 
 def _loose_spellings(name: str) -> frozenset[str]:
