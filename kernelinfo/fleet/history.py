@@ -9,8 +9,7 @@ from typing import Literal, NamedTuple
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.fleet.steps import Night, NightStep
-from kernelinfo.kernel.library import library_of
+from kernelinfo.fleet.steps import Night, NightStep, identity, library, renamed_within_steps
 
 _WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # strictest first
 
@@ -76,7 +75,7 @@ class History(NamedTuple):
     @property
     def library(self) -> str:
         """The library in the latest build, without version."""
-        return _library(self.latest)
+        return library(self.latest)
 
     @property
     def match(self) -> Match:
@@ -95,6 +94,15 @@ class Trend(NamedTuple):
     unfinished: tuple[str, ...] = ()  # builds left out: their scan has not ended
     by: By | None = None
     groups: tuple[KernelGroup, ...] = ()  # all kernels of the first and last build, by `by`
+    same_names_within_steps: int = 0
+    """Number of kernels of one name in the first and last build that moved within the steps of the
+    hardware alone."""
+
+    @property
+    def within_steps(self) -> int:
+        """Number of all kernels that moved within the steps of the hardware alone, from the first
+        build to the last."""
+        return self.same_names_within_steps + renamed_within_steps(self.whole.pairs)
 
     @property
     def whole(self) -> Comparison:
@@ -127,7 +135,7 @@ def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[H
             if pair.moves or pair.renamed:
                 chain.steps.append((night.name, pair))
         for kernel in step.comparison.new:
-            before = ended.pop(_identity(kernel), [])
+            before = ended.pop(identity(kernel), [])
             if len(before) == 1:
                 chain = _resumed(before[0], kernel, night.name, number)
             else:
@@ -135,7 +143,7 @@ def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[H
                 every.append(chain)
             going_on[id(kernel)] = chain
         for kernel in step.comparison.gone:
-            ended[_identity(kernel)].append(chains[id(kernel)])
+            ended[identity(kernel)].append(chains[id(kernel)])
         chains = going_on
     for chain in every:
         missing = len(nights) - len(chain.kernels)
@@ -147,15 +155,6 @@ class _Chain(NamedTuple):
 
     kernels: list[KernelSummary | None]
     steps: list[tuple[str, Pair]]
-
-
-def _identity(kernel: KernelSummary) -> tuple[str, str, str]:
-    """Library without version, target and symbol."""
-    return _library(kernel), kernel.target, kernel.symbol
-
-
-def _library(kernel: KernelSummary) -> str:
-    return library_of(kernel.code_object.partition(" › ")[0])
 
 
 def _resumed(chain: _Chain, kernel: KernelSummary, build: str, number: int) -> _Chain:

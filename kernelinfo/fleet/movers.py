@@ -10,6 +10,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import duckdb
@@ -50,6 +51,15 @@ _KEYS: dict[By, str] = {
 """SQL of the key that kernels are grouped by."""
 
 _IDENTITY = "hash(Library, Target, Compiled_For, Symbol)"
+_COMPARED = (
+    *(number.column for number in NUMBERS if number.column in COLUMNS),
+    "VGPR_Count + Accum_VGPR_Count",
+)
+_AFFECTING_COLUMNS = [number.column for number in NUMBERS if number.affects]
+_AFFECTING = f"hash({_IDENTITY}, {', '.join(f'coalesce({c}, 0)' for c in _AFFECTING_COLUMNS)})"
+_ALL_NUMBERS = f"hash({_IDENTITY}, {', '.join(_COMPARED)})"
+"""SQL of the numbers of a kernel: those that affect it, where none is 0 as in `Move.affects`, and
+all that a comparison of rows has."""
 _ROWS_AT_ONCE = 10_000
 _READ = tuple(name for name in COLUMNS if name != "Library")
 _LISTED = ", ".join(f'"{name}"' for name in _READ)
@@ -102,10 +112,12 @@ def ask(
         asks_several = len(options.asked) > 1
         without = unmatched_choices(connection, "chosen", options) if asks_several else ()
         nights = [night._replace(movers=tuple(movers.get(night.name, ()))) for night in nights]
-        steps = tuple(map(compared, nights, nights[1:]))
+        pairs = [*pairwise(names), (names[0], names[-1])]
+        *within, whole = _within_steps(connection, pairs)
+        steps = tuple(map(compared, nights, nights[1:], within))
         found = tuple(histories(nights, steps))
         groups = _groups(connection, names, by, found) if by else ()
-    return Trend(dataset.name, tuple(totals), steps, found, without, unfinished, by, groups)
+    return Trend(dataset.name, tuple(totals), steps, found, without, unfinished, by, groups, whole)
 
 
 def kernel_names(url: str) -> list[tuple[str, str, str | None]]:
@@ -273,12 +285,15 @@ def _movers(
 
     Kernels that share library, target and symbol also differ if they changed places.
     """
-    numbers = [number.column for number in NUMBERS if number.column in COLUMNS]
-    affecting = [number.column for number in NUMBERS if number.affects]
-    content = f"hash({_IDENTITY}, {', '.join(numbers if moved else affecting)})"
+    content = _ALL_NUMBERS if moved else _AFFECTING
     connection.execute(
-        f"CREATE TEMP TABLE counts AS SELECT {_IDENTITY} AS i, {content} AS h, Build,"
-        " count(*) AS n, sum((hash(Place) >> 24)::BIGINT) AS places FROM chosen GROUP BY ALL"
+        f"CREATE TEMP TABLE contents AS SELECT {_IDENTITY} AS i, {_AFFECTING} AS affecting,"
+        f" {_ALL_NUMBERS} AS whole, Build, count(*) AS n,"
+        " sum((hash(Place) >> 24)::BIGINT) AS places FROM chosen GROUP BY ALL"
+    )
+    connection.execute(
+        f"CREATE TEMP TABLE counts AS SELECT i, {'whole' if moved else 'affecting'} AS h, Build,"
+        " sum(n) AS n, sum(places) AS places FROM contents GROUP BY ALL"
     )
     connection.execute(
         "CREATE TEMP TABLE shared AS"
@@ -303,6 +318,34 @@ def _movers(
             path = path_under("", saved.path, saved.member)
             kernel = saved.summary._replace(code_object=texts.setdefault(path, path))
             found[build].append(Mover(library, place, kernel))
+    return found
+
+
+def _within_steps(
+    connection: duckdb.DuckDBPyConnection, pairs: Sequence[tuple[str, str]]
+) -> list[int]:
+    """For each pair of builds the number of kernels of one library, target and symbol that moved
+    within the steps of the hardware alone: as many as agree in all that affects, less those that
+    agree in all numbers. It does not depend on the other builds."""
+    connection.execute(
+        "CREATE TEMP TABLE moving AS SELECT affecting, whole, Build, n FROM contents"
+        " WHERE whole NOT IN (SELECT whole FROM contents GROUP BY whole"
+        f" HAVING count(*) = {len({name for pair in pairs for name in pair})}"
+        " AND min(n) = max(n))"
+    )
+    values = ", ".join(
+        f"({number}, {quoted(old)}, {quoted(new)})" for number, (old, new) in enumerate(pairs)
+    )
+    found = [0] * len(pairs)
+    for column, sign in (("affecting", 1), ("whole", -1)):
+        query = (
+            f"WITH sums AS (SELECT {column} AS h, Build, sum(n) AS n FROM moving GROUP BY ALL)"
+            f" SELECT p.number, sum(least(a.n, b.n))::BIGINT FROM (VALUES {values})"
+            " p(number, old, new) JOIN sums a ON a.Build = p.old"
+            " JOIN sums b ON b.Build = p.new AND b.h = a.h GROUP BY p.number"
+        )
+        for number, count in connection.execute(query).fetchall():
+            found[number] += sign * count
     return found
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
+from kernelinfo.kernel.library import library_of
 
 
 class Mover(NamedTuple):
@@ -47,10 +48,12 @@ class NightStep(NamedTuple):
     comparison: Comparison
     recompiled: tuple[Recompiled, ...]  # most libraries first
     libraries: int  # number of libraries of both builds
+    within_steps: int  # number of all kernels that moved within the steps of the hardware alone
 
 
-def compared(old: Night, new: Night) -> NightStep:
-    """The step between two builds.
+def compared(old: Night, new: Night, within_steps: int) -> NightStep:
+    """The step between two builds, in which `within_steps` kernels of one name in both moved within
+    the steps of the hardware alone.
 
     Kernels pair within their library: first those of one name and place. A library of only one of
     the builds may have another name in the other one, so such libraries are compared together.
@@ -65,13 +68,14 @@ def compared(old: Night, new: Night) -> NightStep:
             for side, night in ((ours, old), (theirs, new))
         )
         found.append((compare(before, after), before, after))
+    pairs = tuple(
+        Pair(shown[id(pair.old)], shown[id(pair.new)], pair.match)
+        for comparison, *_ in found
+        for pair in comparison.pairs
+    )
     return NightStep(
         Comparison(
-            pairs=tuple(
-                Pair(shown[id(pair.old)], shown[id(pair.new)], pair.match)
-                for comparison, *_ in found
-                for pair in comparison.pairs
-            ),
+            pairs=pairs,
             gone=tuple(shown[id(one)] for comparison, *_ in found for one in comparison.gone),
             new=tuple(shown[id(one)] for comparison, *_ in found for one in comparison.new),
             old_compilers=old.all_compilers,
@@ -79,7 +83,25 @@ def compared(old: Night, new: Night) -> NightStep:
         ),
         _recompiled(old, new, both),
         len(both),
+        within_steps + renamed_within_steps(pairs),
     )
+
+
+def renamed_within_steps(pairs: Iterable[Pair]) -> int:
+    """Number of pairs of kernels of two names, libraries or targets that moved within the steps of
+    the hardware alone."""
+    renamed = (pair for pair in pairs if identity(pair.old) != identity(pair.new))
+    return sum(pair.effect == "moved" for pair in renamed)
+
+
+def identity(kernel: KernelSummary) -> tuple[str, str, str]:
+    """Library without version, target and symbol."""
+    return library(kernel), kernel.target, kernel.symbol
+
+
+def library(kernel: KernelSummary) -> str:
+    """The library of a kernel, without version."""
+    return library_of(kernel.code_object.partition(" › ")[0])
 
 
 def _by_library(night: Night, both: Set[str]) -> dict[str, list[Mover]]:

@@ -483,3 +483,56 @@ def test_text_keeps_to_the_width(width: int, tmp_path: Path) -> None:
     assert [line for line in out.splitlines() if len(line) > width] == []
     below = [line for line in out.splitlines() if line.strip() == "affected: 1 worse"]
     assert len(below) == 1, "what happened since the build before stands whole, below its row"
+
+
+def wandering(fleet: Path) -> Rows:
+    """Six builds in which kernels move within their steps; one is affected, one renamed. Adds the
+    rows of the last two as reports to compare."""
+    rows = kernels()
+    for number in range(6):
+        if number == 2:
+            rows[0] = worse(rows[0])
+        if number == 4:
+            name = {"Symbol": "_ZN2v24scanEPf", "Kernel_Name": "v2::scan(float*)"}
+            rows[1] = rows[1] | name | {"Code_Size": 4}
+        for place in range(2, 3 + 2 * number):
+            rows[place] = rows[place] | {"Code_Size": rows[place]["Code_Size"] + 4}
+        rows[0] = rows[0] | {"Code_Size": rows[0]["Code_Size"] + 4}
+        if number == 3:
+            rows[1] = rows[1] | {"Symbol": "_ZN2v14scanEPf", "Kernel_Name": "v1::scan(float*)"}
+        add(fleet, f"n{number}", rows)
+    return rows
+
+
+def test_the_count_of_a_pair_is_one_number_in_every_window(tmp_path: Path) -> None:
+    wandering(tmp_path / "fleet")
+    names = [f"n{number}" for number in range(6)]
+    counted: dict[tuple[str, ...], set[str]] = {}
+    for first in (0, 2, 4):
+        for last in {first + 1, 5}:
+            for more in ((), ("--moved",)) if first else ((),):
+                window = ",".join(names[first : last + 1])
+                found = document(tmp_path / "fleet", "--builds", window, *more)
+                for step in found["steps"]:
+                    pair = step["old"], step["new"]
+                    counted.setdefault(pair, set()).add(json.dumps(step["counts"]))
+                out, _, _ = run("trend", str(tmp_path / "fleet"), "--builds", window, *more)
+                whole = out.splitlines()[0].partition(" · affected")[2] or out.splitlines()[0]
+                counted.setdefault((names[first], names[last], "headline"), set()).add(
+                    whole.partition("within")[0]
+                )
+    assert {pair: len(found) for pair, found in counted.items()} == dict.fromkeys(counted, 1)
+    assert json.loads(counted["n4", "n5"].pop())["moved"] == 12
+
+
+def test_the_count_of_a_pair_is_that_of_diff(tmp_path: Path) -> None:
+    rows = kernels()
+    moved = [row | {"Code_Size": row["Code_Size"] + place % 3} for place, row in enumerate(rows)]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in moved))
+    for build, of in (("a", rows), ("b", moved), ("c", [worse(row) for row in moved])):
+        add(tmp_path / "fleet", build, of)
+    sides = (str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
+    compared = json.loads(run("diff", *sides, "--format", "json")[0])
+    number = sum(one["status"] == "moved" for one in compared["kernels"])
+    assert document(tmp_path / "fleet")["steps"][0]["counts"] == {"moved": number}

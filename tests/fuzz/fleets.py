@@ -75,7 +75,7 @@ def _value(text: str) -> object:
 
 
 def _show(nights: list[Night]) -> None:
-    steps = tuple(map(compared, nights, nights[1:]))
+    steps = tuple(map(compared, nights, nights[1:], [0] * len(nights)))
     totals = tuple(BuildTotals(night.name, 3, 1.0, 0, 0, 0, 0, 0) for night in nights)
     whole = Trend("fleet", totals, steps, tuple(histories(nights, steps)))
     for format in TREND_FORMATS:

@@ -160,15 +160,18 @@ def options_in_words(kernel: KernelSummary, but: Container[tuple[str, str]] = ()
     )
 
 
-def counts(found: Sequence[ChangedKernel]) -> dict[Status, int]:
-    """Status → number of rows; only statuses that occur."""
+def counts(found: Sequence[ChangedKernel], moved: int | None = None) -> dict[Status, int]:
+    """Status → number of rows; only statuses that occur. `moved` is the number of that status if
+    not all of its rows are `found`."""
     counted = Counter(row.status for row in found)
+    if moved is not None:
+        counted["moved"] = moved
     return {status: counted[status] for status in _ORDER if counted[status]}
 
 
-def headline(found: Sequence[ChangedKernel]) -> str:
+def headline(found: Sequence[ChangedKernel], moved: int | None = None) -> str:
     """The counts: `affected: 2 worse, 1 better · 1 gone · 12 moved within their steps`."""
-    counted = counts(found)
+    counted = counts(found, moved)
     words = {"moved": "moved within their steps", "renamed": "only renamed"}
     affected = [f"{counted[one]} {one}" for one in AFFECTED if one in counted]
     rest = [f"{n} {words.get(one, one)}" for one, n in counted.items() if one not in AFFECTED]

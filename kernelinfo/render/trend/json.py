@@ -29,7 +29,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
             {
                 "old": old.name,
                 "new": new.name,
-                "counts": diff.counts(diff.rows(step.comparison)),
+                "counts": diff.counts(diff.rows(step.comparison), step.within_steps),
                 "compilers": compilers(step.comparison),
                 "libraries": step.libraries,
                 "recompiled": as_json(step.recompiled),

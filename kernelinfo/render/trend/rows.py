@@ -103,7 +103,8 @@ def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
     first, last = trend.builds[0].name, trend.builds[-1].name
     if first == last:
         return f"1 build, {first}: the first, nothing to compare it with yet"
-    moved = diff.headline([one.row for one in found if one.row.status != "same"])
+    listed = [one.row for one in found if one.row.status != "same"]
+    moved = diff.headline(listed, trend.within_steps)
     if back := sum(one.row.status == "same" for one in found):
         moved += f" · {back} as before again"
     return f"{counted(len(trend.builds), 'build')}, {first} → {last} · {moved}"
@@ -111,7 +112,8 @@ def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
 
 def step_in_words(of: NightStep) -> str:
     """A step between two builds in words: `affected: 1 worse · gfx90a:xnack+ → gfx90a`."""
-    parts = (diff.headline(diff.rows(of.comparison)), diff.retargeted(of.comparison))
+    counted = diff.headline(diff.rows(of.comparison), of.within_steps)
+    parts = (counted, diff.retargeted(of.comparison))
     return " · ".join(filter(None, parts))
 
 
