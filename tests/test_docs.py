@@ -79,10 +79,10 @@ def rewritten(text: str) -> str:
 
 
 def test_a_report_enters_few_modules() -> None:
-    """Who follows a small text from `__main__` to its row reads at most 47 files."""
+    """Who follows a small text from `__main__` to its row reads at most 48 files."""
     count = re.search(r"(\d+) modules are entered", walk())
     assert count
-    assert int(count[1]) <= 47
+    assert int(count[1]) <= 48
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -419,7 +419,8 @@ def modules(
         else:
             from kernelinfo.reading import assembly
 
-            yield from assembly.read(text_of(blob.data), arch=arch, budget=blob.kernels)
+            text = assembly.assembly_text(blob.data)
+            yield from assembly.read(text, arch=arch, budget=blob.kernels)
     except ReadError as error:
         yield problem(blob, str(error))
     except Exception as error:

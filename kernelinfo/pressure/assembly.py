@@ -11,14 +11,19 @@ from functools import cached_property, partial
 from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.disassembly import decoded
 from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.instructions import UNRESOLVED
 from kernelinfo.pressure.listing import Listing, read_listing
-from kernelinfo.pressure.registers import EVERY, from_directives
+from kernelinfo.pressure.registers import EVERY, SETTING_UP, from_directives
+from kernelinfo.reading.assembly.comments import without_comments
 from kernelinfo.reading.assembly.debug_entries import DEBUG_INFO, read_units
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved
+from kernelinfo.reading.assembly.directives import read_block
+from kernelinfo.reading.assembly.expansion import Expansion, read_expansion
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     SourceFiles,
     described_kernel,
+    is_directive,
     label_offset,
     marks,
 )
@@ -27,21 +32,19 @@ from kernelinfo.reading.debug_entries import DebugUnit
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
 _DESCRIPTOR = re.compile(rb"\.amdhsa_kernel[ \t]++([^\n]*+)")
-_CODE_T = b".amd_kernel_code_t"
 _CALLS = "calls"
 _CALLED = re.compile(r"(?<![\w.$])([\w.$]++)@(?:rel32|gotpcrel32)@lo")
 """Symbol whose address an instruction takes: a function or a variable."""
 _MOST_CALLEES = 8
 _FUNCTION = re.compile(rb"^[ \t]*+\.type[ \t]+([\w.$]+),@function[^\n]*\n(?=\1:)", re.MULTILINE)
 _NEAR = 1 << 12  # most bytes between a kernel's label and its amd_kernel_code_t
-_MOST_DESCRIPTOR = 1 << 14  # bytes of its text
 
 
 class AssemblyText:
     """An assembly text, from which functions are read one at a time."""
 
     def __init__(self, data: bytes | memoryview) -> None:
-        self._text = searchable(data)
+        self._text = without_comments(searchable(data))
         self._files_read = 0, SourceFiles()
         """Number of `.file` directives read, and the files that they name."""
         self._units: tuple[int, list[DebugUnit]] = -1, []
@@ -57,7 +60,10 @@ class AssemblyText:
         if _CALLS in listing.reasons:
             callees = (self._peak(name) for name in _callees(listing))
             listing = listing._replace(reasons=(*listing.reasons, *filter(None, callees)))
-        return LiveFunction(listing, from_directives(self._descriptor(symbol, start)))
+        stated = self._set_up(symbol, start)
+        if stated and None in stated.values():
+            listing = listing._replace(reasons=(*listing.reasons, UNRESOLVED))
+        return LiveFunction(listing, from_directives(stated) if stated is not None else EVERY)
 
     def listing(self, symbol: str, line: int, target: Target | None = None) -> Listing:
         """The instructions of the function whose label is on a 1-based line.
@@ -69,9 +75,21 @@ class AssemblyText:
         return self._listing(symbol, start, line, self._files_before(start))
 
     def _listing(self, symbol: str, start: int, line: int, files: SourceFiles) -> Listing:
-        lines, kernels = self._lines(symbol, start), self._described
-        disassemble = partial(decoded, target=self._target)
-        return read_listing(lines, line, files, self.value, symbol, disassemble, kernels)
+        return read_listing(
+            self._lines(symbol, start),
+            line,
+            files,
+            self.value,
+            symbol,
+            partial(decoded, target=self._target),
+            self._described,
+            self._expansion.macros,
+            self._expansion.before(start),
+        )
+
+    @cached_property
+    def _expansion(self) -> Expansion:
+        return read_expansion(self._text)
 
     def _peak(self, name: str) -> str:
         """The peak of a called function in words; empty if the text does not define it."""
@@ -142,23 +160,35 @@ class AssemblyText:
         """Name of a kernel → offsets of its descriptors."""
         found: dict[str, list[int]] = defaultdict(list)
         for directive in _DESCRIPTOR.finditer(self._text):
-            found[described_kernel(directive[1])].append(directive.start())
+            if is_directive(self._text, directive.start()):
+                found[described_kernel(directive[1])].append(directive.start())
         return found
 
-    def _descriptor(self, symbol: str, start: int) -> str:
-        """The directives that set up a kernel's registers; empty if it has none."""
+    def _set_up(self, symbol: str, start: int) -> dict[str, int | None] | None:
+        """Values in a kernel's descriptor that say which registers are set at its entry.
+
+        A value is None if it cannot be evaluated. None without a descriptor.
+        """
+        kind = "amdhsa_kernel"
         if offsets := self._described.get(symbol):
             offset = next((one for one in offsets if one >= start), offsets[0])
         else:
-            offset = self._text.find(_CODE_T, start, start + _NEAR)
+            kind = "amd_kernel_code_t"
+            offset = self._text.find(b"." + kind.encode(), start, start + _NEAR)
         if offset < 0:
-            return ""
-        block = self._text[offset : offset + _MOST_DESCRIPTOR]
-        return decode(re.split(rb"\.end_amd", block)[0])
+            return None
+        block, _ = read_block(self._text, offset, kind)
+        line, fields = self._line_numbers.number(offset), block.by_field
+        return {
+            name: self.value(fields[name].value, line + fields[name].line)
+            for name in SETTING_UP
+            if name in fields
+        }
 
     def value(self, expression: str, line: int) -> int | None:
         """The value of an expression on a 1-based line; None if it cannot be evaluated."""
-        value = self._values.value(expression, line)
+        plain = number(expression)
+        value = self._values.value(expression, line) if plain is None else plain
         return None if isinstance(value, Unresolved) else value
 
     @cached_property
@@ -172,6 +202,10 @@ class AssemblyText:
                 read = definitions.add_sets(self._text, offset, lines)
             elif kind == ASSIGNMENT:
                 definitions.add_assignment(self._text, offset, lines)
+        if self._expansion.any_symbol:
+            definitions.clear()
+        for name in self._expansion.symbols:
+            definitions.pop(name, None)
         return Evaluator(definitions, None)
 
 

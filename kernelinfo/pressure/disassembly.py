@@ -7,20 +7,32 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import count, product
 from subprocess import DEVNULL, PIPE
 from typing import IO, NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import Target
 from kernelinfo.pressure.code_file import MachineCode, code_file
+from kernelinfo.pressure.data_directives import DataInstruction
 from kernelinfo.pressure.disassemblers import programs, version
 from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect
-from kernelinfo.pressure.listing import Instruction, Listing, known_effect, listing_of
+from kernelinfo.pressure.listing import (
+    Instruction,
+    Listing,
+    known_effect,
+    listing_of,
+)
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 
 _FLAGS = ("-d", "-z", "--no-show-raw-insn", "--no-leading-addr")
+_TRUE16 = ("gfx11", "gfx12", "gfx13")
+"""Begins of names of processors whose instructions name halves of VGPRs (LLVM AMDGPU.td,
+FeatureTrue16BitInsts)."""
+_INVALID = "/*Invalid register"
+"""Begin of llvm-objdump's comment on a register that no instruction can have there."""
 _SECTION = re.compile(rb"Disassembly of section \.f(\d+):")
 _WORDS = re.compile(rb"([0-9A-F]{8,16}): ([0-9A-F ]+)")
 _BRANCH = re.compile(r"^((?:s_c?branch|s_subvector_loop)\w*+ (?:.*[ ,])?)-?(?:0x[0-9a-f]+|\d+)$")
@@ -43,6 +55,15 @@ class Processor(NamedTuple):
     name: str
     llvm: int
     """First LLVM version that knows it; 0 if every usable version does."""
+
+    @property
+    def ways(self) -> tuple[tuple[str, ...], ...]:
+        """Flags of each way to decode its code, the better first.
+
+        Without the feature llvm-objdump takes the high half of a VGPR for another register. An old
+        version knows fewer instructions with it.
+        """
+        return (("--mattr=+real-true16",), ()) if self.name.startswith(_TRUE16) else ((),)
 
 
 class Disassembled(NamedTuple):
@@ -85,18 +106,22 @@ def _batches(codes: Iterable[MachineCode]) -> Iterator[list[MachineCode]]:
         yield batch
 
 
-def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[str] | None]:
+def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[DataInstruction] | None]:
     """The instructions in each chunk of data; None if no disassembler decodes the chunk, or the
     target is not known."""
     codes = [MachineCode(str(number), 0, data) for number, data in enumerate(chunks)]
-    found: list[list[str] | None] = [None] * len(codes)
+    found: list[list[DataInstruction] | None] = [None] * len(codes)
     if target is None:
         return found
     processor = Processor(target.elf_mach, target.name, target.llvm)
     try:
         for code, instructions in _instructions(codes, processor):
             if not any(map(_is_undecoded, instructions)):
-                found[int(code.name)] = [one.text for one in instructions]
+                at = {one.address: index for index, one in enumerate(instructions)}
+                at[len(code.data)] = len(instructions)
+                found[int(code.name)] = [
+                    DataInstruction(one.text, at.get(_target(one))) for one in instructions
+                ]
     except ReadError:
         pass  # no disassembler
     return found
@@ -116,9 +141,9 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
         return
     best: dict[MachineCode, list[Disassembled]] = {}
     tried = []
-    for program in programs():
+    for program, flags in product(programs(), processor.ways):
         tried.append(program)
-        for code, instructions in _disassembled(program, pending, processor.mach):
+        for code, instructions in _disassembled([program, *flags], pending, processor.mach):
             if not any(map(_is_undecoded, instructions)):
                 best.pop(code, None)
                 yield code, instructions
@@ -146,21 +171,24 @@ def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> R
 
 
 def _is_undecoded(one: Disassembled) -> bool:
-    return not one.text or one.text[0] == "." or one.text == "v_illegal"
+    text = one.text
+    return not text or text[0] == "." or text == "v_illegal" or _INVALID in text
 
 
 def _undecoded(instructions: Sequence[Disassembled]) -> int:
     return sum(map(_is_undecoded, instructions))
 
 
-def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iterator[_Disassembly]:
+def _disassembled(
+    command: Sequence[str], codes: Sequence[MachineCode], mach: int
+) -> Iterator[_Disassembly]:
     """Functions that a program prints whole, one at a time; none if it fails."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
         file.write(code_file(codes, mach))
         file.flush()
-        command = [program, *_FLAGS, file.name]
+        whole = [*command, *_FLAGS, file.name]
         try:
-            process = subprocess.Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL)
+            process = subprocess.Popen(whole, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL)
         except OSError:  # not a program for this machine
             return
         with process:
@@ -169,8 +197,8 @@ def _disassembled(program: str, codes: Sequence[MachineCode], mach: int) -> Iter
                 sections = _sections(process.stdout)
                 while found := _next(sections, process):
                     number, instructions = found
-                    if number < len(codes) and (whole := _whole(instructions, codes[number])):
-                        yield codes[number], whole
+                    if number < len(codes) and (read := _whole(instructions, codes[number])):
+                        yield codes[number], read
             except BaseException:
                 process.kill()
                 raise
@@ -230,7 +258,9 @@ def _listing(instructions: Sequence[Disassembled], symbols: Mapping[int, str]) -
     """
     at = {one.address: index for index, one in enumerate(instructions)}
     targets = {one.address: to for one in instructions if (to := _target(one)) in at}
-    names = {to: f"L{number}" for number, to in enumerate(sorted(set(targets.values())))}
+    taken = set(symbols.values())
+    unused = (name for number in count() if (name := f"L{number}") not in taken)
+    names = dict(zip(sorted(set(targets.values())), unused, strict=False))
     names.update((address, name) for address, name in symbols.items() if address in at)
     found = []
     for one in instructions:

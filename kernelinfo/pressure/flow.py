@@ -15,7 +15,7 @@ from kernelinfo.pressure.instructions import InstructionEffect
 from kernelinfo.pressure.listing import ENDS, Instruction, Listing, number
 
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
-_INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc")
+_INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc", "s_rfe")
 _LONG = re.compile(r"\(?([\w.$@]+)-\.?L?post_(?:getpc|addpc)\d*", re.IGNORECASE)
 _EXEC = ("exec", "exec_lo", "exec_hi")
 _NONE = -1
@@ -115,7 +115,8 @@ def _target(
     branch = listing.instructions[index].effect
     if branch.mnemonic.startswith(_INDIRECT):
         label = _long_branch(listing.instructions, index)
-        if not label and "s[30:31]" not in branch.operands:
+        returns = "s[30:31]" in branch.operands and not branch.mnemonic.startswith("s_rfe")
+        if not label and not returns:
             reasons["indirect branch"] = None
         if not label:
             return _NONE

@@ -14,7 +14,7 @@ from itertools import accumulate
 from kernelinfo.pressure.flow import read_flow
 from kernelinfo.pressure.graph import Graph
 from kernelinfo.pressure.high_vgprs import with_high_vgprs
-from kernelinfo.pressure.listing import IMPLICIT_DEF, UNKNOWN, Listing
+from kernelinfo.pressure.listing import ENDS, IMPLICIT_DEF, RUNS_ON, UNKNOWN, Listing
 from kernelinfo.pressure.liveness import BlockEffects, may_be_written, needed_from
 from kernelinfo.pressure.loops import Loop, Loops
 from kernelinfo.pressure.nouns import CodeLocation, Region
@@ -22,6 +22,7 @@ from kernelinfo.pressure.registers import NO_REGISTERS, Counts, count, union
 
 _TANGLED = "tangled branches"
 """Reason for inexact results: values were followed for `MOST_VISITS` and not to their end."""
+_OFF_ITS_END = "its code runs off its end"
 _MOST_NAMED = 5  # unknown instructions
 _MOST_KNOWN = 1 << 12  # pairs of register sets, 600 bytes each; a loop repeats few
 
@@ -55,8 +56,18 @@ class LiveFunction:
         self.needed, is_settled = needed_from(self.graph, self._effects)
         """Registers that each block or a later one may read before writing them."""
         tangled = () if is_settled else (_TANGLED,)
-        self.reasons = _in_short((*listing.reasons, *reasons, *tangled))
+        is_told = any(reason.startswith(RUNS_ON) for reason in listing.reasons)
+        beyond = (_OFF_ITS_END,) if self._runs_off_its_end() and not is_told else ()
+        self.reasons = _in_short((*listing.reasons, *reasons, *beyond, *tangled))
         """Reasons why the live registers are a lower bound; empty if they are exact."""
+
+    def _runs_off_its_end(self) -> bool:
+        """True if the last instruction may be followed by another one."""
+        if not self.code:
+            return False
+        last = self.code[-1]
+        ends = self.instructions[last].effect.mnemonic.startswith(ENDS)
+        return not ends and self.graph.is_reached(self.block_of(last))
 
     def _block_effects(self) -> BlockEffects:
         """Registers that each block reads first, writes, and writes with a defined value."""

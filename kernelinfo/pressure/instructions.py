@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 from kernelinfo.pressure import rules
 from kernelinfo.pressure.classes import InstructionClass, class_of
 from kernelinfo.pressure.registers import named
+from kernelinfo.reading.data import integer
 
 ExecChange = Literal["narrows", "widens", "both"]
 
@@ -19,11 +20,16 @@ _UNRESOLVED = re.compile(r"(?<![\w.$@])[vas]\[[\d:\s]*+(?:\[|[^\d:\s\[\]][^\[\]]
 
 UNDECODED = "undecoded words"
 """Reason for inexact results: no disassembler decoded some machine code or data words."""
+UNRESOLVED = "registers named by unknown symbols"
 _INEXACT = ("indexed registers", UNDECODED, "calls")
 _INEXACT_MNEMONIC = re.compile(
     r"([vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on)|(v_illegal)|(s_swappc_b64|s_swap_pc_i64|s_call_[bi]64)"
 )
 """A group for each reason why the text does not name all registers."""
+_HWREG = re.compile(r"hwreg\((\w+)(?:,(\d{1,2}),(\d{1,2}))?\)")
+_MODE_NAMES = ("HW_REG_MODE", "1")
+_INDEX_BIT = 27
+"""Bit of MODE that turns VGPR indexing on (Vega ISA, "VGPR Indexing"; GFX8 and GFX9)."""
 
 _EXEC_CHANGES: tuple[tuple[ExecChange, bool, re.Pattern[str]], ...] = (
     ("narrows", False, re.compile(r"s_and_saveexec_b(?:32|64)|v_cmpx_.*")),
@@ -112,8 +118,28 @@ def _single(text: str) -> InstructionEffect:
         named(reads),
         class_of(taken, encoding),
         _exec_change(taken.mnemonic, taken.operands[0] in _EXEC),
-        _INEXACT[(inexact.lastindex or 1) - 1] if inexact else _unresolved(text, taken.operands),
+        _INEXACT[(inexact.lastindex or 1) - 1]
+        if inexact
+        else _INEXACT[0]
+        if taken.mnemonic.startswith("s_setreg") and _may_index(taken)
+        else _unresolved(text, taken.operands),
     )
+
+
+def _may_index(setreg: rules.Operation) -> bool:
+    """True if an `s_setreg` may turn VGPR indexing on."""
+    register = _HWREG.fullmatch(setreg.operands[0])
+    if register is None:
+        return bool(setreg.operands[0])
+    first = integer(register[2] or "0")
+    is_covered = first <= _INDEX_BIT < first + integer(register[3] or "32")
+    if register[1] not in _MODE_NAMES or not is_covered:
+        return False
+    try:
+        value = integer(setreg.operands[-1], 0)
+    except ValueError:
+        return True
+    return bool(value >> _INDEX_BIT - first & 1)
 
 
 def operation(text: str) -> tuple[rules.Operation, str]:
@@ -163,4 +189,4 @@ def _exec_change(mnemonic: str, writes_exec: bool) -> ExecChange | None:
 
 def _unresolved(text: str, operands: tuple[str, ...]) -> str | None:
     unresolved = "[" in text and any(map(_UNRESOLVED.search, operands))
-    return "registers named by unknown symbols" if unresolved else None
+    return UNRESOLVED if unresolved else None

@@ -11,15 +11,12 @@ from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.counting import counted
 from kernelinfo.pressure.disassembly import NoDisassembler, listings
-from kernelinfo.pressure.listing import Listing
+from kernelinfo.pressure.listing import Listing, is_whole
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.options import CountsAndRemarks
-
-_ONLY_REGISTERS = ("calls", "indexed registers", "registers named by unknown symbols")
-"""Reasons for inexact registers. All instructions are known nevertheless."""
 
 
 def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CountsAndRemarks:
@@ -31,7 +28,7 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CountsAndRemark
     remarks: list[Problem | Note] = []
     try:
         for kernel, listing in _listings(blob, kernels):
-            unknown = [one for one in listing.reasons if one not in _ONLY_REGISTERS]
+            unknown = [reason for reason in listing.reasons if not is_whole([reason])]
             if listing.instructions and not unknown:
                 found[kernel.symbol, kernel.line] = counted(listing.instructions)
             elif unknown:

@@ -6,8 +6,18 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
+from kernelinfo.kernel import counted
+from kernelinfo.pressure.data_directives import (
+    ALIGNED,
+    DATA,
+    FILLS,
+    WITHOUT_CODE,
+    Decode,
+    data_bytes,
+)
 from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, branch_effect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
+from kernelinfo.reading.assembly.comments import code_of
 from kernelinfo.reading.assembly.scan import SourceFiles
 from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import SourceLine
@@ -15,17 +25,17 @@ from kernelinfo.reading.facts import SourceLine
 Resolve = Callable[[str, int], int | None]
 """Value of an expression on a 1-based line; None if it cannot be evaluated."""
 
-Decode = Callable[[Sequence[bytes]], list[list[str] | None]]
-"""The instructions in each chunk of data; None if a chunk cannot be decoded."""
 
 IMPLICIT_DEF, KILL = "implicit-def", "kill"
 """Mnemonics of LLVM's comments that define or end values and emit no code."""
 
-# An unclosed comment takes the rest of its line.
-_ENCLOSED = r"/\*(?:[^*]|\*(?!/))*+(?:\*/|$)"
 UNKNOWN = "unknown instruction"
-_COMMENT = re.compile(rf"{_ENCLOSED}|(?:;|//).*")
-_CODE_COMMENT = re.compile(rf"(v(?:\d+|\[\d+:\d+\])\s*/\*v[^*]*\*/)|{_ENCLOSED}|(?:;|//).*")
+RUNS_ON = "its code runs on into "
+ONLY_ASSEMBLED = "that only an assembler reads"
+_WAY_OUT = "give the object assembled from this text"
+_NOT_WHOLE = (ONLY_ASSEMBLED, UNDECODED, UNKNOWN, RUNS_ON, "half an instruction")
+"""Parts of the reasons for code that was not read whole."""
+_MOST_NAMED = 5  # words of lines that were not read
 _LABEL = re.compile(r'\s*+(?:"((?:\\.|[^"\\])*+)"|<(\w++)>|([\w.$@]++)):(?=\s|$)')
 _FACT = re.compile(r"(DEBUG_VALUE|implicit-def|kill): |-byte Folded (Spill|Reload)")
 # LLVM AsmPrinter.cpp emitKill: each register of a `kill:` is defined or killed.
@@ -36,24 +46,14 @@ _OWN_LABEL = re.compile(r"\.L(?:(func_end\d*)|(?:tmp|func_begin)\d+)$")
 """A label that LLVM sets at the end of a function, or for debug information."""
 _NEXT_FUNCTION = re.compile(r"\.type\s++(.+),\s*+[@%]function")
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]{1,8}|0|[1-9][0-9]{0,8})", re.IGNORECASE | re.ASCII)
-_CONDITIONAL = re.compile(r"\.(?:if|else|rept|irpc?)\b")
+_EXPANDED = re.compile(r"\.(?:if\w*|else\w*|rept?|irpc?|include)\b")
 _ASSIGNMENT = re.compile(r"[\w.$]+\s*=(?!=)")
 _MNEMONIC = re.compile(
     r"(?:s|v|ds|lds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w+|exp(?:ort)?\b"
 )
-_DATA = re.compile(
-    r"\.(?:[248]?byte|short|value|long|int|quad|octa|d?word|hword|single|float|double|ascii|asciz|"
-    r"string\d*|fill|zero|space|skip|org|nops|inst|dcb?|ds|[us]leb128|incbin)\b"
-)
-"""Data directives, and `.org`."""
 _CODE_SECTION = re.compile(r"\.(?:push)?section\s+\"?\.text|\.(?:text|previous|popsection)\b")
 _OTHER_SECTION = re.compile(r"\.(?:(?:push)?section|data|rodata|bss)\b")
-_NUMBERS = re.compile(r"\.(byte|2byte|short|value|4byte|long|int|8byte|quad|octa)\b(.*)")
-_NUMBER_BYTES = {"byte": 1, "2byte": 2, "short": 2, "value": 2, "8byte": 8, "quad": 8, "octa": 16}
-"""Directive → bytes of each number; 4 for others (LLVM AsmParser::parseStatement)."""
-_PLAIN = re.compile(r"0x[0-9a-fA-F]{1,32}")
 _MOST_SHARED = 1 << 16  # texts of instructions
-_INCLUDED = "included text that is not read"
 _SYMBOLIC = re.compile(r"(?<![\w.$@])([vas])\[([^\[\]A-Za-z_]*+[A-Za-z_][^\[\]]*+)\]")
 _PADDING = {"s_nop", "s_code_end"}
 ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
@@ -93,11 +93,9 @@ class Listing(NamedTuple):
     reasons: tuple[str, ...]  # reasons why results may be inexact
 
 
-def without_comments(line: str) -> str:
-    """A line of assembly without comments, except those that name a register above v255."""
-    if "/*" not in line:
-        return _COMMENT.sub("", line) if ";" in line or "//" in line else line
-    return _CODE_COMMENT.sub(lambda match: match[1] or "", line)
+def is_whole(reasons: Iterable[str]) -> bool:
+    """False if a reason says that a part of the code was not read, so that counts are too low."""
+    return not any(part in reason for reason in reasons for part in _NOT_WHOLE)
 
 
 def read_listing(
@@ -108,15 +106,20 @@ def read_listing(
     name: str = "",
     decode: Decode = lambda chunks: [None] * len(chunks),
     kernels: Collection[str] = (),
+    macros: Collection[str] = (),
+    unread: Iterable[str] = (),
 ) -> Listing:
     """The listing of a function, from its label to its end.
 
     The label is on the first of `lines`, which has the 1-based number `first`. `files` are the
     source files named before it. `value` evaluates symbols in registers of hand-written code;
     `decode` disassembles data among the instructions. The label of another of the `kernels` also
-    ends the function.
+    ends the function. `macros` are not expanded; `unread` are directives before the function that
+    change its code. The text has no comments of `/* … */`.
     """
-    reader = _ListingReader(first, files, value, name, kernels)
+    reader = _ListingReader(first, files, value, name, kernels, macros)
+    for word in unread:
+        reader.leave_out(word)
     for line in lines:
         if not reader.take(line):
             break
@@ -145,13 +148,20 @@ class _ListingReader:
     """Reader of one function, line by line."""
 
     def __init__(
-        self, first: int, files: SourceFiles, value: Resolve, name: str, kernels: Collection[str]
+        self,
+        first: int,
+        files: SourceFiles,
+        value: Resolve,
+        name: str,
+        kernels: Collection[str],
+        macros: Collection[str],
     ) -> None:
         self._number = first - 1
         self._files = files
         self._value = value
         self._name = name
         self._kernels = kernels
+        self._macros = macros
         self._found: list[Instruction] = []
         self._known: dict[str, tuple[str, InstructionEffect]] = {}
         """Instruction → its text, one object for equal ones, and its effect."""
@@ -163,19 +173,25 @@ class _ListingReader:
         """Kind of the clause whose comment stands at its begin, and its instructions left."""
         self._skipped_until = ""
         """The directive that ends a part without code: a macro, an amd_kernel_code_t."""
+        self._macros_open = 0
+        self._unread_words: dict[str, int] = {}
+        """First word of the lines that were not read → their number."""
         self._in_code = True
         """False in another section."""
         self._data: dict[int, bytearray] = {}
         """Index of an instruction that stands for data → its bytes."""
         self._labelled = -1
-        """Index of the instruction after the last label."""
+        """Index of the instruction after the last label or alignment."""
         self._unread: int | None = None
         """Index of the instruction after the last data that was not read."""
 
     def take(self, line: str) -> bool:
         """Read one line; False if the function has ended."""
         self._number += 1
-        code = without_comments(line) if ";" in line or "/" in line else line
+        code = code_of(line) if ";" in line or "/" in line else line
+        if self._skipped_until:
+            self._skip(code.strip())
+            return True
         spill = self._fact(line, code) if ";" in line else None
         start = 0
         while ":" in code and (label := _LABEL.match(code, start)):
@@ -185,7 +201,7 @@ class _ListingReader:
                 return False
             if name in self._kernels and name != self._name:
                 if self._found and not self._found[-1].effect.mnemonic.startswith(ENDS):
-                    self._reasons[f"its code runs on into {name}"] = None
+                    self._reasons[RUNS_ON + name] = None
                 return False
             if not own:
                 self._labelled = len(self._found)
@@ -194,15 +210,33 @@ class _ListingReader:
         code = code[start:].strip()
         if not code:
             return True
-        if self._skipped_until:
-            if code.startswith(self._skipped_until):
-                self._skipped_until = ""
-            return True
-        if code[0] == ".":
+        if self._macros and (word := code.split(None, 1)[0]) in self._macros:
+            self.leave_out(word)
+        elif "=" in code and _ASSIGNMENT.match(code):
+            if code[0] == "." and code[1:2] in " \t=":  # the place of the next instruction
+                self._unread = len(self._found)
+        elif code[0] == ".":
             return self._directive(code)
-        if code != "..." and not ("=" in code and _ASSIGNMENT.match(code)):
+        else:
             self._take_instruction(code, spill)
         return True
+
+    def _skip(self, code: str) -> None:
+        """Note the begin or the end of a part without code, inside of one."""
+        if code.startswith(".macro"):
+            self._macros_open += 1
+        elif code.startswith(self._skipped_until):
+            self._macros_open -= 1
+            if self._macros_open <= 0:
+                self._skipped_until = ""
+
+    def leave_out(self, word: str) -> None:
+        """Note a line that is not read, by its first word."""
+        word = word[:40]
+        if word in self._unread_words or len(self._unread_words) < _MOST_NAMED:
+            self._unread_words[word] = self._unread_words.get(word, 0) + 1
+        else:
+            self._unread_words["…"] = self._unread_words.get("…", 0) + 1
 
     def _fact(self, line: str, code: str) -> Literal["Spill", "Reload"] | None:
         """Note the values in LLVM's comment. Returns `Spill` or `Reload` if the instruction is
@@ -234,26 +268,32 @@ class _ListingReader:
         elif code.startswith(".file"):
             self._files.take(code.encode())
         elif code.startswith(".macro"):
-            self._skipped_until = ".endm"
+            self._skipped_until, self._macros_open = ".endm", 1
         elif code.startswith(".amd_kernel_code_t"):
-            self._skipped_until = ".end_amd_kernel_code_t"
-        elif _CONDITIONAL.match(code):
-            self._reasons["text that is repeated or depends on a condition"] = None
-        elif code.startswith(".include"):
-            self._reasons[_INCLUDED] = None
+            self._skipped_until, self._macros_open = ".end_amd_kernel_code_t", 0
+        elif _EXPANDED.match(code):
+            self.leave_out(code.split(None, 1)[0])
         elif _CODE_SECTION.match(code):
             self._in_code = True
         elif _OTHER_SECTION.match(code):
             self._in_code = False
-        elif self._in_code and _DATA.match(code):
+        elif self._in_code and DATA.match(code):
             self._take_data(code)
         elif (other := _NEXT_FUNCTION.match(code)) and other[1].strip('" \t') != self._name:
             return False
+        elif aligned := ALIGNED.match(code):
+            self._labelled = len(self._found)
+            if aligned[1] and self._value(aligned[1], self._number) not in FILLS:
+                self._unread = self._labelled
+        elif not (_END.match(code) or DATA.match(code)):
+            word = code.split(None, 1)[0]
+            if not WITHOUT_CODE.fullmatch(word) and word != "...":
+                self.leave_out(word)
         return not (_END.match(code) and self._found)
 
     def _take_data(self, code: str) -> None:
         """Note a data directive. Consecutive directives make one instruction."""
-        found = _data_bytes(code, lambda written: self._value(written, self._number))
+        found = data_bytes(code, lambda written: self._value(written, self._number))
         if found is None:
             self._unread = len(self._found)
             return
@@ -284,7 +324,7 @@ class _ListingReader:
         if branch := branch_effect(code):
             return code, branch
         if not _MNEMONIC.match(code):
-            self._reasons[f"{UNKNOWN} {code.split(None, 1)[0][:40]}"] = None
+            self.leave_out(code.split(None, 1)[0])
             return None
         if "[" in code and _SYMBOLIC.search(code):  # whose value may change from line to line
             code = evaluated(code, self._number, self._value)
@@ -296,48 +336,47 @@ class _ListingReader:
 
     def listing(self, decode: Decode) -> Listing:
         """The listing, with data disassembled."""
-        instructions, at = self._with_data(decode)
-        labels = {name: at[index] for name, index in self._labels.items()}
+        instructions, at, labels = self._with_data(decode)
+        labels |= {name: at[index] for name, index in self._labels.items()}
+        if self._name and any(one.text.endswith(self._name) for one in instructions):
+            labels.setdefault(self._name, 0)  # a branch to the function's own label
         variables = [one._replace(first=at[one.first]) for one in self._variables]
         ends = bool(instructions) and instructions[-1].effect.mnemonic.startswith(ENDS)
         if self._unread is not None and not (ends and self._unread == len(self._found)):
             self._reasons[UNDECODED] = None
+        if self._unread_words:
+            lines = counted(sum(self._unread_words.values()), "line")
+            words = ", ".join(self._unread_words)
+            why = f"{lines} {ONLY_ASSEMBLED} ({words}): {_WAY_OUT}"
+            self._reasons = {why: None, **self._reasons}
         return listing_of(instructions, labels, variables, self._reasons)
 
-    def _with_data(self, decode: Decode) -> tuple[list[Instruction], Sequence[int]]:
-        """Instructions with data disassembled, and the new index of each old instruction."""
+    def _with_data(self, decode: Decode) -> tuple[list[Instruction], Sequence[int], dict[str, int]]:
+        """Instructions with data disassembled, the new index of each old instruction, and labels
+        of the instructions that branches in the data lead to."""
         if not self._data:
-            return self._found, range(len(self._found) + 1)
+            return self._found, range(len(self._found) + 1), {}
         chunks = [bytes(data) for data in self._data.values()]
         texts_at = dict(zip(self._data, decode(chunks), strict=True))
-        found, at = list[Instruction](), list[int]()
+        found, at, labels = list[Instruction](), list[int](), dict[str, int]()
         for index, one in enumerate(self._found):
-            at.append(len(found))
+            start = len(found)
+            at.append(start)
             texts = texts_at.get(index)
             if texts is None:
                 found.append(one)
-            else:
-                found += [one._replace(text=text, effect=known_effect(text)) for text in texts]
-        return found, [*at, len(found)]
-
-
-def _data_bytes(directive: str, value: Callable[[str], int | None]) -> bytes | None:
-    """The bytes of a directive; None if one of its values is not a known whole number.
-
-    `value` evaluates an expression.
-    """
-    found = _NUMBERS.fullmatch(directive)
-    if found is None:
-        return None
-    size = _NUMBER_BYTES.get(found[1], 4)
-    encoded = bytearray()
-    for written in map(str.strip, found[2].split(",")):
-        # An expression has 64 bits, a plain number may have more.
-        number = integer(written, 16) if _PLAIN.fullmatch(written) else value(written)
-        if number is None:
-            return None
-        encoded += (number % (1 << 8 * size)).to_bytes(size, "little")
-    return bytes(encoded)
+                continue
+            for text, to in texts:
+                if to is None and text.startswith(("s_branch", "s_cbranch")):
+                    self._reasons[f"a branch out of data words: {_WAY_OUT}"] = None
+                elif to is not None:
+                    label = f".Lword{start + to}"
+                    while label in self._labels:
+                        label += "_"
+                    labels[label] = start + to
+                    text = f"{text.split(None, 1)[0]} {label}"
+                found.append(one._replace(text=text, effect=known_effect(text)))
+        return found, [*at, len(found)], labels
 
 
 def known_effect(text: str) -> InstructionEffect:

@@ -6,7 +6,7 @@ The two bits of a VGPR are adjacent, so kernels with few registers have short in
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache, reduce
 from operator import or_
 from struct import unpack_from
@@ -166,26 +166,26 @@ _USER = {
 }
 """Directive → SGPRs that it takes if it is 1."""
 _SYSTEM = 5  # one each: workgroup ids x, y and z, workgroup information, scratch offset
-_STATED = re.compile(
-    r"(?<![\w.])(?:\.amdhsa_|enable_)?(user_sgpr_\w++|(?:system_)?vgpr_workitem_id)"
-    r"(?:\s*+=\s*+|\s++)(\d{1,3})\b"
-)
+_PRELOADED, _COUNT = "user_sgpr_kernarg_preload_length", "user_sgpr_count"
+_WORKITEM_IDS = ("system_vgpr_workitem_id", "enable_vgpr_workitem_id")
+SETTING_UP = (*_USER, _PRELOADED, _COUNT, *_WORKITEM_IDS)
+"""Fields of `.amdhsa_kernel` and `.amd_kernel_code_t` that say which registers are set."""
 
 
-def from_directives(block: str) -> int:
-    """Registers set at kernel entry, by the text of `.amdhsa_kernel` or `.amd_kernel_code_t`.
+def from_directives(stated: Mapping[str, int | None]) -> int:
+    """Registers set at kernel entry, by the fields of `.amdhsa_kernel` or `.amd_kernel_code_t`.
 
-    All system SGPRs count as enabled. Returns `EVERY` if the text states no user SGPR.
+    A field that is left out is 0; without a count, the named user SGPRs are counted (LLVM
+    AMDGPUAsmParser::ParseDirectiveAMDHSAKernel). All system SGPRs count as enabled. Returns `EVERY`
+    if a value is None, which means unknown.
     """
-    stated = {
-        name.removeprefix("system_"): integer(value) for name, value in _STATED.findall(block)
-    }
-    if not any(name.startswith("user_sgpr") for name in stated):
+    fields = {name: stated[name] for name in SETTING_UP if name in stated}
+    known = {name: value for name, value in fields.items() if value is not None}
+    if known != fields:
         return EVERY
-    named = sum(size for name, size in _USER.items() if stated.get(name))
-    preloaded = stated.get("user_sgpr_kernarg_preload_length", 0)
-    user_sgprs = stated.get("user_sgpr_count", named + preloaded)
-    return _set_up(user_sgprs, stated.get("vgpr_workitem_id", 0))
+    named = sum(size for name, size in _USER.items() if known.get(name))
+    user_sgprs = known.get(_COUNT, named + known.get(_PRELOADED, 0))
+    return _set_up(user_sgprs, max(known.get(name, 0) for name in _WORKITEM_IDS))
 
 
 def from_descriptor(raw: bytes) -> int:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly import metadata_yaml
+from kernelinfo.reading.assembly.comments import assembly_text
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
-from kernelinfo.reading.data import Data, Text, decode, find_all, text_of
+from kernelinfo.reading.data import Data, Text, decode, find_all
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.metadata import kernel_symbol
 
@@ -53,7 +54,7 @@ def arguments_of(blob: Blob) -> Arguments:
     if blob.kind == "code-object":
         kernels = _in_code_object(blob.data)
     else:
-        kernels = _in_assembly(text_of(blob.data))
+        kernels = _in_assembly(assembly_text(blob.data))
     return {kernel_symbol(k.get(".symbol"), k.get(".name")): _arguments(k) for k in kernels}
 
 

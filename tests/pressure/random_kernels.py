@@ -10,8 +10,9 @@ _BEGIN = """\
 #define __shared__ __attribute__((shared))
 #define LAUNCH(n, w) __attribute__((amdgpu_flat_work_group_size(1, n), amdgpu_waves_per_eu(w)))
 typedef unsigned long long u64;
+typedef _Float16 half;
 """
-_TYPES = {"int": "i", "float": "f", "double": "d", "u64": "u"}
+_TYPES = {"int": "i", "float": "f", "double": "d", "u64": "u", "half": "h", "short": "s"}
 _INT = ("{0} + {1}", "{0} * {1}", "{0} ^ {1}", "{0} - {1}", "({0} >> 3) | ({1} << 5)")
 _REAL = ("{0} + {1}", "{0} * {1}", "{0} - {1}", "{0} * {1} + {0}", "({0} < {1} ? {0} : {1})")
 _COMPARISONS = ("<", ">", "==", "!=")
@@ -36,7 +37,7 @@ class _Kernel:
         ends = "".join(self.end(kind) for kind in _TYPES)
         return f"""
 __global__ void LAUNCH({bound}, {waves}) kernel{number}(
-    int *I, float *F, double *D, u64 *U, int n, int m) {{
+    int *I, float *F, double *D, u64 *U, half *H, short *S, int n, int m) {{
   __shared__ int L[{self.random.choice((64, 256))}];
   int t = __builtin_amdgcn_workitem_id_x(), g = __builtin_amdgcn_workgroup_id_x();
   {begins}
@@ -62,7 +63,7 @@ __global__ void LAUNCH({bound}, {waves}) kernel{number}(
         return self.random.choice(self.names[kind])
 
     def condition(self) -> str:
-        kind = self.random.choice(("int", "int", "float", "double", "u64"))
+        kind = self.random.choice(("int", "int", "float", "double", "u64", "half", "short"))
         compare = f"{self.value(kind)} {self.random.choice(_COMPARISONS)} {self.value(kind)}"
         return self.random.choice(
             (compare, compare, "n > m", "(t & 5) == 1", f"{compare} && t > m")
@@ -85,7 +86,7 @@ __global__ void LAUNCH({bound}, {waves}) kernel{number}(
 
     def assign(self, depth: int) -> list[str]:
         kind = self.random.choice(list(_TYPES))
-        form = self.random.choice(_INT if kind in ("int", "u64") else _REAL)
+        form = self.random.choice(_INT if kind in ("int", "u64", "short") else _REAL)
         return [f"{self.value(kind)} = {form.format(self.value(kind), self.value(kind))};"]
 
     def memory(self, depth: int) -> list[str]:

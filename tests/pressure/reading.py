@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.listing import read_listing
-from kernelinfo.pressure.registers import from_directives
+from kernelinfo.pressure.registers import EVERY, from_directives
+from kernelinfo.reading.assembly.comments import without_comments
+from kernelinfo.reading.assembly.directives import read_block
+from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import SourceFiles
 
 _DESCRIBED = re.compile(r"^\s*\.amdhsa_kernel (\S+)\n(.*?)\.end_amdhsa_kernel", re.M | re.S)
@@ -15,8 +18,10 @@ _DESCRIBED = re.compile(r"^\s*\.amdhsa_kernel (\S+)\n(.*?)\.end_amdhsa_kernel", 
 
 def function_of(text: str, name: str = "", entry: int | None = None) -> LiveFunction:
     """The function whose label is on the first line of `text`."""
-    lines = text.split("\n")
-    set_up = from_directives("") if entry is None else entry
+    names_registers = "/*v" in text
+    plain = text if names_registers else without_comments(text.encode()).decode()
+    lines = plain.split("\n")
+    set_up = EVERY if entry is None else entry
     return LiveFunction(read_listing(lines, 1, SourceFiles(), lambda *_: None, name), set_up)
 
 
@@ -29,4 +34,11 @@ def kernels_of(text: str) -> Iterator[tuple[str, LiveFunction]]:
         listing = read_listing(
             lines[first:], first + 1, SourceFiles(), lambda *_: None, described[1]
         )
-        yield described[1], LiveFunction(listing, from_directives(described[2]))
+        yield described[1], LiveFunction(listing, set_up_by(described[0]))
+
+
+def set_up_by(block: str) -> int:
+    """Registers set at kernel entry by the text of an `.amdhsa_kernel` or `.amd_kernel_code_t`."""
+    kind = "amdhsa_kernel" if ".amdhsa_kernel" in block else "amd_kernel_code_t"
+    fields = read_block(block.encode(), block.index("."), kind)[0].by_field
+    return from_directives({name: number(one.value) for name, one in fields.items()})

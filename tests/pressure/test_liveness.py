@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.listing import Instruction, known_effect, listing_of
 from kernelinfo.pressure.registers import EVERY, from_descriptor, from_directives, named, ranges
 
 from .reading import function_of
@@ -139,16 +140,17 @@ def test_what_cannot_be_known_is_named() -> None:
     assert reasons("s_swappc_b64 s[30:31], s[16:17]") == ("calls",)
     assert reasons("v_movrels_b32_e32 v0, v1") == ("indexed registers",)
     assert reasons("s_set_gpr_idx_on s0, gpr_idx(SRC0)") == ("indexed registers",)
-    assert reasons("LOAD_TILE v1, v2") == ("unknown instruction LOAD_TILE",)
     assert reasons("v_mov_b32 v[COUNT], 0") == ("registers named by unknown symbols",)
-    assert reasons(".if FAST\n    .endif") == ("text that is repeated or depends on a condition",)
 
 
 def test_a_few_unknown_instructions_are_named_and_the_others_counted() -> None:
-    odd = "\n".join(f"ODD{n} v1" for n in range(1000))
-    assert reasons(f"{odd}\ns_swappc_b64 s[30:31], s[16:17]") == (
-        *(f"unknown instruction ODD{n}" for n in range(5)),
-        "calls",
+    """As a newer llvm-objdump prints them."""
+    texts = [*(f"odd{n} v1" for n in range(1000)), "s_endpgm"]
+    code = [
+        Instruction(one, known_effect(one), None, 4 * n, None, None) for n, one in enumerate(texts)
+    ]
+    assert LiveFunction(listing_of(code, {}), EVERY).reasons == (
+        *(f"unknown instruction odd{n}" for n in range(5)),
         "995 other unknown instructions",
     )
 
@@ -167,16 +169,13 @@ def test_padding_behind_the_end_is_no_code() -> None:
 
 
 def test_what_a_descriptor_sets_up() -> None:
-    block = """
-    .amdhsa_user_sgpr_count 8
-    .amdhsa_user_sgpr_kernarg_segment_ptr 1
-    .amdhsa_system_vgpr_workitem_id 2
-"""
-    assert from_directives(block) == named("v[0:2] s[0:12]")
-    assert from_directives(block.replace("count 8", "dispatch_ptr 1")) == named("v[0:2] s[0:8]")
-    older = "user_sgpr_count = 6\nenable_vgpr_workitem_id = 0"
+    stated = {"user_sgpr_kernarg_segment_ptr": 1, "system_vgpr_workitem_id": 2}
+    assert from_directives({"user_sgpr_count": 8, **stated}) == named("v[0:2] s[0:12]")
+    assert from_directives({"user_sgpr_dispatch_ptr": 1, **stated}) == named("v[0:2] s[0:8]")
+    older = {"user_sgpr_count": 6, "enable_vgpr_workitem_id": 0}
     assert from_directives(older) == named("v0 s[0:10]")
-    assert from_directives("") == EVERY
+    assert from_directives({"next_free_vgpr": 8}) == named("v0 s[0:4]")
+    assert from_directives({"user_sgpr_count": None}) == EVERY
     raw = bytes(52) + (8 << 1 | 1 << 11).to_bytes(4, "little") + bytes(8)
     assert from_descriptor(raw) == named("v[0:1] s[0:12]")
 

@@ -16,6 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from kernelinfo.pressure.code_file import MachineCode
+from kernelinfo.pressure.disassembly import Processor
 from kernelinfo.pressure.function_code import function_code
 from kernelinfo.pressure.registers import ranges
 from kernelinfo.reading.data import Data
@@ -112,6 +113,22 @@ def test_where_one_cannot_decode_the_next_is_tried(
     only(monkeypatch, tmp_path, 15, 22)
     monkeypatch.setenv("LLVM_OBJDUMP", "llvm-objdump-15")
     assert reasons(FIXTURES / "pressure" / "carries.o") == []
+
+
+@disassembler.needed
+def test_halves_of_registers_are_no_other_registers() -> None:
+    """Without its feature, llvm-objdump prints v1.h as v129 with the comment `Invalid register`."""
+    found = row(FIXTURES / "pressure" / "halves.o")
+    assert [found[name] for name in COMPARED] == ["12", "6", "3", "2", "True"]
+    text = row(FIXTURES / "pressure" / "halves.s")
+    assert [text[name] for name in COMPARED] == [found[name] for name in COMPARED]
+
+
+@disassembler.needed
+def test_a_register_that_is_invalid_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of a version that does not know the feature."""
+    monkeypatch.setattr(Processor, "ways", ((),))
+    assert reasons(FIXTURES / "pressure" / "halves.o") == ["undecoded words"]
 
 
 @pytest.mark.nightly
@@ -216,11 +233,6 @@ def test_data_that_encodes_instructions_is_decoded(data: str, tmp_path: Path) ->
 )
 def test_data_that_is_not_decoded_is_told(data: str, tmp_path: Path) -> None:
     assert reasons(written(tmp_path, "datawords", (WORDS, data + "\n"))) == ["undecoded words"]
-
-
-def test_included_text_is_told(tmp_path: Path) -> None:
-    path = written(tmp_path, "datawords", (WORDS, '.include "rest.s"\n'))
-    assert reasons(path) == ["included text that is not read"]
 
 
 def test_data_of_other_sections_and_behind_the_end_is_no_code(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from kernelinfo.errors import TooManyKernelsError, bug, survived
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
 from kernelinfo.reading.assembly import shader_registers as registers
+from kernelinfo.reading.assembly.comments import assembly_text as assembly_text
 from kernelinfo.reading.assembly.directives import PlacedBlock
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code, with_proven

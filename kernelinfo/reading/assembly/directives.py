@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, align, extra_sgprs
+from kernelinfo.reading.assembly.comments import code_of
 from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.data import Text, decode
 from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
@@ -51,7 +52,6 @@ _PATTERNS = {
     "amdgpu_info": rb"\.amdgpu_(\w+)[ \t]+([^\r\n]*)",
     "amd_kernel_code_t": rb"(?m)^[ \t]*(\w+)[ \t]*=[ \t]*([^\r\n]*)",
 }
-_COMMENT = re.compile(rb";|//|/\*")
 
 
 class Directive(NamedTuple):
@@ -137,7 +137,7 @@ def _stated(line: bytes, kind: str) -> tuple[tuple[str, str], ...]:
     return tuple(
         (match[1].decode(), decode(match[2]))
         for match in re.finditer(_PATTERNS[kind], line)
-        if not _COMMENT.search(line, 0, match.start())
+        if match.start() < len(code_of(line))
     )
 
 

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
+from kernelinfo.reading.assembly.comments import code_of
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.kernel_text import KernelText
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, unquoted
@@ -310,7 +311,7 @@ def reaches_lds(text: Text, start: int, end: int) -> bool:
 def is_lds_access(line: bytes) -> bool:
     """True for a line with an instruction that reaches LDS."""
     # `gds` is another memory. `lds` in the name or the operands: a copy between memory and LDS.
-    words = line.partition(b";")[0].partition(b"//")[0].split()
+    words = code_of(line).split()
     if not words or b"gds" in words:
         return False
     name = words[0]

@@ -39,7 +39,7 @@ _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
             rb"|(amdgcn_target|amd_amdgpu_isa|hsa_code_object_isa"
             rb"|amdhsa_code_object_version|hsa_code_object_version|ident"
             rb"|amdhsa_kernel|amd_kernel_code_t|amdgpu_info|amdgpu_lds|file"
-            rb"|macro|endm|rept|irpc?|endr"
+            rb"|macro|endm(?:acro)?|rept?|irpc?|endr"
             rb"|amdgpu_metadata|end_amdgpu_metadata"
             rb"|amd_amdgpu_hsa_metadata|end_amd_amdgpu_hsa_metadata"
             rb"|amdgpu_pal_metadata|end_amdgpu_pal_metadata|amd_amdgpu_pal_metadata"
@@ -57,19 +57,19 @@ _MARKS: tuple[tuple[bytes, re.Pattern[bytes], str], ...] = (
 """Rare first byte, pattern and kind of each mark. Searching for one byte first is ten times as
 fast. The kind of a directive is its name."""
 # Text before a directive that makes it part of a comment, a string or a name.
-_NO_CODE = re.compile(rb';|//|/\*|"|[\w.$@]$')
+_NO_CODE = re.compile(rb';|//|"|[\w.$@]$')
 
 UNEXPANDED = "unexpanded"
 """Kind of the mark for a macro with a kernel in its body; it stands where the macro begins."""
 
-_BEGINS = {"macro", "rept", "irp", "irpc"}
-_ENDS = {"endm", "endr"}
+_BEGINS = {"macro", "rep", "rept", "irp", "irpc"}
+_ENDS = {"endm", "endmacro", "endr"}
 _KERNEL = {"amdhsa_kernel", "amd_kernel_code_t", INFO}
 
 # Not compiled at import: few texts need these, and compiling one takes as long as reading a block.
 _LABEL = rb'(?m)^[ \t]*("(?:\\.|[^"\\\n])*"|[^\s;":]+):(?=\s|$)'
 _LOCAL = rb"\.L|BB\d"
-_COMMENT = re.compile(rb"(?<!\s)\s++(?:;|//|/\*).*")
+_COMMENT = re.compile(rb"(?<!\s)\s++(?:;|//).*")
 # LLVM MCAsmInfo::isValidUnquotedName
 _UNQUOTED = re.compile(r"[\w.$@]+", re.ASCII)
 _FAR = 1 << 16

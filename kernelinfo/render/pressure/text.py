@@ -53,10 +53,10 @@ def _cells(story: Story) -> tuple[str, ...]:
     peak = story.peak
     return (
         ("" if story.exact else "≥") + str(peak.pressure.vector),
-        str(story.used.vector(story.files)),
+        words.at_least(story) + str(story.used.vector(story.files)),
         str(peak.pressure.agprs),
         str(peak.pressure.sgprs),
-        str(story.instructions),
+        words.at_least(story) + str(story.instructions),
         words.in_text(peak.at),
         printable(peak.loop or ""),
     )
@@ -100,11 +100,12 @@ def _about(one: Measured) -> str:
     """Target, number of instructions, and registers used and live of each class in use."""
     story = one.story
     parts = [one.result.kernel.code_object.target or "unknown target"]
-    parts.append(f"{story.instructions} instructions")
+    bound = words.at_least(story, " ")
+    parts.append(f"{bound}{story.instructions} instructions")
     live = story.peak.pressure[1:]
     for used, most, registers in zip(story.used, live, _CLASSES.values(), strict=True):
         if used:
-            parts.append(f"{registers} {used} used, {most} live")
+            parts.append(f"{registers} {bound}{used} used, {most} live")
     return " · ".join(parts)
 
 

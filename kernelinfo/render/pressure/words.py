@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from kernelinfo.kernel import counted
 from kernelinfo.pressure.lds import LdsUse, LdsVariable
+from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.nouns import CodeLocation, CodeRange, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
@@ -92,6 +93,11 @@ def untouched(value: LiveValues) -> str:
 def inexact(story: Story) -> str:
     """Reasons why the story is a lower bound, in words; empty if it is exact."""
     return "; ".join(_WHY.get(reason, reason) for reason in story.reasons)
+
+
+def at_least(story: Story, blank: str = "") -> str:
+    """`≥` and a blank if the code was not read whole, so that its counts are too low."""
+    return "" if is_whole(story.reasons) else f"≥{blank}"
 
 
 def in_short(story: Story) -> list[tuple[str, str]]:
