@@ -91,10 +91,14 @@ def _causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
         return
     at = placement(traits.target, traits.demand, occupancy.launch)
     amounts = {limit.resource: limit.used for limit in occupancy.limits}
+    padded = {"vgpr": at.demand.vgprs, "sgpr": at.demand.sgprs}
     for resource in occupancy.limiters:
         if resource in MOST:
             most = MOST[resource](at, ceil(old * at.domain.simds))
-            yield f"{_amount(resource, amounts[resource])}, the step is ≤ {most}"
+            amount = amounts[resource]
+            if amount <= most:  # the descriptor's padding is above the step, the code is not
+                amount = padded.get(resource) or amount
+            yield f"{_amount(resource, amount)}, the step is ≤ {most}"
 
 
 def _amount(resource: Resource, amount: int) -> str:

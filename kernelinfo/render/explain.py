@@ -172,7 +172,7 @@ def _row(limit: Limit, occupancy: Occupancy, free: Headroom, alone: Limit) -> tu
             used, allocated = f"{used}/lane", f"{allocated}/wave"
             out_of = f"{limit.available} waves per {per}"
             slack = ""
-    if alone.allocated != limit.allocated and alone.waves_per_simd is not None:
+    if alone.waves_per_simd is not None and alone.waves_per_simd != limit.waves_per_simd:
         padded = f"padded, else {waves_per_simd(alone.waves_per_simd)}"
         slack = f"{padded}; {slack}".removesuffix("; ")
     return label, used, allocated, out_of, allows, slack
@@ -213,7 +213,8 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
 
 
 def _steps(target: Target, occupancy: Occupancy) -> str:
-    vgprs = occupancy.demand.unpadded.vgprs
+    demand = occupancy.demand
+    vgprs = (demand if "vgpr" in occupancy.limiters else demand.unpadded).vgprs
     steps: list[str] = []
     passed = 0
     for most, waves in vgpr_steps(target, occupancy):

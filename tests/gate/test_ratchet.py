@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelinfo import load
 from kernelinfo.config import Configuration, Gate
 from kernelinfo.config.measures import MEASURES, Allowance, parse_allowance
 from kernelinfo.gate import check
@@ -18,6 +19,7 @@ from kernelinfo.gate.baseline import write_baseline
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.gate.pinning import pin
 
+from ..conftest import FIXTURES
 from .builds import BUILDS, DISTINCT, Numbers, report
 
 WORSE = {"waves": -0.25, "vgpr_spills": 1, "sgpr_spills": 1, "scratch": 4}
@@ -120,6 +122,20 @@ def test_a_regression_says_what_moved() -> None:
     outcome = judged([Numbers(waves=5, vgprs=93)], [Numbers(waves=4, vgprs=100)])
     (finding,) = outcome.findings
     assert finding.message == "lost 1 wave (5 → 4): 112 VGPRs, the step is ≤ 96"
+
+
+def test_padding_that_costs_waves_is_what_moved(tmp_path: Path) -> None:
+    """`amdgpu_waves_per_eu(1, 2)`: 2 VGPRs are used in both builds."""
+    text = (FIXTURES / "assembly" / "variety-clang22-gfx942.s").read_text("utf-8")
+    padded = ".amdhsa_next_free_vgpr 169"
+    assert text.count(padded) == 1
+    build, baseline = tmp_path / "k.s", tmp_path / "baseline.json"
+    build.write_text(text.replace(padded, ".amdhsa_next_free_vgpr 2"))
+    write_baseline(baseline, pin(load(build), baseline, Configuration()).pinned)
+    build.write_text(text)
+    findings = check(load(build), Configuration(baseline=baseline)).findings
+    (message,) = [finding.message for finding in findings if finding.rule == "KI501"]
+    assert message == "lost 4 waves (6 → 2): 176 VGPRs, the step is ≤ 80"
 
 
 def test_a_kernel_gone_leaves_no_answer() -> None:

@@ -46,7 +46,7 @@ function slackOf(limit, alone, occupancy, launch) {
   const { headroom, next } = occupancy;
   if (limit.resource === "slots") return ASSUMED[launch.assumption];
   const parts = [];
-  if (alone.allocated !== limit.allocated)
+  if (alone.waves_per_simd !== limit.waves_per_simd)
     parts.push(`padded, else ${wavesPerSimd(alone.waves_per_simd)}`);
   const free = { vgpr: headroom.vgprs, sgpr: headroom.sgprs, lds: headroom.lds_bytes };
   if (free[limit.resource] > 0) parts.push(`+${bare(limit.resource, free[limit.resource])} free`);
