@@ -271,8 +271,8 @@ def test_numbers_are_grouped_before_the_point(opened: Opened, reported: Reported
 
 def test_a_mark_of_one_kernel_opens_it(opened: Opened, reported: Reported) -> None:
     page = opened.open(reported("assembly/variety-clang22-gfx90a.s"))
-    page.locator(".scatter .mark", has_text="odd_block:").first.dispatch_event("click")
-    expect(page.locator("h1")).to_have_text("odd_block")
+    page.locator(".scatter .mark", has_text="vgpr_heavy:").first.dispatch_event("click")
+    expect(page.locator("h1")).to_have_text("vgpr_heavy")
 
 
 def test_bounds_are_marked_in_every_column(opened: Opened, reported: Reported) -> None:
