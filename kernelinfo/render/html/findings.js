@@ -13,6 +13,13 @@ const LAUNCH_RULES = {
     const { occupancy, launch, demand } = now;
     const [obstacle] = occupancy.obstacles.filter((text) => !text.includes("LDS"));
     if (!obstacle) return [];
+    if (otherSize(demand, launch.workgroup_size).length) {
+      const { least_workgroup: least, most_workgroup: most } = demand;
+      const which = least === most ? "exactly" : "at most";
+      const refused = `is refused: compiled for ${which} ${most}`;
+      return [{ message: `a workgroup of ${launch.workgroup_size} ${refused}`,
+        hint: "launch as compiled, or compile for this size by __launch_bounds__" }];
+    }
     const message = `a workgroup of ${launch.workgroup_size} cannot start: ${obstacle}`;
     const bounded = "launch smaller ones, or bound the registers by __launch_bounds__";
     if (!DECLARED.includes(launch.assumption)) return [{ message, hint: bounded }];
