@@ -14,7 +14,7 @@ from kernelinfo.cli import COMMANDS, completion
 from kernelinfo.hardware.targets import known
 from kernelinfo.rules import RULES
 
-from ..conftest import FIXTURES, require
+from ..conftest import FIXTURES
 from ..fleet.scans import scan
 from ..test_golden import run
 
@@ -114,8 +114,8 @@ def test_kernels_of_the_target_that_the_line_names(monkeypatch: pytest.MonkeyPat
     assert bash(monkeypatch, two, "--target", "gfx9000", "-k", "") == []
 
 
+@pytest.mark.needs("duckdb")
 def test_kernels_of_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    require("duckdb")
     fleet = str(tmp_path / "fleet")
     for build, path in (("7.9", "container/libtwo.so"), ("7.10", TEXT)):
         scan(FIXTURES / path, to=fleet, build=build)

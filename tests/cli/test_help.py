@@ -12,7 +12,7 @@ import pytest
 from kernelinfo.cli import COMMANDS
 
 from ..compiling import bitcode
-from ..conftest import FIXTURES, require
+from ..conftest import FIXTURES
 from ..test_golden import run
 
 COMMAND_LINES = ("", *COMMANDS)
@@ -56,16 +56,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("line", [line for c in COMMAND_LINES for line in examples(c)])
+SWEEPS = [pytest.param(line, marks=pytest.mark.needs("clang-22")) for line in examples("sweep")]
+ELSEWHERE = ("scan", "trend", "mcp", "sweep")
+"""Commands whose examples tests/fleet and tests/agents run, with the extras that they need."""
+
+
+@pytest.mark.parametrize(
+    "line", [*SWEEPS, *(line for c in COMMAND_LINES if c not in ELSEWHERE for line in examples(c))]
+)
 def test_examples_run(line: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     arguments = shlex.split(line, comments=True)[1:]
-    if arguments[0] == "sweep":
-        require("clang-22")
-    if arguments[0] in ("scan", "trend"):
-        pytest.skip("tests/fleet runs them, with the extra that they need")
-    if arguments[0] == "mcp":
-        pytest.skip("tests/agents runs it, with the extra that it needs")
     if arguments[0] == "watch" and "--once" not in arguments:
         pytest.skip("it runs until Ctrl-C: tests/watch ends it")
     if arguments[-1] == "--show-completion":

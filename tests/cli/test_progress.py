@@ -19,7 +19,7 @@ from kernelinfo.cli import bars, output
 from kernelinfo.cli.output import shown, write
 from kernelinfo.kernel import Item
 
-from ..conftest import FIXTURES, require
+from ..conftest import FIXTURES
 
 LIBRARY = str(FIXTURES / "container" / "libtwo.so")
 SOURCE = str(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s")
@@ -223,8 +223,8 @@ def test_each_long_command_shows_what_it_does(
     assert "\x1b" not in written
 
 
+@pytest.mark.needs("duckdb")
 def test_a_scan_shows_kernels_and_a_trend_that_it_compares(tmp_path: Path) -> None:
-    require("duckdb")
     for build in ("1", "2"):
         code, _, seen = typed(tmp_path, "scan", LIBRARY, "--to", "made", "--build", build)
         assert (code, " kernels" in seen) == (0, True), seen

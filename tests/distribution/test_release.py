@@ -18,8 +18,6 @@ import yaml
 
 import kernelinfo
 
-from ..conftest import require
-
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 RELEASE = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text("utf-8"))
@@ -110,8 +108,9 @@ def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_project() 
     assert recipe["context"]["version"] == kernelinfo.__version__
 
 
+@pytest.mark.needs("rattler-build")
+@pytest.mark.nightly
 def test_the_conda_recipe_renders() -> None:
-    require("rattler-build")
     rattler = import_module("rattler_build")
     (variant,) = rattler.Stage0Recipe.from_file(RECIPE).render()
     package = variant.recipe.package

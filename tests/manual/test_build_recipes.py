@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from ..conftest import FIXTURES, require
+from ..conftest import FIXTURES
 from ..test_golden import run
 from .recipes import recipe
 
@@ -45,9 +45,9 @@ class BuildExtension(build_ext):
 """A stand-in for PyTorch, which is too large to install; it copies instead of building."""
 
 
+@pytest.mark.needs("setuptools")
 @pytest.mark.parametrize(("built", "passes"), [(PASSES, True), (FAILS, False)])
 def test_pytorch(tmp_path: Path, built: Path, passes: bool) -> None:
-    require("setuptools")
     package = tmp_path / "fake" / "torch" / "utils"
     package.mkdir(parents=True)
     (package / "cpp_extension.py").write_text(TORCH.format(built=str(built)))

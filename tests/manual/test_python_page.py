@@ -15,7 +15,7 @@ import pytest
 
 import kernelinfo
 
-from ..conftest import FIXTURES, require
+from ..conftest import FIXTURES
 from .recipes import ROOT, recipe
 
 PAGE = ROOT / "kernelinfo" / "manual" / "python.md"
@@ -32,8 +32,8 @@ def test_every_answer_on_the_page_is_what_python_says() -> None:
     assert results.failed == 0, "".join(output)
 
 
+@pytest.mark.needs("pandas")
 def test_the_table_of_pandas() -> None:
-    require("pandas")
     known = {"report": kernelinfo.load(CODE_OBJECT)}
     *statements, shown = recipe("pandas").strip().splitlines()
     exec("\n".join(statements), known)

@@ -42,6 +42,7 @@ def test_fixtures_are_read_in_parts_as_whole(
 
 
 @needs_corpus
+@pytest.mark.nightly
 @pytest.mark.parametrize("size", [1021, 1 << 14])
 def test_the_corpus_is_read_in_parts_as_whole(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [searchable(path.read_bytes()) for path in sorted(CORPUS.rglob("*.s"))]

@@ -12,7 +12,7 @@ import pytest
 
 from kernelinfo.render.paint import cells
 
-from ..conftest import FIXTURES, require
+from ..conftest import FIXTURES
 from ..fleet.scans import scan
 from ..test_golden import run
 
@@ -254,8 +254,8 @@ def test_a_diff_pairs_configurations_and_names_the_one_that_moved(caches: Path, 
     assert "| better | `hint_reached(double*)` · BLOCK\\_M=128 num\\_warps=8 |" in markdown
 
 
+@pytest.mark.needs("duckdb")
 def test_a_trend_names_the_configuration_that_moved(caches: Path) -> None:
-    require("duckdb")
     for build in ("old", "new"):
         scan(caches / build, to=caches / "fleet", build=build)
     asked = ("trend", "fleet", "--builds", "old,new")
@@ -264,9 +264,9 @@ def test_a_trend_names_the_configuration_that_moved(caches: Path) -> None:
     assert "| `hint_reached(double*)` · BLOCK\\_M=128 num\\_warps=8 |" in markdown
 
 
+@pytest.mark.needs("duckdb")
 def test_top_of_a_diff_and_a_trend_counts_folded_rows(tmp_path: Path) -> None:
     """A row that four libraries share counts once."""
-    require("duckdb")
     for build, version in (("old", 19), ("new", 22)):
         (tmp_path / build).mkdir()
         for number in range(4):

@@ -20,7 +20,7 @@ from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import NOTHING
 from kernelinfo.reading.metadata import kernel_numbers
 from kernelinfo.reading.object_linking import NOTE
-from tests.conftest import ROOTS, every_file, fixtures_and_shared, with_code
+from tests.conftest import ROOTS, SHARED, every_file, fixtures_and_shared, needs_corpus, with_code
 from tests.fuzz.specimens import Specimen
 from tests.fuzz.specimens import code_object as specimen
 
@@ -58,11 +58,14 @@ def test_arguments_are_read_whatever_the_order_of_keys(order: int) -> None:
     assert [numbers.dynamic_lds for _, numbers in kernel.stated] == [None, True]
 
 
-@pytest.fixture(scope="module")
-def texts() -> list[bytes]:
-    return [
-        Path(path).read_bytes() for path in every_file(ROOTS) if path.endswith((".s", ".amdgcn"))
-    ]
+@pytest.fixture(
+    scope="module",
+    params=["fixtures", pytest.param("shared", marks=[pytest.mark.nightly, needs_corpus])],
+)
+def texts(request: pytest.FixtureRequest) -> list[bytes]:
+    roots = [root for root in ROOTS if (root in SHARED) == (request.param == "shared")]
+    paths = (path for path in every_file(roots) if path.endswith((".s", ".amdgcn")))
+    return [Path(path).read_bytes() for path in paths]
 
 
 def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ NUMBERS = st.sampled_from([0, 1, 60, 255, 1 << 31, (1 << 32) - 1, 1 << 63, (1 <<
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_changed_bytes(name: str, data: st.DataObject) -> None:
     whole = bytearray((CONTAINERS / name).read_bytes())
