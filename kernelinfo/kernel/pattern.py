@@ -30,8 +30,10 @@ _LONGEST_SYMBOL = 80  # characters of a symbol in a message
 _NOT_SPELLED = (
     *("void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned"),
     *("auto", "const", "volatile", "std", "operator", "decltype", "anonymous", "namespace"),
+    *("true", "false", "nullptr_t", "lambda", "unnamed", "_Float16", "half", "__bf16", "__int128"),
+    *("wchar_t", "char8_t", "char16_t", "char32_t", "basic_string", "allocator", "char_traits"),
 )
-"""Words before a C++ name's brackets that a mangled name has as a letter, or not at all."""
+"""Words of C++ names that a mangled name has as letters, or not at all."""
 
 
 def matches(pattern: str, name: str, symbol: str) -> bool:
@@ -82,13 +84,20 @@ def _may_name(pattern: str, symbol: str) -> bool:
     Template arguments and parameters are not looked at: a symbol may have them as letters.
     """
     if pattern.startswith("re:") or "[" in pattern:
-        spelled = ([word for word in one if word not in _NOT_SPELLED] for one in _words(pattern))
+        spelled = (filter(_is_spelled, words) for words in _words(pattern))
         return any(all(word in symbol for word in words) for words in spelled)
     head = re.split(r"[<(]", pattern, maxsplit=1)[0]
-    words = [found for found in re.finditer(r"\w+", head) if found[0] not in _NOT_SPELLED]
-    return all(
-        (word[0] if _is_part(word) else f"{len(word[0])}{word[0]}") in symbol for word in words
+    words = list(re.finditer(r"\w+", head))
+    parts = (word[0] for word in words if _is_part(word) and _is_spelled(word[0]))
+    whole = (word[0] for word in words if not _is_part(word) and word[0] not in _NOT_SPELLED)
+    return all(part in symbol for part in parts) and all(
+        f"{len(word)}{word}" in symbol for word in whole
     )
+
+
+def _is_spelled(part: str) -> bool:
+    """True if a mangled name has the word, or the part of one, as it is."""
+    return not any(part in word for word in _NOT_SPELLED)
 
 
 def _is_part(word: re.Match[str]) -> bool:

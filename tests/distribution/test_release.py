@@ -10,8 +10,10 @@ import subprocess
 import sys
 import tarfile
 import tomllib
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -48,9 +50,63 @@ def test_only_the_last_two_jobs_may_write() -> None:
         "publish": {"id-token": "write"},
         "page": {"contents": "write"},
     }
-    assert (jobs["publish"]["needs"], jobs["page"]["needs"]) == ("test", "publish")
+    assert jobs["publish"]["needs"] == ["build", "test"]
+    assert jobs["page"]["needs"] == ["build", "publish"]
     classifiers = re.findall(r"Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8"))
     assert jobs["test"]["strategy"]["matrix"]["python"] == classifiers
+
+
+def shell(step: dict[str, Any], folder: Path, **values: str) -> int:
+    """Exit code of the step's commands, as GitHub runs them below `folder`."""
+    words = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+    place = folder / step["working-directory"]
+    return subprocess.run(words, cwd=place, env=os.environ | values, check=False).returncode
+
+
+def steps(job: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = RELEASE["jobs"][job]["steps"]
+    return found
+
+
+CHANGES: list[Callable[[Path], object]] = [
+    lambda folder: (folder / "dist" / "a.whl").write_bytes(b"other"),
+    lambda folder: (folder / "dist" / "b.whl").write_bytes(b"more"),
+    lambda folder: (folder / "dist" / "a.whl").unlink(),
+    lambda folder: (folder / "dist" / "a.whl").rename(folder / "dist" / "c.whl"),
+]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("job", ["publish", "page"])
+def test_only_what_was_built_is_published(
+    tmp_path: Path, job: str, change: Callable[[Path], object]
+) -> None:
+    built, places = {}, {"publish": tmp_path, "page": tmp_path / "files"}
+    for name in ("dist", "page"):
+        (places[job] / name).mkdir(parents=True, exist_ok=True)
+        (places[job] / name / "a.whl").write_bytes(b"wheel")
+        (step,) = (one for one in steps("build") if one.get("id") == name)
+        output = tmp_path / f"{name}.txt"
+        assert shell(step, places[job], GITHUB_OUTPUT=str(output)) == 0
+        built[name] = output.read_text().removeprefix("sha256<<END\n").removesuffix("\nEND\n")
+        stated = f"${{{{ steps.{name}.outputs.sha256 }}}}"
+        assert RELEASE["jobs"]["build"]["outputs"][name] == stated
+    number, compare = next(
+        (n, s) for n, s in enumerate(steps(job)) if "sha256sum" in s.get("run", "")
+    )
+    given = {
+        variable: built[name]
+        for variable, value in compare["env"].items()
+        for name in built
+        if value == f"${{{{ needs.build.outputs.{name} }}}}"
+    }
+    assert len(given) == len(compare["env"])
+    assert shell(compare, tmp_path, **given) == 0
+    change(places[job])
+    assert shell(compare, tmp_path, **given) == 1
+    before, *behind = steps(job)[number - 1 :]
+    assert "download-artifact" in before["uses"]
+    assert any("publish" in str(one) or "gh release" in str(one) for one in behind[1:])
 
 
 @pytest.mark.nightly

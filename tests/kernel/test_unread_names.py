@@ -94,6 +94,9 @@ def test_what_cannot_be_the_name_is_none(pattern: str, symbol: str) -> None:
         ("re:^gemm<", "_Z4gemmIfEvv"),
         ("re:gemm<float|axpy<", "_Z4axpyIfEvv"),
         ("re:(gemm|axpy)<", "_Z4axpyIfEvv"),
+        ("re:gemm<flo", "_Z4gemmIfEvv"),
+        ("re:gemm<true>", "_Z4gemmILb1EEvv"),
+        ("opera*", "_ZN4gemmclEv"),
     ],
 )
 def test_what_may_be_the_name_is_refused(pattern: str, symbol: str) -> None:
