@@ -16,6 +16,7 @@ from kernelinfo.fleet.api import kernel_names, trend
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.render import TREND_FORMATS, renderer
+from kernelinfo.render.names import several
 
 EXAMPLES = """
   kernelinfo trend fleet
@@ -89,11 +90,16 @@ def command(
     _exit(found, fails(found.whole, fail_on))
 
 
+_MAY_BE_MISSING = "kernels may be missing there"
+
+
 def _exit(found: Trend, fails: bool) -> None:
-    unread = [build for build in found.builds if build.problems]
-    for build in unread:
-        problems = counted(build.problems, "problem")
-        complain(f"{found.dataset}: {problems} in {build.name}: kernels may be missing there")
+    unread = found.builds[-1].problems
+    for build in found.builds:
+        if build.problems or build.gaps:
+            problems = counted(build.problems + build.accepted_problems, "problem")
+            gap = f", a gap for {several(build.gaps)}" if build.gaps else ""
+            complain(f"{found.dataset}: {problems} in {build.name}{gap}: {_MAY_BE_MISSING}")
     for name in found.unfinished:
         complain(f"{found.dataset}: {name} is left out: its scan has not ended; run it again")
     if unread or found.unfinished:

@@ -42,6 +42,9 @@ class BuildTotals(NamedTuple):
     problems: int  # number of problems that are not accepted; kernels may be missing
     accepted_problems: int = 0
     labels: Mapping[str, str] = {}  # as --label gave them
+    gaps: tuple[str, ...] = ()
+    """Libraries of which a part could not be read that other builds have: their kernels that it
+    lacks are compared with those of the build before."""
 
 
 class KernelGroup(NamedTuple):
@@ -56,21 +59,30 @@ class KernelGroup(NamedTuple):
 class History(NamedTuple):
     """One kernel in all builds, also across renames."""
 
-    kernels: tuple[KernelSummary | None, ...]  # one per build; None if the build lacks the kernel
+    known: tuple[KernelSummary | None, ...]
+    """One per build: as read, or in a gap as in the build before; None if the build lacks it."""
     steps: tuple[tuple[str, Pair], ...]  # (build, change since the build before)
+    unread: frozenset[int] = frozenset()  # indexes of the builds whose gaps have it
+
+    @property
+    def kernels(self) -> tuple[KernelSummary | None, ...]:
+        """One per build; None if the build lacks the kernel, or could not be read there."""
+        if not self.unread:
+            return self.known
+        return tuple(None if n in self.unread else one for n, one in enumerate(self.known))
 
     @property
     def first(self) -> KernelSummary | None:
-        return self.kernels[0]
+        return self.known[0]
 
     @property
     def last(self) -> KernelSummary | None:
-        return self.kernels[-1]
+        return self.known[-1]
 
     @property
     def latest(self) -> KernelSummary:
         """The kernel in the last build that has it."""
-        return next(kernel for kernel in reversed(self.kernels) if kernel)
+        return next(kernel for kernel in reversed(self.known) if kernel)
 
     @property
     def library(self) -> str:
@@ -125,6 +137,7 @@ def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[H
     """One history per kernel; a kernel and its renamed successor share one, and so do a kernel and
     the only one of its library, target and symbol that went before."""
     first = [_Chain([mover.kernel], []) for mover in nights[0].movers]
+    carried = [night.carried for night in nights]
     chains, every = {id(chain.kernels[0]): chain for chain in first}, first
     ended = defaultdict[tuple[str, str, str], list[_Chain]](list)
     for number, (night, step) in enumerate(zip(nights[1:], steps, strict=True), 1):
@@ -147,7 +160,9 @@ def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[H
         chains = going_on
     for chain in every:
         missing = len(nights) - len(chain.kernels)
-        yield History((*chain.kernels, *[None] * missing), tuple(chain.steps))
+        known = (*chain.kernels, *[None] * missing)
+        unread = frozenset(n for n, one in enumerate(known) if id(one) in carried[n])
+        yield History(known, tuple(chain.steps), unread)
 
 
 class _Chain(NamedTuple):

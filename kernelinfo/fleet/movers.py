@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +20,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import path_under
 from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.fleet.acceptance import KnownProblem, accepted
 from kernelinfo.fleet.dataset import Dataset, quoted
 from kernelinfo.fleet.history import (
     BuildTotals,
@@ -32,13 +33,14 @@ from kernelinfo.fleet.history import (
     waves_lost,
 )
 from kernelinfo.fleet.identity import without_versions
-from kernelinfo.fleet.steps import Mover, Night, compared
+from kernelinfo.fleet.steps import Mover, Night, carry, compared
 from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.condition import Where
 from kernelinfo.kernel.library import library_of
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
+from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.data import integer
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
@@ -60,6 +62,7 @@ _AFFECTING = f"hash({_IDENTITY}, {', '.join(f'coalesce({c}, 0)' for c in _AFFECT
 _ALL_NUMBERS = f"hash({_IDENTITY}, {', '.join(_COMPARED)})"
 """SQL of the numbers of a kernel: those that affect it, where none is 0 as in `Move.affects`, and
 all that a comparison of rows has."""
+_READ_WHOLE = "FILTER (g.Build IS NULL)"
 _ROWS_AT_ONCE = 10_000
 _READ = tuple(name for name in COLUMNS if name != "Library")
 _LISTED = ", ".join(f'"{name}"' for name in _READ)
@@ -104,14 +107,24 @@ def ask(
             if options.targets:
                 wrong += f"; there are kernels for {listed_targets(_targets(connection))}"
             raise KernelinfoError(f"{dataset.name}: {wrong}")
+        gaps = _gaps(connection, names)
+        totals = [one._replace(gaps=tuple(sorted(gaps.get(one.name, ())))) for one in totals]
         try:
-            movers = _movers(connection, len(names), moved)
+            movers = _movers(connection, len(names), moved, gaps)
         except (TypeError, ValueError) as error:
             message = f"a row is damaged, {error}; scan its build again"
             raise KernelinfoError(f"{dataset.name}: {message}") from None
         asks_several = len(options.asked) > 1
         without = unmatched_choices(connection, "chosen", options) if asks_several else ()
-        nights = [night._replace(movers=tuple(movers.get(night.name, ()))) for night in nights]
+        nights = carry(
+            [
+                night._replace(
+                    movers=tuple(movers.get(night.name, ())),
+                    gaps=frozenset(gaps.get(night.name, ())),
+                )
+                for night in nights
+            ]
+        )
         pairs = [*pairwise(names), (names[0], names[-1])]
         *within, whole = _within_steps(connection, pairs)
         steps = tuple(map(compared, nights, nights[1:], within))
@@ -278,32 +291,68 @@ def _labels(written: str | None) -> dict[str, str]:
     )
 
 
+def _gaps(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, set[str]]:
+    """Build -> libraries with a problem that is not the same in all builds.
+
+    A problem of a folder is one of all libraries below it."""
+    found = connection.execute("SELECT Build, Path, Member, Message FROM problems").fetchall()
+    builds_of = defaultdict[KnownProblem, dict[str, str]](dict)  # problem -> build -> path
+    for build, path, member, message in found:
+        known = accepted(path or "", Problem("", message or "", member))
+        builds_of[known][build] = path or ""
+    places = connection.execute("SELECT DISTINCT Path, Library FROM places").fetchall()
+    gaps = defaultdict[str, set[str]](set)
+    for builds in builds_of.values():
+        for build, path in builds.items() if len(builds) < len(names) else ():
+            folder = path.rstrip("/") + "/"
+            below = {library for of, library in places if (of or "").startswith(folder)}
+            gaps[build] |= below or {library_of(path)}
+    return gaps
+
+
 def _movers(
-    connection: duckdb.DuckDBPyConnection, builds: int, moved: bool
+    connection: duckdb.DuckDBPyConnection,
+    builds: int,
+    moved: bool,
+    gaps: Mapping[str, Collection[str]],
 ) -> dict[str, list[Mover]]:
     """Build -> its kernels that differ in some other build, in numbers or in count.
 
+    That a build lacks a kernel of one of its `gaps` is no difference.
     Kernels that share library, target and symbol also differ if they changed places.
     """
     content = _ALL_NUMBERS if moved else _AFFECTING
     connection.execute(
         f"CREATE TEMP TABLE contents AS SELECT {_IDENTITY} AS i, {_AFFECTING} AS affecting,"
         f" {_ALL_NUMBERS} AS whole, Build, count(*) AS n,"
-        " sum((hash(Place) >> 24)::BIGINT) AS places FROM chosen GROUP BY ALL"
+        " any_value(Library) AS Library, sum((hash(Place) >> 24)::BIGINT) AS places"
+        " FROM chosen GROUP BY ALL"
     )
     connection.execute(
         f"CREATE TEMP TABLE counts AS SELECT i, {'whole' if moved else 'affecting'} AS h, Build,"
-        " sum(n) AS n, sum(places) AS places FROM contents GROUP BY ALL"
+        " any_value(Library) AS Library, sum(n) AS n, sum(places) AS places"
+        " FROM contents GROUP BY ALL"
     )
+    connection.execute("CREATE TEMP TABLE gaps (Build VARCHAR, Library VARCHAR)")
+    for build, libraries in gaps.items():
+        connection.execute(
+            "INSERT INTO gaps SELECT $1, unnest($2::VARCHAR[])", [build, [*libraries]]
+        )
     connection.execute(
         "CREATE TEMP TABLE shared AS"
         " SELECT i FROM counts GROUP BY i HAVING sum(n) > count(DISTINCT Build)"
     )
     connection.execute(
         "CREATE TEMP TABLE movers AS SELECT h FROM ("
-        "SELECT h, any_value(i) AS i, count(*) AS builds, min(n) <> max(n) AS other_count,"
-        " min(places) <> max(places) AS other_places FROM counts GROUP BY h)"
-        f" WHERE builds < {builds} OR other_count OR (other_places AND i IN (FROM shared))"
+        f"SELECT h, any_value(i) AS i, count(*) {_READ_WHOLE} AS builds,"
+        f" min(n) {_READ_WHOLE} <> max(n) {_READ_WHOLE} AS other_count,"
+        f" min(places) {_READ_WHOLE} <> max(places) {_READ_WHOLE} AS other_places,"
+        " any_value(c.Library) AS Library"
+        " FROM counts c LEFT JOIN gaps g ON g.Build = c.Build AND g.Library = c.Library GROUP BY h)"
+        " LEFT JOIN (SELECT Library, count(*) AS unread FROM gaps GROUP BY Library) USING (Library)"
+        f" WHERE builds < {builds} - coalesce(unread, 0) OR other_count"
+        " OR (other_places AND i IN (FROM shared)) OR (unread > 0 AND i IN"
+        " (SELECT i FROM counts GROUP BY i HAVING count(DISTINCT h) > 1))"
     )
     found = defaultdict[str, list[Mover]](list)
     texts: dict[Any, Any] = {}  # text -> the one copy that all rows share

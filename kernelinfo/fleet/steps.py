@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from kernelinfo.compare import Comparison, compare
@@ -27,11 +27,42 @@ class Night(NamedTuple):
     compilers: Mapping[str, frozenset[str]]  # library -> stamps
     targets: tuple[str, ...]
     movers: tuple[Mover, ...] = ()
+    gaps: frozenset[str] = frozenset()
+    """Libraries of which a part could not be read that other builds have."""
+    carried: frozenset[int] = frozenset()
+    """Ids of kernels of gaps among the movers: of the last build before that has them."""
 
     @property
     def all_compilers(self) -> tuple[str, ...]:
         """Stamps of all libraries, sorted."""
         return tuple(sorted(frozenset[str]().union(*self.compilers.values())))
+
+
+def carry(nights: Sequence[Night]) -> list[Night]:
+    """The builds, with what their gaps lack: each kernel as in the build before, or in the first
+    build behind gaps that a trend begins with. So a gap is no change."""
+    carried = [*nights]
+    for place in range(1, len(carried)):
+        carried[place] = _filled(carried[place], carried[place - 1])
+    for place in reversed(range(len(carried) - 1)):
+        shared = frozenset[str].intersection(*(night.gaps for night in carried[: place + 1]))
+        carried[place] = _filled(carried[place], carried[place + 1], shared)
+    return carried
+
+
+def _filled(night: Night, neighbour: Night, gaps: Set[str] | None = None) -> Night:
+    """The build with the movers of its neighbour that its gaps lack."""
+    gaps = night.gaps if gaps is None else gaps
+    if not gaps:
+        return night
+    read = {_key(mover) for mover in night.movers}
+    lacking = [one for one in neighbour.movers if one.library in gaps and _key(one) not in read]
+    ids = night.carried | {id(mover.kernel) for mover in lacking}
+    return night._replace(movers=(*night.movers, *lacking), carried=ids)
+
+
+def _key(mover: Mover) -> tuple[str, str, str, str]:
+    return mover.library, mover.kernel.target, mover.kernel.symbol, mover.place
 
 
 class Recompiled(NamedTuple):
@@ -58,7 +89,7 @@ def compared(old: Night, new: Night, within_steps: int) -> NightStep:
     Kernels pair within their library: first those of one name and place. A library of only one of
     the builds may have another name in the other one, so such libraries are compared together.
     """
-    both = old.compilers.keys() & new.compilers.keys()
+    both = (old.compilers.keys() | old.gaps) & (new.compilers.keys() | new.gaps)
     ours, theirs = _by_library(old, both), _by_library(new, both)
     shown: dict[int, KernelSummary] = {}
     found = []
@@ -126,6 +157,7 @@ def _recompiled(old: Night, new: Night, both: Iterable[str]) -> tuple[Recompiled
     changes = Counter(
         (tuple(sorted(before - after)), tuple(sorted(after - before)))
         for library in both
-        if (before := old.compilers[library]) != (after := new.compilers[library])
+        if library in old.compilers.keys() & new.compilers.keys()
+        and (before := old.compilers[library]) != (after := new.compilers[library])
     )
     return tuple(Recompiled(*stamps, count) for stamps, count in changes.most_common())

@@ -28,10 +28,11 @@ def add(
     rows: Iterable[Mapping[str, Any]],
     path: str = "lib/librows.so",
     name: str = "",
+    damage: str = "",
     **about: Any,
 ) -> None:
-    """Write a build of one file as a scan does, or the shard `name` of it. `about` are further
-    columns of the manifest."""
+    """Write a build of one file as a scan does, or the shard `name` of it. `damage` is the problem
+    of the file, and `about` are further columns of the manifest."""
     from kernelinfo.fleet.dataset import Dataset, opened_row, part_prefix, write_lines
 
     url, dataset = f"/builds/{build}/{path}", Dataset(str(fleet))
@@ -39,9 +40,18 @@ def add(
     with TemporaryDirectory() as scratch:
         write_lines(scratch, "kernels", [{**row, "Path": path} for row in rows])
         write_lines(scratch, "opened", [opened_row(path, path, url)])
+        if damage:
+            unread = {"Url": url, "Path": path, "Message": damage, "Kernelinfo_Version": "0"}
+            nowhere = dict.fromkeys(("Member", "Offset", "Line"))
+            write_lines(scratch, "problems", [unread | nowhere])
         dataset.write_part(build, f"{part}.0.0", scratch)
         done = {"Path": path, "Url": url, "Size": 1, "Modified": "1", "Options": "{}"}
-        done |= {"Part": part, "Kernelinfo_Version": "0", "Problems": 0, "Accepted": 0}
+        done |= {
+            "Part": part,
+            "Kernelinfo_Version": "0",
+            "Problems": bool(damage) + 0,
+            "Accepted": 0,
+        }
         dataset.write_manifest(build, name, [done | about], scratch)
 
 

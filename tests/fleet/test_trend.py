@@ -536,3 +536,56 @@ def test_the_count_of_a_pair_is_that_of_diff(tmp_path: Path) -> None:
     compared = json.loads(run("diff", *sides, "--format", "json")[0])
     number = sum(one["status"] == "moved" for one in compared["kernels"])
     assert document(tmp_path / "fleet")["steps"][0]["counts"] == {"moved": number}
+
+
+CUT = "ELF file cut off at byte 4096"
+
+
+@pytest.mark.parametrize("at", [0, 1, 2, 3], ids="gap at {}".format)
+def test_a_damaged_file_is_a_gap_and_the_loss_keeps_its_date(at: int, tmp_path: Path) -> None:
+    """Half of the library's kernels are missing in one of five builds; one loses waves in n2."""
+    before = kernels()
+    after = [worse(before[0]), *before[1:]]
+    nights = [before, before, after, after, after]
+    for number, rows in enumerate(nights):
+        cut = {"damage": CUT} if number == at else {}
+        add(tmp_path, f"n{number}", rows[len(rows) // 2 :] if cut else rows, **cut)
+    out, err, code = run("trend", str(tmp_path), "--format", "json")
+    name = f"{tmp_path}: 1 problem in n{at}, a gap for librows.so"
+    assert (err, code) == (f"{name}: kernels may be missing there\n", 0)
+    found = json.loads(out)
+    Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(found)
+    assert [build["gaps"] for build in found["builds"]][at] == ["librows.so"]
+    (loss,) = found["kernels"]
+    assert (loss["status"], loss["moved_in"]) == ("worse", ["n3" if at == 2 else "n2"])
+    assert [one is None for one in waves(loss)] == [number == at for number in range(5)]
+    assert run("trend", str(tmp_path), "--fail-on", "regression")[2] == 1
+    assert "gap: librows.so" in run("trend", str(tmp_path))[0]
+
+
+def test_a_kernel_that_ends_behind_a_gap_is_gone_when_that_is_seen(tmp_path: Path) -> None:
+    rows = kernels()
+    add(tmp_path, "n0", rows)
+    add(tmp_path, "n1", [], damage=CUT)
+    add(tmp_path, "n2", rows[1:])
+    found = json.loads(run("trend", str(tmp_path), "--format", "json")[0])
+    assert [(one["status"], one["moved_in"]) for one in found["kernels"]] == [("gone", ["n2"])]
+
+
+def test_a_problem_of_every_build_is_no_gap(tmp_path: Path) -> None:
+    rows = kernels()
+    for build, of in (("n0", rows), ("n1", rows[1:]), ("n2", rows[1:])):
+        add(tmp_path, build, of, damage=CUT)
+    out, err, code = run("trend", str(tmp_path), "--format", "json")
+    assert ("a gap" in err, code) == (False, 2)
+    (gone,) = json.loads(out)["kernels"]
+    assert (gone["status"], gone["moved_in"]) == ("gone", ["n1"])
+
+
+def test_the_last_build_cannot_be_judged_if_it_is_damaged(tmp_path: Path) -> None:
+    rows = kernels()
+    add(tmp_path, "n0", rows)
+    add(tmp_path, "n1", rows[1:], damage=CUT)
+    out, err, code = run("trend", str(tmp_path), "--format", "json")
+    assert (json.loads(out)["kernels"], code) == ([], 2)
+    assert "1 problem in n1, a gap for librows.so: kernels may be missing there" in err

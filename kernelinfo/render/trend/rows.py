@@ -68,7 +68,7 @@ def rows(trend: Trend) -> list[TrendRow]:
     back = [
         one
         for one in by_kernel.values()
-        if None in one.kernels or any(pair.affected for _, pair in one.steps)
+        if None in one.known or any(pair.affected for _, pair in one.steps)
     ]
     back.sort(key=lambda one: (one.latest.name, one.latest.target))
     found += [
@@ -90,7 +90,7 @@ def rows(trend: Trend) -> list[TrendRow]:
 def _steps(history: History, trend: Trend) -> Iterator[tuple[str, str]]:
     """(build, what became of the kernel) of each build in which it moved, came or went."""
     moves = {build: pair.why for build, pair in history.steps}
-    sides = pairwise(history.kernels)
+    sides = pairwise(history.known)
     for build, (before, now) in zip(trend.builds[1:], sides, strict=True):
         if build.name in moves:
             yield build.name, moves[build.name]

@@ -69,7 +69,9 @@ def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
 
 
 def _about(build: BuildTotals) -> Iterator[str]:
-    """Problems and labels of a build."""
+    """Gaps, problems and labels of a build."""
+    if build.gaps:
+        yield printable(f"gap: {several(build.gaps)}")
     if build.problems:
         yield counted(build.problems, "problem")
     if build.accepted_problems:
