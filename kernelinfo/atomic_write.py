@@ -1,8 +1,10 @@
-"""Files written atomically."""
+"""Files written atomically, by a file of our own beside them that takes their name at the end."""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -11,8 +13,13 @@ from typing import BinaryIO
 
 from kernelinfo.opening import check_below
 
-_SUFFIX = ".part"
+_ASIDE = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.part", re.DOTALL)
+_RANDOM_BYTES = 8
+_LONGEST_NAME = 200
+"""Bytes of a file's name that the name of the file beside it keeps; both have at most 255."""
 _DAY = 86_400
+_PERMISSIONS = 0o777
+"""Bits of a mode that a new file takes over: neither set-uid nor set-gid."""
 
 
 @contextmanager
@@ -27,35 +34,58 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
         with open(path, "wb") as file:
             yield file
         return
-    folder, name = os.path.split(path)
-    _remove_old_parts(folder, f"{name}.")
-    part = f"{path}.{os.getpid()}{_SUFFIX}"
+    _remove_old(path)
+    aside = create_aside(path)
     try:
-        with open(part, "xb") as file:
+        with open(aside, "wb") as file:
             yield file
             file.flush()
             if os.path.isfile(path):
-                os.chmod(part, os.stat(path).st_mode)
-            os.replace(part, path)
+                os.chmod(aside, os.stat(path).st_mode & _PERMISSIONS)
+            os.replace(aside, path)
     except BaseException:
         with suppress(OSError):
-            os.unlink(part)
+            os.unlink(aside)
         raise
 
 
-def _remove_old_parts(folder: str, prefix: str) -> None:
-    """Remove `.part` files of this prefix that are older than a day: killed runs left them."""
-    for name in _old_parts(folder or "."):
-        if name.startswith(prefix):
+def create_aside(path: str) -> str:
+    """The path of a new, empty file beside `path` under a name that nothing had before:
+    `.NAME.0123456789abcdef.part`. Raises `OSError`."""
+    folder, name = os.path.split(path)
+    kept = os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
+    aside = os.path.join(folder, f".{kept}.{os.urandom(_RANDOM_BYTES).hex()}.part")
+    open(aside, "xb").close()
+    return aside
+
+
+def name_of_aside(name: str) -> str | None:
+    """The name beside which `create_aside` made a file of this name; None for any other file."""
+    found = _ASIDE.fullmatch(name)
+    return found["name"] if found else None
+
+
+def _remove_old(path: str) -> None:
+    """Remove files beside `path` that are older than a day: killed runs left them."""
+    folder, name = os.path.split(path)
+    kept = os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
+    for aside in _old_asides(folder or "."):
+        if name_of_aside(aside) == kept:
             with suppress(OSError):
-                os.unlink(os.path.join(folder, name))
+                os.unlink(os.path.join(folder, aside))
 
 
 @cache  # a run may write thousands of files into one folder
-def _old_parts(folder: str) -> tuple[str, ...]:
+def _old_asides(folder: str) -> tuple[str, ...]:
     begun = time.time() - _DAY
     try:
-        parts = [entry for entry in os.scandir(folder) if entry.name.endswith(_SUFFIX)]
-        return tuple(part.name for part in parts if part.stat().st_mtime < begun)
+        found = [
+            (entry.name, entry.stat(follow_symlinks=False))
+            for entry in os.scandir(folder)
+            if name_of_aside(entry.name)
+        ]
     except OSError:  # the write reports it
         return ()
+    return tuple(
+        name for name, status in found if stat.S_ISREG(status.st_mode) and status.st_mtime < begun
+    )

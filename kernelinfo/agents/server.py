@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import Any, BinaryIO
+from typing import Any
 
 import anyio
 import anyio.to_process
@@ -21,14 +21,15 @@ from mcp_types import (
     TextContent,
     Tool,
     ToolAnnotations,
+    jsonrpc_message_adapter,
 )
 
 from kernelinfo import __version__
 from kernelinfo.agents.answers import answer
 from kernelinfo.agents.bounded import Answer, refused
+from kernelinfo.agents.requests import RequestLines
 from kernelinfo.agents.tools import TOOLS
 
-_LONGEST_REQUEST = 1 << 20  # bytes of a line; the longest path and pattern take a hundredth
 _INSTRUCTIONS = (
     "Static facts about AMD GPU kernels, from what the compiler left on disk. Call report, then "
     "explain and pressure for one kernel; change one thing, compile, and call diff. Occupancy is a "
@@ -56,24 +57,18 @@ async def _serve(root: str, seconds: float) -> None:
         on_list_tools=_listed,
         on_call_tool=partial(_called, root, seconds),
     )
-    lines: Any = RequestLines(sys.stdin.buffer)
+    lines: Any = RequestLines(sys.stdin.buffer, _is_readable)
     async with stdio_server(anyio.wrap_file(lines)) as (requests, answers):
         await server.run(requests, answers, server.create_initialization_options())
 
 
-class RequestLines:
-    """Lines of a stream. A line longer than a request is passed over, up to its end."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def readline(self) -> str:
-        """The next line, a blank one for a line that is too long; empty at the end."""
-        line = self._stream.readline(_LONGEST_REQUEST)
-        is_whole = len(line) < _LONGEST_REQUEST or line.endswith(b"\n")
-        while len(line) == _LONGEST_REQUEST and not line.endswith(b"\n"):
-            line = self._stream.readline(_LONGEST_REQUEST)
-        return line.decode("utf-8", "replace") if is_whole else "\n"
+def _is_readable(line: str) -> bool:
+    """True for a message of the protocol."""
+    try:
+        jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except Exception:  # as the SDK does, which passes over such a line
+        return False
+    return True
 
 
 async def _listed(context: object, params: object) -> ListToolsResult:

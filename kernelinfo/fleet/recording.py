@@ -188,8 +188,8 @@ def _tidy(request: ScanRequest, live: Set[RowKey], there: Iterable[RowKey]) -> N
             elif part in stale:
                 _drop_rows(storage, file, stale[part])
         folder = request.dataset.folder(table, request.build)
-        for name in storage.hidden(folder):
-            if shard_of(part_of(name[1:])) == request.shard:
+        for name, to_be in storage.hidden(folder):
+            if shard_of(part_of(to_be)) == request.shard:
                 storage.delete(f"{folder}/{name}")
     if not request.dataset.files("problems", request.build):
         request.dataset.write_no_problems(request.build, request.shard)

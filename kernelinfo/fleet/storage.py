@@ -11,14 +11,12 @@ from typing import Any
 import duckdb
 
 from kernelinfo.analysis.pool import signals_wait
-from kernelinfo.atomic_write import atomic_write
+from kernelinfo.atomic_write import atomic_write, create_aside, name_of_aside
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import web
 from kernelinfo.fleet.listing import address, is_local, store_error
 from kernelinfo.opening import check_below, open_regular
 
-_ASIDE = ".tmp"
-"""Ending of a local file that is not complete yet."""
 _SMALL = 1 << 16  # most bytes of a small file
 _MEMORY = "160MB"  # memory limit of DuckDB in a worker; larger sorts use its disk
 
@@ -125,9 +123,8 @@ class Storage:
         one PUT."""
         where = self.address_of(path)
         if self._is_local:
-            folder, name = os.path.split(path)
-            os.makedirs(folder, exist_ok=True)
-            where = os.path.join(folder, f".{name}{_ASIDE}")
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            where = create_aside(path)
         literal = "'" + where.replace("'", "''") + "'"
         connection.execute(f"COPY ({query}) TO {literal} (FORMAT parquet)", parameters)
         if self._is_local:
@@ -190,18 +187,18 @@ class Storage:
             else:
                 self._fs.rm(folder, recursive=True)
 
-    def hidden(self, folder: str) -> list[str]:
-        """Names of files that a run has not renamed yet, or will not, since it was killed."""
+    def hidden(self, folder: str) -> list[tuple[str, str]]:
+        """(name, name to be) of files that a run has not renamed yet, or will not, since it was
+        killed."""
         names = self.names(folder) if self._is_local else ()
-        return [name for name in names if name.startswith(".") and name.endswith(_ASIDE)]
+        return [(name, to_be) for name in names if (to_be := name_of_aside(name))]
 
 
 def _create(path: str, content: bytes) -> bool:
     """Create a local file that has its content from the first moment on."""
     check_below(path)
-    folder, name = os.path.split(path)
-    os.makedirs(folder, exist_ok=True)
-    aside = os.path.join(folder, f".{name}.{os.getpid()}{_ASIDE}")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    aside = create_aside(path)
     try:
         with open(aside, "wb") as file:
             file.write(content)

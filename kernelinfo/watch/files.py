@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
+from kernelinfo.atomic_write import name_of_aside
 from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import File
 from kernelinfo.watch.ignoring import Ignored, is_ignored_whole
@@ -35,6 +36,8 @@ _MOST_PAUSES = 10
 _UNFINISHED = "tmp.pid_*"
 """Folders in which Triton writes a file before it moves it into its cache
 (triton/runtime/cache.py, `FileCacheManager.put`)."""
+_STREAMS = (1, 2)
+"""Descriptors of standard output and standard error."""
 _SETTLED = 2 * 10**9
 """Nanoseconds after which a folder's time tells another change: FAT counts in two seconds."""
 _BESIDE_SAVES = (
@@ -45,16 +48,27 @@ _BESIDE_SAVES = (
 
 
 def stamp_of(path: str) -> Stamp | None:
-    """The stamp of a regular file; None if there is none or it cannot be looked at."""
+    """The stamp of a regular file; None if there is none, it cannot be looked at, or this process
+    writes its own output or messages to it."""
     try:
         found = os.stat(path)
     except (OSError, ValueError):
         return None
-    return _stamp(found) if stat.S_ISREG(found.st_mode) else None
+    is_seen = stat.S_ISREG(found.st_mode) and not any(
+        os.path.samestat(found, stream) for stream in _streams()
+    )
+    return _stamp(found) if is_seen else None
 
 
 def _stamp(found: os.stat_result) -> Stamp:
     return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def _streams() -> Iterator[os.stat_result]:
+    """The files that the shell made standard output and standard error."""
+    for stream in _STREAMS:
+        with suppress(OSError):  # closed
+            yield os.fstat(stream)
 
 
 def rested(look: Callable[[], Stamps], *, absent: Collection[str] = ()) -> Stamps:
@@ -164,8 +178,8 @@ class FolderTree:
                 continue
             listing = self._listing(folder)
             for path in listing.files if listing else ():
-                with suppress(OSError):
-                    found[path] = _stamp(os.stat(path))
+                if stamp := stamp_of(path):
+                    found[path] = stamp
             waiting += reversed(listing.folders) if listing else ()
         return found
 
@@ -205,6 +219,8 @@ class FolderTree:
 
     def _leaves_out(self, path: str, name: str, is_folder: bool) -> bool:
         if name == ".git" or (is_folder and fnmatchcase(name, _UNFINISHED)):
+            return True
+        if name_of_aside(name):
             return True
         if self._without and os.path.realpath(path) in self._without:
             return True
