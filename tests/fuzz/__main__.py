@@ -10,6 +10,7 @@ is printed when it ends.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import hashlib
 import io
 import os
@@ -66,9 +67,12 @@ def _forked(reader: str, arguments: list[str]) -> tuple[int, str]:
         if child := os.fork():
             _, status = os.waitpid(child, 0)
         else:
-            os.dup2(log.fileno(), 1)
-            os.dup2(log.fileno(), 2)
-            _fuzz_here(reader, arguments)
+            try:
+                os.dup2(log.fileno(), 1)
+                os.dup2(log.fileno(), 2)
+                _fuzz_here(reader, arguments)
+            finally:  # libFuzzer keeps the input; the parent's folders stay, unlike at `sys.exit`
+                ctypes.CDLL(None).exit(1)
         log.seek(0)
         return os.waitstatus_to_exitcode(status), log.read().decode(errors="replace")
 

@@ -18,6 +18,7 @@ from kernelinfo.gate.baseline import read_baseline, write_baseline
 from kernelinfo.reading.containers.triton import read_sidecar
 
 from ..conftest import FIXTURES
+from . import user_files
 from .promise import refused
 
 PAGE = FIXTURES.parent / "kernelinfo" / "manual" / "gate.md"
@@ -48,6 +49,7 @@ def _baseline(path: Path) -> None:
 baseline = _in_file("baseline.json", _baseline)
 configuration = _in_file("kernelinfo.toml", read_config)
 profile = _in_file("profile.csv", read_profile)
+compile_commands = _in_file("compile_commands.json", user_files.compile_commands)
 sidecar = _in_file("kernel.json", lambda path: read_sidecar(str(path.with_suffix(".hsaco"))))
 
 

@@ -28,6 +28,11 @@ def pressure(data: bytes) -> None:
     _measure(_whole(data), Look(curve=True, lds=True), PRESSURE_FORMATS)
 
 
+def source_lines(data: bytes) -> None:
+    """The bytes are lines of `.file` and `.loc` among the instructions of a kernel."""
+    _measure(_whole(_START + data + b"\n" + _START), Look(), ())
+
+
 def explain(data: bytes) -> None:
     """The bytes are a whole text; the lines of `explain` are written."""
     for one in _measure(data, Look(lds=True), ()):
@@ -89,3 +94,14 @@ BODIES = [
     b"\tv_movrels_b32 v0, v1\n\ts_set_gpr_idx_on s0, gpr_idx(SRC0)\n",
 ]
 WHOLE = [_whole(body) for body in BODIES]
+
+
+FILES = [
+    b'\t.file 0 "/b" "k.hip" md5 0x1\n\t.file 1 "../x" "t.h"\n\t.loc 0 7 3\n\t.loc 1 9 0\n',
+    b'\t.file 0 "" ""\n\t.loc 0 7 3\n',
+    b'\t.file 1 "/x" ""\n\t.loc 1 7 3 prologue_end is_stmt 0\n',
+    b'\t.file 1 "\\"\\\\" "\\x"\n\t.loc 1 7 3\n\t.loc 1 0 0\n',
+    b'\t.file 2 "' + b"a/" * 3000 + b'k.hip"\n\t.loc 2 7 3\n',
+    b'\t.file 999999999 "k.hip"\n\t.loc 999999999 999999999 999999999\n\t.loc 08 09 0x1\n',
+    b'\t.file "k.hip"\n\t.file 1 "k.hip" source "int x;"\n\t.loc 1 1\n\t.loc 1 1 1 view .LVU2\n',
+]

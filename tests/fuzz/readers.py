@@ -35,7 +35,7 @@ from tests.reading.containers.test_tar import LIES, tar
 from tests.reading.containers.test_zip_archive import zip64
 
 from ..conftest import FIXTURES
-from . import documents, fleets, intermediate, live_registers
+from . import documents, fleets, intermediate, live_registers, user_files
 from .promise import answer
 from .short_ways import same_expressions, same_lines, same_yaml
 from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
@@ -388,6 +388,10 @@ READERS: dict[str, Reader] = {
     ),
     "baseline": Reader(documents.baseline, documents.BASELINES),
     "profile": Reader(documents.profile, _fixtures("profile/*")),
+    "compile-commands": Reader(documents.compile_commands, user_files.COMMANDS),
+    "path-patterns": Reader(user_files.patterns, user_files.PATTERNS),
+    "requests": Reader(user_files.requests, user_files.REQUESTS),
+    "source-lines": Reader(live_registers.source_lines, live_registers.FILES),
     "configuration": Reader(documents.configuration, documents.CONFIGURATIONS),
     "trend": Reader(fleets.trend, fleets.TREND_SEEDS),
     "pages": Reader(fleets.pages, fleets.PAGE_SEEDS),
