@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 _LONGEST_REQUEST = 1 << 20  # bytes of a line; the longest path and pattern take a hundredth
 _UNREADABLE = '{{"jsonrpc":"2.0","id":{},"method":"(a request that cannot be read)"}}\n'
-_ID = re.compile(r'\s*\{[^{}\[\]]*?"id"\s*:\s*(\d{1,15}(?!\d)|"[\w.:-]{1,64}")', re.ASCII)
+_ID = re.compile(r'\s*\{[^{}\[\]]*?"id"\s*:\s*(0|[1-9]\d{0,14}|"[\w.:-]{1,64}")\s*[,}]', re.ASCII)
 """Id of a request, before anything that is nested in it."""
 
 

@@ -43,6 +43,8 @@ def replaced(line: bytes) -> object:
         (rb'{"jsonrpc":"2.0","id":1.5,"x":"\ud800"}', None),
         (rb'{"jsonrpc":"2.0","id":null,"x":"\ud800"}', None),
         (rb'{"jsonrpc":"2.0","id":7,"params":', 7),
+        (rb'{"jsonrpc":"2.0","id":007,"params":', None),
+        (rb'{"jsonrpc":"2.0","id":7x,"params":', None),
         (rb'{"jsonrpc":"2.0","params":{"id":7', None),
         (b'{"jsonrpc":"2.0","id":8,"params":' + b"[" * 5000 + b"]" * 5000 + b"}", 8),
         (b'{"jsonrpc":"2.0","id":8,"params":' + b"9" * 5000 + b"}", 8),
