@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import pytest
 
+from kernelinfo.errors import BUG
+
 from ..fuzz.promise import SECONDS, is_harmless
 from ..test_golden import run
 
@@ -59,6 +61,7 @@ def test_answer(name: str) -> None:
     assert time.process_time() - start < SECONDS
     assert (code, len(list(csv.reader(out.splitlines()))) - 1) == (expected.exit, expected.kernels)
     assert expected.says in err
+    assert BUG not in err
     problems = [line for line in err.splitlines() if not any(note in line for note in NOTES)]
     assert bool(problems) == (code == 2)
     assert all(line.startswith(name) for line in err.splitlines())
