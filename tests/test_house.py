@@ -23,6 +23,7 @@ FOUNDATION = {
     "csv_guard",
     "errors",
     "manual",
+    "waiting",
     "__init__.__version__",
 }
 """They import nothing of the package but `opening`, and every floor may import them."""

@@ -15,12 +15,14 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.waiting import wait_in_turns
 
 if TYPE_CHECKING:
     from multiprocessing.context import ForkContext, SpawnContext
@@ -131,8 +133,8 @@ class Pool(Generic[Task, Done]):
         """
         while self._waiting and len(self._busy) < self._jobs:
             self._begin(self._waiting.popleft())
-        ready = [pipe for pipe in wait([*self._busy]) if isinstance(pipe, Connection)]
-        return [self._over(pipe) for pipe in ready]
+        ready = wait_in_turns(partial(wait, [*self._busy]))
+        return [self._over(pipe) for pipe in ready if isinstance(pipe, Connection)]
 
     def _over(self, answers: Pipe) -> tuple[_Turn[Task, Done], list[_Turn[Task, Done]]]:
         process, turn = self._busy.pop(answers)

@@ -32,6 +32,7 @@ from kernelinfo.render import SWEEP_FORMATS, renderer
 from kernelinfo.variants.module import clang_of, with_equal_options
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
 from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_input
+from kernelinfo.waiting import result
 
 EXAMPLES = """
   kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
@@ -236,7 +237,7 @@ def _sweeps(
         for one in inputs:
             work = (one, request, wanted, compiler or clang_of(one), processes, pool)
             try:
-                found.append(pool.submit(sweep_input, *work, progress).result())
+                found.append(result(pool.submit(sweep_input, *work, progress)))
             except NoSuchKernelError as error:
                 without.append(str(error))
             except (ReadError, CompilerError) as error:

@@ -28,6 +28,7 @@ from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document
+from kernelinfo.waiting import results
 
 _ASSEMBLY, _BITCODE, _DEPENDENCIES = "kernels.s", "kernels.bc", "kernels.d"
 _MOST_OUTPUT = 1 << 30
@@ -88,7 +89,7 @@ def _made(
     """The results of all jobs, in order."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         try:
-            return tuple(pool.map(partial(make, processes), jobs))
+            return tuple(results(pool, partial(make, processes), jobs))
         except BaseException:  # Ctrl-C, too: the pool would wait for the compilers
             processes.end()
             raise

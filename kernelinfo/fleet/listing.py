@@ -19,6 +19,7 @@ from kernelinfo.fleet import web
 from kernelinfo.reading.blob import Again, Problem
 from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import LOG, File, Seen
+from kernelinfo.waiting import results
 
 _FILE = "file://"
 _STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", "modified")
@@ -202,7 +203,7 @@ def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dic
             return error
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        found.update(zip(asked, pool.map(info, asked), strict=True))
+        found.update(zip(asked, results(pool, info, asked), strict=True))
     return found
 
 

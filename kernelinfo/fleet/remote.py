@@ -24,6 +24,7 @@ from kernelinfo.reading.containers import files, magic, open_blob, open_file
 from kernelinfo.reading.containers.archive import thin_members
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.data import Data
+from kernelinfo.waiting import results
 
 _PIECE = 8 << 20  # bytes
 WHOLE_BYTES = 8 << 20  # largest file that is always fetched whole
@@ -130,7 +131,7 @@ class _Fetch:
         """Fetch files, 16 at a time; results are in `copies` and `failed`."""
         if wanted:
             with ThreadPoolExecutor(AT_ONCE) as pool:
-                list(pool.map(self._one, wanted))
+                list(results(pool, self._one, wanted))
 
     def _one(self, file: InputFile) -> None:
         try:

@@ -53,6 +53,7 @@ from kernelinfo.variants.nouns import (
     measures,
     steps,
 )
+from kernelinfo.waiting import result
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.condition import Where
@@ -118,7 +119,7 @@ def sweep(
         else:
             notes, file = (), _ir_of(path, settings)
         work = (file, request, reading, compiler, processes, pool)
-        made = pool.submit(sweep_input, *work, lambda done, number: None).result()
+        made = result(pool.submit(sweep_input, *work, lambda done, number: None))
         return made._replace(notes=(*notes, *made.notes))
 
 

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from typing import Generic, Protocol, TypeVar
 
 from kernelinfo.analysis.options import Options
+from kernelinfo.waiting import wait_in_turns
 from kernelinfo.watch.nouns import Event
 
 
@@ -40,9 +41,9 @@ class Watch(ABC, Generic[_Run]):
     def wait(self, seconds: float) -> None:
         """Wait, but no longer than until the build ends."""
         if self._running:
-            self._running.wait(seconds)
+            wait_in_turns(self._running.wait, seconds)
         else:
-            time.sleep(seconds)
+            wait_in_turns(time.sleep, seconds)
 
     def end(self) -> None:
         """End the build that still runs."""

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import random
 import signal
 import subprocess
 import sys
 import threading
-import time
 from functools import partial
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -169,37 +168,34 @@ def test_a_process_killed_once_costs_nothing(
     assert (tmp_path / "killed").exists()
 
 
-def test_a_process_killed_at_any_moment_is_not_waited_for(
+def test_a_process_killed_in_the_middle_of_an_answer_is_not_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In the middle of an answer of 8 MB, too, of which nobody else would write the rest."""
-    do = parallel.ReadWorker.work
-    long = "x" * (8 << 20)
+    """Nobody else would write the rest of its 8 MB."""
+    do, send = parallel.ReadWorker.work, Connection._send  # type: ignore[attr-defined]
+    long, read = "x" * (8 << 20), [""]
 
     def work(self: parallel.ReadWorker, task: parallel.ReadTask) -> parallel.ReadTaskDone:
+        read[0] = task.files[0].path
         done = do(self, task)
-        moment = random.Random(os.getpid()).uniform(1e-6, 0.02)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, moment)
         return done._replace(pieces=[*done.pieces, long])
+
+    def send_half(self: Connection, data: bytes) -> None:
+        if len(data) > len(long) and read[0].endswith(".out"):
+            send(self, data[: len(long) // 2])
+            os.kill(os.getpid(), signal.SIGKILL)
+        send(self, data)
 
     monkeypatch.setattr(parallel.ReadWorker, "work", work)
     monkeypatch.setattr(parallel, "_MOST_FILES", 1)
+    monkeypatch.setattr(Connection, "_send", send_half)
     tasks = list(parallel.tasks([str(FIXTURES / "code_object")]))
-
-    def give_up(*_: object) -> None:
-        raise TimeoutError("a killed process is waited for")
-
-    before = signal.signal(signal.SIGALRM, give_up)
-    signal.alarm(120)
-    try:
-        pieces = list(parallel.spread(tasks, Options(), 3))
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-    named = [piece for piece in pieces if "was ended" in getattr(piece, "message", "")]
-    assert named
-    assert pieces.count(long) + len(named) == len(tasks)
+    pieces = list(parallel.spread(tasks, Options(), 3))
+    problems = [piece for piece in pieces if isinstance(piece, Problem)]
+    named = [one.path for one in problems if "was ended" in one.message]
+    files = sorted(str(path) for path in (FIXTURES / "code_object").iterdir())
+    assert named == [path for path in files if path.endswith(".out")]
+    assert pieces.count(long) + len(named) == len(tasks) == len(files)
 
 
 def test_a_file_that_ends_its_process_is_named_and_the_run_goes_on(
@@ -250,24 +246,23 @@ def test_no_process_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_killed_run_ends_its_processes(tmp_path: Path) -> None:
-    """Whatever they do then: here they sleep for a minute."""
+    """Whatever they do then: here they sleep."""
     code = (FIXTURES / "code_object" / "handwritten.co").read_bytes()
     for number in range(64):
         (tmp_path / f"{number}.co").write_bytes(code)
     program = (
-        "import time\n"
-        "from kernelinfo.analysis import parallel, Options\n"
-        "parallel.Worker.work = lambda self, task: time.sleep(60)\n"
-        f"list(parallel.spread(list(parallel.tasks([{str(tmp_path)!r}])), Options(), 2))\n"
+        "import os, time\n"
+        "from kernelinfo.analysis import parallel\n"
+        "from kernelinfo.analysis.options import Options\n"
+        "parallel.ReadWorker.work = lambda self, task: os.write(1, b'.') and time.sleep(1000)\n"
+        f"tasks = list(parallel.tasks([{str(tmp_path)!r}]))\n"
+        "list(parallel.spread(tasks, Options(), 2))\n"
     )
     with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as run:
         assert run.stdout
-        time.sleep(1.5)
+        assert run.stdout.read(2) == b"..", "two processes work"
         run.kill()
-        # The pipe ends when the last process that has it does.
-        began = time.monotonic()
-        assert run.stdout.read() == b""
-        assert time.monotonic() - began < 30
+        assert run.stdout.read() == b"", "the pipe ends with the last process that has it"
 
 
 def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:

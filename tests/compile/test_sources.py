@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import time
 from pathlib import Path
-from threading import Timer
+from threading import Thread
 
 import pytest
 
@@ -19,6 +18,7 @@ from kernelinfo.errors import CompilerError, OptionError
 from kernelinfo.kernel.report import Report
 
 from ..compiling import needs_clang
+from ..lifeline import Lifeline
 from ..sweep.test_processes import script
 
 SOURCE = """
@@ -145,12 +145,15 @@ def test_output_that_no_compiler_writes_is_one_line(
 
 @pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
 def test_a_compile_is_ended_with_its_children(source: Path, tmp_path: Path) -> None:
-    mark = tmp_path / "mark"
-    slow = script(tmp_path / "slow", f"(sleep 1; touch {mark}) & touch {mark}.began; wait")
-    with Processes(60) as processes:
-        Timer(0.5, processes.end).start()
+    line = Lifeline(tmp_path / "line")
+    slow = script(tmp_path / "slow", f"{line.shell}; sleep 1000 & wait")
+    with Processes(1000) as processes:
+
+        def end() -> None:
+            line.begun()
+            processes.end()
+
+        Thread(target=end, daemon=True).start()
         with pytest.raises(CompilerError, match="interrupted"):
             compile_sources([str(source)], Settings(("gfx90a",), (), slow), processes)
-    time.sleep(1)
-    assert mark.with_suffix(".began").exists()
-    assert not mark.exists()
+    line.ended()

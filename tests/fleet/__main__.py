@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
+from functools import partial
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+from ..lifeline import Lifeline
 from .scans import many_objects, reported
 from .test_ending import end_scan
 
@@ -34,7 +37,9 @@ def main() -> int:
             for number in _SIGNALS:
                 seconds, place = random.uniform(0, _SECONDS), Path(name, f"{number}-{count}")
                 try:
-                    end_scan(number, seconds, folder, place, expected, group=count % 5 == 4)
+                    wait, line = partial(time.sleep, seconds), Lifeline(Path(f"{place}.line"))
+                    is_all = count % 5 == 4
+                    end_scan(number, line, wait, folder, place, expected, group=is_all)
                 except AssertionError as fault:
                     faults += 1
                     print(f"{number} after {seconds:.2f} s: {fault}", file=sys.stderr)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ..conftest import require
+from ..lifeline import Lifeline
 from .scans import comparable, descendants, many_objects, process, reported, rows, scan
 
 require("duckdb")
@@ -75,39 +76,76 @@ def test_another_user_finds_nothing_to_talk_to(tmp_path: Path) -> None:
     assert seen > 3
 
 
+PROGRAM = """
+import os, sys, time
+from kernelinfo.__main__ import main
+from kernelinfo.analysis import Analysis
+from kernelinfo.fleet.dataset import Dataset
+
+line = os.open(sys.argv.pop(1), os.O_WRONLY)  # its workers have it, too
+
+def stop_after(owner, name):
+    do = getattr(owner, name)
+
+    def work(*arguments, **named):
+        do(*arguments, **named)
+        os.write(line, b".")
+        time.sleep(1000)
+
+    setattr(owner, name, work)
+
+{stop}
+main()
+"""
+
+
 @pytest.mark.parametrize("number", ["SIGHUP", "SIGTERM", "SIGINT", "SIGKILL"])
-def test_an_ended_scan_leaves_nothing(number: str, tmp_path: Path) -> None:
-    folder = many_objects(tmp_path / "objects", 600)
-    expected = reported(folder)
-    moment = random.Random(number)
-    for attempt in range(3):
-        end_scan(number, moment.uniform(0.1, 3), folder, tmp_path / f"{attempt}", expected)
+@pytest.mark.parametrize(
+    "stop",
+    [
+        'stop_after(Dataset, "write_manifest")',
+        'stop_after(Analysis, "analyse_blob")',
+        'stop_after(Dataset, "write_part")',
+    ],
+    ids=["the list of files", "a file", "a part"],
+)
+def test_an_ended_scan_leaves_nothing(stop: str, number: str, tmp_path: Path) -> None:
+    folder = many_objects(tmp_path / "objects", 40)
+    line = Lifeline(tmp_path / "line")
+    end_scan(number, line, line.begun, folder, tmp_path / "scan", reported(folder), stop=stop)
 
 
 def end_scan(
-    number: str, seconds: float, folder: Path, place: Path, expected: list[str], group: bool = False
+    number: str,
+    line: Lifeline,
+    wait: Callable[[], object],
+    folder: Path,
+    place: Path,
+    expected: list[str],
+    *,
+    group: bool = False,
+    stop: str = "",
 ) -> None:
-    """End a scan after so many seconds, by a signal to it or to its workers too; scan again."""
+    """End a scan after a wait, by a signal to it or to its workers too; scan again.
+
+    `stop` is a line of `PROGRAM`."""
     fleet, temporary = place / "fleet", place / "temporary"
     temporary.mkdir(parents=True)
-    command = ["scan", folder, "--to", fleet, "--build", "b", "--workers", 2]
+    command = [line.path, "scan", folder, "--to", fleet, "--build", "b", "--workers", 2]
     with subprocess.Popen(
-        [sys.executable, "-m", "kernelinfo", *map(str, command)],
+        [sys.executable, "-c", PROGRAM.format(stop=stop), *map(str, command)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "TMPDIR": str(temporary)},
         start_new_session=True,
     ) as running:
-        time.sleep(seconds)
+        wait()
         (os.killpg if group else os.kill)(running.pid, signal.Signals[number])
-        _, err = running.communicate(timeout=60)
+        _, err = running.communicate()
     assert "Traceback" not in err, err
-    for _ in range(100):
-        if not (living := session(running.pid)):
-            break
-        time.sleep(0.1)
-    assert living == []
+    line.ended()
+    assert session(running.pid) == []
     if number != "SIGKILL" and running.returncode == 128 + signal.Signals[number]:
         assert list(temporary.iterdir()) == []
     scan(folder, to=fleet)

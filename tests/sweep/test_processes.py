@@ -16,6 +16,7 @@ from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError
 
 from ..compiling import bitcode, needs_clang
+from ..lifeline import Lifeline
 from . import interrupts
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="compilers of these tests are scripts")
@@ -91,14 +92,12 @@ def test_a_program_that_cannot_run(tmp_path: Path) -> None:
 @needs_clang
 @pytest.mark.parametrize("number", interrupts.ENDING)
 def test_an_interrupted_sweep_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
-    inputs, temporary, running = (tmp_path / name for name in ("in", "tmp", "running"))
-    for folder in (temporary, running):
-        folder.mkdir()
+    inputs, temporary = tmp_path / "in", tmp_path / "tmp"
+    temporary.mkdir()
     path = bitcode("__global__ void k(int *out) { *out = 1; }", inputs / "k.bc")
-    # The real compiler, but assembly hangs; its processes write down their ids.
-    slow = (
-        f'case "$*" in *-O3*) echo > {running}/$$; sleep 60 & wait;; *) exec clang-22 "$@";; esac'
-    )
+    # The real compiler, but assembly hangs.
+    line = Lifeline(tmp_path / "line")
+    slow = f'case "$*" in *-O3*) {line.shell}; sleep 1000 & wait;; *) exec clang-22 "$@";; esac'
     compiler = script(tmp_path / "clang", slow)
     process = subprocess.Popen(
         [sys.executable, "-m", "kernelinfo", "sweep", path, "--compiler", compiler],
@@ -106,27 +105,18 @@ def test_an_interrupted_sweep_leaves_nothing_behind(tmp_path: Path, number: sign
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    until = time.monotonic() + 60
-    while not list(running.iterdir()) and time.monotonic() < until:
-        time.sleep(0.05)
+    line.begun(process)
     process.send_signal(number)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate()
     assert (out, err, process.returncode) == (b"", b"", 128 + number)
+    line.ended()
     assert [path.name for path in inputs.iterdir()] == ["k.bc"]
     assert list(temporary.iterdir()) == []
-    groups = {line.name for line in running.iterdir()}
-    states = subprocess.run(["ps", "-eo", "pgid=,stat="], capture_output=True, text=True).stdout
-    alive = [line.split() for line in states.splitlines()]
-    assert groups
-    assert not [state for group, state in alive if group in groups and not state.startswith("Z")]
-
-
-needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="/proc is not here")
 
 
 @pytest.mark.nightly
 @needs_clang
-@needs_proc
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="/proc is not here")
 def test_signals_at_random_moments(tmp_path: Path) -> None:
     """A sample; `python -m tests.sweep --interrupts 100` tries more."""
     path = bitcode(interrupts.KERNEL, tmp_path / "in" / "k.bc")
@@ -136,19 +126,12 @@ def test_signals_at_random_moments(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 @needs_clang
-@needs_proc
 def test_a_compiler_that_hangs_ends_by_its_limit_after_sigkill(tmp_path: Path) -> None:
     path = bitcode(interrupts.KERNEL, tmp_path / "in" / "k.bc")
-    spins = 'case "$*" in *-O3*) while :; do :; done;; *) exec clang-22 "$@";; esac'
-    compiler = script(tmp_path / "clang", spins)
-    process = interrupts.start(path, compiler, tmp_path / "run")
-    until = time.monotonic() + 60
-    while not any("-O3" in one for one in interrupts.alive(tmp_path / "run")):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    line = Lifeline(tmp_path / "line")
+    spins = f'case "$*" in *-O3*) {line.shell}; while :; do :; done;; *) exec clang-22 "$@";; esac'
+    process = interrupts.start(path, script(tmp_path / "clang", spins), tmp_path / "run")
+    line.begun(process)
     process.kill()
     process.communicate()
-    until = time.monotonic() + 120
-    while interrupts.alive(tmp_path / "run"):
-        assert time.monotonic() < until
-        time.sleep(0.2)
+    line.ended()
