@@ -50,6 +50,11 @@ def test_targets_side_by_side() -> None:
     assert lines[-1] == " 1 of 26 kernels moved"
 
 
+def test_the_names_of_builds_break_at_the_width_of_a_terminal() -> None:
+    out, _, _ = run("diff", OLD, NEW, "--as", "gfx90a,gfx942", "--width", "50")
+    assert out.splitlines()[:2] == [f"{OLD} →", f" {NEW}: waves/SIMD"]
+
+
 def test_several_targets_say_why_they_fail(tmp_path: Path) -> None:
     """Kernels that are gone or new, and spills and scratch that moved, which no target changes."""
     text = (FIXTURES / "assembly/occupancy-clang19-gfx90a.s").read_text("utf-8")

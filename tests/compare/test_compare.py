@@ -59,6 +59,17 @@ def names(comparison: Comparison) -> tuple[list[tuple[str, str, str]], list[str]
     )
 
 
+def test_each_limit_that_moved_is_named() -> None:
+    old = kernel("f", limiters=("vgpr", "lds"), lds_bytes=16384)
+    new = kernel("f", **{**old.numbers._asdict(), "waves_per_simd": 3.0, "vgprs": 130})
+    new = new._replace(numbers=new.numbers._replace(reserved_vgprs=136, lds_bytes=20480))
+    (pair,) = compare(kernels(old), kernels(new)).pairs
+    assert (
+        pair.why
+        == "VGPR: 122 → 130 used, 128 → 136 allocated; LDS: 16384 → 20480 B, 4 → 3 waves/SIMD"
+    )
+
+
 SUMMARIES = st.builds(
     kernel,
     st.sampled_from(

@@ -80,6 +80,18 @@ def test_one_input_and_four_versions(
 
 
 @pytest.mark.parametrize(
+    ("target", "sgprs", "causes"), [("gfx90a", 88, ()), ("gfx802", 77, ("asked-sgprs",))]
+)
+def test_main_counts_the_sgprs_of_a_trap_handler(
+    target: str, sgprs: int, causes: tuple[str, ...]
+) -> None:
+    """As the hardware does: where the number differs from ours, they are not the cause."""
+    demand, sizes = arch(target).demand(sgprs=sgprs), (1, 256)
+    case = Case((find(target),), find(target), demand, Launch(256), sizes, MAIN)
+    assert fewest(case, waves_per_simd(find(target), MAIN, demand, sizes), False) == causes
+
+
+@pytest.mark.parametrize(
     ("target", "sizes", "asks", "version", "waves"),
     [
         ("gfx90a", (1, 256), {"lds_bytes": 65536}, 16, (4, 1)),

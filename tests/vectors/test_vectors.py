@@ -43,6 +43,13 @@ def test_the_file_covers_every_target() -> None:
         assert len({vector[field] for vector in vectors()}) > 1, field
 
 
+def test_both_sides_of_each_step_of_vgprs_are_tried() -> None:
+    """The steps of CDNA 2 as AMD publishes them: 512 VGPRs for each lane of a SIMD."""
+    tried = {vector["vgprs"] for vector in vectors() if vector["target"] == "gfx90a"}
+    steps = {64, 72, 80, 96, 128, 168, 256}
+    assert tried >= {*steps, *(step + 1 for step in steps)}
+
+
 def test_each_case_is_what_a_simulation_finds() -> None:
     for vector in vectors()[::SAMPLE]:
         assert expected(vector) == {key: vector[key] for key in expected(vector)}, vector

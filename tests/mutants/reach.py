@@ -1,0 +1,111 @@
+"""Which test files enter which functions, as recorded in `build/mutants.json`."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from .mutations import Mutant, function_of
+
+_INNER = re.compile(r"\.<locals>\.<\w+>")
+"""Comprehensions and lambdas belong to the function around them."""
+_FOLDERS = {"variants": "sweep"}
+"""Rooms whose tests are in a folder of another name."""
+_AT_ONCE = 20
+"""Most seconds of CPU of test files that run in one process."""
+_UNKNOWN = 3.0
+"""Seconds of a test file that is not recorded."""
+NO_TESTS = 5
+"""pytest's exit code where no test is in the tier."""
+_RAN = (0, 1)
+"""pytest's exit codes where all pass or some fail."""
+
+
+class Reached(NamedTuple):
+    """What one test file does."""
+
+    digest: str  # of its text
+    code: int  # pytest's exit code
+    seconds: float  # of CPU, recording included
+    entered: list[str]  # `file:qualified name`
+
+
+class Reach:
+    """The test files, as far as they are recorded."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._file = root / "build" / "mutants.json"
+        entries = json.loads(self._file.read_text("utf-8")) if self._file.exists() else {}
+        present = {path.relative_to(root).as_posix() for path in root.glob("tests/**/test_*.py")}
+        self._files = {name: Reached(*entries[name]) for name in entries if name in present}
+        self.unrecorded = sorted(
+            name
+            for name in present
+            if name not in self._files or self._files[name].digest != self._digest(name)
+        )
+        """Test files that are new or have changed since they were recorded."""
+        self._unknown = present - {*self._files}
+
+    def add(self, name: str, code: int, seconds: float, entered: Iterable[str]) -> None:
+        """Keep what a test file entered."""
+        names = sorted({_INNER.sub("", function) for function in entered})
+        self._files[name] = Reached(self._digest(name), code, seconds, names)
+        self._unknown.discard(name)
+        self._file.parent.mkdir(exist_ok=True)
+        self._file.write_text(json.dumps(self._files), "utf-8")
+
+    def batches(self, mutant: Mutant, most: float) -> Iterator[list[str]]:
+        """Test files that reach a mutant, the likeliest first, `most` seconds of them.
+
+        The first come alone: most mutants die by them.
+        """
+        batch: list[str] = []
+        size, seconds, total = 1, 0.0, 0.0
+        for name, cost in self._likeliest(mutant):
+            if batch and (len(batch) >= size or seconds + cost > _AT_ONCE):
+                yield batch
+                batch, size, seconds = [], 2 * size, 0.0
+            if not total or total + cost <= most:
+                batch.append(name)
+                seconds += cost
+                total += cost
+        if batch:
+            yield batch
+
+    def _likeliest(self, mutant: Mutant) -> Iterable[tuple[str, float]]:
+        """Test files that enter the mutant's function, and seconds of each, the likeliest first.
+
+        If none does, those that import its module. A file that is not recorded is taken to enter
+        all of its room, and of modules by its name.
+        """
+        text = (self._root / mutant.file).read_text("utf-8")
+        function = f"{mutant.file}:{function_of(text, mutant.line(text))}"
+        running = {name: one for name, one in self._files.items() if one.code in _RAN}
+        entering = [name for name, one in running.items() if function in one.entered] or [
+            name for name, one in running.items() if f"{mutant.file}:<module>" in one.entered
+        ]
+        room, *parts = mutant.file.removesuffix(".py").split("/")[1:]
+        folder = f"tests/{_FOLDERS.get(room, room)}/"
+        files = [part for part in parts if part != "__init__"]
+        entering += [
+            name
+            for name in self._unknown
+            if name.startswith(folder) or any(file in name for file in files)
+        ]
+        found: list[tuple[bool, bool, float, str, float]] = []
+        for name in entering:
+            one = running.get(name)
+            cost, functions = (one.seconds, len(one.entered)) if one else (_UNKNOWN, 1)
+            is_namesake = any(file in name for file in files)
+            found.append(
+                (not name.startswith(folder), not is_namesake, cost * functions, name, cost)
+            )
+        return [(name, cost) for *_, name, cost in sorted(found)]
+
+    def _digest(self, name: str) -> str:
+        return hashlib.sha256((self._root / name).read_bytes()).hexdigest()[:16]
