@@ -226,8 +226,9 @@ def test_a_shared_file_that_ends_its_process_is_left(
     assert len(problems) == 1
 
 
-def test_while_another_thread_runs() -> None:
+def test_while_another_thread_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     """A forked process would have the locks of that thread."""
+    monkeypatch.delattr(os, "fork")
     end = threading.Event()
     thread = threading.Thread(target=end.wait)
     thread.start()

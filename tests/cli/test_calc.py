@@ -172,6 +172,16 @@ def test_a_part_of_a_wave_is_a_dot() -> None:
     assert top[7 + 255 // 16] == "■"
 
 
+def test_a_grid_that_is_too_wide_stands_in_parts() -> None:
+    """With one empty line between two parts, and before the first."""
+    out, _, _ = run("calc", "--arch", "gfx90a", "--vary", "vgpr,lds", "--width", "60")
+    title, *parts = out.split("\n\n")
+    assert title == "gfx90a (CDNA2), workgroups of 256"
+    assert [part.splitlines()[0].split()[0] for part in parts] == ["VGPRs"] * 2
+    assert all(part[0] == " " for part in parts)
+    assert parts[0].count("\n") + 1 == parts[1].rstrip().count("\n") + 1 == 9
+
+
 def test_a_grid_of_two_variables() -> None:
     asks = ("calc", "--arch", "gfx90a", "--vary", "lds,workgroup-size")
     out, _, _ = run(*asks)

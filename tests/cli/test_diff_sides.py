@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 import shutil
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -48,6 +50,15 @@ def test_targets_side_by_side() -> None:
     assert lines[2].split() == ["gfx90a", "gfx942", "gfx950", "kernel"]
     assert lines[3].split() == ["worse", *["7", "→", "6"] * 3, "sgpr_heavy(int*)"]
     assert lines[-1] == " 1 of 26 kernels moved"
+
+
+def test_a_library_comes_through_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = "container/libtwo.so"
+    data = io.BytesIO((FIXTURES / library).read_bytes())
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
+    out, err, code = run("diff", "-", library)
+    assert (err, code) == ("", 0)
+    assert " kernels 8 · affected 0 " in out
 
 
 def test_the_names_of_builds_break_at_the_width_of_a_terminal() -> None:

@@ -266,6 +266,7 @@ def accepting(accepted: str) -> str:
         (GOOD.replace('"vgpr":[100, ', '"vgpr":[100, 1, '), "is damaged at _Za: vgpr"),
         (GOOD.replace('"vgpr":[100, ', f'"vgpr":[{"9" * 4000}, '), "is damaged at _Za: vgpr"),
         (GOOD.replace('"waves":4', '"waves":1e999'), "is damaged at _Za: waves"),
+        (GOOD.replace('"waves":4', f'"waves":{1 << 64}'), "is damaged at _Za: waves"),
         (GOOD.replace('"waves":4', '"waves":NaN'), "is damaged at _Za: waves"),
         (GOOD.replace('"limited-by":"vgpr"', '"limited-by":"warp"'), "is damaged at _Za: limited"),
         (GOOD.replace('"wave-size"', '"warp-size"'), "is damaged at _Za: warp-size"),

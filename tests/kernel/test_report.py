@@ -81,12 +81,3 @@ def test_a_kernel_is_shown_in_one_short_line(report: Report) -> None:
     )
     kernel = report.kernel("sgprbound")._replace(name="ns::f<" + "x, " * 500 + ">(int)")
     assert len(repr(kernel)) <= 240
-
-
-def test_a_step_that_only_undoes_padding_is_no_next_one() -> None:
-    """Where LDS limits, clang 22 raises VGPRs up to the step: fewer of them alone gain nothing."""
-    ours = kernelinfo.load(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s").kernel("ldsbound")
-    assert [step.resource for step in ours.occupancy().next] == ["vgpr", "lds"]
-    assert [step.resource for step in ours.next] == ["lds"]
-    padded = kernelinfo.load(FIXTURES / "assembly" / "variety-clang22-gfx90a.s").kernel("padded")
-    assert padded.next == ()

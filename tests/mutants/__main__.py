@@ -4,7 +4,7 @@ A mutant flips a comparison, adds one to a number, drops a branch, changes a str
 result. It is killed if a test fails that passes without it, or if the tests do not end within 60 s
 of CPU time. It survives half a minute of the default tier's tests that enter its function, the
 likeliest first. `--record` finds out which these are, in a run of the whole tier (into
-build/mutants.json); what is not recorded is taken to enter its own room. Survivors are printed by
+build/mutants.json); what is not recorded is taken to enter its room and what it imports. Survivors are printed by
 file, line, old and new text. The score is killed ÷ (all − equivalent); equivalents.toml says what
 is equivalent, and why. The exit code is 1 below 85 %.
 
@@ -68,11 +68,7 @@ def main() -> int:
             for name, (answer, entered) in each(_recorded, reach.unrecorded):
                 print(f"recorded in {answer.seconds} s: {name}", flush=True)
                 reach.add(name, answer.code, answer.seconds, entered)
-        verdicts: list[Verdict] = []
-        for verdict in each(lambda copy, mutant: copy.verdict(mutant, reach), tried):
-            place = f"{verdict.mutant.file}:{verdict.line}"
-            print(f"{place}: {verdict.killer or 'survives'}", flush=True)
-            verdicts.append(verdict)
+        verdicts = [*each(lambda copy, mutant: _told(copy.verdict(mutant, reach)), tried)]
     survivors = [verdict for verdict in verdicts if not verdict.killer]
     for verdict in sorted(survivors, key=lambda verdict: verdict[:2]):
         print(f"\nsurvives {verdict.files} test files: {_changed(verdict.mutant, verdict.line)}")
@@ -124,6 +120,12 @@ def _copies(jobs: int) -> Iterator[Callable[..., Iterator[Any]]]:
             return pool.map(do, items)
 
         yield each
+
+
+def _told(verdict: Verdict) -> Verdict:
+    place = f"{verdict.mutant.file}:{verdict.line}"
+    print(f"{place}: {verdict.killer or 'survives'}", flush=True)
+    return verdict
 
 
 def _recorded(copy: Copy, test: str) -> tuple[str, tuple[Answer, list[str]]]:

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.near import reached_modules
+
 from .mutations import Mutant, function_of
 
 _INNER = re.compile(r"\.<locals>\.<\w+>")
@@ -81,7 +83,7 @@ class Reach:
         """Test files that enter the mutant's function, and seconds of each, the likeliest first.
 
         If none does, those that import its module. A file that is not recorded is taken to enter
-        all of its room, and of modules by its name.
+        all of its room, and of what it imports; one of no room, as the goldens', everything.
         """
         text = (self._root / mutant.file).read_text("utf-8")
         function = f"{mutant.file}:{function_of(text, mutant.line(text))}"
@@ -89,22 +91,20 @@ class Reach:
         entering = [name for name, one in running.items() if function in one.entered] or [
             name for name, one in running.items() if f"{mutant.file}:<module>" in one.entered
         ]
-        room, *parts = mutant.file.removesuffix(".py").split("/")[1:]
-        folder = f"tests/{_FOLDERS.get(room, room)}/"
-        files = [part for part in parts if part != "__init__"]
-        entering += [
+        parts = mutant.file.removesuffix(".py").removesuffix("/__init__").split("/")
+        folder = f"tests/{_FOLDERS.get(parts[1], parts[1])}/"
+        importing = {
             name
-            for name in self._unknown
-            if name.startswith(folder) or any(file in name for file in files)
-        ]
-        found: list[tuple[bool, bool, float, str, float]] = []
-        for name in entering:
+            for name in (*entering, *self._unknown)
+            if ".".join(parts) in reached_modules(self._root / name)
+        }
+        unknown = {n for n in self._unknown if n.startswith(folder) or n.count("/") == 1}
+        found: list[tuple[int, float, str, float]] = []
+        for name in {*entering, *unknown, *(importing & self._unknown)}:
             one = running.get(name)
             cost, functions = (one.seconds, len(one.entered)) if one else (_UNKNOWN, 1)
-            is_namesake = any(file in name for file in files)
-            found.append(
-                (not name.startswith(folder), not is_namesake, cost * functions, name, cost)
-            )
+            likeness = 2 * (parts[-1] in name) + 2 * (name in importing) + name.startswith(folder)
+            found.append((-likeness, cost * functions, name, cost))
         return [(name, cost) for *_, name, cost in sorted(found)]
 
     def _digest(self, name: str) -> str:

@@ -69,6 +69,9 @@ def test_a_late_answer_names_an_option_only_if_there_is_one(
 
 def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelinfo.compile.processes._MOST_OUTPUT", 1 << 20)
+    with Processes(60) as processes:
+        most = script(tmp_path / "most", "head -c 1048576 /dev/zero")
+        assert len(processes.run([most])) == 1 << 20
     with Processes(60) as processes, pytest.raises(CompilerError, match="more than 1048576 bytes"):
         processes.run([script(tmp_path / "compiler", "head -c 3000000 /dev/zero; exec sleep 60")])
 
