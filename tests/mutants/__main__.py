@@ -4,9 +4,9 @@ A mutant flips a comparison, adds one to a number, drops a branch, changes a str
 result. It is killed if a test fails that passes without it, or if the tests do not end within 60 s
 of CPU time. It survives half a minute of the default tier's tests that enter its function, the
 likeliest first. `--record` finds out which these are, in a run of the whole tier (into
-build/mutants.json); what is not recorded is taken to enter its room and what it imports. Survivors are printed by
-file, line, old and new text. The score is killed ÷ (all − equivalent); equivalents.toml says what
-is equivalent, and why. The exit code is 1 below 85 %.
+build/mutants.json); what is not recorded is taken to enter its room and what it imports. Survivors
+are printed by file, line, old and new text. The score is killed ÷ (all − equivalent), where
+equivalents.toml says what is equivalent, and why. The exit code is 1 below 85 %.
 
     python -m tests.mutants --record                  # also each test file that has changed
     python -m tests.mutants --seed 1 --count 120 --room reading
