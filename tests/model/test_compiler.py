@@ -180,6 +180,12 @@ def test_sgprs_up_to_llvm_22(target: str, steps: dict[int, int]) -> None:
     assert {sgprs: prints(target, 22, sgprs=sgprs).waves_per_simd for sgprs in steps} == steps
 
 
+def test_many_waves_up_to_llvm_15() -> None:
+    """LLVM 16 raises nothing where a wave more has as many VGPRs (IsaInfo::getMinNumVGPRs)."""
+    asks: dict[str, Any] = {"wave_size": 32, "vgprs": 1, "waves_per_eu": (1, 15)}
+    assert [prints("gfx1030", version, (1, 32), **asks).vgprs for version in (15, 16)] == [65, 1]
+
+
 @pytest.mark.parametrize(
     ("bounds", "version", "vgprs"),
     [

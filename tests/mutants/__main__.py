@@ -88,7 +88,8 @@ def main() -> int:
 def equivalents() -> Iterator[tuple[Mutant, str]]:
     """Mutants that nobody can notice, with the reason."""
     for entry in tomllib.loads(EQUIVALENTS.read_text("utf-8"))["equivalent"]:
-        yield Mutant(entry["file"], entry["old"], entry["new"]), entry["reason"]
+        mutant = Mutant(entry["file"], entry["old"], entry["new"], entry.get("nth", 0))
+        yield mutant, entry["reason"]
 
 
 def _asked(options: argparse.Namespace) -> tuple[list[str], int, int]:
@@ -141,9 +142,9 @@ def _line(mutant: Mutant) -> int:
     return mutant.line(path.read_text("utf-8")) if path.is_file() else 0
 
 
-def _key(mutant: Mutant) -> tuple[str, str, str]:
+def _key(mutant: Mutant) -> tuple[str, str, str, int]:
     """The same for equal changes of equal lines, however they are indented."""
-    return mutant.file, mutant.old.strip(), mutant.new.strip()
+    return mutant.file, mutant.old.strip(), mutant.new.strip(), mutant.nth
 
 
 def _changed(mutant: Mutant, line: int) -> str:

@@ -27,6 +27,13 @@ SCHEMA = Path(kernelinfo.__file__).parent / "render" / "pressure" / "pressure-sc
 LINES = "assembly/tiny-lines-clang22-gfx90a.s"
 
 
+def test_what_a_loop_does_with_a_value_is_told() -> None:
+    out, _, _ = run("pressure", "lines/attention-clang22-gfx942.s", "attention", "--top", "3")
+    assert "5 instructions hold 173; 12 of 784 hold more than 168" in out
+    assert "509: not touched in the whole loop\n" in out
+    assert "386; only read in the loop\n" in out
+
+
 @pytest.mark.parametrize("kernel", ["vgprbound", "ldsbound", "sgprbound"])
 def test_one_kernel(kernel: str, regenerate: bool) -> None:
     out, err, code = run("pressure", SAMPLE, kernel)

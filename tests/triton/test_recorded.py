@@ -201,6 +201,7 @@ def test_a_configuration_that_does_not_compile_is_dropped(
     with caplog.at_level("INFO"):
         assert pruner([config], {}) == [config], "the only one stays"
     assert f"dropped BLOCK=128: does not compile: {reason}" in caplog.text
+    assert "all 1 configurations stay: none would be left" in caplog.text
 
 
 def test_nothing_else_imports_it() -> None:

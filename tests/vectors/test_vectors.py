@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -41,6 +42,13 @@ def test_the_file_covers_every_target() -> None:
     }
     for field in ("wave_size", "wgp_mode", "trap_handler", "launchable"):
         assert len({vector[field] for vector in vectors()}) > 1, field
+
+
+def test_the_manuals_model_finds_its_fields() -> None:
+    fields = re.findall(r'field\(h, "(\w+)"\)', recipe("model-c"))
+    hardware = [json.loads(line) for line in lines() if line.startswith('{"hardware"')]
+    assert len({*fields}) > 10
+    assert all({*fields} <= {*one} for one in hardware if "members" not in one)
 
 
 def test_both_sides_of_each_step_of_vgprs_are_tried() -> None:

@@ -11,6 +11,7 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
 from kernelinfo.render.check.github import render
 
+from ...test_golden import run
 from .outcomes import BROKEN, TUTORIAL, excusing, hostile, outcome_of
 
 # The runner's own grammar: ActionCommand.cs takes a line that begins with `::`, cuts at the first
@@ -82,3 +83,9 @@ def test_no_name_begins_a_command_of_its_own(outcome: Outcome) -> None:
     assert len(others) == 1
     assert {a.command for a in found} <= {"error", "warning", "notice"}
     assert all(a.properties.keys() <= {"file", "line", "title"} for a in found)
+
+
+def test_a_code_object_has_the_lines_of_its_kernels() -> None:
+    """They are read of it once more, since a report does without them."""
+    out, _, _ = run("check", "lines/attention-clang22-gfx942.co", "--format", "github")
+    assert "::warning file=src/attention.hip,line=210," in out
