@@ -2,7 +2,7 @@
 
 A mutant flips a comparison, adds one to a number, drops a branch, changes a string, or swaps a
 result. It is killed if a test fails that passes without it, or if the tests do not end within 60 s
-of CPU time. It survives half a minute of the default tier's tests that enter its function, the
+of CPU time. It survives a minute of the default tier's tests that enter its function, the
 likeliest first. `--record` finds out which these are, in a run of the whole tier (into
 build/mutants.json); what is not recorded is taken to enter its room and what it imports. Survivors
 are printed by file, line, old and new text. The score is killed ÷ (all − equivalent), where

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from kernelinfo.analysis import analyse
 from kernelinfo.reading.blob import Problem
 
 from ...conftest import FIXTURES
+from ...test_golden import run
 
 COMMENTED = (FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s").read_text()
 BARE = re.sub(r"(?m)[ \t]*;.*\n?$", "", COMMENTED)
@@ -49,3 +51,12 @@ k: s_endpgm
 def test_a_text_by_hand_needs_no_metadata(tmp_path: Path) -> None:
     assert passes(BY_HAND, tmp_path)
     assert not passes(BY_HAND + ".Lfunc_end0:\n", tmp_path)
+
+
+def test_what_a_cut_block_leaves_out_is_unknown(tmp_path: Path) -> None:
+    """The assembler's default of 0 is that of a whole block."""
+    begin = COMMENTED.index(".amdhsa_group_segment_fixed_size")
+    (tmp_path / "k.s").write_text(COMMENTED[: COMMENTED.index("\n", begin) + 1])
+    out, err, code = run("k.s", "--format", "jsonl", folder=tmp_path)
+    assert (json.loads(out)["LDS_Block_Size"], json.loads(out)["Scratch_Size"]) == (0, None)
+    assert (err, code) == ("k.s:13: kernel '_Z5emptyiPd': .amdhsa_kernel has no end\n", 2)
