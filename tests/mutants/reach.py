@@ -83,7 +83,7 @@ class Reach:
         """Test files that enter the mutant's function, and seconds of each, the likeliest first.
 
         If none does, those that import its module. A file that is not recorded is taken to enter
-        all of its room, and of what it imports; one of no room, as the goldens', everything.
+        all of its room, of its namesakes and of what it imports; that of the goldens, everything.
         """
         text = (self._root / mutant.file).read_text("utf-8")
         function = f"{mutant.file}:{function_of(text, mutant.line(text))}"
@@ -92,18 +92,17 @@ class Reach:
             name for name, one in running.items() if f"{mutant.file}:<module>" in one.entered
         ]
         parts = mutant.file.removesuffix(".py").removesuffix("/__init__").split("/")
-        folder = f"tests/{_FOLDERS.get(parts[1], parts[1])}/"
-        importing = {
-            name
-            for name in (*entering, *self._unknown)
-            if ".".join(parts) in reached_modules(self._root / name)
-        }
-        unknown = {n for n in self._unknown if n.startswith(folder) or n.count("/") == 1}
+        room = f"tests/{_FOLDERS.get(parts[1], parts[1])}/"
+        folders = tuple(f"/{part}/" for part in parts[2:])
         found: list[tuple[int, float, str, float]] = []
-        for name in {*entering, *unknown, *(importing & self._unknown)}:
+        for name in {*entering, *self._unknown}:
+            likeness = 2 * (parts[-1] in name) + name.startswith(room)
+            likeness += 2 * (".".join(parts) in reached_modules(self._root / name))
+            likeness += any(folder in name for folder in folders)
+            if name not in entering and not likeness and name.count("/") > 1:
+                continue
             one = running.get(name)
             cost, functions = (one.seconds, len(one.entered)) if one else (_UNKNOWN, 1)
-            likeness = 2 * (parts[-1] in name) + 2 * (name in importing) + name.startswith(folder)
             found.append((-likeness, cost * functions, name, cost))
         return [(name, cost) for *_, name, cost in sorted(found)]
 
