@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..conftest import FIXTURES
+from ..pressure.test_loops import TWO_RANGES
 from ..test_golden import OCCUPANCY, run
 from .chromium import Opened
 from .test_fleet import cells
@@ -75,6 +76,23 @@ def test_print_has_all_live_values(curve: Page) -> None:
 def test_the_loop_is_shaded_and_named(curve: Page) -> None:
     assert curve.locator(".loop-shade").count() == 1
     assert curve.locator("rect.loop + text").all_text_contents() == [".LBB1_2"]
+
+
+def test_a_loop_of_two_ranges_is_shaded_twice_and_named_once(
+    opened: Opened, tmp_path: Path
+) -> None:
+    text, page = tmp_path / "k.s", tmp_path / "page.html"
+    text.write_text(TWO_RANGES)
+    run("pressure", str(text), "k", "--format", "html", "-o", str(page))
+    shown = opened.open(page)
+    expect(shown.locator(".loop-shade")).to_have_count(2)
+    assert shown.locator("rect.loop").count() == 2
+    assert shown.locator("rect.loop ~ text").all_text_contents() == [".LBB0_2"]
+    for kind in (".loop-shade", "rect.loop"):
+        left, right = shown.locator(kind).evaluate_all(
+            "all => all.map((it) => it.getBoundingClientRect()).map((it) => [it.left, it.right])"
+        )
+        assert left[1] < right[0]
 
 
 def test_a_click_shows_the_values_there(curve: Page) -> None:

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..conftest import FIXTURES
+from ..pressure.test_loops import blocks_of_loops
 from ..test_golden import run
 from .chromium import Opened
 from .conftest import Reported
@@ -166,6 +167,19 @@ def test_spills_are_red_and_loops_have_brackets(page: Page) -> None:
     code = text.partition("attention:")[2].partition(".Lfunc_end")[0]
     loops = page.locator(".code .brackets .first").count()
     assert loops == page.locator(".code .brackets .last").count() == code.count("Loop Header")
+
+
+def test_brackets_are_where_llvm_says_that_the_blocks_of_loops_are(
+    opened: Opened, reported: Reported
+) -> None:
+    page = opened.open(reported("pressure", TEXT, "one_query", "--source"))
+    whole(page)
+    blocks = blocks_of_loops((FIXTURES / TEXT).read_text("utf-8"), "one_query")
+    for label, lines in blocks.items():
+        bracket = page.locator(f".brackets [title='loop {label}']")
+        rows = page.locator(".code .line[role]", has=bracket)
+        assert {*map(int, rows.locator(".where").all_text_contents())} == lines
+    assert len(blocks) > 3
 
 
 def test_search_marks_and_filters(page: Page) -> None:
