@@ -74,8 +74,11 @@ def _possible(unit: DebugUnit, function: DebugEntry) -> Iterator[list[DebugEntry
     lines = sorted({one.source for one in functions if one.source})
     nameless = defaultdict[SourceLine, list[list[DebugEntry]]](list)
     for entries in (one.variables() for one in functions if not one.numbers):
-        if entries and (line := entries[0].source) and (at := bisect_right(lines, line)):
-            nameless[lines[at - 1]].append(entries)
+        if not entries or not (line := entries[0].source):
+            continue
+        before = lines[: bisect_right(lines, line)][-1:]
+        if before and before[0].file == line.file:
+            nameless[before[0]].append(entries)
     named, instances = function.variables(), Counter[SourceLine]()
     for one in inlined_into(unit, function):
         declared = declared_at(unit, one)
