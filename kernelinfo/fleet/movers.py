@@ -325,34 +325,33 @@ def _movers(
     connection.execute(
         f"CREATE TEMP TABLE contents AS SELECT {_IDENTITY} AS i, {_AFFECTING} AS affecting,"
         f" {_ALL_NUMBERS} AS whole, Build, count(*) AS n,"
-        " any_value(Library) AS Library, sum((hash(Place) >> 24)::BIGINT) AS places"
+        " hash(Library) AS library, sum((hash(Place) >> 24)::BIGINT) AS places"
         " FROM chosen GROUP BY ALL"
     )
-    connection.execute(
-        f"CREATE TEMP TABLE counts AS SELECT i, {'whole' if moved else 'affecting'} AS h, Build,"
-        " any_value(Library) AS Library, sum(n) AS n, sum(places) AS places"
-        " FROM contents GROUP BY ALL"
-    )
-    connection.execute("CREATE TEMP TABLE gaps (Build VARCHAR, Library VARCHAR)")
+    connection.execute("CREATE TEMP TABLE gaps (Build VARCHAR, library UBIGINT)")
     for build, libraries in gaps.items():
-        connection.execute(
-            "INSERT INTO gaps SELECT $1, unnest($2::VARCHAR[])", [build, [*libraries]]
-        )
+        query = "INSERT INTO gaps SELECT $1, hash(unnest($2::VARCHAR[]))"
+        connection.execute(query, [build, [*libraries]])
     connection.execute(
         "CREATE TEMP TABLE shared AS"
-        " SELECT i FROM counts GROUP BY i HAVING sum(n) > count(DISTINCT Build)"
+        " SELECT i FROM contents GROUP BY i HAVING sum(n) > count(DISTINCT Build)"
+    )
+    column = "whole" if moved else "affecting"
+    counts = (
+        f"SELECT {column} AS h, Build, any_value(i) AS i, any_value(library) AS library,"
+        " sum(n) AS n, sum(places) AS places FROM contents GROUP BY h, Build"
     )
     connection.execute(
         "CREATE TEMP TABLE movers AS SELECT h FROM ("
         f"SELECT h, any_value(i) AS i, count(*) {_READ_WHOLE} AS builds,"
         f" min(n) {_READ_WHOLE} <> max(n) {_READ_WHOLE} AS other_count,"
         f" min(places) {_READ_WHOLE} <> max(places) {_READ_WHOLE} AS other_places,"
-        " any_value(c.Library) AS Library"
-        " FROM counts c LEFT JOIN gaps g ON g.Build = c.Build AND g.Library = c.Library GROUP BY h)"
-        " LEFT JOIN (SELECT Library, count(*) AS unread FROM gaps GROUP BY Library) USING (Library)"
+        f" any_value(c.library) AS library FROM ({counts}) c"
+        " LEFT JOIN gaps g ON g.Build = c.Build AND g.library = c.library GROUP BY h)"
+        " LEFT JOIN (SELECT library, count(*) AS unread FROM gaps GROUP BY library) USING (library)"
         f" WHERE builds < {builds} - coalesce(unread, 0) OR other_count"
         " OR (other_places AND i IN (FROM shared)) OR (unread > 0 AND i IN"
-        " (SELECT i FROM counts GROUP BY i HAVING count(DISTINCT h) > 1))"
+        f" (SELECT i FROM contents GROUP BY i HAVING count(DISTINCT {column}) > 1))"
     )
     found = defaultdict[str, list[Mover]](list)
     texts: dict[Any, Any] = {}  # text -> the one copy that all rows share
