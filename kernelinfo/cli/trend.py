@@ -97,7 +97,7 @@ def _exit(found: Trend, fails: bool) -> None:
     unread = found.builds[-1].problems
     for build in found.builds:
         if build.problems or build.gaps:
-            problems = counted(build.problems + build.accepted_problems, "problem")
+            problems = counted(build.problems or build.accepted_problems, "problem")
             gap = f", a gap for {several(build.gaps)}" if build.gaps else ""
             complain(f"{found.dataset}: {problems} in {build.name}{gap}: {_MAY_BE_MISSING}")
     for name in found.unfinished:
