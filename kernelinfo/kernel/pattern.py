@@ -96,8 +96,8 @@ def _may_name(pattern: str, symbol: str) -> bool:
 
 
 def _is_spelled(part: str) -> bool:
-    """True if a mangled name has the word, or the part of one, as it is."""
-    return not any(part in word for word in _NOT_SPELLED)
+    """True if a mangled name has the word, or the part of one, as it is. Numbers have suffixes."""
+    return not (part[0].isdigit() or any(part in word for word in _NOT_SPELLED))
 
 
 def _is_part(word: re.Match[str]) -> bool:

@@ -95,6 +95,8 @@ def test_what_cannot_be_the_name_is_none(pattern: str, symbol: str) -> None:
         ("re:gemm<float|axpy<", "_Z4axpyIfEvv"),
         ("re:(gemm|axpy)<", "_Z4axpyIfEvv"),
         ("re:gemm<flo", "_Z4gemmIfEvv"),
+        ("re:gemm<128u", "_Z4gemmILj128EEvv"),
+        ("*128u*", "_Z4gemmILj128EEvv"),
         ("re:gemm<true>", "_Z4gemmILb1EEvv"),
         ("opera*", "_ZN4gemmclEv"),
     ],
