@@ -16,6 +16,7 @@ from hypothesis import settings
 from kernelinfo.hardware import targets
 from kernelinfo.reading.facts import Code, KernelFacts, Module
 
+from .audit import Audit
 from .near import list_near_files
 from .tools import are_required, missing
 
@@ -113,6 +114,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Audit(), "audit")
     if config.getoption("near"):
         config.stash[NEAR] = list_near_files()
 

@@ -93,6 +93,7 @@ WRITERS = {
     "limits": ("limits", "gfx90a", "-o", "FILE"),
     "pressure": ("pressure", "k.s", "-o", "FILE"),
     "baseline": ("check", "k.s", "--update-baseline", "--baseline", "FILE"),
+    "manual": ("explain", "--format", "html", "-o", "FILE"),
     "extract": ("extract", "k.co", "-o", "FILE"),
 }
 

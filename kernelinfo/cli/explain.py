@@ -25,6 +25,7 @@ from kernelinfo.compile.ir import input_of
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware import products
 from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.opening import check_below
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
@@ -178,6 +179,7 @@ def _write_manual(folder: str | None) -> None:
     if folder is None:
         raise OptionError("--format html writes the manual's pages to a folder; give -o DIR")
     try:
+        check_below(folder)
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise OptionError(f"-o {folder}: {error.strerror}; give another folder") from None

@@ -148,6 +148,7 @@ OPTIONS = [
     ["--top", "5"],
     ["--group"],
     ["--bound", "nesting=9"],
+    ["--only-below", "/"],
     ["--deep"],
 ]
 
