@@ -20,7 +20,8 @@ ROOT = Path(__file__).parents[2]
 _MOST = 60  # seconds of CPU of tests, as recorded, that a mutant has to survive
 _SECONDS = 60  # of CPU, after which tests that do not end are ended
 _RECORDING = 100  # of CPU, for one test file
-_FAILED = 1  # pytest's exit code
+_PASSED = (0, NO_TESTS)
+_NO_SUCH_TEST = 4  # pytest's exit code
 
 
 class Verdict(NamedTuple):
@@ -78,13 +79,8 @@ class Copy:
         """Run the tests that reach a mutant until one fails."""
         line, files, killer = mutant.line((ROOT / mutant.file).read_text("utf-8")), 0, ""
         for batch in reach.batches(mutant, _MOST):
-            with self._mutated(mutant):
-                killer = self._killer(batch)
-            while killer and not self._passes(killer):
-                with self._mutated(mutant):
-                    killer = self._killer(batch)
             files += len(batch)
-            if killer:
+            if killer := self._killer(batch, mutant):
                 break
         return Verdict(mutant, line, killer, files)
 
@@ -105,20 +101,27 @@ class Copy:
             path.write_bytes(whole)
             os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
-    def _killer(self, tests: Sequence[str]) -> str:
-        """The first test that fails, or what else ended the tests; empty if all pass."""
-        answer = self._tested(Request([*tests], _SECONDS, sorted(self._failing)))
-        if answer.code < 0:
-            return f"signal {-answer.code} after {answer.seconds} s of {' '.join(tests)}"
-        return "" if answer.code in (0, NO_TESTS) else answer.failed or f"exit code {answer.code}"
+    def _killer(self, tests: Sequence[str], mutant: Mutant) -> str:
+        """The first test that fails with the mutant alone, or what else ended the tests then."""
+        while True:
+            with self._mutated(mutant):
+                answer = self._tested(Request([*tests], _SECONDS, sorted(self._failing)))
+            if answer.code in _PASSED:
+                return ""
+            if self._passes([answer.failed] if "::" in answer.failed else tests):
+                return answer.failed or f"code {answer.code}, {answer.seconds} s: {' '.join(tests)}"
+            if "::" not in answer.failed:
+                return ""
+            self._failing.add(answer.failed)
 
-    def _passes(self, test: str) -> bool:
-        """True if a killer passes without the mutant, or is no single test."""
-        if "::" in test and test not in self._passing:
-            if self._answer(Request([test], _SECONDS)).code == _FAILED:
-                self._failing.add(test)
+    def _passes(self, tests: Sequence[str]) -> bool:
+        """True if tests pass without a mutant, or cannot be run alone."""
+        name = " ".join(tests)
+        if name not in self._passing:
+            request = Request([*tests], _SECONDS, sorted(self._failing))
+            if self._tested(request).code not in (*_PASSED, _NO_SUCH_TEST):
                 return False
-            self._passing.add(test)
+            self._passing.add(name)
         return True
 
     def _tested(self, request: Request) -> Answer:
