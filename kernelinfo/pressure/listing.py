@@ -107,19 +107,19 @@ def read_listing(
     decode: Decode = lambda chunks: [None] * len(chunks),
     kernels: Collection[str] = (),
     macros: Collection[str] = (),
-    unread: Iterable[str] = (),
+    unread: Mapping[str, int] | None = None,
 ) -> Listing:
     """The listing of a function, from its label to its end.
 
     The label is on the first of `lines`, which has the 1-based number `first`. `files` are the
     source files named before it. `value` evaluates symbols in registers of hand-written code;
     `decode` disassembles data among the instructions. The label of another of the `kernels` also
-    ends the function. `macros` are not expanded; `unread` are directives before the function that
-    change its code. The text has no comments of `/* … */`.
+    ends the function. `macros` are not expanded; `unread` counts directives before the function
+    that change its code. The text has no comments of `/* … */`.
     """
     reader = _ListingReader(first, files, value, name, kernels, macros)
-    for word in unread:
-        reader.leave_out(word)
+    for word, count in (unread or {}).items():
+        reader.leave_out(word, count)
     for line in lines:
         if not reader.take(line):
             break
@@ -230,13 +230,12 @@ class _ListingReader:
             if self._macros_open <= 0:
                 self._skipped_until = ""
 
-    def leave_out(self, word: str) -> None:
-        """Note a line that is not read, by its first word."""
+    def leave_out(self, word: str, lines: int = 1) -> None:
+        """Note lines that are not read, by their first word."""
         word = word[:40]
-        if word in self._unread_words or len(self._unread_words) < _MOST_NAMED:
-            self._unread_words[word] = self._unread_words.get(word, 0) + 1
-        else:
-            self._unread_words["…"] = self._unread_words.get("…", 0) + 1
+        if word not in self._unread_words and len(self._unread_words) >= _MOST_NAMED:
+            word = "…"
+        self._unread_words[word] = self._unread_words.get(word, 0) + lines
 
     def _fact(self, line: str, code: str) -> Literal["Spill", "Reload"] | None:
         """Note the values in LLVM's comment. Returns `Spill` or `Reload` if the instruction is

@@ -191,11 +191,11 @@ def from_directives(stated: Mapping[str, int | None]) -> int:
 def from_descriptor(raw: bytes) -> int:
     """Registers set at kernel entry, by the 64 bytes of a kernel descriptor.
 
-    llvm/Support/AMDHSAKernelDescriptor.h, COMPUTE_PGM_RSRC2: bits 1 to 5 count the user SGPRs, bits
-    11 and 12 the work-item ids after the first.
+    llvm/Support/AMDHSAKernelDescriptor.h, COMPUTE_PGM_RSRC2: bits 1 to 6 count the user SGPRs (the
+    last is 0 before gfx125), bits 11 and 12 the work-item ids after the first.
     """
     (rsrc2,) = unpack_from("<I", raw, 52)
-    return _set_up(rsrc2 >> 1 & 31, rsrc2 >> 11 & 3)
+    return _set_up(rsrc2 >> 1 & 63, rsrc2 >> 11 & 3)
 
 
 def _set_up(user_sgprs: int, workitem_ids: int) -> int:

@@ -38,7 +38,7 @@ class _Kernel:
         return f"""
 __global__ void LAUNCH({bound}, {waves}) kernel{number}(
     int *I, float *F, double *D, u64 *U, half *H, short *S, int n, int m) {{
-  __shared__ int L[{self.random.choice((64, 256))}];
+  __shared__ int L[{self.random.choice((64, 256, 4096, 8192))}];
   int t = __builtin_amdgcn_workitem_id_x(), g = __builtin_amdgcn_workgroup_id_x();
   {begins}
 {body}

@@ -178,6 +178,8 @@ def test_what_a_descriptor_sets_up() -> None:
     assert from_directives({"user_sgpr_count": None}) == EVERY
     raw = bytes(52) + (8 << 1 | 1 << 11).to_bytes(4, "little") + bytes(8)
     assert from_descriptor(raw) == named("v[0:1] s[0:12]")
+    most_of_gfx1250 = bytes(52) + (32 << 1).to_bytes(4, "little") + bytes(8)
+    assert from_descriptor(most_of_gfx1250) == named("v0 s[0:36]")
 
 
 def test_the_peak_is_the_larger_of_before_and_behind() -> None:

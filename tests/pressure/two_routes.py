@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.hardware.targets import find
+from kernelinfo.hardware.targets import find, known
 from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.pressure.code_file import MachineCode, code_file
 from kernelinfo.pressure.disassemblers import programs
@@ -137,7 +137,7 @@ def disassembled(path: Path) -> Iterator[tuple[str, list[Line]]]:
 
     pyelftools reads symbols and sizes.
     """
-    command = [OBJDUMP, *_FLAGS, str(path)]
+    command = [OBJDUMP, *_FLAGS, *_halves(path), str(path)]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     lines = [
         Line(int(found[2], 16), found[1], tuple(found[3].split()))
@@ -151,6 +151,14 @@ def disassembled(path: Path) -> Iterator[tuple[str, list[Line]]]:
             start, size = symbol["st_value"], symbol["st_size"]
             if symbol["st_info"]["type"] == "STT_FUNC" and size:
                 yield symbol.name, [one for one in lines if start <= one.address < start + size]
+
+
+def _halves(path: Path) -> list[str]:
+    """The flag by which llvm-objdump names halves of VGPRs, for targets that have them."""
+    with path.open("rb") as file:
+        mach = ELFFile(file)["e_flags"] & 0xFF
+    (name,) = [one for one in known() if find(one).elf_mach == mach]
+    return ["--mattr=+real-true16"] if name.startswith(("gfx11", "gfx12", "gfx13")) else []
 
 
 def same_instructions(path: Path, tally: Counter[str]) -> Iterator[str]:

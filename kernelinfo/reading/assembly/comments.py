@@ -79,9 +79,10 @@ def _without_enclosed(
             return text.translate(_BLANKS), True
         done = end + len(_CLOSE)
         found.append(text[:done].translate(_BLANKS))
+    last = text.rfind(_CLOSE)
     read = done  # no comment that is not known begins before
-    owed = b""
-    """Newlines of a comment inside a statement; they follow the statement."""
+    owed = 0
+    """Number of newlines of comments inside a statement; they follow the statement."""
     begins, code_before = _ENCLOSED[names]
     for mark in begins.finditer(text, done):
         if mark.start() < read:
@@ -92,23 +93,24 @@ def _without_enclosed(
         if not text.startswith(_OPEN, start) or _HASH_LINE.match(text, line):
             read = line_end(text, mark.start())
             continue
-        end = text.find(_CLOSE, start + len(_OPEN))
+        end = text.find(_CLOSE, start + len(_OPEN)) if start < last else -1
         if end < 0 and is_part:
             found += text[done:start], text[start:].translate(_BLANKS)
             return b"".join(found), True
-        if owed and (line_break := line_end(text, done)) < start:
-            found += text[done:line_break], owed
-            done, owed = line_break, b""
+        if owed and (line_break := text.find(b"\n", done, start)) >= 0:
+            found += text[done:line_break], b"\n" * owed
+            done, owed = line_break, 0
         read = end + len(_CLOSE) if end >= 0 else line_end(text, start)
         blanks = text[start:read].translate(_BLANKS)
         found += text[done:start], blanks
         done = read
-        begin = text.rfind(b"\n", 0, start) + 1
-        if b"\n" in blanks and not is_part and (owed or text[begin:start].strip()):
-            owed += b"\n" * blanks.count(b"\n")
-            found[-1] = blanks.replace(b"\n", b"")
+        if b"\n" in blanks and not is_part:
+            begin = text.rfind(b"\n", 0, start) + 1
+            if owed or text[begin:start].strip():
+                owed += blanks.count(b"\n")
+                found[-1] = blanks.replace(b"\n", b"")
     line_break = line_end(text, done)
-    return b"".join((*found, text[done:line_break], owed, text[line_break:])), False
+    return b"".join((*found, text[done:line_break], b"\n" * owed, text[line_break:])), False
 
 
 def _without_hashes(text: bytes) -> bytes:

@@ -7,6 +7,8 @@ parseDirectiveInclude.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections import Counter
 from typing import NamedTuple
 
 from kernelinfo.reading.data import decode
@@ -18,6 +20,7 @@ _STATEMENT = (
     rb"\.(?:macro[ \t]++([^\s,]++)|(include|if\w*+|endif|rept?|irpc?|endr|endm(?:acro)?)\b"
     rb"|(?:set|equ|equiv)[ \t]++([^\s,]++))|([\w.$\\]++)[ \t]*+=(?!=))"
 )
+_FIRST_WORD = rb"(?m)^[ \t]*+(?:[\w.$]++:[ \t]++)*+([\w.$]++)"
 _ENDS = {"endif": "if", "endr": "rep", "endm": "macro", "endmacro": "macro"}
 
 
@@ -36,11 +39,14 @@ class Expansion(NamedTuple):
     any_symbol: bool = False
     """True if macros set symbols that are named by their arguments."""
 
-    def before(self, offset: int) -> list[str]:
-        """Directives that make the code at an offset depend on other text."""
-        included = [".include" for start in self.includes if start < offset]
-        around = [f".{kind}" for start, end, kind in self.ranges if start < offset < end]
-        return included + around
+    def before(self, offset: int) -> dict[str, int]:
+        """Directives that make the code at an offset depend on other text → their number."""
+        included = bisect_left(self.includes, offset)
+        found = {".include": included} if included else {}
+        at = bisect_left(self.ranges, (offset, 0, "")) - 1
+        if at >= 0 and offset < self.ranges[at][1]:
+            found[f".{self.ranges[at][2]}"] = 1
+        return found
 
 
 _NOTHING = Expansion()
@@ -53,41 +59,42 @@ def read_expansion(text: bytes) -> Expansion:
     macros, symbols, setting = set[str](), set[str](), set[str]()
     includes, ranges = list[int](), list[tuple[int, int, str]]()
     open_kinds: list[str] = []
+    opened = Counter[str]()
     first, last_macro = (0, ""), ""
     for found in re.finditer(_STATEMENT, text):
         macro, directive, *names = (decode(part) if part else "" for part in found.groups())
-        kind = "macro" if macro else directive
-        if end_of := _ENDS.get(kind):
-            ended = [at for at, one in enumerate(open_kinds) if one.startswith(end_of)]
-            if ended or (end_of == "rep" and open_kinds):
-                del open_kinds[ended[-1] if ended else -1 :]
-                if not open_kinds:
-                    ranges.append((first[0], found.end(), first[1]))
-        elif kind == "include":
+        if kind := _ENDS.get(directive):
+            while opened[kind]:
+                closed = open_kinds.pop()
+                opened[closed] -= 1
+                if closed == kind:
+                    break
+            else:
+                continue
+            if not open_kinds:
+                ranges.append((first[0], found.end(), first[1]))
+        elif directive == "include":
             includes.append(found.start())
-        elif kind:
+        elif macro or directive:
+            kind = "macro" if macro else "if" if directive.startswith("if") else "rep"
             if macro:
                 macros.add(macro)
                 last_macro = macro
             if not open_kinds:
-                first = found.start(), kind
+                first = found.start(), directive or kind
             open_kinds.append(kind)
+            opened[kind] += 1
         elif open_kinds:
             symbols.update(filter(None, names))
             if any("\\" in name for name in names):
-                setting.add(last_macro if "macro" in open_kinds else "")
+                setting.add(last_macro if opened["macro"] else "")
     if open_kinds:
         ranges.append((first[0], len(text), first[1]))
+    called = (decode(word[1]) for word in re.finditer(_FIRST_WORD, text)) if setting else ()
     return Expansion(
         frozenset(macros),
         tuple(includes),
         tuple(ranges),
         frozenset(symbols),
-        any_symbol=any(not name or _is_called(text, name) for name in setting),
+        any_symbol="" in setting or any(word in setting for word in called),
     )
-
-
-def _is_called(text: bytes, macro: str) -> bool:
-    """True if a line begins with the name of a macro."""
-    called = rb"(?m)^[ \t]*+(?:[\w.$]++:[ \t]++)*+%b(?![\w.$])" % re.escape(macro.encode())
-    return re.search(called, text) is not None
