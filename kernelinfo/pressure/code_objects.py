@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +11,7 @@ from kernelinfo.errors import ReadError, bug
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.pressure.disassembly import listings
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.listing import Listing
+from kernelinfo.pressure.listing import Listing, known_effect
 from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.code_object.descriptor import SIZE
@@ -20,6 +21,10 @@ from kernelinfo.reading.data import Data
 from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.paths import in_repository
+
+HALVES = "low halves: the object does not tell whether writing them keeps the high halves"
+"""Reason for inexact results."""
+_LOW, _HIGH = re.compile(r"\b(v\d+)\.l\b"), re.compile(r"\bv\d+\.h\b")
 
 
 def functions(
@@ -35,7 +40,7 @@ def functions(
             if result := by_symbol.pop(symbol, None):
                 try:
                     entry = _entry(result.kernel, blob.data)
-                    yield result, LiveFunction(_located(listing, table, addresses), entry)
+                    yield result, followed(_located(listing, table, addresses), entry)
                 except Exception as error:
                     yield result, problem(blob, f"kernel {result.kernel.symbol!r}: {bug(error)}")
     except ReadError as error:
@@ -44,6 +49,32 @@ def functions(
         yield results[0], problem(blob, bug(error))
     else:
         yield from ((result, None) for result in by_symbol.values())
+
+
+def followed(listing: Listing, entry: int) -> LiveFunction:
+    """The function of disassembled code.
+
+    An object does not say whether its compiler used halves of VGPRs (LLVM's feature real-true16);
+    a high half proves it. Without it, a write of `v1.l` was one of v1 as a whole for the compiler.
+    Where the two differ, the function is not exact.
+    """
+    function = LiveFunction(listing, entry)
+    low = [bool(_LOW.search(one.text)) for one in listing.instructions]
+    if not any(low) or any(_HIGH.search(one.text) for one in listing.instructions):
+        return function
+    code = [
+        one._replace(effect=known_effect(_LOW.sub(r"\1", one.text))) if is_low else one
+        for one, is_low in zip(listing.instructions, low, strict=True)
+    ]
+    of_wholes = LiveFunction(listing._replace(instructions=tuple(code)), entry)
+    if _peak(of_wholes) == _peak(function):
+        return function
+    return LiveFunction(listing._replace(reasons=(*listing.reasons, HALVES)), entry)
+
+
+def _peak(function: LiveFunction) -> list[int]:
+    """Most live registers of each class."""
+    return [max(column) for column in zip(*function.counts, strict=True)]
 
 
 def _located(

@@ -16,9 +16,10 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from kernelinfo.pressure.code_file import MachineCode
+from kernelinfo.pressure.code_objects import HALVES, followed
 from kernelinfo.pressure.disassembly import Processor
 from kernelinfo.pressure.function_code import function_code
-from kernelinfo.pressure.registers import ranges
+from kernelinfo.pressure.registers import named, ranges
 from kernelinfo.reading.data import Data
 
 from ..conftest import FIXTURES, require
@@ -124,6 +125,18 @@ def test_halves_of_registers_are_no_other_registers() -> None:
     assert [text[name] for name in COMPARED] == [found[name] for name in COMPARED]
 
 
+def test_low_halves_may_be_written_with_the_high_ones() -> None:
+    """Only a high half proves that the compiler told them apart."""
+    body = "v_mov_b32 v1, v0\n v_mov_b32 v2, v0\n v_mov_b32 v3, v0\n v_add_f32 v3, v3, v2"
+    text = f"f:\n {body}\n v_mov_b16 v1.l, v3.l\n v_mov_b32 v4, v1\n s_endpgm\n"
+    entry = named("v0")
+    assert followed(function_of(text).listing, entry).reasons == (HALVES,)
+    high = text.replace(" s_endpgm", " v_mov_b16 v5.h, v4.l\n s_endpgm")
+    assert followed(function_of(high).listing, entry).reasons == ()
+    apart = text.replace("v4, v1", "v4, v3")
+    assert followed(function_of(apart).listing, entry).reasons == ()
+
+
 @disassembler.needed
 def test_a_register_that_is_invalid_is_not_decoded(monkeypatch: pytest.MonkeyPatch) -> None:
     """As of a version that does not know the feature."""
@@ -175,11 +188,11 @@ def test_no_program_of_the_current_folder_is_run(
         _, err, code = run("pressure", path)
         assert code == 2
         assert "needs llvm-objdump" in err
-    for named in ("./llvm-objdump", "bin/llvm-objdump", "llvm-objdump"):
-        monkeypatch.setenv("LLVM_OBJDUMP", named)
+    for relative in ("./llvm-objdump", "bin/llvm-objdump", "llvm-objdump"):
+        monkeypatch.setenv("LLVM_OBJDUMP", relative)
         _, err, code = run("pressure", path)
         assert code == 2
-        assert f"LLVM_OBJDUMP names {named}, which is no program; give its whole path" in err
+        assert f"LLVM_OBJDUMP names {relative}, which is no program; give its whole path" in err
     assert not ran.exists()
 
 
