@@ -1,9 +1,9 @@
 """What a test needs beyond the extra `test`: the list is tools.toml.
 
-`python3 -m tests.tools --apt` prints Debian's packages of what is missing here, `--missing` the
-names of programs and files that are missing, and `--names` all names, which KERNELINFO_REQUIRE
-takes: a test that needs one of those fails if it is missing; others are skipped. `--nightly` adds
-what only the nightly needs. It uses the standard library alone: .ci/run asks it before anything is
+`python3 -m tests.tools --missing` prints the names of what is missing here and no package of pip's,
+`--apt` the Debian packages that have it, and `--names` all names, which KERNELINFO_REQUIRE takes: a
+test that needs one of those fails if it is missing; others are skipped. `--nightly` adds what only
+the nightly needs. It uses the standard library alone: .ci/run asks it before anything is
 installed.
 """
 
@@ -64,14 +64,14 @@ def are_required() -> set[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--apt", action="store_true", help="Debian's packages of what is missing")
-    parser.add_argument("--missing", action="store_true", help="missing programs and files")
+    parser.add_argument("--missing", action="store_true", help="what is missing, without pip's")
     parser.add_argument("--names", action="store_true", help="all names")
     parser.add_argument("--nightly", action="store_true", help="also what only the nightly needs")
     given = parser.parse_args()
     names = [name for name, tool in TOOLS.items() if given.nightly or not tool.get("nightly")]
     if given.names:
         print(*names)
-    absent = [name for name in missing(*names) if "module" not in TOOLS[name]]
+    absent = [name for name in missing(*names) if "apt" in TOOLS[name]]  # pip has the others
     if given.missing:
         print(*absent)
     if given.apt:
