@@ -9,6 +9,8 @@ import pytest
 
 import kernelinfo
 
+from ..fleet.scans import kernelinfo as kernelinfo_process
+from ..fleet.scans import rows
 from ..reading.containers.opening import OBJECT
 from ..reading.containers.test_bundle import GFX90A, bundle
 from ..test_golden import run
@@ -56,11 +58,12 @@ def test_python_reads_what_there_is(folder: Path) -> None:
         kernelinfo.load(folder / "alone.hipfb")
 
 
-def test_a_scan_notes_it(folder: Path) -> None:
-    pytest.importorskip("duckdb", reason="the extra kernelinfo[fleet] is not installed")
-    made = kernelinfo.scan(str(folder), to=str(folder / "fleet"), build="b", workers=1)
-    assert (made.kernels, len(made.record.problems)) == (4, 0)
-    assert sorted(note.message for note in made.notes) == [
-        f"1 SPIR-V entry: {LATER}",
-        f"2 SPIR-V entries: {LATER}",
-    ]
+@pytest.mark.needs("duckdb")
+def test_a_scan_notes_it(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    fleet = tmp_path_factory.mktemp("fleet")
+    words = ("scan", folder, "--to", fleet, "--build", "b", "--workers", "1")
+    out, err, code = kernelinfo_process(*words)
+    assert (code, "4 kernels" in out) == (0, True), err
+    assert f": 1 SPIR-V entry: {LATER}" in err
+    assert f": 2 SPIR-V entries: {LATER}" in err
+    assert rows(fleet, table="problems") == []
