@@ -168,7 +168,7 @@ def test_other_targets_are_skipped_and_counted(tmp_path: Path) -> None:
     (tmp_path / "kernelinfo.toml").write_text('arch = ["gfx801"]\n')
     _, err, code = check(tmp_path, "libtwo.so")
     assert code == 2
-    assert "kernels is for gfx801; see target" in err
+    assert "kernels is for gfx801, but for gfx1030 and gfx90a; see target" in err
 
 
 def test_of_a_subset_what_is_not_for_amd_gpus_is_passed_over(folder: Path) -> None:

@@ -59,10 +59,15 @@ def answer(kernel: Kernel) -> dict[str, Any]:
 
 
 def compare(text: Path, code_object: Path) -> None:
+    """An object that does not count AGPRs cannot tell them from padding."""
     of_text, of_object = kernels(text), kernels(code_object)
     assert of_text.keys() == of_object.keys()
     for symbol, kernel in of_text.items():
-        assert answer(kernel) == answer(of_object[symbol]), symbol
+        stated, found = answer(kernel), answer(of_object[symbol])
+        if of_object[symbol].used.agprs is None and kernel.used.agprs is not None:
+            for name in ("limiters", "next", "headroom"):
+                del stated[name], found[name]
+        assert stated == found, symbol
 
 
 COMPILED = [p for p in pairs(FIXTURES) if p[0].stem not in ("macros", "nometadata", "truncated")]
