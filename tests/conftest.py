@@ -49,9 +49,9 @@ needs_checkout = pytest.mark.skipif(
 )
 
 
-needs_corpus = pytest.mark.skipif(
-    not CORPUS.exists(), reason="the shared corpus is not next to this checkout"
-)
+NO_CORPUS = "the shared corpus is not next to this checkout"
+needs_corpus = pytest.mark.skipif(not CORPUS.exists(), reason=NO_CORPUS)
+"""Mark of tests of the tier `tools` that read real files of all compilers."""
 
 ROOTS = {
     **{name: FIXTURES / name for name in ("assembly", "code_object", "container", "broken")},
@@ -128,7 +128,7 @@ NIGHTLY = (
     *("benchmarks", "browser", "differential", "fleet", "fuzz", "robustness"),
     *("cli/test_build_tree.py", "distribution/test_wheel.py", "gate/test_story.py"),
     *("manual/test_cmake.py", "manual/test_pre_commit.py", "manual/test_recipes.py"),
-    "watch/test_terminal.py",
+    *("watch/test_terminal.py", "agents/test_server.py", "triton/test_real.py"),
 )
 """Tests of these folders and files are the nightly's."""
 DEFAULT = "not tools and not nightly"
@@ -152,7 +152,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.tools)
         elif any(map(place.is_relative_to, NIGHTLY)) or item.get_closest_marker("nightly"):
             item.add_marker(pytest.mark.nightly)
-        elif item.get_closest_marker("needs"):
+        elif item.get_closest_marker("needs") or any(
+            mark.kwargs.get("reason") == NO_CORPUS for mark in item.iter_markers("skipif")
+        ):
             item.add_marker(pytest.mark.tools)
 
 

@@ -6,7 +6,6 @@ import ast
 import json
 import os
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from .test_house import MODULES, PACKAGE
 
 TEXT = FIXTURES / "assembly" / "tiny-lines-clang22-gfx90a.s"
 SOURCE = FIXTURES / "src" / "tiny.hip"
-needs_fleet = pytest.mark.skipif(find_spec("duckdb") is None, reason="the extra fleet is missing")
+needs_fleet = pytest.mark.needs("duckdb")
 
 BY_NAME = {
     "baseline": ("check", "k.s", "--baseline", "FILE"),

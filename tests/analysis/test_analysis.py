@@ -16,7 +16,7 @@ from kernelinfo.reading.blob import Blob, Missing
 from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import Features, KernelFacts, Module
-from tests.conftest import CORPUS, FIXTURES
+from tests.conftest import CORPUS, FIXTURES, needs_corpus
 
 
 def test_an_unknown_target_under_another_id_is_two_problems(
@@ -63,10 +63,10 @@ def test_host_files_without_archives_are_counted_over_all_processes() -> None:
     assert problem.message.endswith("(and for 2 more)")
 
 
-@pytest.mark.parametrize("folder", [FIXTURES / "assembly", CORPUS / "core"])
+@pytest.mark.parametrize(
+    "folder", [FIXTURES / "assembly", pytest.param(CORPUS / "core", marks=needs_corpus)]
+)
 def test_rules_find_the_same_where_instructions_are_read_for_them_alone(folder: Path) -> None:
-    if not folder.exists():
-        pytest.skip("the shared corpus is not next to this checkout")
     paths = [str(path) for path in sorted(folder.glob("*.s"))]
     options = Options(selection=Selection(select=("KI",)))
     counted, asked = (

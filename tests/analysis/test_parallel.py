@@ -25,6 +25,8 @@ from ..conftest import FIXTURES
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
+nightly = partial(pytest.param, marks=pytest.mark.nightly)
+
 PATHS = ["container", "code_object", "broken", "assembly/odd-clang22-gfx90a.s", "../grammars"]
 WHOLE_PATHS = [str(FIXTURES / path) for path in PATHS]
 
@@ -43,7 +45,10 @@ def test_the_answer_is_the_same(processes: str) -> None:
     assert outcome("--jobs", processes) == alone
 
 
-@pytest.mark.parametrize("format", ["text", "csv", "json", "markdown"])
+@pytest.mark.parametrize(
+    "format",
+    ["csv", *(nightly(name) for name in ("text", "json", "markdown"))],
+)
 def test_every_format_is_the_same(format: str) -> None:
     alone = outcome("--jobs", "1", "--format", format)
     assert outcome("--jobs", "3", "--format", format) == alone
@@ -158,7 +163,13 @@ def killed_at(
 
 
 @pytest.mark.usefixtures("granularity")
-@pytest.mark.parametrize("name", ["container/libtwo.so", "tiny-v4-clang15-gfx90a.co", ".lark"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "container/libtwo.so",
+        *(nightly(name) for name in ("tiny-v4-clang15-gfx90a.co", ".lark")),
+    ],
+)
 def test_a_process_killed_once_costs_nothing(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

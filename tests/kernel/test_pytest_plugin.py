@@ -9,6 +9,7 @@ import pytest
 from ..conftest import FIXTURES
 
 pytest_plugins = ["pytester"]
+pytestmark = pytest.mark.tools
 
 TESTS = """
     def test_waves(kernelinfo_report):

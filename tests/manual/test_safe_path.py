@@ -95,6 +95,8 @@ def test_a_spawned_process_of_a_pool(repository: Path, monkeypatch: pytest.Monke
 
 
 def test_the_child_that_demangles(repository: Path) -> None:
+    with demangler._worker(os.getpid()) as worker:  # of an earlier test, if there was one
+        worker.kill()
     demangler._worker.cache_clear()
     assert demangler.demangle_apart("_Z1fi") == "f(int)"
     assert runs_nothing(repository)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ..conftest import HOSTILE
+from ..conftest import HOSTILE, needs_corpus
 from ..fuzz.promise import is_harmless
 from ..test_golden import run
 from .hostile_texts import LARGE, LARGEST, SMALL
@@ -61,7 +61,7 @@ def _names() -> list[str]:
 
 
 @pytest.mark.nightly
-@pytest.mark.skipif(not SCRIPT.exists(), reason="the shared corpus is not next to this checkout")
+@needs_corpus
 @pytest.mark.parametrize("name", _names())
 def test_the_shipped_attacks(name: str, shipped: Path) -> None:
     check(shipped / f"{name}.s")

@@ -78,7 +78,7 @@ def test_what_a_log_puts_before_each_line_is_no_code(tmp_path: Path) -> None:
     assert peaks(logged) == peaks(plain)
 
 
-@pytest.mark.parametrize("format", ["text", "json"])
+@pytest.mark.parametrize("format", ["text", pytest.param("json", marks=pytest.mark.nightly)])
 def test_two_processes_print_what_one_prints(tmp_path: Path, format: str) -> None:
     for number in range(18):  # more files than one process takes at once
         name = ("occupancy-clang22-gfx90a.s", "spills-clang22-gfx90a.s")[number % 2]

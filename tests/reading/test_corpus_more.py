@@ -11,12 +11,10 @@ import pytest
 from kernelinfo import Problem, Result, analyse
 from kernelinfo.analysis.options import Options
 
-from ..conftest import CORPUS
+from ..conftest import CORPUS, needs_corpus
 
 INDEX = CORPUS / "INDEX.csv"
-pytestmark = pytest.mark.skipif(
-    not (CORPUS / "more").exists(), reason="the shared corpus is not next to this checkout"
-)
+pytestmark = needs_corpus
 ROWS = [
     row
     for row in csv.DictReader(INDEX.read_text("utf-8").splitlines() if INDEX.exists() else [])

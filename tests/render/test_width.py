@@ -22,17 +22,17 @@ ANSWERS = (
     (TEXT,),
     (VARIETY,),
     ("explain", TEXT, "vgprbound"),
-    ("explain", "assembly/spills-clang22-gfx90a.s", "hint_too_high"),
     ("diff", "assembly/variety-clang15-gfx90a.s", VARIETY),
-    ("arch",),
-    ("arch", "MI300X"),
-    ("limits", "gfx942"),
-    ("compare-profile", "profile/kernel_trace.csv", TEXT),
-    ("rules",),
-    ("explain",),
-    ("explain", "KI106"),
     ("explain", "occupancy"),
-    ("explain", "gate"),
+    *(
+        pytest.param(words, marks=pytest.mark.nightly)
+        for words in (
+            ("explain", "assembly/spills-clang22-gfx90a.s", "hint_too_high"),
+            *(("arch",), ("arch", "MI300X"), ("limits", "gfx942"), ("rules",), ("explain",)),
+            ("compare-profile", "profile/kernel_trace.csv", TEXT),
+            *(("explain", "KI106"), ("explain", "gate")),
+        )
+    ),
 )
 
 

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "kernelinfo" / "manual").glob("*.md"))]
 
 
+@pytest.mark.tools
 def test_it_stays_a_function_when_every_module_is_imported() -> None:
     program = (
         "import pkgutil, kernelinfo\n"

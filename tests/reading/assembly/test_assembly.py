@@ -23,12 +23,9 @@ from kernelinfo.reading.facts import (
     facts_of,
 )
 from kernelinfo.reading.target_id import compiler_of
-from tests.conftest import with_code
+from tests.conftest import needs_corpus, with_code
 
 SHARED = Path(__file__).resolve().parents[4] / "shared"
-with_corpus = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the shared corpus is not next to this checkout"
-)
 
 BUNDLE, ENTRY = scan.BUNDLE, "hip-amdgcn-amd-amdhsa-gfx90a"
 INFO = """\
@@ -707,7 +704,7 @@ CORPUS = [row for row in _texts("corpus/INDEX.csv") if row["kind"] in ("text", "
 HOSTILE = [row["file"] for row in _texts("hostile/INDEX.csv") if row["file"].startswith("text/")]
 
 
-@with_corpus
+@needs_corpus
 @pytest.mark.parametrize("row", CORPUS, ids=lambda row: row["file"])
 def test_every_kernel_of_the_corpus_is_found(row: dict[str, str]) -> None:
     found = Counter[str]()
@@ -725,7 +722,7 @@ def test_every_kernel_of_the_corpus_is_found(row: dict[str, str]) -> None:
         assert +found == expected
 
 
-@with_corpus
+@needs_corpus
 @pytest.mark.parametrize("row", CORPUS, ids=lambda row: row["file"])
 def test_the_sources_of_the_corpus_agree(row: dict[str, str]) -> None:
     for each in modules((SHARED / "corpus" / row["file"]).read_bytes()):
@@ -741,7 +738,7 @@ def test_the_sources_of_the_corpus_agree(row: dict[str, str]) -> None:
             assert {name for name, values in values_of.items() if len(values) > 1} == set()
 
 
-@with_corpus
+@needs_corpus
 @pytest.mark.parametrize("file", HOSTILE)
 def test_hostile_files_come_to_an_end(file: str) -> None:
     for each in modules((SHARED / "hostile" / file).read_bytes()):

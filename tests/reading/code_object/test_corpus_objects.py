@@ -18,13 +18,13 @@ from kernelinfo.reading.containers import open_paths
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.metadata import KEYS
 
+from ...conftest import needs_corpus
+
 SHARED = Path(__file__).parents[4] / "shared"
 CORPUS, HOSTILE = SHARED / "corpus", SHARED / "hostile"
 READELF = shutil.which("llvm-readelf-22")
 
-pytestmark = pytest.mark.skipif(
-    not SHARED.exists(), reason="the shared corpus is not next to this checkout"
-)
+pytestmark = needs_corpus
 
 # Kernels that the index does not count: known by descriptors alone, or compiled for Mesa.
 UNCOUNTED = {"debug/shape-note": 6, "textforms/handwritten-symbols": 2, "nonhsa/mesa": 1}

@@ -15,13 +15,13 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
 from kernelinfo.reading.blob import Problem
 
+from ...conftest import needs_corpus
+
 ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared"
 CORPUS, HOSTILE = SHARED / "corpus", SHARED / "hostile"
 
-pytestmark = pytest.mark.skipif(
-    not SHARED.exists(), reason="the shared corpus is not next to this checkout"
-)
+pytestmark = needs_corpus
 
 NO_CONTAINERS = ("text", "code object", "triton sidecar")
 COUNTED_HERE = {
@@ -76,6 +76,7 @@ PROGRAM = f"""
 import os, resource, sys
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
+from ...conftest import needs_corpus
 
 for path in sys.argv[1:]:
     child = os.fork()
