@@ -76,7 +76,6 @@ PROGRAM = f"""
 import os, resource, sys
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from ...conftest import needs_corpus
 
 for path in sys.argv[1:]:
     child = os.fork()
