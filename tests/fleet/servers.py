@@ -10,6 +10,7 @@ def free_port() -> int:
     """A port that nobody listens on, and that the system gives to nobody else for a minute: a
     closed connection (TIME_WAIT) holds it. Servers may take it all the same (SO_REUSEADDR)."""
     with socket.socket() as free, socket.socket() as client:
+        free.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         free.bind(("127.0.0.1", 0))
         free.listen(1)
         client.connect(free.getsockname())

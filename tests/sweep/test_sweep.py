@@ -237,7 +237,7 @@ def test_bad_input_is_one_line(build: Path, small: str, tmp_path: Path) -> None:
         ("text.ll",): "neither LLVM bitcode nor textual IR",
         ("none.ll",): "no kernel in it",
         ("bare.ll",): "names no target; give one by --arch",
-        (".",): "not a file",
+        (".",): "is no regular file",
         ("missing.bc",): "No such file",
         ("kernels.bc", "nothing"): "no kernel is named 'nothing' (",
         (
