@@ -53,10 +53,14 @@ def create_aside(path: str) -> str:
     """The path of a new, empty file beside `path` under a name that nothing had before:
     `.NAME.0123456789abcdef.part`. Raises `OSError`."""
     folder, name = os.path.split(path)
-    kept = os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
-    aside = os.path.join(folder, f".{kept}.{os.urandom(_RANDOM_BYTES).hex()}.part")
+    aside = os.path.join(folder, f".{_kept(name)}.{os.urandom(_RANDOM_BYTES).hex()}.part")
     open(aside, "xb").close()
     return aside
+
+
+def _kept(name: str) -> str:
+    """As much of a file's name as the name of a file beside it holds."""
+    return os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
 
 
 def name_of_aside(name: str) -> str | None:
@@ -68,9 +72,8 @@ def name_of_aside(name: str) -> str | None:
 def _remove_old(path: str) -> None:
     """Remove files beside `path` that are older than a day: killed runs left them."""
     folder, name = os.path.split(path)
-    kept = os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
     for aside in _old_asides(folder or "."):
-        if name_of_aside(aside) == kept:
+        if name_of_aside(aside) == _kept(name):
             with suppress(OSError):
                 os.unlink(os.path.join(folder, aside))
 
