@@ -76,6 +76,17 @@ def every_file(roots: Iterable[str]) -> list[str]:
     return sorted(str(path) for folder in folders for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.fixture(
+    scope="module",
+    params=["fixtures", pytest.param("shared", marks=[pytest.mark.nightly, needs_corpus])],
+)
+def texts(request: pytest.FixtureRequest) -> list[bytes]:
+    """All assembly of the fixtures, and at night of the folders beside a checkout."""
+    roots = [root for root in ROOTS if (root in SHARED) == (request.param == "shared")]
+    paths = (path for path in every_file(roots) if path.endswith((".s", ".amdgcn")))
+    return [Path(path).read_bytes() for path in paths]
+
+
 def with_code(
     modules: Iterable[Module],
 ) -> list[tuple[Module, list[KernelFacts], list[Code | None]]]:

@@ -19,19 +19,9 @@ from kernelinfo.reading.assembly.expressions import Call, read_terms
 from kernelinfo.reading.assembly.info_block import Field, read_line
 from kernelinfo.reading.grammar import MOST_TOKENS, NoMatch, TooLong, load_tables, parse
 from kernelinfo.reading.grammar_tables import make_tables
-from tests.conftest import ROOTS, SHARED, every_file, needs_checkout, needs_corpus
+from tests.conftest import needs_checkout
 
 from .by_lark import GRAMMARS, assert_read_as_by_lark, line_by_lark, make_lark, value_by_lark
-
-
-@pytest.fixture(
-    scope="module",
-    params=["fixtures", pytest.param("shared", marks=[pytest.mark.nightly, needs_corpus])],
-)
-def texts(request: pytest.FixtureRequest) -> list[bytes]:
-    roots = [root for root in ROOTS if (root in SHARED) == (request.param == "shared")]
-    paths = (path for path in every_file(roots) if path.endswith((".s", ".amdgcn")))
-    return [Path(path).read_bytes() for path in paths]
 
 
 def test_every_comment_is_read_as_by_lark(texts: list[bytes]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
 
 import msgpack
 import pytest
@@ -20,7 +19,7 @@ from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import NOTHING
 from kernelinfo.reading.metadata import kernel_numbers
 from kernelinfo.reading.object_linking import NOTE
-from tests.conftest import ROOTS, SHARED, every_file, fixtures_and_shared, needs_corpus, with_code
+from tests.conftest import every_file, fixtures_and_shared, with_code
 from tests.fuzz.specimens import Specimen
 from tests.fuzz.specimens import code_object as specimen
 
@@ -56,16 +55,6 @@ def test_arguments_are_read_whatever_the_order_of_keys(order: int) -> None:
         Data.of(specimen([Specimen("k", 8, 0, 8, 0, 0, 64)], content))
     ).kernels
     assert [numbers.dynamic_lds for _, numbers in kernel.stated] == [None, True]
-
-
-@pytest.fixture(
-    scope="module",
-    params=["fixtures", pytest.param("shared", marks=[pytest.mark.nightly, needs_corpus])],
-)
-def texts(request: pytest.FixtureRequest) -> list[bytes]:
-    roots = [root for root in ROOTS if (root in SHARED) == (request.param == "shared")]
-    paths = (path for path in every_file(roots) if path.endswith((".s", ".amdgcn")))
-    return [Path(path).read_bytes() for path in paths]
 
 
 def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
