@@ -21,6 +21,8 @@ _AT_ONCE = 20
 """Most seconds of CPU of test files that run in one process."""
 _UNKNOWN = 3.0
 """Seconds of a test file that is not recorded."""
+_ROWS = "tests/contract/test_rows.py"
+"""Each of its tables counts as a test file."""
 NO_TESTS = 5
 """pytest's exit code where no test is in the tier."""
 _RAN = (0, 1)
@@ -44,6 +46,8 @@ class Reach:
         self._file = root / "build" / "mutants.json"
         entries = json.loads(self._file.read_text("utf-8")) if self._file.exists() else {}
         present = {path.relative_to(root).as_posix() for path in root.glob("tests/**/test_*.py")}
+        tables = [path.stem for path in root.glob("tests/contract/*.toml")]
+        present = present - {_ROWS} | {f"{_ROWS}::test_rows[{table}]" for table in tables}
         self._files = {name: Reached(*entries[name]) for name in entries if name in present}
         self.unrecorded = sorted(
             name
@@ -97,7 +101,7 @@ class Reach:
         found: list[tuple[int, float, str, float]] = []
         for name in {*entering, *self._unknown}:
             likeness = 2 * (parts[-1] in name) + name.startswith(room)
-            likeness += 2 * (".".join(parts) in reached_modules(self._root / name))
+            likeness += 2 * (".".join(parts) in reached_modules(self._path(name)))
             likeness += any(folder in name for folder in folders)
             if name not in entering and not likeness and name.count("/") > 1:
                 continue
@@ -106,5 +110,11 @@ class Reach:
             found.append((-likeness, cost * functions, name, cost))
         return [(name, cost) for *_, name, cost in sorted(found)]
 
+    def _path(self, name: str) -> Path:
+        """Path of the Python of a test file or table."""
+        return self._root / name.partition("::")[0]
+
     def _digest(self, name: str) -> str:
-        return hashlib.sha256((self._root / name).read_bytes()).hexdigest()[:16]
+        _, _, table = name.removesuffix("]").partition("[")
+        path = self._path(name).with_name(f"{table}.toml") if table else self._path(name)
+        return hashlib.sha256(path.read_bytes()).hexdigest()[:16]

@@ -1,0 +1,192 @@
+"""The contract of the command line as rows: what is typed, beside which files, and the answer.
+
+Each file `tests/contract/*.toml` is one test. A row of it has
+
+    what      what is shown, in a few words (may be left out)
+    run       the arguments, as a shell splits them, run beside the row's files or in fixtures/
+    files     name = text, or name = [steps]: see files.py; [files] of the whole table are there for
+              the rows that name them in `run`, `before` or `with`, or that have `with = "all"`
+    with      names of more files of the table
+    before    command lines that are run first, each of which must exit with 0
+    env       variables of the environment
+    stdin     text, or steps
+    exit      the exit code: 0 unless said; 2 where there are problems
+    problems  one entry for each line on standard error, in order: the code of its message, then
+              text of the line. `["*"]` is any number of lines. None may stand there unless said.
+    out       texts of standard output, each once at least; `= text` is the whole of it
+    not_out   texts that are not in standard output
+    json      path = value in the JSON that was printed; see `look_up`
+    wrote     name of a file = texts that are in it then; an empty list: there is no such file
+
+[defaults] has keys for all rows of the table. `python -m tests.contract TABLE [WORDS]` runs the
+rows whose `what` or `run` has the words, and prints what they answer.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from ..messages import does_line_match
+from ..test_golden import run
+from .files import FIXTURES, make
+
+TABLES = sorted(Path(__file__).parent.glob("*.toml"))
+_KEYS = {
+    *("what", "run", "files", "with", "before", "env", "stdin"),
+    *("exit", "problems", "out", "not_out", "json", "wrote"),
+}
+
+
+class Answer(NamedTuple):
+    """What a command line did."""
+
+    out: str
+    err: str
+    code: int
+
+
+Row = Mapping[str, Any]
+
+
+def read_table(path: Path) -> list[Row]:
+    """The rows of a file, with what stands for all of them."""
+    table = tomllib.loads(path.read_text("utf-8"))
+    defaults, shared = table.pop("defaults", {}), table.pop("files", {})
+    rows = [row for group in table.values() for row in group]
+    for row in rows:
+        assert row.keys() <= _KEYS, f"{path.name}: {row.keys() - _KEYS}"
+    return [defaults | row | {"files": _files(defaults | row, shared)} for row in rows]
+
+
+def _files(row: Row, shared: Mapping[str, Any]) -> dict[str, Any]:
+    """The row's own files, and those of the table that it names."""
+    named = " ".join([row["run"], *row.get("before", ())])
+    with_them = row.get("with", ())
+    chosen = {
+        name: steps
+        for name, steps in shared.items()
+        if with_them == "all" or name in named or name in with_them
+    }
+    return {**chosen, **row.get("files", {})}
+
+
+def wrongs(row: Row) -> list[str]:
+    """How the answer differs from the row; empty where it does not."""
+    with _folder(row) as folder:
+        answer = _answered(row, folder)
+        return [*_wrongs(row, answer), *_wrong_files(row, folder)]
+
+
+def answer_to(row: Row) -> Answer:
+    """What the row's command line does."""
+    with _folder(row) as folder:
+        return _answered(row, folder)
+
+
+def _answered(row: Row, folder: Path) -> Answer:
+    with patch.dict(os.environ, row.get("env", {})):
+        for command in row.get("before", ()):
+            first = _answer(command, folder)
+            assert not first.code, f"{command}: exit code {first.code}: {first.err}"
+        return _answer(row["run"], folder, row.get("stdin"))
+
+
+@contextmanager
+def _folder(row: Row) -> Iterator[Path]:
+    """The folder of a run: fixtures/, or one with the row's files, and links to fixtures."""
+    if not row["files"]:
+        yield FIXTURES
+        return
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        for file, steps in row["files"].items():
+            (folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / file).write_bytes(make(steps))
+        named = " ".join([row["run"], *row.get("before", ())])
+        for fixtures in FIXTURES.iterdir():
+            if f"{fixtures.name}/" in named and not (folder / fixtures.name).exists():
+                (folder / fixtures.name).symlink_to(fixtures)
+        yield folder
+
+
+def _answer(command: str, folder: Path, stdin: str | list[str] | None = None) -> Answer:
+    words = shlex.split(command)
+    if stdin is None:
+        return Answer(*run(*words, folder=folder))
+    with patch("sys.stdin", TextIOWrapper(BytesIO(make(stdin)))):
+        return Answer(*run(*words, folder=folder))
+
+
+def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
+    problems = row.get("problems", [])
+    code = row.get("exit", 2 if problems else 0)
+    if answer.code != code:
+        yield f"exit code {answer.code}, not {code}"
+    lines = answer.err.splitlines()
+    if problems != ["*"]:
+        if len(lines) != len(problems):
+            yield f"{len(lines)} lines on standard error, not {len(problems)}"
+        for line, problem in zip(lines, problems, strict=False):
+            if not does_line_match(line, problem):
+                yield f"not {problem!r}: {line}"
+    for text in _texts(row, "out"):
+        if not (answer.out == text[2:] if text.startswith("= ") else text in answer.out):
+            yield f"not in standard output: {text!r}"
+    for text in _texts(row, "not_out"):
+        if text in answer.out:
+            yield f"in standard output: {text!r}"
+    if "json" in row:
+        document = json.loads(answer.out)
+        for path, value in row["json"].items():
+            actual = look_up(document, path)
+            if actual != value:
+                yield f"{path} is {actual!r}, not {value!r}"
+
+
+def _wrong_files(row: Row, folder: Path) -> Iterator[str]:
+    for name, texts in row.get("wrote", {}).items():
+        path = folder / name
+        if path.exists() != bool(texts):
+            yield f"{name} {'exists' if path.exists() else 'does not exist'}"
+        for text in texts if path.exists() else ():
+            if text not in path.read_text("utf-8"):
+                yield f"not in {name}: {text!r}"
+
+
+def _texts(row: Row, key: str) -> list[str]:
+    texts = row.get(key, [])
+    return [texts] if isinstance(texts, str) else texts
+
+
+def look_up(document: Any, path: str) -> Any:
+    """The value at a path of keys: `kernels.vgprbound.occupancy.waves_per_simd`.
+
+    Of a list, a key is an index, the name, symbol, rule, code or path of an item (of the first that
+    has it), `*` for all of them, or `#` for their number. None where nothing is there.
+    """
+    key, _, rest = path.partition(".")
+    if not key:
+        return document
+    if key == "#":
+        return len(document)
+    if key == "*":
+        return [look_up(item, rest) for item in document]
+    if isinstance(document, list):
+        document = {str(index): item for index, item in enumerate(document)} | {
+            str(item[name]): item
+            for item in reversed(document)
+            if isinstance(item, dict)
+            for name in ("path", "code", "rule", "symbol", "name")
+            if name in item
+        }
+    return look_up(document[key], rest) if document and key in document else None
