@@ -5,6 +5,7 @@ The first step names a fixture (`code_object/tiny-v6-clang22-gfx90a.co`) or give
 
     ["code_object/tiny-v6-clang22-gfx90a.co", "zip k.co", "cut 1000"]
 
+A name of the table's [files] begins with that file's bytes, as does `append NAME`.
 Numbers may be hexadecimal. A place is a number (from the end if negative), or bytes that are
 searched for, with a number: `PK\\1\\2+42`.
 """
@@ -15,12 +16,15 @@ import bz2
 import gzip
 import io
 import lzma
+import re
 import shlex
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 _METHODS = {
@@ -31,19 +35,26 @@ _METHODS = {
 }
 
 
-def make(steps: str | list[str]) -> bytes:
-    """The bytes of a file."""
+def make(steps: str | list[str], files: Mapping[str, Any] = MappingProxyType({})) -> bytes:
+    """The bytes of a file; `files` are those of its table."""
     if isinstance(steps, str):
         return steps.encode()
     first, *others = steps
-    data = _begun(first)
+    data = _begun(first, files)
     for step in others:
         name, *arguments = shlex.split(step)
-        data = STEPS[name](data, *arguments)
+        if name == "append":
+            data += _begun(" ".join(arguments), files)
+        elif name == "prepend":
+            data = _begun(" ".join(arguments), files) + data
+        else:
+            data = STEPS[name](data, *arguments)
     return data
 
 
-def _begun(step: str) -> bytes:
+def _begun(step: str, files: Mapping[str, Any]) -> bytes:
+    if step in files:
+        return make(files[step], files)
     name, _, rest = step.partition(" ")
     if name == "bytes":
         return bytes.fromhex(rest)
@@ -99,8 +110,8 @@ STEPS: dict[str, Callable[..., bytes]] = {
     "from": lambda data, place: data[_place(data, place) :],
     "put": _put,
     "replace": _replace,
-    "append": lambda data, *step: data + _begun(" ".join(step)),
-    "prepend": lambda data, *step: _begun(" ".join(step)) + data,
+    "sub": lambda data, pattern, new: re.sub(pattern, _plain(new).decode(), data.decode()).encode(),
+    "encode": lambda data, codec: data.decode().encode(codec),
     "repeat": lambda data, count: data * int(count, 0),
     "zeros": lambda data, count: data + bytes(int(count, 0)),
     "zip": _zip,

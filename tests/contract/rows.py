@@ -68,7 +68,7 @@ def read_table(path: Path) -> list[Row]:
     return [defaults | row | {"files": _files(defaults | row, shared)} for row in rows]
 
 
-def _files(row: Row, shared: Mapping[str, Any]) -> dict[str, Any]:
+def _files(row: Row, shared: Mapping[str, Any]) -> dict[str, bytes]:
     """The row's own files, and those of the table that it names."""
     named = " ".join([row["run"], *row.get("before", ())])
     with_them = row.get("with", ())
@@ -77,7 +77,8 @@ def _files(row: Row, shared: Mapping[str, Any]) -> dict[str, Any]:
         for name, steps in shared.items()
         if with_them == "all" or name in named or name in with_them
     }
-    return {**chosen, **row.get("files", {})}
+    files = {**chosen, **row.get("files", {})}
+    return {name: make(steps, shared) for name, steps in files.items()}
 
 
 def wrongs(row: Row) -> list[str]:
@@ -109,9 +110,9 @@ def _folder(row: Row) -> Iterator[Path]:
         return
     with TemporaryDirectory() as name:
         folder = Path(name)
-        for file, steps in row["files"].items():
+        for file, data in row["files"].items():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_bytes(make(steps))
+            (folder / file).write_bytes(data)
         named = " ".join([row["run"], *row.get("before", ())])
         for fixtures in FIXTURES.iterdir():
             if f"{fixtures.name}/" in named and not (folder / fixtures.name).exists():
@@ -172,11 +173,12 @@ def look_up(document: Any, path: str) -> Any:
     """The value at a path of keys: `kernels.vgprbound.occupancy.waves_per_simd`.
 
     Of a list, a key is an index, the name, symbol, rule, code or path of an item (of the first that
-    has it), `*` for all of them, or `#` for their number. None where nothing is there.
+    has it), `*` for all of them, or `#` for their number. A key may have dots. None where nothing
+    is there.
     """
-    key, _, rest = path.partition(".")
-    if not key:
+    if not path:
         return document
+    key, _, rest = path.partition(".")
     if key == "#":
         return len(document)
     if key == "*":
@@ -189,4 +191,7 @@ def look_up(document: Any, path: str) -> Any:
             for name in ("path", "code", "rule", "symbol", "name")
             if name in item
         }
-    return look_up(document[key], rest) if document and key in document else None
+    for key in sorted(document if isinstance(document, dict) else (), key=len, reverse=True):
+        if f"{path}.".startswith(f"{key}."):
+            return look_up(document[key], path[len(key) + 1 :])
+    return None
