@@ -1,11 +1,13 @@
 """Files of contract rows: a text, or bytes made step by step.
 
 The first step names a fixture (`code_object/tiny-v6-clang22-gfx90a.co`) or gives the bytes
-(`bytes 7f454c46`, `text …`); each other one changes what is there:
+(`bytes 7f454c46`, `text …`), or a code object with kernels of any names (`kernels 'a b' c`); each
+other one changes what is there:
 
     ["code_object/tiny-v6-clang22-gfx90a.co", "zip k.co", "cut 1000"]
 
-A name of the table's [files] begins with that file's bytes, as does `append NAME`.
+A name of the table's [files] begins with that file's bytes, as does `append NAME`; `add MEMBER
+NAME` puts it into a zip archive.
 Numbers may be hexadecimal. A place is a number (from the end if negative), or bytes that are
 searched for, with a number: `PK\\1\\2+42`.
 """
@@ -26,6 +28,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from ..fuzz.specimens import Specimen, code_object
+
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 _METHODS = {
     "stored": zipfile.ZIP_STORED,
@@ -45,6 +49,8 @@ def make(steps: str | list[str], files: Mapping[str, Any] = MappingProxyType({})
         name, *arguments = shlex.split(step)
         if name == "append":
             data += _begun(" ".join(arguments), files)
+        elif name == "add":
+            data = _added(data, arguments[0], _begun(" ".join(arguments[1:]), files))
         elif name == "prepend":
             data = _begun(" ".join(arguments), files) + data
         else:
@@ -60,6 +66,8 @@ def _begun(step: str, files: Mapping[str, Any]) -> bytes:
         return bytes.fromhex(rest)
     if name == "text":
         return rest.encode()
+    if name == "kernels":
+        return code_object([Specimen(name, 64, 8, 40, 1024, 64, 256) for name in shlex.split(rest)])
     return (FIXTURES / step).read_bytes()
 
 
@@ -87,6 +95,14 @@ def _zip(data: bytes, name: str, method: str = "deflate") -> bytes:
     whole = io.BytesIO()
     with zipfile.ZipFile(whole, "w", _METHODS[method]) as archive:
         archive.writestr(zipfile.ZipInfo(name), data, _METHODS[method])
+    return whole.getvalue()
+
+
+def _added(archive: bytes, name: str, data: bytes) -> bytes:
+    """A zip archive with one more member."""
+    whole = io.BytesIO(archive)
+    with zipfile.ZipFile(whole, "a") as opened:
+        opened.writestr(zipfile.ZipInfo(name), data)
     return whole.getvalue()
 
 

@@ -13,9 +13,12 @@ Each file `tests/contract/*.toml` is one test. A row of it has
     exit      the exit code: 0 unless said; 2 where there are problems
     problems  one entry for each line on standard error, in order: the code of its message, then
               text of the line. `["*"]` is any number of lines. None may stand there unless said.
-    out       texts of standard output, each once at least; `= text` is the whole of it
+    out       texts of standard output, each once at least; `= text` is the whole of it, `~ text` a
+              regular expression of a line
     not_out   texts that are not in standard output
-    json      path = value in the JSON that was printed; see `look_up`
+    width     columns that no line of standard output goes beyond
+    json      path = value in the JSON that was printed, see `look_up`; lines of JSON and rows of
+              CSV are a list. Each document must follow the schema that it names
     wrote     name of a file = texts that are in it then; an empty list: there is no such file
 
 [defaults] has keys for all rows of the table. `python -m tests.contract TABLE [WORDS]` runs the
@@ -24,17 +27,25 @@ rows whose `what` or `run` has the words, and prints what they answer.
 
 from __future__ import annotations
 
+import csv
 import json
 import os
+import re
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from io import BytesIO, TextIOWrapper
+from functools import cache
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from unittest.mock import patch
+
+from jsonschema import Draft202012Validator
+from rich.cells import cell_len
+
+import kernelinfo
 
 from ..messages import does_line_match
 from ..test_golden import run
@@ -43,7 +54,7 @@ from .files import FIXTURES, make
 TABLES = sorted(Path(__file__).parent.glob("*.toml"))
 _KEYS = {
     *("what", "run", "files", "with", "before", "env", "stdin"),
-    *("exit", "problems", "out", "not_out", "json", "wrote"),
+    *("exit", "problems", "out", "not_out", "width", "json", "wrote"),
 }
 
 
@@ -141,13 +152,20 @@ def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
             if not does_line_match(line, problem):
                 yield f"not {problem!r}: {line}"
     for text in _texts(row, "out"):
-        if not (answer.out == text[2:] if text.startswith("= ") else text in answer.out):
+        if not _has(answer.out, text):
             yield f"not in standard output: {text!r}"
     for text in _texts(row, "not_out"):
-        if text in answer.out:
+        if _has(answer.out, text):
             yield f"in standard output: {text!r}"
+    for line in answer.out.splitlines() if "width" in row else ():
+        if cell_len(line) > row["width"]:
+            yield f"more than {row['width']} columns: {line}"
     if "json" in row:
-        document = json.loads(answer.out)
+        document = _document(row["run"], answer.out)
+        if isinstance(document, dict) and document.get("schema") in _schemas():
+            yield from (
+                error.message for error in _schemas()[document["schema"]].iter_errors(document)
+            )
         for path, value in row["json"].items():
             actual = look_up(document, path)
             if actual != value:
@@ -162,6 +180,27 @@ def _wrong_files(row: Row, folder: Path) -> Iterator[str]:
         for text in texts if path.exists() else ():
             if text not in path.read_text("utf-8"):
                 yield f"not in {name}: {text!r}"
+
+
+def _has(out: str, text: str) -> bool:
+    if text.startswith("= "):
+        return out == text[2:]
+    return bool(re.search(text[2:], out, re.MULTILINE)) if text[:2] == "~ " else text in out
+
+
+def _document(command: str, out: str) -> Any:
+    if "--format csv" in command:
+        return [*csv.DictReader(StringIO(out))]
+    if "--format jsonl" in command:
+        return [json.loads(line) for line in out.splitlines()]
+    return json.loads(out)
+
+
+@cache
+def _schemas() -> dict[str, Draft202012Validator]:
+    paths = Path(kernelinfo.__path__[0]).rglob("*-schema.json")
+    schemas = [json.loads(path.read_text("utf-8")) for path in paths]
+    return {schema.get("$id", ""): Draft202012Validator(schema) for schema in schemas}
 
 
 def _texts(row: Row, key: str) -> list[str]:
