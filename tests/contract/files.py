@@ -6,8 +6,9 @@ other one changes what is there:
 
     ["code_object/tiny-v6-clang22-gfx90a.co", "zip k.co", "cut 1000"]
 
-A name of the table's [files] begins with that file's bytes, as does `append NAME`; `add MEMBER
-NAME` puts it into a zip archive.
+A name of the table's [files] stands for that file's bytes, first or in `append NAME`; `add MEMBER
+NAME` puts it into a zip archive. What follows `text ` is taken as it stands; words of other steps
+are split as a shell splits them.
 Numbers may be hexadecimal. A place is a number (from the end if negative), or bytes that are
 searched for, with a number: `PK\\1\\2+42`.
 """
@@ -46,15 +47,16 @@ def make(steps: str | list[str], files: Mapping[str, Any] = MappingProxyType({})
     first, *others = steps
     data = _begun(first, files)
     for step in others:
-        name, *arguments = shlex.split(step)
+        name, _, rest = step.partition(" ")
         if name == "append":
-            data += _begun(" ".join(arguments), files)
+            data += _begun(rest, files)
         elif name == "add":
-            data = _added(data, arguments[0], _begun(" ".join(arguments[1:]), files))
+            member, _, added = rest.partition(" ")
+            data = _added(data, member, _begun(added, files))
         elif name == "prepend":
-            data = _begun(" ".join(arguments), files) + data
+            data = _begun(rest, files) + data
         else:
-            data = STEPS[name](data, *arguments)
+            data = STEPS[name](data, *shlex.split(rest))
     return data
 
 

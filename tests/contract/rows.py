@@ -18,7 +18,8 @@ Each file `tests/contract/*.toml` is one test. A row of it has
     not_out   texts that are not in standard output
     width     columns that no line of standard output goes beyond
     json      path = value in the JSON that was printed, see `look_up`; lines of JSON and rows of
-              CSV are a list. Each document must follow the schema that it names
+              CSV are a list. "null" is null; a table `{ a = 1 }` is about its keys only. Each
+              document must follow the schema that it names
     wrote     name of a file = texts that are in it then; an empty list: there is no such file
 
 [defaults] has keys for all rows of the table. `python -m tests.contract TABLE [WORDS]` runs the
@@ -166,10 +167,18 @@ def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
             yield from (
                 error.message for error in _schemas()[document["schema"]].iter_errors(document)
             )
-        for path, value in row["json"].items():
+        for path, value in _facts(row["json"]):
             actual = look_up(document, path)
-            if actual != value:
+            if actual != (None if value == "null" else value):
                 yield f"{path} is {actual!r}, not {value!r}"
+
+
+def _facts(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _facts(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, value
 
 
 def _wrong_files(row: Row, folder: Path) -> Iterator[str]:
