@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.containers import archive, member
 from tests.fuzz.specimens import Specimen, assembly, code_object
-from tests.reading.containers.test_archive import archive, member
 
 from ..test_golden import run
 

@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import sqlite3
+from hashlib import md5
 from pathlib import Path
 
 import pytest
 
 from ..conftest import FIXTURES
-from ..reading.containers.opening import OBJECT
-from ..reading.containers.test_database import KERN_DB, row
+from ..containers import OBJECT, TABLES
 from ..test_golden import run
 
 TEXT = FIXTURES / "assembly" / "tiny-v6-clang22-gfx90a.s"
@@ -74,12 +74,12 @@ def cache(tmp_path: Path) -> Path:
     connection = sqlite3.connect(path)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA wal_autocheckpoint = 0")
-    connection.execute(KERN_DB)
+    connection.execute(f"CREATE TABLE kern_db {TABLES['kern_db']}")
     for name in ("a.o", "b.o"):
         connection.execute(
             "INSERT INTO kern_db (kernel_name, kernel_args, kernel_blob, kernel_hash, "
             "uncompressed_size) VALUES (?, ?, ?, ?, ?)",
-            row(name, OBJECT, compressed=False),
+            (name, "-mcpu=x", OBJECT, md5(OBJECT).hexdigest(), 0),
         )
         connection.commit()
         if name == "a.o":

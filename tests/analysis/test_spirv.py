@@ -9,10 +9,9 @@ import pytest
 
 import kernelinfo
 
+from ..containers import GFX90A, OBJECT, bundle
 from ..fleet.scans import kernelinfo as kernelinfo_process
 from ..fleet.scans import rows
-from ..reading.containers.opening import OBJECT
-from ..reading.containers.test_bundle import GFX90A, bundle
 from ..test_golden import run
 
 SPIRV = "hip-spirv64-amd-amdhsa--amdgcnspirv", b"\x03\x02\x23\x07code"

@@ -1,76 +1,130 @@
 """Files of contract rows: a text, or bytes made step by step.
 
-The first step names a fixture (`code_object/tiny-v6-clang22-gfx90a.co`) or gives the bytes
-(`bytes 7f454c46`, `text …`), or a code object with kernels of any names (`kernels 'a b' c`); each
-other one changes what is there:
+The first step names a file of the row or its table, a fixture, or one of `NAMED`, gives the bytes
+(`bytes 7f454c46`, `text …`), makes a container, or a code object with kernels of any names
+(`kernels 'a b' c`). Each other one changes what is there:
 
-    ["code_object/tiny-v6-clang22-gfx90a.co", "zip k.co", "cut 1000"]
+    ["gfx90a", "zip k.co", "cut 1000"]
+    ["zip k.co=gfx90a b/k.s=assembly 'README=text hello' --method=stored"]
 
-A name of the table's [files] stands for that file's bytes, first or in `append NAME`; `add MEMBER
-NAME` puts it into a zip archive. What follows `text ` is taken as it stands; words of other steps
-are split as a shell splits them.
+A container has entries NAME=FILE, where the file is given as in a first step and may be empty; NAME
+alone is what is there so far. `tests/containers.py` says what a name and the options are. `add
+MEMBER FILE` puts a file into a zip archive. What follows `text ` is taken as it stands; words of
+other steps are split as a shell splits them.
+
 Numbers may be hexadecimal. A place is a number (from the end if negative), or bytes that are
 searched for, with a number: `PK\\1\\2+42`.
+
+`link TARGET`, `fifo` and `folder` are no files of bytes.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import io
-import lzma
+import os
 import re
 import shlex
-import tarfile
-import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
+from ..containers import WRAPPERS, WRITERS, database, with_member
 from ..fuzz.specimens import Specimen, code_object
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
-_METHODS = {
-    "stored": zipfile.ZIP_STORED,
-    "deflate": zipfile.ZIP_DEFLATED,
-    "bzip2": zipfile.ZIP_BZIP2,
-    "lzma": zipfile.ZIP_LZMA,
+NAMED: dict[str, str | bytes] = {
+    "gfx90a": "code_object/tiny-v6-clang22-gfx90a.co",
+    "gfx1030": "code_object/tiny-v6-clang22-gfx1030.co",
+    "host": "broken/x86.o",
+    "assembly": b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n\t.text\n',
 }
+"""Files that stand in many containers: fixtures, and an assembly text without kernels."""
+Steps = str | list[str]
+Files = Mapping[str, Steps]
 
 
-def make(steps: str | list[str], files: Mapping[str, Any] = MappingProxyType({})) -> bytes:
-    """The bytes of a file; `files` are those of its table."""
+def make(steps: Steps, files: Files = MappingProxyType({})) -> bytes:
+    """The bytes of a file; its steps may name others of `files`."""
     if isinstance(steps, str):
         return steps.encode()
     first, *others = steps
     data = _begun(first, files)
     for step in others:
-        name, _, rest = step.partition(" ")
-        if name == "append":
-            data += _begun(rest, files)
-        elif name == "add":
-            member, _, added = rest.partition(" ")
-            data = _added(data, member, _begun(added, files))
-        elif name == "prepend":
-            data = _begun(rest, files) + data
-        else:
-            data = STEPS[name](data, *shlex.split(rest))
+        data = _stepped(data, step, files)
     return data
 
 
-def _begun(step: str, files: Mapping[str, Any]) -> bytes:
-    if step in files:
-        return make(files[step], files)
+def write(path: Path, steps: Steps, files: Files) -> None:
+    """The file, link, FIFO or folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    kind, _, target = steps[0].partition(" ") if steps and isinstance(steps, list) else ("", "", "")
+    if kind == "link":
+        path.symlink_to(target)
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.write_bytes(make(steps, files))
+
+
+def _begun(step: str, files: Files) -> bytes:
     name, _, rest = step.partition(" ")
     if name == "bytes":
         return bytes.fromhex(rest)
     if name == "text":
-        return rest.encode()
+        return rest.encode("utf-8", "surrogateescape")
     if name == "kernels":
         return code_object([Specimen(name, 64, 8, 40, 1024, 64, 256) for name in shlex.split(rest)])
-    return (FIXTURES / step).read_bytes()
+    if name == "database":
+        return database(lambda name: _begun(name, files), *shlex.split(rest))
+    if name in WRITERS or name == "tar-header":
+        return _stepped(b"", step, files)
+    if step in files:
+        return make(files[step], files)
+    named = NAMED.get(step, step)
+    return named if isinstance(named, bytes) else (FIXTURES / named).read_bytes()
+
+
+def _stepped(data: bytes, step: str, files: Files) -> bytes:
+    name, _, rest = step.partition(" ")
+    if name in ("append", "prepend"):
+        new = _begun(rest, files)
+        return data + new if name == "append" else new + data
+    if name == "add":
+        member, _, added = rest.partition(" ")
+        return with_member(data, member, _begun(added, files))
+    words = shlex.split(rest)
+    plain, options = _options(words)
+    if name in WRITERS:
+        entries = [(*_entry(word, data, files),) for word in plain]
+        return WRITERS[name](*entries, **options)
+    if name in WRAPPERS:
+        return WRAPPERS[name](data, *plain, **options)
+    return STEPS[name](data, *words)
+
+
+def _options(words: Iterable[str]) -> tuple[list[str], dict[str, object]]:
+    """Words, and values of options: `--method=stored`, `--version=2`, `--compressed`."""
+    plain, options = [], {}
+    for word in words:
+        if word.startswith("--"):
+            name, equals, value = word[2:].partition("=")
+            options[name] = _value(value) if equals else True
+        else:
+            plain.append(word)
+    return plain, options
+
+
+def _value(text: str) -> object:
+    try:
+        return int(text, 0)
+    except ValueError:
+        return text
+
+
+def _entry(word: str, data: bytes, files: Files) -> tuple[str, bytes]:
+    name, equals, file = word.partition("=")
+    return name, _begun(file, files) if file else b"" if equals else data
 
 
 def _plain(text: str) -> bytes:
@@ -93,30 +147,6 @@ def _put(data: bytes, place: str, new: str) -> bytes:
     return data[:start] + bytes_ + data[start + len(bytes_) :]
 
 
-def _zip(data: bytes, name: str, method: str = "deflate") -> bytes:
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w", _METHODS[method]) as archive:
-        archive.writestr(zipfile.ZipInfo(name), data, _METHODS[method])
-    return whole.getvalue()
-
-
-def _added(archive: bytes, name: str, data: bytes) -> bytes:
-    """A zip archive with one more member."""
-    whole = io.BytesIO(archive)
-    with zipfile.ZipFile(whole, "a") as opened:
-        opened.writestr(zipfile.ZipInfo(name), data)
-    return whole.getvalue()
-
-
-def _tar(data: bytes, name: str) -> bytes:
-    whole = io.BytesIO()
-    with tarfile.open(fileobj=whole, mode="w") as archive:
-        info = tarfile.TarInfo(name)
-        info.size = len(data)
-        archive.addfile(info, io.BytesIO(data))
-    return whole.getvalue()
-
-
 def _replace(data: bytes, old: str, new: str, most: str = "-1") -> bytes:
     """Each place where a text stands, or the first so many."""
     assert _plain(old) in data, f"nothing to replace: {old}"
@@ -132,10 +162,4 @@ STEPS: dict[str, Callable[..., bytes]] = {
     "encode": lambda data, codec: data.decode().encode(codec),
     "repeat": lambda data, count: data * int(count, 0),
     "zeros": lambda data, count: data + bytes(int(count, 0)),
-    "zip": _zip,
-    "tar": _tar,
-    "gz": lambda data: gzip.compress(data, mtime=0),
-    "zlib": zlib.compress,
-    "bz2": bz2.compress,
-    "xz": lzma.compress,
 }

@@ -50,7 +50,7 @@ import kernelinfo
 
 from ..messages import does_line_match
 from ..test_golden import run
-from .files import FIXTURES, make
+from .files import FIXTURES, Files, Steps, make, write
 
 TABLES = sorted(Path(__file__).parent.glob("*.toml"))
 _KEYS = {
@@ -77,10 +77,12 @@ def read_table(path: Path) -> list[Row]:
     rows = [row for group in table.values() for row in group]
     for row in rows:
         assert row.keys() <= _KEYS, f"{path.name}: {row.keys() - _KEYS}"
-    return [defaults | row | {"files": _files(defaults | row, shared)} for row in rows]
+    return [
+        defaults | row | {"files": _files(defaults | row, shared), "steps": shared} for row in rows
+    ]
 
 
-def _files(row: Row, shared: Mapping[str, Any]) -> dict[str, bytes]:
+def _files(row: Row, shared: Files) -> dict[str, Steps]:
     """The row's own files, and those of the table that it names."""
     named = " ".join([row["run"], *row.get("before", ())])
     with_them = row.get("with", ())
@@ -89,8 +91,7 @@ def _files(row: Row, shared: Mapping[str, Any]) -> dict[str, bytes]:
         for name, steps in shared.items()
         if with_them == "all" or name in named or name in with_them
     }
-    files = {**chosen, **row.get("files", {})}
-    return {name: make(steps, shared) for name, steps in files.items()}
+    return {**chosen, **row.get("files", {})}
 
 
 def wrongs(row: Row) -> list[str]:
@@ -122,9 +123,8 @@ def _folder(row: Row) -> Iterator[Path]:
         return
     with TemporaryDirectory() as name:
         folder = Path(name)
-        for file, data in row["files"].items():
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_bytes(data)
+        for file, steps in row["files"].items():
+            write(folder / file, steps, {**row["files"], **row["steps"]})
         named = " ".join([row["run"], *row.get("before", ())])
         for fixtures in FIXTURES.iterdir():
             if f"{fixtures.name}/" in named and not (folder / fixtures.name).exists():

@@ -25,16 +25,22 @@ from kernelinfo.reading.containers import bounds, open_paths
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
 from tests.reading.code_object.test_object_linking import Info, facts
-from tests.reading.containers.test_archive import archive, member, thin
-from tests.reading.containers.test_bundle import table
-from tests.reading.containers.test_database import kern_db
-from tests.reading.containers.test_hipk import host, marker
-from tests.reading.containers.test_mlir import printed
-from tests.reading.containers.test_offload_binary import offload_binary
-from tests.reading.containers.test_tar import LIES, tar
-from tests.reading.containers.test_zip_archive import zip64
 
 from ..conftest import FIXTURES
+from ..containers import (
+    archive,
+    database,
+    marker,
+    member,
+    offload_binary,
+    printed,
+    split,
+    table,
+    thin,
+    zip64,
+    zipped,
+)
+from ..tars import LIES, tar
 from . import documents, fleets, intermediate, live_registers, user_files
 from .promise import answer
 from .short_ways import same_expressions, same_lines, same_yaml
@@ -162,12 +168,9 @@ WITHOUT_TABLES = (
 """A host program without any headers but the first; a bundle on a page's first byte."""
 
 
-_STRINGS = {"arch": "gfx90a", "triple": "amdgcn-amd-amdhsa"}
-
-
 def _overlapping() -> bytes:
     """An OffloadBinary whose images share their bytes."""
-    whole = bytearray(offload_binary(*[(_STRINGS, OBJECT)] * 3, version=2))
+    whole = bytearray(offload_binary(*[("amdgcn-amd-amdhsa--gfx90a", OBJECT)] * 3, version=2))
     for entry in range(3):
         pack_into("<QQ", whole, 32 + 40 * entry + 24, 152, len(whole) - 152)
     return bytes(whole)
@@ -189,7 +192,8 @@ LINKED_TEXT = assembly(KERNELS) + (
     b'\t.amdgpu_indirect_call "ii"\n\t.end_amdgpu_info\n\t.amdgpu_lds lds, 2048, 16\n'
 )
 """Text of an object that is linked later."""
-DATABASE = kern_db(OBJECT)
+DATABASE = database(lambda _: OBJECT, "kern_db: 1, 'k', '', file(''), md5(file('')), 0")
+FAR = zip64(zipped(("k.co", OBJECT)), 1 << 40)
 LOGS = [
     b"x.hip:6:1: remark: Function Name: _Z5firstPf [-Rpass-analysis=kernel-resource-usage]\n"
     b"x.hip:6:1: remark:     TotalSGPRs: 10 [-Rpass-analysis=kernel-resource-usage]\n"
@@ -237,8 +241,8 @@ READERS: dict[str, Reader] = {
     "linking-info": Reader(_linking, [info.data for info in LINKED]),
     "build-log": Reader(lambda data: answer(LOGS[0] + data, show=False), LOGS),
     "hipk": Reader(
-        lambda data: answer(host(data), show=False),
-        [marker(), marker(["../.kpack/x.kpack"] * 3), marker([])],
+        lambda data: answer(split(reference=data), show=False),
+        [marker(["../.kpack/x_@GFXARCH@.kpack"]), marker(["../.kpack/x.kpack"] * 3), marker([])],
     ),
     "data": Reader(
         lambda data: answer(b"\0" + data, show=False),
@@ -362,7 +366,7 @@ READERS: dict[str, Reader] = {
         fixtures="container/*.gz",
         more=[
             gzip.compress(tar(("k.co", OBJECT), ("x", b"x" * 600)), mtime=0),
-            gzip.compress(tar(("k.co", OBJECT), kind=b"S"), mtime=0),
+            gzip.compress(tar(("k.co", OBJECT), kind="S"), mtime=0),
             gzip.compress(b"", mtime=0) * 99 + gzip.compress(OBJECT, mtime=0),
         ],
     ),
@@ -374,13 +378,18 @@ READERS: dict[str, Reader] = {
         "tar",
         fixtures="container/tiny.tar",
         more=[
-            tar(("k.co", OBJECT), kind=b"S"),
+            tar(("k.co", OBJECT), kind="S"),
             tar(("k.co", OBJECT))[:1500],
             tar(("k.co", OBJECT), ("x", b"x"))[:-9000] + b"junk" * 300,
             *LIES.values(),
         ],
     ),
-    "zip": _container(b"PK\x03\x04", "zip", fixtures="container/*.whl", more=[zip64(1 << 40)]),
+    "zip": _container(
+        b"PK\x03\x04",
+        "zip",
+        fixtures="container/*.whl",
+        more=[FAR],
+    ),
     "sweep-ir": Reader(intermediate.read_ir, intermediate.SEEDS),
     "sidecar": Reader(documents.sidecar, documents.SIDECARS),
     "saved-report": Reader(

@@ -12,16 +12,21 @@ from typing import NamedTuple
 import msgpack
 from hypothesis import strategies as st
 
-from tests.reading.containers.test_aks2 import aks2
-from tests.reading.containers.test_archive import archive, member
-from tests.reading.containers.test_bundle import bundle
-from tests.reading.containers.test_ccob import ccob
-from tests.reading.containers.test_coff import coff, image
-from tests.reading.containers.test_kpack import kpack
-from tests.reading.containers.test_offload_binary import offload_binary
-from tests.reading.containers.test_rpm import cpio, rpm
-from tests.reading.containers.test_tar import tar
-from tests.reading.containers.test_zip_archive import packed
+from ..containers import (
+    aks2,
+    archive,
+    bundle,
+    ccob,
+    coff,
+    cpio,
+    kpack,
+    member,
+    offload_binary,
+    pe,
+    rpm,
+    zipped,
+)
+from ..tars import tar
 
 TARGET = "amdgcn-amd-amdhsa--gfx90a"
 
@@ -290,28 +295,27 @@ def assembly(kernels: Sequence[Specimen]) -> bytes:
 
 
 _ID = f"hipv4-{TARGET}"
-_STRINGS = {"arch": "gfx90a", "triple": "amdgcn-amd-amdhsa"}
 
 CONTAINERS: dict[str, Callable[[bytes], bytes]] = {
     "bundle": lambda data: bundle(("host-x86_64-unknown-linux--", b""), (_ID, data), align=64),
-    "ccob-v1": lambda data: ccob(1, 0, bundle((_ID, data))),
-    "ccob-v2": lambda data: ccob(2, 1, bundle((_ID, data))),
-    "ccob-v3": lambda data: ccob(3, 1, bundle((_ID, data))),
-    "offload-binary-v1": lambda data: offload_binary((_STRINGS, data)),
-    "offload-binary-v2": lambda data: offload_binary((_STRINGS, data), version=2),
+    "ccob-v1": lambda data: ccob(bundle((_ID, data)), 1, 0),
+    "ccob-v2": lambda data: ccob(bundle((_ID, data)), 2, 1),
+    "ccob-v3": lambda data: ccob(bundle((_ID, data)), 3, 1),
+    "offload-binary-v1": lambda data: offload_binary((TARGET, data)),
+    "offload-binary-v2": lambda data: offload_binary((TARGET, data), version=2),
     "archive": lambda data: archive(member("kernel.co/", data)),
     "coff": lambda data: coff((".hip_fatbin", bundle((_ID, data)))),
-    "pe": lambda data: image((".hip_fat", bundle((_ID, data)))),
+    "pe": lambda data: pe((".hip_fat", bundle((_ID, data)))),
     "gzip": lambda data: gzip.compress(data, mtime=0),
     "xz": lzma.compress,
     "bzip2": bz2.compress,
     "tar": lambda data: tar(("kernel.co", data)),
-    "zip": lambda data: packed(("kernel.co", data)),
-    "aks2": lambda data: aks2([("x", 0, 256, data)]),
+    "zip": lambda data: zipped(("kernel.co", data)),
+    "aks2": lambda data: aks2(("x 0 256", data)),
     "rpm": lambda data: rpm(cpio(("kernel.co", data))),
     "cpio": lambda data: cpio(("kernel.co", data)),
-    "kpack": lambda data: kpack([("lib/x.so#0", "gfx90a", data)]),
-    "kpack-zstd": lambda data: kpack([("lib/x.so#0", "gfx90a", data)], compressed=True),
+    "kpack": lambda data: kpack(("lib/x.so#0@gfx90a", data)),
+    "kpack-zstd": lambda data: kpack(("lib/x.so#0@gfx90a", data), compressed=True),
 }
 """Each of the containers around some bytes."""
 

@@ -21,9 +21,9 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.containers import open_bytes
+from tests.containers import archive, member
 from tests.fuzz.readers import KERNELS
 from tests.fuzz.specimens import Specimen, code_object, note
-from tests.reading.containers.test_archive import archive, member
 
 MANY = range(2000)
 TARGET = '\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n'

@@ -16,11 +16,10 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
 from kernelinfo.reading.containers import open_bytes
+from tests.containers import archive, member, pe
 from tests.fuzz.promise import answer
 from tests.fuzz.readers import KERNELS
 from tests.fuzz.specimens import CONTAINERS, assembly, code_object, metadata
-from tests.reading.containers.test_archive import archive, member
-from tests.reading.containers.test_coff import image
 
 OBJECT, TEXT = code_object(KERNELS), assembly(KERNELS).decode()
 BUNDLE = "# __CLANG_OFFLOAD_BUNDLE____{}__ hip-amdgcn-amd-amdhsa--gfx90a\n"
@@ -49,7 +48,7 @@ def overlapping() -> bytes:
 
 def padded_beyond() -> bytes:
     """A DLL whose section of code is padded to 2 GiB, by its header."""
-    data = bytearray(image((".hip_fat", CONTAINERS["bundle"](OBJECT))))
+    data = bytearray(pe((".hip_fat", CONTAINERS["bundle"](OBJECT))))
     at = data.index(b".hip_fat")
     (size,) = unpack_from("<I", data, at + 16)
     pack_into("<III", data, at + 8, size, 0, 1 << 31)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.reading.containers.test_archive import archive, member
-from tests.reading.containers.test_bundle import bundle
+from tests.containers import archive, bundle, member
 
 from ..fuzz.promise import answer
 from ..fuzz.readers import KERNELS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelinfo import Options, Report, Selection, analyse
-from tests.reading.containers.test_bundle import bundle
+from tests.containers import bundle
 
 from ..conftest import FIXTURES
 
