@@ -1,20 +1,67 @@
-"""Errors that a user can cause. Any other exception is a bug of kernelinfo."""
+"""Errors that a user can cause, and their messages. Any other exception is a bug of kernelinfo."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 _LONGEST_NAME = 200
 """Longest name, in characters, to compare for a suggestion."""
 _LONGEST_REASON = 300
-BUG = "kernelinfo failed ("
-"""Part of every message of `bug`, and of no other one."""
-
 _Read = TypeVar("_Read")
 _Told = TypeVar("_Told")
 
 
+class Message(str):
+    """A sentence for the user, with the code of its kind, which stays as sentences change."""
+
+    __slots__ = ("code",)
+    code: str
+    """`zip-damaged`."""
+
+    def __new__(cls, sentence: str, code: str) -> "Message":
+        message = super().__new__(cls, sentence)
+        message.code = code
+        return message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Message, (str(self), self.code)  # files are read in other processes, too
+
+
+def wording(messages: Mapping[str, str]) -> Callable[..., Message]:
+    """The function that says the messages of a room: `say("zip-damaged", error=error)`.
+
+    `messages` holds a sentence in the form of `str.format` for each code. The fact `reason` is
+    itself a message: a sentence with it tells where that happened, and has its code.
+    """
+
+    def say(code: str, /, **facts: object) -> Message:
+        reason = facts.get("reason")
+        sentence = messages[code].format(**facts)
+        return Message(sentence, reason.code if isinstance(reason, Message) else code)
+
+    return say
+
+
+MESSAGES = {
+    "target-unknown": "unknown target {name!r}; {hint}",
+    "targets-listed": "`kernelinfo arch` lists the known ones",
+    "did-you-mean": "did you mean {names}?",
+    "read-interrupted": "cannot be read: {error}; try again",
+    "bug": "kernelinfo failed ({error}); please report it",
+}
+say = wording(MESSAGES)
+
+
 class KernelinfoError(Exception):
     """Base of all errors. A line of the message reads `where: what was found; what to do`."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message if isinstance(message, Message) else Message(message, "")
+
+    @property
+    def code(self) -> str:
+        """Kind of the error, which stays as sentences change: `zip-damaged`."""
+        return self.message.code
 
 
 class ReadError(KernelinfoError):
@@ -58,9 +105,9 @@ class UnknownTargetError(KernelinfoError):
 
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         begun = [target for target in known if name and target.startswith(name.lower())]
-        suggestion = f"did you mean {begun[0]}?" if begun else did_you_mean(name, known)
-        hint = suggestion or "`kernelinfo arch` lists the known ones"
-        super().__init__(f"unknown target {name!r}; {hint}")
+        suggestion = or_list(begun[:1]) or did_you_mean(name, known)
+        hint = suggestion or say("targets-listed")
+        super().__init__(say("target-unknown", name=name, hint=hint))
         self.name = name
 
 
@@ -85,10 +132,11 @@ def did_you_mean(wanted: str, known: Iterable[str], most: int = 1) -> str:
 def or_list(names: Sequence[str]) -> str:
     """`did you mean gemm, gemv or copy?` of these names; empty without names."""
     *others, last = names or ("",)
-    return f"did you mean {' or '.join(filter(None, (', '.join(others), last)))}?" if last else ""
+    listed = " or ".join(filter(None, (", ".join(others), last)))
+    return say("did-you-mean", names=listed) if listed else ""
 
 
-def bug(error: Exception) -> str:
+def bug(error: Exception) -> Message:
     """Message on an exception that nobody expected while one kernel, file or member was read.
 
     Raises the error again if it is no bug: a `KernelinfoError`, which a user can cause, and want of
@@ -97,12 +145,12 @@ def bug(error: Exception) -> str:
     if isinstance(error, KernelinfoError | MemoryError):
         raise error
     if isinstance(error, OSError) and error.strerror:
-        return f"cannot be read: {error.strerror.lower()}; try again"
+        return say("read-interrupted", error=error.strerror.lower())
     what = f"{type(error).__name__}: {error}".partition("\n")[0][:_LONGEST_REASON]
-    return f"{BUG}{what}); please report it"
+    return say("bug", error=what)
 
 
-def survived(items: Iterable[_Read], told: Callable[[str], _Told]) -> Iterator[_Read | _Told]:
+def survived(items: Iterable[_Read], told: Callable[[Message], _Told]) -> Iterator[_Read | _Told]:
     """The items; an exception that nobody expected ends them with what is `told` of its message."""
     try:
         yield from items

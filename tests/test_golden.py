@@ -121,7 +121,7 @@ def test_markdown(regenerate: bool) -> None:
 def test_nothing_else_is_expected() -> None:
     """A golden file without its test would never be looked at again."""
     reports = {f"{name}.txt" for name in INPUTS} | {f"{name}.json" for name in DOCUMENTS}
-    reports |= {f"{VARIETY[1]}.md"} | {
+    reports |= {f"{VARIETY[1]}.md", "messages.txt"} | {
         f"diff/{name}.{end}" for name in DIFFS for end in ("md", "txt")
     }
     found = {path.relative_to(EXPECTED).as_posix() for path in EXPECTED.rglob("*.*")}

@@ -13,7 +13,7 @@ from kernelinfo.analysis.inputs import PathCounts, conclusions, counts_of, opene
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.analysis.source_lines import opened_again
-from kernelinfo.errors import BUG, ReadError, bug, survived
+from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
@@ -125,7 +125,7 @@ def measure_again(
             for item in survived(measure_in(blob, asked, look), partial(problem, blob))
         )
         for _, item in zip_longest(asked, found):
-            if isinstance(item, Problem) and BUG in item.message:
+            if isinstance(item, Problem) and item.code == "bug":
                 tell(item)
             yield item if isinstance(item, Measured) else None
 

@@ -17,6 +17,7 @@ from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
 from kernelinfo.reading.data import Data, Text, decode, find_all
 from kernelinfo.reading.elf import read_elf
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import kernel_symbol
 
 _BEGIN = re.compile(rb"\.amdgpu_metadata[^\S\n]*+\n")
@@ -72,7 +73,7 @@ def _in_assembly(text: Text) -> Iterator[Mapping[object, object]]:
         try:
             root, _ = metadata_yaml.root_of(yaml)
         except ValueError as error:
-            raise ReadError(f"the metadata cannot be read: {error}") from error
+            raise ReadError(say("metadata-unreadable", error=error)) from error
         yield from _maps(root.get("amdhsa.kernels"))
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from kernelinfo.errors import Message
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, Bounds, FileBudget, KernelBudget
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import CodeKind, Numbers
+from kernelinfo.reading.messages import say
 
 
 class Blob(NamedTuple):
@@ -75,6 +77,11 @@ class Problem(NamedTuple):
     offset: int | None = None
     line: int | None = None
 
+    @property
+    def code(self) -> str:
+        """Kind of the problem, which stays as sentences change: `zip-damaged`."""
+        return self.message.code if isinstance(self.message, Message) else ""
+
 
 class Missing(NamedTuple):
     """A host file that refers to kpack archives, none of which was found."""
@@ -88,12 +95,9 @@ class Missing(NamedTuple):
     def problem(hosts: Sequence[Missing]) -> Problem:
         """One problem for all such host files of a path."""
         first, *others = hosts
-        message = (
-            f"its device code is in {first.archives}, which is not {first.place}; "
-            "install the device package of your target, or give the archive"
-        )
-        so = f" (and for {len(others)} more)" if others else ""
-        return Problem(first.path, message + so, first.member)
+        more = say("kpack-and-for-more", count=len(others)) if others else ""
+        message = say("kpack-missing", archives=first.archives, place=first.place, more=more)
+        return Problem(first.path, message, first.member)
 
 
 class Again(NamedTuple):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from kernelinfo.errors import FileBudgetError, TooManyKernelsError
+from kernelinfo.errors import FileBudgetError, Message, TooManyKernelsError
+from kernelinfo.reading.messages import say
 
 _FREE_BYTES = 64 << 20
 _FREE_BYTES_OF_ALL = 2 * _FREE_BYTES
@@ -50,10 +51,9 @@ class Bounds(NamedTuple):
         chosen = [f"{k}={v}" for k, v in self._asdict().items() if v != self._field_defaults[k]]
         return f"Bounds({', '.join(chosen)})"
 
-    def too_many(self, entries: int) -> str:
+    def too_many(self, entries: int) -> Message:
         """Message for a table of too many entries."""
-        allowed = f"more than the {self.entries} allowed here"
-        return f"{entries} entries, {allowed}; --bound entries=N reads them"
+        return say("entries-too-many", entries=entries, most=self.entries)
 
     def streamed_bytes(self, compressed: int) -> int:
         """Most bytes that a stream of `compressed` bytes may decompress to."""
@@ -95,17 +95,13 @@ class FileBudget:
         """Subtract `given` decompressed bytes. Raises `FileBudgetError` if none are left."""
         self._left -= given
         if self._left < 0:
-            allowed = f"the {self._most} bytes allowed for all of a file"
-            message = f"its compressed parts give more than {allowed}; not read from here on"
-            raise FileBudgetError(f"{message}; --bound ratio=N allows more")
+            raise FileBudgetError(say("file-expands-too-far", most=self._most))
 
     def spend_member(self) -> None:
         """Subtract one member. Raises `FileBudgetError` if none is left."""
         self._members -= 1
         if self._members < 0:
-            message = f"more than {self._most_members} members, or headers that lead nowhere"
-            hint = "not read from here on; --bound members=N reads more"
-            raise FileBudgetError(f"{message}; {hint}")
+            raise FileBudgetError(say("members-too-many", most=self._most_members))
 
 
 class KernelBudget:
@@ -146,9 +142,8 @@ class KernelBudget:
 
     def _limit(self, found: int, most: int, what: str) -> None:
         if found > most:
-            message = f"more than {most} {what} in {self._bytes} bytes of code"
-            hint = "not read from here on; --bound kernels=N reads more"
-            raise TooManyKernelsError(f"{message}; {hint}")
+            message = say("kernels-too-many", most=most, what=what, size=self._bytes)
+            raise TooManyKernelsError(message)
 
 
 UNBOUNDED = KernelBudget(sys.maxsize)  # for code that comes from the caller, not from a file

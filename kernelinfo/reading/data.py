@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from kernelinfo.errors import ReadError
+from kernelinfo.reading.messages import say
 
-_SHRANK = "shrank while it was read; read it again when it is complete"
 _WINDOW = 1 << 20
 _OVERLAP = 1 << 10
 """Bytes by which windows overlap, so that no match is cut; every pattern matches less."""
@@ -37,7 +37,7 @@ def integer(digits: str | bytes, base: int = 10) -> int:
     try:
         return int(digits, base)
     except ValueError:
-        raise ValueError(f"{digits!r} is no number of base {base}") from None
+        raise ValueError(say("number-malformed", digits=digits, base=base)) from None
 
 
 class ByteSource(Protocol):
@@ -84,9 +84,9 @@ class LargeFile:
                     return memoryview(piece)
                 content += piece
         except OSError as error:
-            raise ReadError(f"cannot be read: {error.strerror}") from error
+            raise ReadError(say("file-read-failed", error=error.strerror)) from error
         if len(content) < size:
-            raise ReadError(_SHRANK)
+            raise ReadError(say("file-shrank"))
         return memoryview(content).toreadonly()
 
 

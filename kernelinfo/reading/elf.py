@@ -16,6 +16,7 @@ from elftools.elf.structs import ELFStructs
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.messages import say
 
 ET_REL = 1
 EM_AMDGPU = 224
@@ -157,9 +158,9 @@ def read_elf(data: Data, warnings: list[ReadWarning]) -> Elf:
     start = data.read(0, _HEADER.size)
     ident = bytes(start[: len(_IDENT)])
     if ident != _IDENT[: len(ident)]:
-        raise ReadError("not a 64-bit little-endian ELF file; AMD GPU code comes in no other")
+        raise ReadError(say("elf-not-64-bit"))
     if len(data) < _HEADER.size:
-        raise ReadError(f"ELF file cut off after {len(data)} bytes, within its header; rebuild it")
+        raise ReadError(say("elf-cut-off", size=len(data)))
     ((kind, machine, segments_at, sections_at, flags, *counts),) = _HEADER.rows(start)
     segment_size, segment_count, section_size, section_count, names_at = counts
     sections = _sections(data, sections_at, section_size, section_count, names_at, warnings)
@@ -180,8 +181,8 @@ def _rows(
     if not offset:
         return []
     if size != row.size or offset + size * count > len(data):
-        message = f"{count} headers of {size} bytes at {offset}, in a file of {len(data)} bytes"
-        warnings.append(ReadWarning(f"{message}: not read", offset=offset))
+        message = say("elf-headers-outside", count=count, size=size, at=offset, file_size=len(data))
+        warnings.append(ReadWarning(message, offset=offset))
         return []
     return row.rows(data.read(offset, size * count))
 
@@ -200,7 +201,7 @@ def _sections(
         if at + strings_size <= len(data):
             strings = bytes(data.read(at, strings_size))
     if rows and not strings:
-        warnings.append(ReadWarning("section names cannot be read", offset=offset))
+        warnings.append(ReadWarning(say("elf-names-unreadable"), offset=offset))
     sections = []
     for name_at, kind, address, at, size, link, info, row_size, flags in rows:
         name = string_at(strings, name_at) or ""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
+from kernelinfo.reading.messages import say
+
 _MOST_WARNINGS = 1000
 
 Source = Literal[
@@ -262,8 +264,10 @@ class ReadWarnings:
         The last one may say why reading ended.
         """
         more = self._count - _MOST_WARNINGS
-        message = f"{more} more warnings on this text; the last one is: "
-        return (self._last._replace(message=message + self._last.message),) if more > 0 else ()
+        if more <= 0:
+            return ()
+        message = say("warnings-more", count=more, reason=self._last.message)
+        return (self._last._replace(message=message),)
 
 
 Setting = Literal["any", "on", "off", "unsupported"]

@@ -15,6 +15,7 @@ from typing import Any
 
 from kernelinfo.hardware.targets import align
 from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.messages import say
 
 MOST_REGISTERS = 1024
 """Most registers of a kind per wave or lane; gfx1250 addresses the most of all targets."""
@@ -25,7 +26,7 @@ UINT32 = 0xFFFFFFFF
 def _between(least: int, most: int, value: object) -> int:
     # `type() is`: True is an int to Python, but no count.
     if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"not a whole number from {least} to {most}")
+        raise ValueError(say("value-not-whole", least=least, most=most))
     return value
 
 
@@ -36,14 +37,14 @@ _size = partial(_between, 1, UINT32)
 
 def _workgroup(value: object) -> tuple[int, int, int]:
     if not isinstance(value, list) or len(value) != 3:
-        raise ValueError("not three sizes")
+        raise ValueError(say("value-not-three-sizes"))
     x, y, z = map(_size, value)
     return x, y, z
 
 
 def _wave_size(value: object) -> int:
     if type(value) is not int or value not in (32, 64):
-        raise ValueError("not 32 or 64")
+        raise ValueError(say("value-not-32-or-64"))
     return value
 
 
@@ -54,13 +55,13 @@ def _wave_size_v2(value: object) -> int:
 
 def _revision(value: object) -> str:
     if not isinstance(value, str) or not (value.isalnum() and value.isascii() and len(value) < 9):
-        raise ValueError("not the name of a revision")
+        raise ValueError(say("value-not-a-revision"))
     return value
 
 
 def _flag(value: object) -> bool:
     if not isinstance(value, int) or value not in (0, 1):
-        raise ValueError("not true or false")
+        raise ValueError(say("value-not-a-flag"))
     return bool(value)
 
 
@@ -111,7 +112,7 @@ def unknown_version(version: object) -> str | None:
     """Warning about a stated but unknown version; None without one."""
     if version is None or code_object_version(version):
         return None
-    return f"metadata of version {_shown(version)} is not known: new keys in it are not read"
+    return say("metadata-version", version=_shown(version))
 
 
 def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:
@@ -145,7 +146,7 @@ def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, li
             numbers |= more
             complaints += wrong
         elif values is not None:
-            complaints.append(f"{part} is {_shown(values)}, not a map")
+            complaints.append(say("metadata-not-a-map", part=part, value=_shown(values)))
     if takes_dynamic_lds(kernel.get("Args"), "ValueKind"):
         numbers["dynamic_lds"] = True
     return symbol, Numbers(**numbers), complaints
@@ -163,14 +164,16 @@ def _read(
         try:
             numbers[name] = reading(values[key])
         except ValueError as error:
-            complaints.append(f"{key} is {_shown(values[key])}, {error}")
+            complaints.append(
+                say("metadata-value", key=key, value=_shown(values[key]), error=error)
+            )
     return numbers, complaints
 
 
 def _no_text(kernel: Mapping[object, object], *keys: str) -> list[str]:
     """Complaints about names that are not text."""
     odd = [key for key in keys if not isinstance(kernel.get(key, ""), (str, bytes))]
-    return [f"{key} is {_shown(kernel[key])}, not text" for key in odd]
+    return [say("metadata-not-text", key=key, value=_shown(kernel[key])) for key in odd]
 
 
 def takes_dynamic_lds(args: object, kind: str = ".value_kind") -> bool:
@@ -191,7 +194,7 @@ def _text(value: object) -> str:
 def _shown(value: object) -> str:
     # Python refuses to print integers of more than 4300 digits.
     if isinstance(value, int) and value.bit_length() > 64:
-        return f"a number of {value.bit_length()} bits"
+        return say("value-of-many-bits", bits=value.bit_length())
     return shortened(value)
 
 

@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, extra_sgprs, total_vgprs
 from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, StatedNumbers
+from kernelinfo.reading.messages import say
 
-NOTE = "is not linked yet: numbers cover this object only; link it to count all callees"
+NOTE = say("object-not-linked")
 _MOST_CALLS = 1 << 20
 """Most calls to follow in one object, summed over its kernels. Real code inlines nearly all."""
 _VCC, _FLAT_SCRATCH, _DYNAMIC_STACK = 1, 2, 4

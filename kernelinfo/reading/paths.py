@@ -11,6 +11,7 @@ from typing import Literal
 from kernelinfo.errors import ReadError
 from kernelinfo.opening import bound, is_below, open_regular
 from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.messages import say
 
 ANY_FOLDERS = "**"
 _LONGEST_PART = 1 << 12
@@ -117,7 +118,7 @@ def read_document(path: str | os.PathLike[str], most: int) -> bytes:
     with open_regular(path) as file:
         data = file.read(most + 1)
     if len(data) > most:
-        raise ReadError(f"has more than {most} bytes; give another file")
+        raise ReadError(say("document-too-large", most=most))
     return data
 
 

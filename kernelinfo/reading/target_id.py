@@ -11,6 +11,7 @@ from kernelinfo.hardware import products, targets
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import Features, Setting
+from kernelinfo.reading.messages import say
 
 # Not compiled at import: one module needs few of these, and each takes 0.1 ms to compile.
 _PROCESSOR = r"gfx[0-9a-f]+(?:-[0-9]+)*(?:-generic|-strict)?(?=$|[:+])"
@@ -97,8 +98,10 @@ def named_target_id(text: str) -> str:
     supported = [one for one in ("sramecc", "xnack") if getattr(target, one) is not False]
     odd = re.sub(r":\w+[+-]", "", colon + features)
     if odd or not found.keys() <= {*supported}:
-        has = " and ".join(f"{one}+ or {one}-" for one in supported) or "no feature"
-        raise OptionError(f"{text} is no target: {target.name} has {has}")
+        has = " and ".join(
+            say("target-feature-spellings", feature=one) for one in supported
+        ) or say("target-without-features")
+        raise OptionError(say("target-feature-unknown", text=text, target=target.name, has=has))
     return "".join([target.name, *(f":{one}{found[one]}" for one in supported if one in found)])
 
 

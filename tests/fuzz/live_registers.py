@@ -9,7 +9,6 @@ from unittest.mock import patch
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import BUG
 from kernelinfo.kernel import Item, Result
 from kernelinfo.pressure import disassembly
 from kernelinfo.pressure.measure import Look, Measured, measure_in
@@ -19,6 +18,7 @@ from kernelinfo.render import PRESSURE_FORMATS, View, renderer
 from kernelinfo.render.pressure.words import in_short, shared
 
 from ..pressure import texts
+from .promise import BUG
 
 _START = b"\tv_mov_b32_e32 v1, v0\n"
 

@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import BUG, KernelinfoError
+from kernelinfo.errors import MESSAGES, KernelinfoError
 from kernelinfo.kernel import Item, Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.render import FORMATS, View, renderer
 
 SECONDS = 5
+BUG = MESSAGES["bug"].partition("{")[0]
+"""Part of each message on an exception that nobody expected, and of no other one."""
 
 
 class Answer(NamedTuple):

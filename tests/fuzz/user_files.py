@@ -20,12 +20,12 @@ from kernelinfo.agents.bounded import ANSWER_BYTES
 from kernelinfo.agents.requests import RequestLines
 from kernelinfo.agents.tools import TOOLS
 from kernelinfo.compile.commands import entries_of, is_plain
-from kernelinfo.errors import BUG
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers.files import File, find
 from kernelinfo.reading.paths import fits
 from kernelinfo.watch.files import FolderTree
 
+from .promise import BUG
 from .specimens import Specimen, assembly
 
 _FILES = ("k.s", "a/b/k.s", "a/c/k.co", ".hidden/k.s", "[x]/k.s")

@@ -17,9 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
-from kernelinfo.errors import BUG
-
 from ..fuzz.__main__ import fuzz
+from ..fuzz.promise import BUG
 from ..fuzz.readers import READERS
 from .formats import FORMATS
 from .measure import Cost, cost

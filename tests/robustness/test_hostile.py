@@ -9,9 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kernelinfo.errors import BUG
-
-from ..fuzz.promise import SECONDS, is_harmless
+from ..fuzz.promise import BUG, SECONDS, is_harmless
 from ..test_golden import run
 
 HOSTILE = Path(__file__).parents[3] / "shared" / "hostile"

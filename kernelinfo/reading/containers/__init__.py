@@ -26,11 +26,9 @@ from kernelinfo.reading.containers import files, magic
 from kernelinfo.reading.containers.files import File, Seen
 from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
 from kernelinfo.reading.data import Data, text_of
+from kernelinfo.reading.messages import say
 
 _EM_AMDGPU = 224
-_WITHOUT_CODE = "no AMD GPU code found; give what the compiler left for the device"
-_OTHER_DATABASE = "a database without kernels; give one of MIOpen's, rocFFT's or tinygrad's"
-_CUDA = "NVIDIA GPU code (CUDA); give a build for AMD GPUs (ROCm)"
 _CUDA_NAME = r"[-+_.]cu(?:da)?\d{2,3}(?!\d)"  # torch-2.9.1+cu128-….whl
 _CUDA_CODE = rb"nv_fatbin|__nv_relfatbin"
 _EM_CUDA = 190
@@ -94,15 +92,15 @@ def _opened(file: File, *, required: bool, among: Sequence[str], within: Bounds)
         return
     blob = files.load(file.path, within, file.bytes)
     if isinstance(blob, Problem):
-        is_empty = blob.message == files.EMPTY
+        is_empty = blob.code == files.EMPTY.code
         if (file.named and required) or magic.is_named_as_code(file.path) or not is_empty:
             yield blob
         return
     if (file.named or magic.may_be_code(file.path)) and files.is_pointer(blob):
-        yield Problem(file.path, "is a pointer of Git LFS; fetch the file by `git lfs pull`")
+        yield Problem(file.path, say("git-lfs-pointer"))
         return
     if magic.is_named_as_code(file.path) and files.is_all_zero(blob):
-        yield Problem(file.path, "is all zero, as after an interrupted write; build it again")
+        yield Problem(file.path, say("file-all-zero"))
         return
     yield from open_blob(blob, among, required=file.named and required)
 
@@ -113,8 +111,8 @@ def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -
     first = next(items, None)
     if first is None and required:
         is_database = magic.format_of(bytes(blob.data.read(0, magic.HEAD_BYTES))) == "database"
-        without = _OTHER_DATABASE if is_database else _WITHOUT_CODE
-        first = problem(blob, _CUDA if _is_cuda(blob) else without)
+        without = say("database-without-kernels") if is_database else say("file-without-code")
+        first = problem(blob, say("file-cuda") if _is_cuda(blob) else without)
     if first is not None:
         yield first
     yield from items
@@ -141,7 +139,7 @@ def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[F
         for host in hosts:
             yield from _elsewhere(host, entries, among)
     except (FileBudgetError, ReadError) as error:
-        yield problem(blob, str(error))
+        yield problem(blob, error.message)
     except Exception as error:
         yield problem(blob, bug(error))
 
@@ -191,8 +189,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
         return
     deepest = blob.bounds.nesting
     if len(blob.containers) >= deepest:
-        message = f"containers nested more than {deepest} deep; --bound nesting=N reads deeper"
-        yield problem(blob, message)
+        yield problem(blob, say("container-nesting", deepest=deepest))
         return
     for item in _members(blob, format):
         blob.budget.spend_member()
@@ -213,7 +210,7 @@ def _members(blob: Blob, format: str) -> Iterator[Found]:
     try:
         yield from import_module(f"{__name__}.{format}").read(blob)
     except ReadError as error:
-        yield problem(blob, str(error))
+        yield problem(blob, error.message)
     except Exception as error:
         yield problem(blob, bug(error))
 
@@ -274,9 +271,8 @@ def _text(blob: Blob) -> Blob | Problem:
     """The text as a blob of its kind, UTF-16 converted to UTF-8; a problem if it has no kernels."""
     if bytes(blob.data.read(0, 2)) in _UTF16:
         if len(blob.data) > blob.bounds.memory:
-            allowed = f"more than the {blob.bounds.memory} held at once"
-            message = f"a text in UTF-16 of {len(blob.data)} bytes, {allowed}"
-            return problem(blob, f"{message}; --bound memory=N reads it")
+            most = blob.bounds.memory
+            return problem(blob, say("text-utf16-too-large", size=len(blob.data), most=most))
         blob = blob._replace(data=Data.of(bytes(blob.data).decode("utf-16", "replace").encode()))
     is_large = len(blob.data) > blob.bounds.carved  # small texts may have stray zeros
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))
@@ -296,20 +292,20 @@ def _reason(data: Data) -> str:
     """Message on data without kernels: their kind, and the file to give instead."""
     start = bytes(data.read(0, _LOOKED_AT))
     if _is_catalogue(start):
-        return "a catalogue of Tensile without code; give the .co or .hsaco files next to it"
+        return say("tensile-catalogue")
     if b"\0" in start[:_BINARY_BYTES]:
-        return "neither AMD GPU code nor text; give what the compiler left for the device"
+        return say("file-unknown")
     if re.match(_PAGE, start):
-        return "an HTML page; give the file itself; the address of a folder to scan ends in /"
+        return say("html-page")
     if data.search(re.compile(rb"\.hip_fatbin")) is not None:
-        return "host code; give the *-hip-amdgcn-*.s next to it"
+        return say("assembly-of-host")
     if re.search(_PTX, start):
-        return "PTX, for NVIDIA GPUs; give a build for AMD GPUs (ROCm)"
+        return say("ptx")
     if start.startswith(_RECORD):
-        return f"no resource usage in this optimization record; compile with {_FLAG}, too"
+        return say("record-without-usage", flag=_FLAG)
     if re.search(_LOG, start):
-        return f"no resource usage in this log; compile with {_FLAG}"
-    return "no AMDGPU assembly found; give what the compiler left for the device"
+        return say("log-without-usage", flag=_FLAG)
+    return say("text-without-assembly")
 
 
 def _is_catalogue(start: bytes) -> bool:

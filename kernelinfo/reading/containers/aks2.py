@@ -26,6 +26,7 @@ from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.messages import say
 
 _HEADER = Struct("<4xIII")
 _ENTRY = Struct("<IIIII")
@@ -33,20 +34,20 @@ _ENTRY = Struct("<IIIII")
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The image of each compiled kernel, with LDS and threads of its launch."""
-    size, count, directory = fields(_HEADER, blob.data, "an AKS2 pack cut off within its header")
+    size, count, directory = fields(_HEADER, blob.data, say("aks2-cut-off"))
     try:
         content = held("xz", blob, blob.data.part(_HEADER.size), size).read_all()
         if len(content) != size:
-            raise ReadError(f"{len(content)} bytes where its header says {size}")
+            raise ReadError(say("aks2-size", size=len(content), stated=size))
         entries = _entries(content, count, directory)
     except ReadError as error:
-        raise ReadError(f"damaged AKS2 pack: {error}") from error
+        raise ReadError(say("aks2-damaged", error=error)) from error
     room = Room(len(content))
     for lds_bytes, threads, offset, image_size, name in entries:
         start = directory + offset
         image = content[start : start + image_size]
         if not room.take(len(image)) or len(image) < image_size:
-            yield problem(blob, "an image outside of its AKS2 pack", at=None, member=name)
+            yield problem(blob, say("aks2-image-outside"), at=None, member=name)
         elif image:
             workgroup = (threads, 1, 1) if threads else None
             launch = Numbers(dynamic_lds_bytes=lds_bytes, required_workgroup=workgroup)
@@ -60,15 +61,15 @@ def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int,
 
     Raises `ReadError` if the entries do not fill the directory exactly."""
     if size > min(len(content), bounds.AKS2_DIRECTORY_BYTES) or count * _ENTRY.size > size:
-        raise ReadError(f"it claims {count} kernels in a directory of {size} bytes")
+        raise ReadError(say("aks2-directory-small", count=count, size=size))
     entries, at = [], 0
     for _ in range(count):
         if at + _ENTRY.size > size:
-            raise ReadError("its directory is shorter than its entries")
+            raise ReadError(say("aks2-directory-short"))
         lds_bytes, threads, offset, image, length = _ENTRY.unpack_from(content, at)
         at += _ENTRY.size + length
         name = decode(bytes(content[at - length : at]).rstrip(b"\0"))
         entries.append((lds_bytes, threads, offset, image, name))
     if at != size:
-        raise ReadError(f"its entries take {at} bytes of a directory of {size}")
+        raise ReadError(say("aks2-directory-long", at=at, size=size))
     return entries

@@ -22,13 +22,14 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, files, magic
 from kernelinfo.reading.containers.parts import may_hold_code, part, problem
 from kernelinfo.reading.data import Data, decode
+from kernelinfo.reading.messages import say
 
 _HEADER_BYTES = 60
 _SIZE = re.compile(rb"(\d{1,10}) *")
 _LONG_NAMES = "//"
 _TABLES = ("/", "/SYM64/", "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64", _LONG_NAMES)
-_DAMAGED = "damaged archive: no member header where one should be; not read from here"
-_LEADS_NOWHERE = "a member whose name is not in the archive; build it again"
+_DAMAGED = say("archive-damaged")
+_LEADS_NOWHERE = say("archive-member-unnamed")
 
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
@@ -46,7 +47,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
                 yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
             continue
         if len(content) < size:
-            message = f"a member cut off after {len(content)} of {size} bytes"
+            message = say("archive-member-cut-off", size=len(content), stated=size)
             yield problem(blob, message, at=at, member=short)
         if short not in _TABLES:
             yield from _stored(blob, short, name, content, at)
@@ -91,7 +92,7 @@ def _stored(blob: Blob, short: str, name: str, content: Data, at: int) -> Iterat
         stated = bytes(content.read(0, min(skipped, bounds.LONGEST_NAME)))
         name = decode(stated.rstrip(b"\0"))
     if skipped > len(content):
-        yield problem(blob, "a name longer than its member", at=at)
+        yield problem(blob, say("archive-name-long"), at=at)
     elif not name:
         yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
     content = content.part(skipped)
@@ -111,7 +112,7 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
     """Contents of the files that a thin archive names; only regular files in its folder or below
     are read."""
     if names and (blob.containers or not os.path.isfile(blob.path)):
-        message = "a thin archive inside another file; its members are elsewhere; give it itself"
+        message = say("archive-thin-inside")
         yield problem(blob, message)
         return
     folder = os.path.dirname(os.path.realpath(blob.path))
@@ -119,7 +120,7 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
     for name in names:
         path = os.path.realpath(os.path.join(folder, name.replace("\0", "\\0")))
         if os.path.commonpath((folder, path)) != folder:
-            message = "a member outside the folder of its thin archive; not read"
+            message = say("archive-member-outside")
             yield problem(blob, message, at=None, member=name)
             continue
         if not os.path.lexists(path):
@@ -128,11 +129,13 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
             continue
         file = files.load(path, blob.bounds)
         if isinstance(file, Problem):
-            yield problem(blob, f"member of a thin archive: {file.message}", at=None, member=name)
+            yield problem(
+                blob, say("archive-member-unreadable", reason=file.message), at=None, member=name
+            )
         elif may_hold_code(blob, file.data.read(0, magic.HEAD_BYTES), name, len(file.data)):
             own = blob._replace(budget=file.budget)
             yield part(own, "archive", file.data, at=None, member=name, one_of_many=True)
     if absent:
-        more = f"; nor are {len(absent) - 1} more" if len(absent) > 1 else ""
-        message = f"member of a thin archive: no such file{more}; build it again"
+        more = say("archive-nor-more", count=len(absent) - 1) if len(absent) > 1 else ""
+        message = say("archive-member-missing", more=more)
         yield problem(blob, message, at=None, member=absent[0])

@@ -21,13 +21,14 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, ccob, magic
 from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
 from kernelinfo.reading.data import Data, decode
+from kernelinfo.reading.messages import say
 
 MAGICS = (magic.BUNDLE, magic.COMPRESSED_BUNDLE + rb"[\1-\3]\0[\0\1]\0")
 """Patterns of a plain bundle, and of a compressed one with an existing version and method."""
 START = re.compile(b"|".join(MAGICS))
 _COUNT = Struct("<24xQ")
 _ENTRY = Struct("<QQQ")
-_CUT_OFF = "a bundle cut off within its header"
+_CUT_OFF = say("bundle-cut-off")
 _NOT_FOR_AMD = re.compile(r"host|[^-]*-nvptx|sycl-(?!.*amd)")
 
 
@@ -49,10 +50,10 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
                 length = yield from _unbundle(following, room)
             else:
                 length = _start(blob.data, at) - at
-                message = f"{length} bytes that are no bundle follow a bundle; not read"
+                message = say("bundle-followed", length=length)
                 yield problem(following, message)
         except ReadError as error:
-            yield problem(following, str(error))
+            yield problem(following, error.message)
             damaged += 1
             if damaged == bounds.MOST_DAMAGED:
                 return
@@ -85,18 +86,18 @@ def _unbundle(blob: Blob, room: Room) -> Generator[Blob | Problem, None, int]:
     entries, header, length = _entries(blob)
     size = min(length, len(blob.data))
     if not entries:
-        yield problem(blob, "a bundle without entries")
+        yield problem(blob, say("bundle-empty"))
     if repeated := len(entries) - len({id for id, _, _ in entries}):
-        yield problem(blob, f"{repeated} of its entries has the id of another; all are read")
+        yield problem(blob, say("bundle-id-repeated", repeated=repeated))
     for id, at, entry_size in entries:
         if not is_for_amd(id) or not entry_size:
             continue
         inside = blob.data.part(at, min(entry_size, size - at) if at >= header else 0)
         if len(inside) < entry_size:
-            message = f"a bundle entry that lies outside its bundle of {size} bytes"
+            message = say("bundle-entry-outside", size=size)
             yield problem(blob, message, at=at, member=id)
         if not room.take(len(inside)):
-            message = "bundle entries repeat the same bytes; not read from here on"
+            message = say("bundle-bytes-repeated")
             yield problem(blob, message, at=at, member=id)
             break
         if inside:
@@ -111,7 +112,7 @@ def _entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
     data = blob.data
     (count,) = fields(_COUNT, data, _CUT_OFF)
     if count > blob.bounds.entries:
-        damaged = f"damaged bundle: it claims {count} entries"
+        damaged = say("bundle-damaged", count=count)
         raise ReadError(damaged if _ENTRY.size * count > len(data) else blob.bounds.too_many(count))
     at = _COUNT.size
     entries = []
@@ -119,7 +120,7 @@ def _entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
         offset, size, id_size = fields(_ENTRY, data, _CUT_OFF, at)
         at += _ENTRY.size + id_size
         if id_size > bounds.LONGEST_NAME or at > len(data):
-            raise ReadError(f"damaged bundle: it claims an id of {id_size} bytes")
+            raise ReadError(say("bundle-id-long", size=id_size))
         id = decode(bytes(data.read(at - id_size, id_size)))
         entries.append((id, offset, size))
     return entries, at, max([at, *(offset + size for _, offset, size in entries)])

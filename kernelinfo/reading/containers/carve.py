@@ -17,6 +17,7 @@ from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, proble
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import PT_NOTE, SHT_DYNSYM, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, read_elf
 from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.messages import say
 
 _HEADERS = (
     re.compile(magic.ELF + rb"\x02\x01\x01(?=[\0\x40-\x42].{10}\xe0\0)", re.DOTALL),
@@ -73,11 +74,11 @@ def read(blob: Blob) -> Iterator[Found]:
         elif extent:
             unsound.append(at)
     if found:
-        message = "found by its header in data of a kind that is not known"
+        message = say("code-found-by-header")
         yield Note(blob.path, message, blob.member)
     if unsound:
-        more = f" and {len(unsound) - 1} more" if len(unsound) > 1 else ""
-        message = f"a code object cut off or damaged, by its header{more}; not read"
+        more = say("code-and-more", count=len(unsound) - 1) if len(unsound) > 1 else ""
+        message = say("code-damaged-by-header", more=more)
         yield problem(blob, message, at=unsound[0])
 
 
@@ -105,7 +106,7 @@ def _of_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
     try:
         text, size = mlir.decompressed(blob)
     except ReadError as error:
-        return (problem(blob, str(error)),), 0
+        return (problem(blob, error.message),), 0
     return read(part(blob, "zlib", Data.of(text), at=None, member=offset)), size
 
 

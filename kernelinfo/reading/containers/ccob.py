@@ -26,10 +26,11 @@ from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.parts import fields, part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.messages import say
 
 _START = Struct("<4sHH")
 _METHODS: tuple[magic.Method, ...] = ("zlib", "zstd")
-_CUT_OFF = "a compressed bundle cut off within its header"
+_CUT_OFF = say("ccob-cut-off")
 _LARGE_BYTES = 1 << 20
 _MOST_WAITING = 16  # decompressed pieces in the checksum's queue
 _LAYOUTS = {1: Struct("<8xI8s"), 2: Struct("<8xII8s"), 3: Struct("<8xQQ8s")}
@@ -89,7 +90,7 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     has_checksum = any(header.checksum)
     is_cut_off = header.length is not None and header.length > len(blob.data)
     if is_cut_off:
-        message = f"compressed bundle of {header.length} bytes of which {len(blob.data)} are there"
+        message = say("ccob-incomplete", length=header.length, size=len(blob.data))
         yield problem(blob, message)
     summed, is_large = md5(usedforsecurity=False), header.content >= _LARGE_BYTES
     try:
@@ -99,19 +100,16 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if header.length is None:
             raise
         if not is_cut_off:
-            yield problem(blob, f"compressed bundle: {error}")
+            yield problem(blob, say("ccob-damaged", reason=error.message))
         return header.length
     end = header.length or header.size + stream.consumed
     if not has_checksum:
-        yield problem(blob, "compressed bundle without a checksum: damage would not be seen")
+        yield problem(blob, say("ccob-without-checksum"))
     elif not summed.digest().startswith(header.checksum):
-        yield problem(
-            blob, "damaged compressed bundle: its checksum does not match; build it again"
-        )
+        yield problem(blob, say("ccob-checksum"))
         return end
     if len(content) < header.content:
-        message = f"{len(content)} bytes, but its header says {header.content}"
-        yield problem(blob, f"compressed bundle: {message}")
+        yield problem(blob, say("ccob-short", size=len(content), stated=header.content))
     yield part(blob, "ccob", Data.of(content), at=None)
     return end
 
@@ -120,11 +118,11 @@ def _header(data: Data) -> _CcobHeader:
     _, version, method = fields(_START, data, _CUT_OFF)
     layout = _LAYOUTS.get(version)
     if layout is None:
-        raise ReadError(f"compressed bundle of version {version}; versions 1 to 3 are known")
+        raise ReadError(say("ccob-version", version=version))
     *length, content, checksum = fields(layout, data, _CUT_OFF)
     if method >= len(_METHODS):
-        raise ReadError(f"compressed bundle of method {method}; 0, zlib, and 1, zstd, are known")
+        raise ReadError(say("ccob-method", method=method))
     if length and length[0] <= layout.size:
-        raise ReadError(f"damaged compressed bundle: it claims {length[0]} bytes in all")
+        raise ReadError(say("ccob-length", length=length[0]))
     whole = length[0] if length else None
     return _CcobHeader(layout.size, _METHODS[method], whole, content, checksum)

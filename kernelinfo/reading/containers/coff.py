@@ -25,12 +25,13 @@ from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.host_binary import HostSection, parts
 from kernelinfo.reading.containers.parts import fields
 from kernelinfo.reading.data import Data, decode
+from kernelinfo.reading.messages import say
 
 _SIGNATURE = b"PE\0\0"
 _OFFSET, _MAGIC = Struct("<I"), Struct("4s")
 _HEADER = Struct("<2xH4xIIH")
 _SECTION = Struct("<8sI4xII")
-_CUT_OFF = "PE or COFF file cut off within its headers"
+_CUT_OFF = say("coff-cut-off")
 
 
 def read(blob: Blob) -> Iterator[Found]:

@@ -9,6 +9,7 @@ from kernelinfo.reading.containers import magic, tar
 from kernelinfo.reading.containers.parts import after_zeros, part, problem
 from kernelinfo.reading.containers.streams import Decompressed, held
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.messages import say
 
 
 def read(blob: Blob) -> Iterator[Found]:
@@ -25,5 +26,5 @@ def read(blob: Blob) -> Iterator[Found]:
         yield part(blob, method, Data.of(stream.read_all()), at=None)
     following = after_zeros(blob.data, stream.consumed) if stream.consumed else None
     if following is not None:
-        message = f"{size - following} bytes behind {method} data; not read"
+        message = say("compressed-followed", size=size - following, method=method)
         yield problem(blob, message, at=following)

@@ -21,6 +21,7 @@ from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import problem, stored_file, streamed_file
 from kernelinfo.reading.containers.streams import Decompressed, ReadableView
 from kernelinfo.reading.data import decode
+from kernelinfo.reading.messages import say
 
 _HEADER = re.compile(rb"07070[12]((?:[0-9a-fA-F]{8}){13})")
 _HEADER_BYTES = 110
@@ -44,7 +45,7 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
         try:
             name, mode, size, length = _header(file)
         except ReadError as error:
-            yield problem(blob, str(error), at=at if is_stored else None)
+            yield problem(blob, error.message, at=at if is_stored else None)
             return
         if name == _END:
             return
@@ -55,7 +56,7 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
                 items = [streamed_file(blob, "cpio", name, file.read, size)]
             for item in items:
                 if isinstance(item, Blob) and name in names:
-                    message = "several members have this name: all are read"
+                    message = say("cpio-name-repeated")
                     yield Note(blob.path, message, item.member)
                 yield item
             names.add(name)
@@ -63,7 +64,7 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
             blob.budget.spend_member()
         at += _padded(size)
         if missing := at - file.seek(at):
-            message = f"{size} bytes claimed of which {size - missing} are there"
+            message = say("member-cut-off", claimed=size, size=size - missing)
             yield problem(blob, message, member=name, at=None)
 
 
@@ -73,16 +74,16 @@ def _header(file: ReadableView | Decompressed) -> tuple[str, int, int, int]:
     Raises `ReadError` if the archive ends or is damaged there."""
     header = file.read(_HEADER_BYTES)
     if not header:
-        raise ReadError("a cpio archive without an end: members may be missing")
+        raise ReadError(say("cpio-without-end"))
     if header.startswith(STRIPPED):
-        raise ReadError("RPM's cpio archive for files beyond 4 GB; unpack it by rpm2archive")
+        raise ReadError(say("cpio-stripped"))
     found = _HEADER.fullmatch(header)
     if not found:
-        raise ReadError("damaged cpio: no member header where one should be; not read from here")
+        raise ReadError(say("cpio-damaged"))
     numbers = [int(found[1][start : start + 8], 16) for start in range(0, 13 * 8, 8)]
     mode, size, length = numbers[1], numbers[6], numbers[11]
     if not 0 < length <= bounds.LONGEST_NAME:
-        raise ReadError(f"damaged cpio: a name of {length} bytes; not read from here")
+        raise ReadError(say("cpio-name-long", length=length))
     padded = _padded(_HEADER_BYTES + length)
     name = file.read(padded - _HEADER_BYTES)[:length].rstrip(b"\0")
     return decode(name), mode, size, padded

@@ -25,6 +25,7 @@ from kernelinfo.reading.containers import bounds, files
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data, decode
+from kernelinfo.reading.messages import say
 
 _QUERIES = {
     "kern_db": "SELECT kernel_name, kernel_args, kernel_blob, uncompressed_size, kernel_hash "
@@ -47,7 +48,7 @@ def read(blob: Blob) -> Iterator[Found]:
     """The code of each readable row; nothing for databases of other programs."""
     log = blob.path + files.LOG
     if not blob.containers and os.path.isfile(log) and not files.log_of(blob.path):
-        yield Note(blob.path, "its write-ahead log is not read: rows in it are not counted")
+        yield Note(blob.path, say("database-log-unread"))
     try:
         with ExitStack() as opened, closing(_opened(blob, opened)) as database:
             # Tables only: a view with one of these names could be endless.
@@ -59,7 +60,7 @@ def read(blob: Blob) -> Iterator[Found]:
                     query = _TINYGRAD.format(name)
                     yield from _of_table(blob, database, f'"{name}"', query, _of_pickle)
     except _DAMAGE as error:
-        yield problem(blob, f"damaged database ({_reason(error)}); not all of it is read")
+        yield problem(blob, say("database-damaged", error=_reason(error)))
 
 
 def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
@@ -107,10 +108,10 @@ def _of_table(
     read_row: Callable[..., Iterator[Blob | Problem]],
 ) -> Iterator[Found]:
     rows = unread = 0
-    why = "rows out of order"
+    why: str = say("database-rows-unordered")
     for rows, number in enumerate(_row_numbers(database, table), 1):
         if rows > bounds.DATABASE_ROWS:
-            yield problem(blob, f"more than {rows - 1} rows; not read from here on")
+            yield problem(blob, say("database-rows-too-many", rows=rows - 1))
             return
         try:
             row = database.execute(query, (number,)).fetchone()
@@ -121,8 +122,8 @@ def _of_table(
         else:
             yield from read_row(blob, *row)
     if unread:
-        lost = f"{unread} of {rows} rows of {table} are not read"
-        yield problem(blob, f"damaged database ({why}); {lost}")
+        lost = say("database-rows-unread", error=why, unread=unread, rows=rows, table=table)
+        yield problem(blob, lost)
     yield from _index_problem(blob, database, table, rows)
 
 
@@ -141,7 +142,9 @@ def _row_numbers(database: sqlite3.Connection, table: str) -> Iterator[int]:
             while found := database.execute(query, (low, high)).fetchone():
                 (number,) = found
                 if not low < number < high:
-                    raise sqlite3.DatabaseError(f"row {number} of {table} again")
+                    raise sqlite3.DatabaseError(
+                        say("database-row-again", number=number, table=table)
+                    )
                 yield number
                 low, high = (number, high) if order == "ASC" else (low, number)
         except sqlite3.Error as error:
@@ -159,10 +162,10 @@ def _of_row(
     try:
         plain = _plain(blob, data, size)
     except ReadError as error:
-        yield problem(blob, str(error), at=None, member=member)
+        yield problem(blob, error.message, at=None, member=member)
         return
     if checksum is not None and md5(plain, usedforsecurity=False).hexdigest() != checksum:
-        yield problem(blob, "its checksum does not match; build it again", at=None, member=member)
+        yield problem(blob, say("database-checksum"), at=None, member=member)
     yield part(blob, "sqlite", Data.of(plain), at=None, member=member)
 
 
@@ -175,7 +178,7 @@ def _of_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[Blo
     size = int.from_bytes(found[1] or found[2] or found[3], "little")
     code = Data.of(memoryview(data)[found.end() :][:size])
     if len(code) < size:
-        message = f"{size} bytes claimed of which {len(code)} are there"
+        message = say("member-cut-off", claimed=size, size=len(code))
         yield problem(blob, message, at=None, member=member)
     yield part(blob, "sqlite", code, at=None, member=member)
 
@@ -186,11 +189,12 @@ def _index_problem(
     """A problem if the table's index, by which SQLite counts, does not list all rows."""
     try:
         (indexed,) = database.execute(f"SELECT count(*) FROM {table}").fetchone()
-        wrong = f"lists {indexed} rows of {rows}" if indexed != rows else ""
     except _DAMAGE as error:
-        wrong = f"is not read ({_reason(error)})"
-    if wrong:
-        yield problem(blob, f"damaged database: the index of {table} {wrong}; build it again")
+        yield problem(blob, say("database-index-unread", table=table, error=_reason(error)))
+        return
+    if indexed != rows:
+        wrong = say("database-index-incomplete", table=table, indexed=indexed, rows=rows)
+        yield problem(blob, wrong)
 
 
 def _reason(error: BaseException) -> str:
@@ -200,10 +204,10 @@ def _reason(error: BaseException) -> str:
 def _plain(blob: Blob, data: object, size: object) -> memoryview:
     """Decompressed bytes of a row. Raises `ReadError` if they are no blob or of another size."""
     if not isinstance(data, bytes) or not isinstance(size, int) or size < 0:
-        raise ReadError("a row of a kernel whose code is no blob; not read")
+        raise ReadError(say("database-row-no-blob"))
     if not size:
         return memoryview(data)
     plain = held("bzip2", blob, Data.of(data), size).read_all()
     if len(plain) != size:
-        raise ReadError(f"{len(plain)} bytes of code where its row says {size}; not read")
+        raise ReadError(say("database-row-size", size=len(plain), stated=size))
     return plain

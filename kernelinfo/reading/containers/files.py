@@ -20,10 +20,11 @@ from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import HEAD_BYTES, format_of, is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.paths import ANY_FOLDERS, fits
 
 STANDARD_INPUT = "-"
-EMPTY = "is empty; build it again"  # the problem of a file without bytes
+EMPTY = say("file-empty")  # the problem of a file without bytes
 LOG = "-wal"
 """Suffix of SQLite's write-ahead log, next to its database (sqlite.org, "WAL-mode File Format")."""
 
@@ -85,7 +86,7 @@ def _names(path: str) -> Iterator[File | Problem]:
         yield from _file_or_folder(path)
         return
     matching = _matching(path)
-    yield next(matching, Problem(path, "matches no file; check the pattern"))
+    yield next(matching, Problem(path, say("glob-without-match")))
     yield from matching
 
 
@@ -140,7 +141,7 @@ def _expanded(pattern: str) -> tuple[list[str], list[Problem]]:
             problems += _unlisted(found, name)
         found = [path for folder in found for path in _named(folder, name)]
         if len(found) > _MOST_MATCHES:
-            message = f"matches more than {_MOST_MATCHES} files or folders; give a narrower pattern"
+            message = say("glob-too-wide", most=_MOST_MATCHES)
             return [], [Problem(pattern, message)]
     return sorted(
         filter(os.path.isdir if below.endswith("/") else os.path.lexists, found)
@@ -222,17 +223,17 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read(bounds.STANDARD_INPUT_BYTES + 1)
         if len(data) > bounds.STANDARD_INPUT_BYTES:
-            message = f"gives more than {bounds.STANDARD_INPUT_BYTES} bytes; give it as a file"
+            message = say("stdin-too-large", most=bounds.STANDARD_INPUT_BYTES)
             return Problem("<stdin>", message)
         if not data:
-            return Problem("<stdin>", "is empty; give it a file to read")
+            return Problem("<stdin>", say("stdin-empty"))
         return whole("<stdin>", Data.of(data), within)
     try:
         check_below(path)
         if size is None:
             status = os.stat(path)  # before opening: opening a FIFO would wait for a writer
             if not stat.S_ISREG(status.st_mode):
-                return Problem(path, "is no regular file; give a file, a directory or -")
+                return Problem(path, say("file-not-regular"))
             size = status.st_size
         if not size:
             return Problem(path, EMPTY)
@@ -244,7 +245,7 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
     except OSError as error:
         return _problem(path, error)
     except ValueError as error:  # a NUL in the path
-        return Problem(path, str(error))
+        return Problem(path, say("path-invalid", error=error))
 
 
 def is_pointer(blob: Blob) -> bool:
@@ -283,7 +284,7 @@ def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem
                 if error.errno not in _LEADS_NOWHERE:
                     failures.append(error)
                 elif is_named_as_code(name):
-                    yield Problem(path, "is a link to nothing; build again what it leads to")
+                    yield Problem(path, say("file-link-broken"))
                 continue
             inode = status.st_dev, status.st_ino
             if name == "." and inode in seen:  # links may form circles
@@ -298,11 +299,13 @@ def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem
 
 
 def _problem(path: str, error: OSError) -> Problem:
-    message = (error.strerror or str(error)).lower()
+    reason = (error.strerror or str(error)).lower()
     folder = os.path.dirname(path)
-    inside = folder or "."
+    inside, suggestion = folder or ".", ""
     if error.errno == errno.ENOENT and os.path.isdir(inside) and os.access(inside, os.R_OK):
         names = islice(os.scandir(inside), _MOST_NAMES)
         suggestion = did_you_mean(path, (os.path.join(folder, entry.name) for entry in names))
-        message += f"; {suggestion}" if suggestion else ""
-    return Problem(path, message)
+    if error.errno == errno.ENOENT:
+        suggestion = f"; {suggestion}" if suggestion else ""
+        return Problem(path, say("file-missing", error=reason, suggestion=suggestion))
+    return Problem(path, say("file-unreadable", error=reason))

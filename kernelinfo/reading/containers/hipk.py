@@ -23,6 +23,7 @@ from kernelinfo.reading.containers import bounds, files, kpack, magic
 from kernelinfo.reading.containers.parts import part, problem
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import Elf
+from kernelinfo.reading.messages import say
 
 WRAPPERS = (".hipFatBinSegment", ".hipFatB")
 _WRAPPER = Struct("<4s12xI4x")
@@ -45,18 +46,18 @@ def reference(blob: Blob, marker: Data, units: tuple[int, ...] | None) -> Elsewh
     """The reference to kpack archives in a host file's marker. Raises `ReadError` if it is damaged
     or names none."""
     if len(marker) > bounds.KPACK_MARKER_BYTES:
-        raise ReadError(f"its reference to kpack archives has {len(marker)} bytes; not read")
+        raise ReadError(say("hipk-reference-large", size=len(marker)))
     try:
         stated = kpack.unpack_first(marker.read())
     except ReadError as error:
-        raise ReadError(f"its reference to kpack archives is damaged ({error})") from error
+        raise ReadError(say("hipk-reference-damaged", error=error)) from error
     stated = stated if isinstance(stated, dict) else {}
     paths, name = stated.get("kpack_search_paths"), stated.get("kernel_name")
     if not isinstance(paths, list) or not isinstance(name, str):
-        raise ReadError("its reference to kpack archives is damaged: no paths and name in it")
+        raise ReadError(say("hipk-reference-incomplete"))
     searched = tuple(path for path in paths if isinstance(path, str))
     if not searched:
-        raise ReadError("its device code is in kpack archives, but its reference names none")
+        raise ReadError(say("hipk-reference-empty"))
     return Elsewhere(blob, searched[: bounds.SEARCH_PATHS], name, units)
 
 
@@ -100,7 +101,7 @@ def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
 def missing(host: Elsewhere, place: str) -> Missing:
     """The missing archives of a host file, expected at `place`."""
     first, *others = host.search_paths
-    more = f" or {len(others)} more" if others else ""
+    more = say("hipk-or-more", count=len(others)) if others else ""
     escaped = repr(first)[1:-1]  # a path may contain a newline
     return Missing(host.blob.path, host.blob.member, f"{escaped:.200}{more}", place)
 
@@ -113,12 +114,14 @@ def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Probl
     units = {unit: {host.name, host.binary(unit)} for unit in host.units or ()}
     found = set().union(*seen.values())
     if lost := [unit for unit, names in units.items() if not found & names]:
-        yield problem(host.blob, f"{host.binary(lost[0])} is in none of its kpack archives")
+        yield problem(host.blob, say("hipk-unit-missing", unit=host.binary(lost[0])))
     for processor, binaries in seen.items():
         own = [unit for unit in units if unit not in lost and not binaries & units[unit]]
         if own:
-            more = f" and {len(own) - 1} more units" if len(own) > 1 else ""
-            message = f"{host.binary(own[0])}{more}: not in its kpack archives of {processor}"
+            more = say("hipk-and-more-units", count=len(own) - 1) if len(own) > 1 else ""
+            message = say(
+                "hipk-unit-not-for-target", unit=host.binary(own[0]), more=more, processor=processor
+            )
             yield Note(host.blob.path, message, host.blob.member)
 
 
@@ -152,16 +155,16 @@ def _of_archive(
     """Code of the host in one archive; its binaries are added to `seen`, by processor."""
     file = files.load(path, host.blob.bounds)
     if isinstance(file, Problem):
-        yield problem(host.blob, f"its kpack archive: {file.message}", at=None, member=name)
+        yield problem(host.blob, say("hipk-archive", reason=file.message), at=None, member=name)
         return
     blob = part(host.blob, "hipk", file.data, at=None, member=name)
     blob = blob._replace(budget=file.budget)
     try:
         if not magic.is_kpack(bytes(file.data.read(0, 4))):
-            raise ReadError("is no kpack archive, though its name says so; not read")
+            raise ReadError(say("hipk-no-archive"))
         archive = kpack.Archive(blob)
     except ReadError as error:
-        yield problem(blob, str(error))
+        yield problem(blob, error.message)
         return
     yield from archive.problems
     wanted = {host.name, *(host.binary(unit) for unit in host.units or ())}

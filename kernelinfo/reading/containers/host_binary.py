@@ -14,6 +14,7 @@ from kernelinfo.reading.containers.parts import DATA_SECTION, Room, after_zeros,
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.messages import say
 
 # PE images cut names to eight bytes.
 _DATA = re.compile(r"\.l?(ro|r)?data(\..*)?")
@@ -48,11 +49,11 @@ def parts(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Found]:
             continue
         empty = False
         if data is None:
-            yield problem(blob, f"the bytes of {name} are not in this file", at=offset, member=id)
+            yield problem(blob, say("host-section-outside", name=name), at=offset, member=id)
         elif not room.take(len(data)):
-            raise ReadError("sections repeat the same bytes; not read from here on")
+            raise ReadError(say("host-bytes-repeated"))
         elif end > len(blob.data):
-            message = f"{name} ends {end - len(blob.data)} bytes behind the file; build it again"
+            message = say("host-section-cut-off", name=name, missing=end - len(blob.data))
             yield problem(blob, message, at=offset, member=id)
         if data is not None and after_zeros(data) is not None:
             yield part(blob, "fatbin", data, at=offset, member=id)
@@ -78,7 +79,7 @@ def _elsewhere(
     try:
         yield hipk.reference(blob, reference, units or None)
     except ReadError as error:
-        yield problem(blob, str(error))
+        yield problem(blob, error.message)
     if has_own_code:
         return sections
     # The rest of the fat binary is a few stray bytes or nothing.
@@ -134,7 +135,7 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
             length = bundle.length_of(rest(blob, at))
         except ReadError as error:
             if first is not None:
-                yield problem(blob, str(error), at=at)
+                yield problem(blob, error.message, at=at)
             continue
         end = at + length
         yield part(blob, "fatbin", data.part(at, length), at=at)

@@ -29,6 +29,7 @@ from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.messages import say
 
 _HEADER = Struct("<4sIQ")
 _COUNT = Struct("<I")
@@ -69,7 +70,7 @@ class Archive:
         self.entries = tuple(self._entries(table.get("toc")))
         scheme = table.get("compression_scheme", _NOT_COMPRESSED)
         if scheme not in (_NOT_COMPRESSED, _ZSTD):
-            raise ReadError(f"kpack archive compressed by {scheme!r:.100}; none and zstd are known")
+            raise ReadError(say("kpack-scheme", scheme=scheme))
         self._is_compressed = scheme == _ZSTD
         self._extents = list(self._frames(table) if self._is_compressed else _blobs(table))
 
@@ -83,17 +84,17 @@ class Archive:
             try:
                 at, data = self._stored(entry)
                 if not room.take(len(data)):
-                    message = "kpack entries repeat the same bytes; not read from here on"
+                    message = say("kpack-bytes-repeated")
                     yield problem(self._blob, message, at=None, member=entry.member)
                     return
                 if self._is_compressed:
                     content = held("zstd", self._blob, data, entry.size).read_all()
                     at, data = None, Data.of(content)
             except ReadError as error:
-                yield problem(self._blob, str(error), at=None, member=entry.member)
+                yield problem(self._blob, error.message, at=None, member=entry.member)
                 continue
             if len(data) != entry.size:
-                wrong = f"{len(data)} bytes where its table says {entry.size}"
+                wrong = say("kpack-entry-size", size=len(data), stated=entry.size)
                 yield problem(self._blob, wrong, at=None, member=entry.member)
             yield part(self._blob, "kpack", data, at=at, member=entry.member)
 
@@ -102,16 +103,16 @@ class Archive:
         lies outside."""
         count = len(self._extents)
         if not 0 <= entry.ordinal < count:
-            raise ReadError(f"kpack entry of ordinal {entry.ordinal}, where there are {count}")
+            raise ReadError(say("kpack-entry-ordinal", ordinal=entry.ordinal, count=count))
         at, size = self._extents[entry.ordinal]
         if at is None or size is None or at + size > len(self._blob.data):
-            raise ReadError("kpack entry whose bytes lie outside of its archive; not read")
+            raise ReadError(say("kpack-entry-outside"))
         return at, self._blob.data.part(at, size)
 
     def _entries(self, binaries: object) -> Iterator[KpackEntry]:
         """The sound entries of the table `toc`; all others become one problem."""
         if not isinstance(binaries, Mapping):
-            raise ReadError("damaged kpack archive: its table names no binaries")
+            raise ReadError(say("kpack-without-names"))
         odd = 0
         for binary, targets in binaries.items():
             for target, stated in targets.items() if isinstance(targets, Mapping) else [("", 0)]:
@@ -121,7 +122,7 @@ class Archive:
                 else:
                     yield entry
         if odd:
-            message = f"{odd} entries of its table are no entries; not read"
+            message = say("kpack-entries-odd", odd=odd)
             self.problems.append(problem(self._blob, message))
 
     def _frames(self, table: Mapping[str, object]) -> Iterator[_Extent]:
@@ -129,37 +130,36 @@ class Archive:
         start, size = _whole(table.get("zstd_offset")), _whole(table.get("zstd_size"))
         data = self._blob.data
         if start is None or size is None or start + size > len(data) or size < _COUNT.size:
-            raise ReadError("damaged kpack archive: its block of frames lies outside of it")
+            raise ReadError(say("kpack-frames-outside"))
         (count,) = _COUNT.unpack(data.read(start, _COUNT.size))
         if count > bounds.KPACK_FRAMES or count * _COUNT.size > size:
-            raise ReadError(f"damaged kpack archive: it claims {count} frames in {size} bytes")
+            raise ReadError(say("kpack-frames-many", count=count, size=size))
         at = start + _COUNT.size
         for number in range(1, count + 1):
             stated = data.read(at, _COUNT.size)
             length = _COUNT.unpack(stated)[0] if at + _COUNT.size <= start + size else size
             at += _COUNT.size + length
             if at > start + size:
-                message = f"damaged kpack archive: frame {number} of {count} is not in its block"
+                message = say("kpack-frame-missing", number=number, count=count)
                 self.problems.append(problem(self._blob, message))
                 return
             yield at - length, length
 
 
 def _table(data: Data) -> Mapping[str, object]:
-    _, version, at = fields(_HEADER, data, "a kpack archive cut off within its header")
+    _, version, at = fields(_HEADER, data, say("kpack-cut-off"))
     if version != _VERSION:
-        raise ReadError(f"kpack archive of version {version}; version {_VERSION} is known")
+        raise ReadError(say("kpack-version", version=version, known=_VERSION))
     if not _HEADER.size <= at < len(data):
-        where = f"at {at}, in a file of {len(data)} bytes"
-        raise ReadError(f"damaged kpack archive: its table of contents is {where}")
+        raise ReadError(say("kpack-table-outside", at=at, size=len(data)))
     if len(data) - at > bounds.KPACK_TABLE_BYTES:
-        raise ReadError(f"kpack archive with a table of {len(data) - at} bytes; not read")
+        raise ReadError(say("kpack-table-large", size=len(data) - at))
     try:
         table = unpack_first(data.read(at))
     except ReadError as error:
-        raise ReadError(f"damaged kpack archive: its table is not read ({error})") from error
+        raise ReadError(say("kpack-table-damaged", error=error)) from error
     if not isinstance(table, Mapping):
-        raise ReadError("damaged kpack archive: its table is no map")
+        raise ReadError(say("kpack-table-no-map"))
     return table
 
 
@@ -174,7 +174,8 @@ def unpack_first(data: memoryview) -> Any:
         return unpacker.unpack()
     # TypeError: a key is a list or a map.
     except (msgpack.UnpackException, ValueError, TypeError) as error:
-        raise ReadError(str(error) or type(error).__name__) from error
+        reason = str(error) or type(error).__name__
+        raise ReadError(say("msgpack-damaged", error=reason)) from error
 
 
 def _entry(binary: object, target: object, stated: object) -> KpackEntry | None:
@@ -187,7 +188,7 @@ def _entry(binary: object, target: object, stated: object) -> KpackEntry | None:
 def _blobs(table: Mapping[str, object]) -> Iterator[_Extent]:
     blobs = table.get("blobs")
     if not isinstance(blobs, list):
-        raise ReadError("damaged kpack archive: its table has no list of blobs")
+        raise ReadError(say("kpack-without-blobs"))
     for blob in blobs:
         stated = blob if isinstance(blob, Mapping) else {}
         yield _whole(stated.get("offset")), _whole(stated.get("size"))

@@ -27,10 +27,11 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.containers.parts import Room, after_zeros, fields, part, problem, rest
 from kernelinfo.reading.data import Data, decode
+from kernelinfo.reading.messages import say
 
 _HEADER = Struct("<4xIQQQ")
 _ENTRY = Struct("<8xQQQQ")
-_CUT_OFF = "OffloadBinary cut off within its tables"
+_CUT_OFF = say("offload-binary-cut-off")
 _STRINGS = {1: Struct("<QQ"), 2: Struct("<QQ8x")}
 
 
@@ -42,22 +43,22 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         try:
             length = yield from _unpack(following)
         except ReadError as error:
-            yield problem(following, str(error))
+            yield problem(following, error.message)
             return
         at = after_zeros(blob.data, at + length)
 
 
 def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if not magic.is_offload_binary(bytes(blob.data.read(0, 4))):
-        raise ReadError(f"{len(blob.data)} bytes that are no OffloadBinary follow one; not read")
+        raise ReadError(say("offload-binary-followed", size=len(blob.data)))
     version, length, table, count = fields(_HEADER, blob.data, _CUT_OFF)
     if version not in _STRINGS:
-        raise ReadError(f"OffloadBinary of version {version}; versions 1 and 2 are known")
+        raise ReadError(say("offload-binary-version", version=version))
     if version == 1:
         count = 1
     if not _HEADER.size <= length <= len(blob.data) or 40 * count > length:
-        there = f"of which {len(blob.data)} are there"
-        raise ReadError(f"damaged OffloadBinary: {length} bytes, {there}, with {count} images")
+        size = len(blob.data)
+        raise ReadError(say("offload-binary-damaged", length=length, size=size, count=count))
     if count > blob.bounds.entries:
         raise ReadError(blob.bounds.too_many(count))
     data = blob.data.part(0, length)
@@ -68,7 +69,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         try:
             strings_of = dict(_strings(data, version, strings_at, strings))
         except ReadError:
-            yield problem(blob, "an OffloadBinary whose strings lie outside of it", at=strings_at)
+            yield problem(blob, say("offload-binary-strings-outside"), at=strings_at)
             strings_of = {}
         triple = strings_of.get("triple", "")
         if triple and "amd" not in triple:
@@ -76,10 +77,10 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         member = "--".join(word for word in (triple, strings_of.get("arch", "")) if word) or None
         image = data.part(at, size)
         if len(image) < size:
-            message = f"an image of {size} bytes outside its OffloadBinary of {length}"
+            message = say("offload-binary-image-outside", size=size, length=length)
             yield problem(blob, message, at=at, member=member)
         if not room.take(len(image)):
-            message = "images repeat the same bytes; not read from here on"
+            message = say("offload-binary-bytes-repeated")
             yield problem(blob, message, at=at, member=member)
             break
         if image:
@@ -89,7 +90,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
 
 def _strings(data: Data, version: int, table: int, count: int) -> Iterator[tuple[str, str]]:
     if count > bounds.MOST_STRINGS:
-        raise ReadError(f"damaged OffloadBinary: it claims {count} strings")
+        raise ReadError(say("offload-binary-strings-many", count=count))
     layout = _STRINGS[version]
     for index in range(count):
         key, value = fields(layout, data, _CUT_OFF, table + index * layout.size)
@@ -99,5 +100,5 @@ def _strings(data: Data, version: int, table: int, count: int) -> Iterator[tuple
 def _string(data: Data, at: int) -> str:
     text, end, _ = bytes(data.read(at, bounds.LONGEST_NAME)).partition(b"\0")
     if not end:
-        raise ReadError("damaged OffloadBinary: a string without end")
+        raise ReadError(say("offload-binary-string-endless"))
     return decode(text)

@@ -6,10 +6,11 @@ import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import Message, ReadError
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers import bounds, magic
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.messages import say
 
 if TYPE_CHECKING:
     from struct import Struct  # reading a text does not need it
@@ -64,10 +65,10 @@ def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None 
     return Problem(blob.path, message, _joined(blob, member), _offset(blob, at))
 
 
-def fields(layout: Struct, data: Data, cut_off: str, at: int = 0) -> tuple[Any, ...]:
+def fields(layout: Struct, data: Data, cut_off: Message, at: int = 0) -> tuple[Any, ...]:
     """The fields of a header. Raises `ReadError` with the message `cut_off` if it is cut off."""
     if at + layout.size > len(data):
-        raise ReadError(f"{cut_off}; build it again")
+        raise ReadError(cut_off)
     return layout.unpack(data.read(at, layout.size))
 
 
@@ -80,8 +81,8 @@ def stored_file(blob: Blob, container: str, name: str, at: int, size: int) -> It
         yield left_out(found)
         return
     if len(data) < size:
-        claimed = str(size) if size < 1 << 64 else "more than 2^64"
-        message = f"{claimed} bytes claimed of which {len(data)} are there"
+        claimed = str(size) if size < 1 << 64 else say("number-beyond-64-bits")
+        message = say("member-cut-off", claimed=claimed, size=len(data))
         yield problem(blob, message, member=name, at=at)
     yield found
 
@@ -96,7 +97,7 @@ def streamed_file(
     if not may_hold_code(blob, whole, name, size):
         return left_out(part(blob, container, blob.data, at=None, member=name))
     if size > limit:
-        message = f"a member of more than {limit} bytes; unpack it, or see --bound"
+        message = say("member-too-large", most=limit)
         return problem(blob, message, member=name, at=None)
     while piece := read(min(size - len(whole), _PIECE_BYTES)):
         whole += piece
@@ -114,7 +115,7 @@ def may_hold_code(blob: Blob, data: memoryview | bytes | bytearray, name: str, s
 def left_out(blob: Blob) -> Note:
     """The note that a blob of unknown format is too large to be searched for code objects."""
     size = blob.bounds.carved
-    message = f"more than {size} bytes of no known kind, not searched; --deep does"
+    message = say("data-not-searched", size=size)
     return Note(blob.path, message, blob.member)
 
 

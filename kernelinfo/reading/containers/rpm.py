@@ -25,6 +25,7 @@ from kernelinfo.reading.containers import bounds, cpio, magic
 from kernelinfo.reading.containers.parts import fields, part, rest
 from kernelinfo.reading.containers.streams import Decompressed, ReadableView
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.messages import say
 
 _LEAD_BYTES = 96
 _HEADER = Struct(">4s4xII")
@@ -42,11 +43,11 @@ def read(blob: Blob) -> Iterator[Found]:
 
 def _header_end(data: Data, at: int) -> int:
     """End of the header at offset `at`. Raises `ReadError` if no sound header is there."""
-    start, entries, store = fields(_HEADER, data, "an RPM package cut off within its headers", at)
+    start, entries, store = fields(_HEADER, data, say("rpm-cut-off"), at)
     size = _ENTRY_BYTES * entries + store
     end = at + _HEADER.size + size
     if start != _HEADER_MAGIC or size > bounds.RPM_HEADER_BYTES or end > len(data):
-        raise ReadError(f"damaged RPM package: no header of {size} bytes at {at}")
+        raise ReadError(say("rpm-damaged", size=size, at=at))
     return int(end)
 
 
@@ -54,7 +55,7 @@ def _payload(blob: Blob) -> Iterator[Found]:
     """The files of the payload. Raises `ReadError` if it is missing or no cpio archive."""
     head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     if not head:
-        raise ReadError("an RPM package without a payload")
+        raise ReadError(say("rpm-without-payload"))
     if magic.is_cpio(head) or head.startswith(cpio.STRIPPED):
         yield from cpio.unpack(blob, ReadableView(blob.data))
         return
@@ -63,7 +64,7 @@ def _payload(blob: Blob) -> Iterator[Found]:
     if head.startswith(_LZMA_ALONE):
         method = "xz"
     if method is None:
-        raise ReadError("an RPM package whose payload is no cpio archive; unpack it by rpm2cpio")
+        raise ReadError(say("rpm-payload-unknown"))
     limit = blob.bounds.streamed_bytes(len(blob.data))
     stream = Decompressed(method, blob.data, limit, blob.budget)
     yield from cpio.unpack(part(blob, method, blob.data, at=None), stream)

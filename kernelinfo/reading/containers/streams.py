@@ -16,6 +16,7 @@ from kernelinfo.reading.budget import FileBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import COMPRESSED, Method
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.messages import say
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -43,12 +44,12 @@ class ReadableView(io.RawIOBase):
         start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._data)}[whence]
         self._at = start + offset
         if self._at < 0:
-            raise ValueError("an offset before the first byte")
+            raise ValueError(say("offset-negative"))
         return self._at
 
     def read(self, size: int = -1) -> bytes:
         if size > self._most:
-            raise ReadError(f"a table of {size} bytes, more than the {self._most} allowed")
+            raise ReadError(say("table-too-large", size=size, most=self._most))
         piece = bytes(self._data.read(self._at, sys.maxsize if size < 0 else size))
         self._at += len(piece)
         return piece
@@ -80,9 +81,7 @@ class Decompressed:
             piece += self._step(size - len(piece))
         self._left -= len(piece)
         if self._left < 0:
-            allowed = f"the {self._limit} bytes allowed here"
-            hint = "--bound ratio=N and memory=BYTES allow more"
-            raise ReadError(f"{self._method} data give more than {allowed}; {hint}")
+            raise ReadError(say("compressed-too-large", method=self._method, most=self._limit))
         self._budget.spend(len(piece))
         return piece
 
@@ -110,9 +109,9 @@ class Decompressed:
         try:
             piece: bytes = self._stream.decompress(fresh, size)
         except (self._error, EOFError) as error:
-            raise ReadError(f"damaged {self._method} data ({error}); not read") from error
+            raise ReadError(say("compressed-damaged", method=self._method, error=error)) from error
         if hungry and not fresh and not piece and not self._stream.eof:
-            raise ReadError(f"{self._method} data cut off after {len(self._data)} bytes")
+            raise ReadError(say("compressed-cut-off", method=self._method, size=len(self._data)))
         return piece
 
     def _has_ended(self) -> bool:
@@ -126,7 +125,9 @@ class Decompressed:
         self._fed = self.consumed
         self._streams += 1
         if self._streams > bounds.STREAMS + (self._limit - self._left) // bounds.STREAM_BYTES:
-            raise ReadError(f"{self._streams} {self._method} streams with next to nothing in them")
+            raise ReadError(
+                say("compressed-streams-empty", count=self._streams, method=self._method)
+            )
         self._stream, self._error = _opened(self._method)
         return False
 

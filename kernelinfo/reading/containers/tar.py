@@ -13,6 +13,7 @@ from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.parts import problem, stored_file, streamed_file
 from kernelinfo.reading.containers.streams import Decompressed, ReadableView
+from kernelinfo.reading.messages import say
 
 _BLOCK = 1 << 20
 _MANY_DIGITS = re.compile(rb"[0-9]{65}")
@@ -29,7 +30,7 @@ class _Forward(io.RawIOBase):
     def read(self, size: int = -1) -> bytes:
         piece = self._file.read(size)
         if not piece and self._has_ended:
-            raise EOFError("cut off")
+            raise EOFError(say("tar-cut-off"))
         self._has_ended = not piece
         return piece
 
@@ -72,10 +73,10 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
             """Check a pax header before `tarfile` parses it: before Python 3.11.10 its time grows
             with the square of a number's digits (CVE-2024-6232)."""
             if self.size > bounds.PAX_BYTES:
-                raise ValueError(f"a header of {self.size} bytes")
+                raise ValueError(say("tar-header-large", size=self.size))
             stream, body = tar.fileobj, tar.fileobj.read(-(-self.size // 512) * 512)
             if _MANY_DIGITS.search(body):
-                raise ValueError("a header with a number of more than 64 digits")
+                raise ValueError(say("tar-header-number"))
             tar.fileobj = _Unread(stream, body)
             try:
                 return super()._proc_pax(tar)  # type: ignore[misc]
@@ -97,7 +98,7 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
                 if not (info.isreg() and info.size):
                     blob.budget.spend_member()
                 elif info.issparse():
-                    message = "sparse file in a tar; unpack it"
+                    message = say("tar-sparse")
                     yield problem(blob, message, member=info.name, at=None)
                 elif is_stored:
                     yield from stored_file(blob, "tar", info.name, info.offset_data, info.size)
@@ -106,10 +107,10 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
                     yield streamed_file(blob, "tar", info.name, read, info.size)
             if any(header):  # tarfile stops at a bad header as at the zeros of a real end
                 at = tar.offset if is_stored else None
-                yield problem(blob, "no tar header where one should follow", at=at)
+                yield problem(blob, say("tar-header-missing"), at=at)
     except KernelinfoError:
         raise
     except RecursionError:
-        yield problem(blob, "damaged tar (hundreds of headers for one member); not read")
+        yield problem(blob, say("tar-headers-many"))
     except Exception as error:  # a damaged header makes tarfile raise any kind of error
-        yield problem(blob, f"damaged tar ({error}); not read from there on")
+        yield problem(blob, say("tar-damaged", error=error))

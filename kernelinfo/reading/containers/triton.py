@@ -17,6 +17,7 @@ from kernelinfo.opening import bound, is_below, open_regular
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.facts import KernelFacts, Module, Numbers
+from kernelinfo.reading.messages import say
 
 _MOST_LDS_BYTES = 1 << 20
 _MOST_WORKITEMS = 1024
@@ -28,7 +29,7 @@ _OPTIONS = (
 """Compile options that tune a kernel (`HIPOptions` in triton/backends/amd/compiler.py)."""
 _MOST_CONSTANTS = 64
 _LONGEST_CONSTANT = 64  # characters
-_NEXT_TO_IT, _METADATA = "Triton's JSON next to it", "Triton's metadata"
+_NEXT_TO_IT, _METADATA = say("sidecar-json"), say("sidecar-metadata")
 _KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is not Triton's
 
 
@@ -61,10 +62,10 @@ def read_sidecar(path: str) -> Sidecar | None:
     except OSError as error:
         wrong = str(error.strerror).lower()
     except RecursionError:
-        wrong = "nested too deep"
+        wrong = say("json-nesting")
     except ValueError as error:
         wrong = str(error)
-    raise ReadError(f"{_NEXT_TO_IT} is not read: {wrong}")
+    raise ReadError(say("sidecar-not-read", source=_NEXT_TO_IT, error=wrong))
 
 
 def _stated_with(blob: Blob) -> Sidecar | None:
@@ -76,7 +77,7 @@ def _stated_with(blob: Blob) -> Sidecar | None:
     try:
         return _sidecar(blob.sidecar)
     except ValueError as error:
-        raise ReadError(f"{_METADATA} is not read: {error}") from None
+        raise ReadError(say("sidecar-not-read", source=_METADATA, error=error)) from None
 
 
 def with_launch(
@@ -94,10 +95,10 @@ def with_launch(
         return kernels, ()
     source = _NEXT_TO_IT if blob.sidecar is None else _METADATA
     if sidecar.arch not in (None, target):
-        raise ReadError(f"{source} is not read: it is for {sidecar.arch}")
+        raise ReadError(say("sidecar-other-target", source=source, arch=sidecar.arch))
     if sidecar.kernel not in {*module.passed_over, *(kernel.symbol for kernel in kernels)}:
-        named = f"it is for the kernel {shortened(sidecar.kernel)}"
-        raise ReadError(f"{source} is not read: {named}")
+        kernel = shortened(sidecar.kernel)
+        raise ReadError(say("sidecar-other-kernel", source=source, kernel=kernel))
     found = (_with(k, sidecar.launch) if k.symbol == sidecar.kernel else k for k in kernels)
     return tuple(found), sidecar.options
 
@@ -115,11 +116,11 @@ def _load(path: str) -> Any:
     with open_regular(path) as file:
         data = file.read(bounds.SIDECAR_BYTES + 1)
     if len(data) > bounds.SIDECAR_BYTES:
-        raise ValueError(f"more than {bounds.SIDECAR_BYTES} bytes")
+        raise ValueError(say("sidecar-large", most=bounds.SIDECAR_BYTES))
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
-        raise ValueError(f"{error.msg} on line {error.lineno}") from None
+        raise ValueError(say("json-damaged", error=error.msg, line=error.lineno)) from None
 
 
 def _sidecar(values: Mapping[str, Any]) -> Sidecar:
@@ -127,10 +128,10 @@ def _sidecar(values: Mapping[str, Any]) -> Sidecar:
     AMD GPUs."""
     target = values.get("target", {})
     if not isinstance(target, dict) or target.get("backend", "hip") != "hip":
-        raise ValueError("it is not for an AMD GPU")
+        raise ValueError(say("sidecar-not-amd"))
     kernel, arch = values.get("name"), _agreed("arch", values, target)
     if not isinstance(kernel, str) or not isinstance(arch, str | None):
-        raise ValueError("its names are no text")
+        raise ValueError(say("sidecar-names"))
     waves = _count(_agreed("num_warps", values), _MOST_WORKITEMS)
     lanes = _count(_agreed("warp_size", values, target), _MOST_WORKITEMS)
     lds_bytes = _count(_agreed("shared", values), _MOST_LDS_BYTES)
@@ -163,7 +164,9 @@ def _agreed(key: str, *maps: Mapping[str, Any]) -> Any:
     """Value of a key; None if no map has it. Raises `ValueError` if two maps differ."""
     found = [values[key] for values in maps if key in values]
     if any(value is None or value != found[0] for value in found):
-        raise ValueError(f"{key} is {' and '.join(map(shortened, found))}")
+        raise ValueError(
+            say("sidecar-contradiction", key=key, values=" and ".join(map(shortened, found)))
+        )
     return found[0] if found else None
 
 
@@ -171,5 +174,5 @@ def _count(value: Any, most: int) -> int | None:
     if value is None:
         return None
     if type(value) is not int or not 0 <= value <= most:
-        raise ValueError(f"{shortened(value)} where a number to {most} should be")
+        raise ValueError(say("sidecar-number", value=shortened(value), most=most))
     return value

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from kernelinfo.reading.blob import Blob, Problem, SpirV
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.messages import say
 
 
 def read(blob: Blob) -> Iterator[Problem | SpirV]:
@@ -14,6 +15,5 @@ def read(blob: Blob) -> Iterator[Problem | SpirV]:
     if blob.data.read(0, len(magic.SPIRV)) == magic.SPIRV:
         yield SpirV(blob.path, blob.member)
         return
-    mend = "" if blob.containers else ", or compile it by `kernelinfo sweep`"
-    message = "LLVM bitcode carries no resource usage; give the linked code object or the assembly"
-    yield problem(blob, message + mend)
+    mend = "" if blob.containers else say("bitcode-mend")
+    yield problem(blob, say("bitcode", mend=mend))

@@ -21,6 +21,7 @@ from kernelinfo.reading.containers.parts import (
 )
 from kernelinfo.reading.containers.streams import ReadableView, held
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.messages import say
 
 if TYPE_CHECKING:
     from zipfile import ZipInfo
@@ -35,39 +36,39 @@ def read(blob: Blob) -> Iterator[Found]:
         most = max(bounds.ZIP_DIRECTORY_BYTES, len(blob.data) // 8)
         members = zipfile.ZipFile(ReadableView(blob.data, most)).infolist()
     except Exception as error:  # a damaged directory makes zipfile raise any kind of error
-        raise ReadError(f"damaged zip ({error}); not read") from error
+        raise ReadError(say("zip-damaged", error=error)) from error
     room = Room(len(blob.data))
     for info in members:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if info.filename.endswith("/") or kind not in (0, stat.S_IFREG):
             continue
         if not room.take(info.compress_size):
-            raise ReadError("zip members repeat the same bytes; not read from here on")
+            raise ReadError(say("zip-bytes-repeated"))
         try:
             yield from _member(blob, info)
         except ReadError as error:
             at = info.header_offset
             within = 0 <= at < len(blob.data)  # a damaged directory may state any offset
-            yield problem(blob, str(error), member=info.filename, at=at if within else None)
+            yield problem(blob, error.message, member=info.filename, at=at if within else None)
 
 
 def _member(blob: Blob, info: ZipInfo) -> Iterator[Found]:
     at = info.header_offset
     start = bytes(blob.data.read(at, 30)) if at >= 0 else b""
     if len(start) < 30 or not start.startswith(magic.ZIP):
-        raise ReadError("damaged zip: no member where its directory says")
+        raise ReadError(say("zip-member-missing"))
     at += 30 + sum(unpack_from("<HH", start, 26))
     data = blob.data.part(at, info.compress_size)
     if len(data) < info.compress_size:
-        raise ReadError(f"a member cut off after {len(data)} of {info.compress_size} bytes")
+        raise ReadError(say("zip-member-cut-off", size=len(data), stated=info.compress_size))
     if info.flag_bits & 1:
-        raise ReadError("an encrypted member; unpack it")
+        raise ReadError(say("zip-encrypted"))
     if info.compress_type == _STORED:
         yield from stored_file(blob, "zip", info.filename, at, len(data))
         return
     method = _METHODS.get(info.compress_type)
     if method is None:
-        raise ReadError(f"a member compressed by method {info.compress_type}; unpack it")
+        raise ReadError(say("zip-method", method=info.compress_type))
     found = part(blob, "zip", blob.data, member=info.filename, at=None, one_of_many=True)
     head = held(method, blob, data).read(magic.HEAD_BYTES)
     if may_hold_code(blob, head, info.filename, info.file_size):

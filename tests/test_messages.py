@@ -1,0 +1,114 @@
+"""Every sentence for users stands in the table of its room, with a code; `--regen` lists them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from pathlib import Path
+from string import Formatter
+
+from kernelinfo import errors
+
+from .test_golden import compare
+from .test_house import MODULES, PACKAGE, nodes, place
+
+TABLES: dict[str, Mapping[str, str]] = {
+    path.relative_to(PACKAGE).parts[0].removesuffix(".py"): import_module(
+        ".".join(("kernelinfo", *path.relative_to(PACKAGE).with_suffix("").parts))
+    ).MESSAGES
+    for path in sorted((PACKAGE / "errors.py", *PACKAGE.glob("*/messages.py")))
+}
+"""Room → code → sentence."""
+NOT_YET = {
+    *("agents", "analysis", "cli", "compare", "compile", "config", "fleet", "gate", "hardware"),
+    *("kernel", "model", "pressure", "render", "rules", "triton", "variants"),
+    *("reading/assembly", "reading/build_log", "reading/code_object"),
+}
+"""Folders with sentences outside of a table: a list that only shrinks."""
+ERRORS = [name for name, kind in vars(errors).items() if isinstance(kind, type)]
+TELLING = {*ERRORS, "Problem", "problem", "Note", "ReadWarning", "warn"}
+"""Names of what takes a sentence."""
+
+
+def facts_in(sentence: str) -> set[str]:
+    return {name for _, name, _, _ in Formatter().parse(sentence) if name}
+
+
+def room(module: Path) -> str:
+    return place(module).partition("/")[0].removesuffix(".py")
+
+
+def calls(module: Path) -> Iterator[tuple[str, ast.Call]]:
+    """(name of the function or method, call) of each call in a file."""
+    for node in nodes(module):
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func).rpartition(".")[2], node
+
+
+def literals(node: ast.expr) -> list[ast.expr]:
+    """The strings that an expression may be: itself, or both sides of a condition."""
+    return [*literals(node.body), *literals(node.orelse)] if isinstance(node, ast.IfExp) else [node]
+
+
+def test_all_messages(regenerate: bool) -> None:
+    lines = (f"{code}\t{text}\n" for table in TABLES.values() for code, text in table.items())
+    compare("messages.txt", "".join(lines), regenerate)
+
+
+def test_a_code_is_short_and_means_one_sentence() -> None:
+    codes = Counter(code for table in TABLES.values() for code in table)
+    assert [code for code, count in codes.items() if count > 1] == []
+    assert [code for code in codes if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", code)] == []
+    assert [code for code in codes if len(code) > 32] == []
+
+
+def test_each_sentence_is_said_with_its_facts() -> None:
+    said: dict[str, set[str]] = {name: set() for name in TABLES}
+    for module in MODULES:
+        for name, call in calls(module):
+            if name != "say":
+                continue
+            where = f"{place(module)}:{call.lineno}"
+            facts = {keyword.arg for keyword in call.keywords}
+            for code in literals(call.args[0]):
+                written = ast.literal_eval(code)
+                assert written in TABLES[room(module)], where
+                assert facts == facts_in(TABLES[room(module)][written]), where
+                said[room(module)].add(written)
+    assert {name: set(TABLES[name]) - codes for name, codes in said.items()} == {
+        name: set() for name in TABLES
+    }
+
+
+def test_no_sentence_stands_elsewhere() -> None:
+    offenders, folders = [], set()
+    for module in MODULES:
+        folder = next((one for one in NOT_YET if place(module).startswith(one)), None)
+        for name, call in calls(module):
+            values = (*call.args, *(keyword.value for keyword in call.keywords))
+            is_telling = name in TELLING and any(map(is_sentence, values))
+            if is_telling and folder is None:
+                offenders.append(f"{place(module)}:{call.lineno}")
+            elif is_telling and folder:
+                folders.add(folder)
+    assert offenders == []
+    assert folders == NOT_YET
+
+
+def is_sentence(value: ast.expr) -> bool:
+    """Whether a string is written there, and has more than one word."""
+    texts = [
+        part.value
+        for text in literals(value)
+        for part in (text.values if isinstance(text, ast.JoinedStr) else (text,))
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    ]
+    return " " in "".join(texts).strip()
+
+
+def test_a_sentence_has_one_line() -> None:
+    sentences = [text for table in TABLES.values() for text in table.values()]
+    assert [text for text in sentences if not text.isprintable()] == []
