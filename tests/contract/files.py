@@ -2,7 +2,8 @@
 
 The first step names a file of the row or its table, a fixture, or one of `NAMED`, gives the bytes
 (`bytes 7f454c46`, `text …`), makes a container, or a code object with kernels of any names
-(`kernels 'a b' c`). Each other one changes what is there:
+(`kernels 'a b' c`), or assembly of kernels with some numbers (`compiled saxpy,vgpr=80 scale`, see
+compiled.py). Each other one changes what is there:
 
     ["gfx90a", "zip k.co", "cut 1000"]
     ["zip k.co=gfx90a b/k.s=assembly 'README=text hello' --method=stored"]
@@ -29,6 +30,7 @@ from types import MappingProxyType
 
 from ..containers import WRAPPERS, WRITERS, database, with_member
 from ..fuzz.specimens import Specimen, code_object
+from .compiled import assembly
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 NAMED: dict[str, str | bytes] = {
@@ -75,6 +77,8 @@ def _begun(step: str, files: Files) -> bytes:
         return rest.encode("utf-8", "surrogateescape")
     if name == "kernels":
         return code_object([Specimen(name, 64, 8, 40, 1024, 64, 256) for name in shlex.split(rest)])
+    if name == "compiled":
+        return assembly(*shlex.split(rest)).encode()
     if name == "database":
         return database(lambda name: _begun(name, files), *shlex.split(rest))
     if name in WRITERS or name == "tar-header":

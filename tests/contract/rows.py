@@ -3,24 +3,29 @@
 Each file `tests/contract/*.toml` is one test. A row of it has
 
     what      what is shown, in a few words (may be left out)
-    run       the arguments, as a shell splits them, run beside the row's files or in fixtures/
+    run       the arguments, as a shell splits them, run beside the row's files or in fixtures/; a
+              list of them stands for as many rows
     files     name = text, or name = [steps]: see files.py; [files] of the whole table are there for
               the rows that name them in `run`, `before` or `with`, or that have `with = "all"`
     with      names of more files of the table
-    before    command lines that are run first, each of which must exit with 0
+    before    command lines that are run first, each of which must exit with 0, or changes of files:
+              `cp A B`, `mv A B`, `rm A`
     env       variables of the environment
+    missing   libraries of extras that are not installed; the others are there then
     stdin     text, or steps
     exit      the exit code: 0 unless said; 2 where there are problems
     problems  one entry for each line on standard error, in order: the code of its message, then
               text of the line. `["*"]` is any number of lines. None may stand there unless said.
+              The lines of usage before a message of typer are left out.
     out       texts of standard output, each once at least; `= text` is the whole of it, `~ text` a
               regular expression of a line
     not_out   texts that are not in standard output
+    same      another command line, whose answer is the same
     width     columns that no line of standard output goes beyond
     json      path = value in the JSON that was printed, see `look_up`; lines of JSON and rows of
               CSV are a list. "null" is null; a table `{ a = 1 }` is about its keys only. Each
               document must follow the schema that it names
-    wrote     name of a file = texts that are in it then; an empty list: there is no such file
+    wrote     name of a file = texts that are in it then, as in `out`; an empty list: there is none
 
 [defaults] has keys for all rows of the table. `python -m tests.contract TABLE [WORDS]` runs the
 rows whose `what` or `run` has the words, and prints what they answer.
@@ -33,8 +38,10 @@ import json
 import os
 import re
 import shlex
+import shutil
+import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO, StringIO, TextIOWrapper
@@ -54,9 +61,19 @@ from .files import FIXTURES, Files, Steps, make, write
 
 TABLES = sorted(Path(__file__).parent.glob("*.toml"))
 _KEYS = {
-    *("what", "run", "files", "with", "before", "env", "stdin"),
-    *("exit", "problems", "out", "not_out", "width", "json", "wrote"),
+    *("what", "run", "files", "with", "before", "env", "missing", "stdin"),
+    *("exit", "problems", "out", "not_out", "same", "width", "json", "wrote"),
 }
+_LIBRARIES = ("duckdb", "fsspec", "distributed", "llvmlite", "mcp")
+_USAGE = re.compile(r"\AUsage: kernelinfo .*\nTry 'kernelinfo .*\n\n")
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, target)
+
+
+_CHANGES: dict[str, Callable[..., object]] = {"cp": _copy, "mv": Path.rename, "rm": Path.unlink}
 
 
 class Answer(NamedTuple):
@@ -74,7 +91,7 @@ def read_table(path: Path) -> list[Row]:
     """The rows of a file, with what stands for all of them."""
     table = tomllib.loads(path.read_text("utf-8"))
     defaults, shared = table.pop("defaults", {}), table.pop("files", {})
-    rows = [row for group in table.values() for row in group]
+    rows = [row | {"run": run} for group in table.values() for row in group for run in _runs(row)]
     for row in rows:
         assert row.keys() <= _KEYS, f"{path.name}: {row.keys() - _KEYS}"
     return [
@@ -82,9 +99,13 @@ def read_table(path: Path) -> list[Row]:
     ]
 
 
+def _runs(row: Row) -> list[str]:
+    return [row["run"]] if isinstance(row["run"], str) else row["run"]
+
+
 def _files(row: Row, shared: Files) -> dict[str, Steps]:
     """The row's own files, and those of the table that it names."""
-    named = " ".join([row["run"], *row.get("before", ())])
+    named = _named(row)
     with_them = row.get("with", ())
     chosen = {
         name: steps
@@ -94,11 +115,18 @@ def _files(row: Row, shared: Files) -> dict[str, Steps]:
     return {**chosen, **row.get("files", {})}
 
 
+def _named(row: Row) -> str:
+    return " ".join([row["run"], row.get("same", ""), *row.get("before", ())])
+
+
 def wrongs(row: Row) -> list[str]:
     """How the answer differs from the row; empty where it does not."""
     with _folder(row) as folder:
         answer = _answered(row, folder)
-        return [*_wrongs(row, answer), *_wrong_files(row, folder)]
+        differences = [*_wrongs(row, answer), *_wrong_files(row, folder)]
+        if "same" in row and _answer(row["same"], folder, row.get("stdin")) != answer:
+            differences.append(f"not the answer of {row['same']}")
+        return differences
 
 
 def answer_to(row: Row) -> Answer:
@@ -108,26 +136,45 @@ def answer_to(row: Row) -> Answer:
 
 
 def _answered(row: Row, folder: Path) -> Answer:
-    with patch.dict(os.environ, row.get("env", {})):
+    with patch.dict(os.environ, row.get("env", {})), _without(row.get("missing", ())):
         for command in row.get("before", ()):
+            name, *arguments = shlex.split(command)
+            if name in _CHANGES:
+                _CHANGES[name](*(folder / argument for argument in arguments))
+                continue
             first = _answer(command, folder)
             assert not first.code, f"{command}: exit code {first.code}: {first.err}"
         return _answer(row["run"], folder, row.get("stdin"))
 
 
 @contextmanager
+def _without(libraries: Sequence[str]) -> Iterator[None]:
+    """A system where some libraries of extras are not installed, and the others are."""
+    modules: dict[str, Any] = sys.modules
+    before = {name: modules.pop(name, None) for name in _LIBRARIES if libraries}
+    modules |= {name: None if name in libraries else json for name in before}
+    yield
+    for name, module in before.items():
+        del modules[name]
+        if module:
+            modules[name] = module
+
+
+@contextmanager
 def _folder(row: Row) -> Iterator[Path]:
-    """The folder of a run: fixtures/, or one with the row's files, and links to fixtures."""
-    if not row["files"]:
+    """The folder of a run: one with the row's files and links to fixtures, or fixtures/ itself.
+
+    Fixtures are read from their own folder where a row neither has nor makes files.
+    """
+    if not any(row.get(key) for key in ("files", "before", "wrote")):
         yield FIXTURES
         return
     with TemporaryDirectory() as name:
         folder = Path(name)
         for file, steps in row["files"].items():
             write(folder / file, steps, {**row["files"], **row["steps"]})
-        named = " ".join([row["run"], *row.get("before", ())])
         for fixtures in FIXTURES.iterdir():
-            if f"{fixtures.name}/" in named and not (folder / fixtures.name).exists():
+            if f"{fixtures.name}/" in _named(row) and not (folder / fixtures.name).exists():
                 (folder / fixtures.name).symlink_to(fixtures)
         yield folder
 
@@ -145,7 +192,7 @@ def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
     code = row.get("exit", 2 if problems else 0)
     if answer.code != code:
         yield f"exit code {answer.code}, not {code}"
-    lines = answer.err.splitlines()
+    lines = _USAGE.sub("", answer.err).splitlines()
     if problems != ["*"]:
         if len(lines) != len(problems):
             yield f"{len(lines)} lines on standard error, not {len(problems)}"
@@ -162,7 +209,7 @@ def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
         if cell_len(line) > row["width"]:
             yield f"more than {row['width']} columns: {line}"
     if "json" in row:
-        document = _document(row["run"], answer.out)
+        document = read_document(row["run"], answer.out)
         if isinstance(document, dict) and document.get("schema") in _schemas():
             yield from (
                 error.message for error in _schemas()[document["schema"]].iter_errors(document)
@@ -187,7 +234,7 @@ def _wrong_files(row: Row, folder: Path) -> Iterator[str]:
         if path.exists() != bool(texts):
             yield f"{name} {'exists' if path.exists() else 'does not exist'}"
         for text in texts if path.exists() else ():
-            if text not in path.read_text("utf-8"):
+            if not _has(path.read_text("utf-8"), text):
                 yield f"not in {name}: {text!r}"
 
 
@@ -197,7 +244,8 @@ def _has(out: str, text: str) -> bool:
     return bool(re.search(text[2:], out, re.MULTILINE)) if text[:2] == "~ " else text in out
 
 
-def _document(command: str, out: str) -> Any:
+def read_document(command: str, out: str) -> Any:
+    """What a command line printed as JSON; lines of JSON and rows of CSV are a list."""
     if "--format csv" in command:
         return [*csv.DictReader(StringIO(out))]
     if "--format jsonl" in command:
@@ -236,7 +284,7 @@ def look_up(document: Any, path: str) -> Any:
             str(item[name]): item
             for item in reversed(document)
             if isinstance(item, dict)
-            for name in ("path", "code", "rule", "symbol", "name")
+            for name in ("path", "code", "rule", "symbol", "name", "Symbol", "Kernel_Name")
             if name in item
         }
     for key in sorted(document if isinstance(document, dict) else (), key=len, reverse=True):
