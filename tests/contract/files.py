@@ -162,7 +162,7 @@ STEPS: dict[str, Callable[..., bytes]] = {
     "from": lambda data, place: data[_place(data, place) :],
     "put": _put,
     "replace": _replace,
-    "sub": lambda data, pattern, new: re.sub(pattern, _plain(new).decode(), data.decode()).encode(),
+    "sub": lambda data, pattern, new: re.sub(pattern, new, data.decode()).encode(),
     "encode": lambda data, codec: data.decode().encode(codec),
     "repeat": lambda data, count: data * int(count, 0),
     "zeros": lambda data, count: data + bytes(int(count, 0)),

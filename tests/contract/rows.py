@@ -208,7 +208,7 @@ def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
     for line in answer.out.splitlines() if "width" in row else ():
         if cell_len(line) > row["width"]:
             yield f"more than {row['width']} columns: {line}"
-    if "json" in row:
+    if row.get("json"):
         document = read_document(row["run"], answer.out)
         if isinstance(document, dict) and document.get("schema") in _schemas():
             yield from (
@@ -216,7 +216,7 @@ def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
             )
         for path, value in _facts(row["json"]):
             actual = look_up(document, path)
-            if actual != (None if value == "null" else value):
+            if actual != _with_nulls(value):
                 yield f"{path} is {actual!r}, not {value!r}"
 
 
@@ -226,6 +226,16 @@ def _facts(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield from _facts(value, f"{prefix}{key}.")
         else:
             yield prefix + key, value
+
+
+def _with_nulls(value: Any) -> Any:
+    return (
+        [*map(_with_nulls, value)]
+        if isinstance(value, list)
+        else None
+        if value == "null"
+        else value
+    )
 
 
 def _wrong_files(row: Row, folder: Path) -> Iterator[str]:
