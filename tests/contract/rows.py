@@ -91,12 +91,11 @@ def read_table(path: Path) -> list[Row]:
     """The rows of a file, with what stands for all of them."""
     table = tomllib.loads(path.read_text("utf-8"))
     defaults, shared = table.pop("defaults", {}), table.pop("files", {})
-    rows = [row | {"run": run} for group in table.values() for row in group for run in _runs(row)]
+    merged = [defaults | row for group in table.values() for row in group]
+    rows = [row | {"run": run} for row in merged for run in _runs(row)]
     for row in rows:
         assert row.keys() <= _KEYS, f"{path.name}: {row.keys() - _KEYS}"
-    return [
-        defaults | row | {"files": _files(defaults | row, shared), "steps": shared} for row in rows
-    ]
+    return [row | {"files": _files(row, shared), "steps": shared} for row in rows]
 
 
 def _runs(row: Row) -> list[str]:
