@@ -34,8 +34,9 @@ def may_be_written(graph: Graph, defines: Sequence[int], entry: int) -> list[int
         group = blocks[begins[number] : begins[number + 1]]
         for block in group:
             for other in ways[starts[block] : starts[block + 1]]:
-                if end[other] | earlier != earlier:
-                    earlier |= end[other]
+                later = end[other] | earlier
+                if later != earlier:
+                    earlier = end[other] if later == end[other] else later
         is_loop = len(group) > 1 or group[0] in ways[starts[group[0]] : starts[group[0] + 1]]
         for block in group if is_loop else ():
             if defines[block] | earlier != earlier:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
@@ -118,18 +118,18 @@ class Loops:
 
     def gathered(
         self,
-        positions: Iterable[int],
+        positions: Sequence[int],
         own: Callable[[Sequence[int]], _T],
         together: Callable[[Sequence[_T]], _T],
     ) -> Iterator[tuple[int, _T]]:
-        """Position and value of the loops at some positions, the last one first.
+        """Position and value of the loops at some positions, which fall.
 
         `own` returns the value of some blocks, and `together` combines values. No block is visited
         twice: an outer loop takes the values of the wanted loops inside it.
         """
         starts, blocks = self.blocks
         inner: list[tuple[int, int, _T]] = []  # begin, end and value; the last one is the next
-        for position in sorted(positions, reverse=True):
+        for position in positions:
             begin, end = position, self._lasts[position] + 1
             visited = array("i")
             values: list[_T] = []
@@ -140,7 +140,8 @@ class Loops:
                 begin = inner_end
             visited += blocks[starts[begin] : starts[end]]
             value = together([own(visited), *values])
-            inner.append((position, end, value))
+            if self._parents[position] != _NONE:  # nobody takes values of 300,000 outermost loops
+                inner.append((position, end, value))
             yield position, value
 
 
