@@ -6,8 +6,9 @@ Each file `tests/contract/*.toml` is one test. A row of it has
     run       the arguments, as a shell splits them, run beside the row's files or in fixtures/; a
               list of them stands for as many rows
     files     name = text, or name = [steps]: see files.py; [files] of the whole table are there for
-              the rows that name them in `run`, `before` or `with`, or that have `with = "all"`
-    with      names of more files of the table
+              the rows that name them or their folder in `run`, `before` or `with`, or that have
+              `with = "all"`
+    with      names of more files of the table, or of folders
     before    command lines that are run first, each of which must exit with 0, or changes of files:
               `cp A B`, `mv A B`, `rm A`
     env       variables of the environment
@@ -27,8 +28,9 @@ Each file `tests/contract/*.toml` is one test. A row of it has
               document must follow the schema that it names
     wrote     name of a file = texts that are in it then, as in `out`; an empty list: there is none
 
-[defaults] has keys for all rows of the table. `python -m tests.contract TABLE [WORDS]` runs the
-rows whose `what` or `run` has the words, and prints what they answer.
+[defaults] has keys for all rows of the table; `needs` before it names tools of tests/tools.toml.
+`python -m tests.contract TABLE [WORDS]` runs the rows whose `what` or `run` has the words, and
+prints what they answer.
 """
 
 from __future__ import annotations
@@ -91,6 +93,7 @@ def read_table(path: Path) -> list[Row]:
     """The rows of a file, with what stands for all of them."""
     table = tomllib.loads(path.read_text("utf-8"))
     defaults, shared = table.pop("defaults", {}), table.pop("files", {})
+    table.pop("needs", None)
     merged = [defaults | row for group in table.values() for row in group]
     rows = [row | {"run": run} for row in merged for run in _runs(row)]
     for row in rows:
@@ -102,20 +105,31 @@ def _runs(row: Row) -> list[str]:
     return [row["run"]] if isinstance(row["run"], str) else row["run"]
 
 
+def needs(path: Path) -> list[str]:
+    """Tools of tools.toml that the rows of a file need."""
+    names: list[str] = tomllib.loads(path.read_text("utf-8")).get("needs", [])
+    return names
+
+
 def _files(row: Row, shared: Files) -> dict[str, Steps]:
     """The row's own files, and those of the table that it names."""
     named = _named(row)
-    with_them = row.get("with", ())
+    words = (*shlex.split(named), *row.get("with", ()))
     chosen = {
         name: steps
         for name, steps in shared.items()
-        if with_them == "all" or name in named or name in with_them
+        if row.get("with") == "all" or name in named or any(_is_in(name, word) for word in words)
     }
     return {**chosen, **row.get("files", {})}
 
 
 def _named(row: Row) -> str:
     return " ".join([row["run"], row.get("same", ""), *row.get("before", ())])
+
+
+def _is_in(name: str, word: str) -> bool:
+    """Whether a word names a file or a folder of it."""
+    return f"{name}/".startswith(f"{word.removesuffix('/')}/")
 
 
 def wrongs(row: Row) -> list[str]:
@@ -143,7 +157,8 @@ def _answered(row: Row, folder: Path) -> Answer:
                 continue
             first = _answer(command, folder)
             assert not first.code, f"{command}: exit code {first.code}: {first.err}"
-        return _answer(row["run"], folder, row.get("stdin"))
+        stdin = make(row["stdin"], row["steps"]) if "stdin" in row else None
+        return _answer(row["run"], folder, stdin)
 
 
 @contextmanager
@@ -178,11 +193,11 @@ def _folder(row: Row) -> Iterator[Path]:
         yield folder
 
 
-def _answer(command: str, folder: Path, stdin: str | list[str] | None = None) -> Answer:
+def _answer(command: str, folder: Path, stdin: bytes | None = None) -> Answer:
     words = shlex.split(command)
     if stdin is None:
         return Answer(*run(*words, folder=folder))
-    with patch("sys.stdin", TextIOWrapper(BytesIO(make(stdin)))):
+    with patch("sys.stdin", TextIOWrapper(BytesIO(stdin))):
         return Answer(*run(*words, folder=folder))
 
 

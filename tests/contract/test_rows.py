@@ -6,10 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from .rows import TABLES, read_table, wrongs
+from .rows import TABLES, needs, read_table, wrongs
 
 
-@pytest.mark.parametrize("path", TABLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(
+            path, id=path.stem, marks=[pytest.mark.needs(*needs(path))] * bool(needs(path))
+        )
+        for path in TABLES
+    ],
+)
 def test_rows(path: Path) -> None:
     told = [
         "\n  ".join([f"{row.get('what') or row['run']}", *differences])
