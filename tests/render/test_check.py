@@ -133,7 +133,8 @@ notices = st.tuples(findings, texts, st.none() | texts, st.none() | paths).map(
 problems = st.tuples(paths, texts.map("cannot be read: ".__add__), st.none() | texts).map(
     lambda fields: Problem(*fields)
 )
-hostile = st.tuples(*(st.lists(each, max_size=2) for each in (judged(), notices, problems))).map(
+kernels = st.lists(judged(), max_size=2, unique_by=lambda one: one.result.kernel.name)
+hostile = st.tuples(kernels, *(st.lists(each, max_size=2) for each in (notices, problems))).map(
     lambda lists: outcome(*lists[0], notices=tuple(lists[1]), problems=tuple(lists[2]))
 )
 """Outcomes whose every name, message and path is anything at all."""
