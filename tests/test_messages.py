@@ -25,7 +25,6 @@ TABLES: dict[str, Mapping[str, str]] = {
 NOT_YET = {
     *("agents", "analysis", "cli", "compare", "compile", "config", "fleet", "gate", "hardware"),
     *("kernel", "model", "pressure", "render", "rules", "triton", "variants"),
-    *("reading/assembly", "reading/build_log", "reading/code_object"),
 }
 """Folders with sentences outside of a table: a list that only shrinks."""
 ERRORS = [name for name, kind in vars(errors).items() if isinstance(kind, type)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
+from kernelinfo.errors import Message
 from kernelinfo.reading.messages import say
 
 _MOST_WARNINGS = 1000
@@ -233,7 +234,7 @@ class KernelFacts(NamedTuple):
 class ReadWarning(NamedTuple):
     """A part of a module that could not be read or contradicts another; always reported."""
 
-    message: str
+    message: Message
     line: int | None = None
     offset: int | None = None
 
@@ -245,7 +246,7 @@ class ReadWarnings:
         self._count = 0
         self._new: list[ReadWarning] = []
 
-    def add(self, message: str, line: int | None = None) -> None:
+    def add(self, message: Message, line: int | None = None) -> None:
         """Add a warning; beyond the first thousand, only count it."""
         self._count += 1
         self._last = ReadWarning(message, line)
@@ -296,9 +297,9 @@ class Module(NamedTuple):
     """Version strings of all producers, the linker included; sorted."""
     kernels: tuple[KernelFacts, ...]
     warnings: tuple[ReadWarning, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     """Remarks on the module that are no problems."""
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[Message, ...] = ()
     """Reasons why the module may be cut off. A report shows them as notes; a gate fails."""
     part: str | None = None
     """Distinguishes modules of one text that are equal in all else."""

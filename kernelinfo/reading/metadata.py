@@ -13,6 +13,7 @@ from functools import partial
 from reprlib import repr as shortened
 from typing import Any
 
+from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import align
 from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.messages import say
@@ -108,14 +109,14 @@ def code_object_version(version: object) -> int | None:
     return next((known for stated, known in _VERSIONS if version == stated), None)
 
 
-def unknown_version(version: object) -> str | None:
+def unknown_version(version: object) -> Message | None:
     """Warning about a stated but unknown version; None without one."""
     if version is None or code_object_version(version):
         return None
     return say("metadata-version", version=_shown(version))
 
 
-def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:
+def kernel_numbers(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[Message]]:
     """Symbol, numbers and complaints of one element of `amdhsa.kernels` (code object v3 on).
 
     A malformed value gives a complaint in words and no number. Unknown keys are ignored.
@@ -134,7 +135,7 @@ def kernel_symbol(symbol: object, name: object) -> str:
     return sys.intern(_text(symbol).removesuffix(".kd") or _text(name))
 
 
-def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[str]]:
+def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[Message]]:
     """Symbol, numbers and complaints of one element of `Kernels` in the YAML of code object v2."""
     symbol = _text(kernel.get("SymbolName")).removesuffix("@kd") or _text(kernel.get("Name"))
     numbers: dict[str, Any] = {}
@@ -154,10 +155,10 @@ def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, li
 
 def _read(
     keys: Mapping[str, tuple[str, _Converted]], values: Mapping[object, object]
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, Any], list[Message]]:
     """Numbers by the names of `Numbers`, and complaints about malformed values."""
     numbers: dict[str, Any] = {}
-    complaints: list[str] = []
+    complaints: list[Message] = []
     for key, (name, reading) in keys.items():
         if key not in values:
             continue
@@ -170,7 +171,7 @@ def _read(
     return numbers, complaints
 
 
-def _no_text(kernel: Mapping[object, object], *keys: str) -> list[str]:
+def _no_text(kernel: Mapping[object, object], *keys: str) -> list[Message]:
     """Complaints about names that are not text."""
     odd = [key for key in keys if not isinstance(kernel.get(key, ""), (str, bytes))]
     return [say("metadata-not-text", key=key, value=_shown(kernel[key])) for key in odd]

@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TypeVar
 
-from kernelinfo.errors import TooManyKernelsError, bug, survived
+from kernelinfo.errors import Message, TooManyKernelsError, bug, survived
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
 from kernelinfo.reading.assembly import shader_registers as registers
 from kernelinfo.reading.assembly.comments import assembly_text as assembly_text
@@ -39,6 +39,7 @@ from kernelinfo.reading.assembly.scan import (
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, line_end
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarning, ReadWarnings
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import code_object_version, unknown_version
 from kernelinfo.reading.target_id import TargetId, distinct, parse_isa_version, parse_target_id
 
@@ -104,8 +105,7 @@ class ModuleText:
             self._take_info(offset)
         elif kind == scan.UNEXPANDED:
             begins = decode(line_at(self._text, offset)[:60].strip())
-            message = f"kernels made by `{begins}` are not read: only the assembler expands it; "
-            self.warn(message + "give the object assembled from this text", offset)
+            self.warn(say("kernels-of-macro", begins=begins), offset)
         elif kind == ASSIGNMENT:
             self._definitions.add_assignment(self._text, offset, self._lines)
         elif kind in ("set", "equ"):
@@ -128,7 +128,7 @@ class ModuleText:
                 if target := parse_target_id(named):
                     self._targets[kind] = target
                 else:
-                    self.warn(f".{kind} names no processor: {named!r}", offset)
+                    self.warn(say("target-not-named", directive=kind, named=named), offset)
             case "hsa_code_object_isa":
                 if target := parse_isa_version(decode(operand)):
                     self._targets[kind] = target
@@ -149,7 +149,7 @@ class ModuleText:
                 try:
                     pipelines = registers.of_pairs(decode(operand))
                 except ValueError as error:
-                    self.warn(f".{kind} cannot be read: {error}", offset)
+                    self.warn(say("directive-unreadable", directive=kind, error=error), offset)
                 else:
                     self._pipelines = pipelines, self._lines.number(offset)
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
@@ -170,10 +170,10 @@ class ModuleText:
         if block.kind != "Kernel":
             return
         line = self._lines.number(offset)
-        symbol, label = self._function(floor, offset) or (f"kernel at line {line}", None)
+        symbol, label = self._function(floor, offset) or (say("kernel-at-line", line=line), None)
         kernel = self._kernels[symbol]
         if kernel.info:
-            self.warn(f"kernel {symbol!r}: kernel info stands here again, not read", offset)
+            self.warn(say("kernel-info-repeated", kernel=symbol), offset)
             return
         if kernel.line is None:
             self._label(kernel, label)
@@ -181,7 +181,7 @@ class ModuleText:
         kernel.config = config
         kernel.code_bytes = block.code_bytes
         for within, comment in block.unread:
-            message = f"kernel {symbol!r}: not a kernel info field: {decode(comment[:60])!r}"
+            message = say("kernel-info-unknown", kernel=symbol, comment=decode(comment[:60]))
             self._warnings.add(message, line + within)
 
     def _function(self, floor: int, offset: int) -> tuple[str, int | None] | None:
@@ -206,18 +206,18 @@ class ModuleText:
         self._described = symbol, offset
         kernel = self._kernels[symbol]
         if kernel.directives:
-            self.warn(f"kernel {symbol!r}: .amdhsa_kernel stands here again, not read", offset)
+            self.warn(say("kernel-descriptor-repeated", kernel=symbol), offset)
             return
         self._label(kernel, scan.label_offset(self._text, symbol, floor, offset))
         kernel.directives = PlacedBlock(block, self._lines.number(offset))
         if not ended:
-            self.warn(f"kernel {symbol!r}: .amdhsa_kernel has no end", offset)
+            self.warn(say("kernel-descriptor-endless", kernel=symbol), offset)
 
     def _take_code_t(self, offset: int) -> None:
         # The structure stands first in the code, directly behind the kernel's label.
         floor, line = max(self._informed, offset - 4096), self._lines.number(offset)
         label = scan.last_label(self._text, floor, offset)
-        symbol, begin = label or (f"kernel at line {line}", None)
+        symbol, begin = label or (say("kernel-at-line", line=line), None)
         block, _ = directives.read_block(self._text, offset, "amd_kernel_code_t")
         kernel = self._kernels[symbol]
         kernel.code_t = PlacedBlock(block, line)
@@ -230,7 +230,7 @@ class ModuleText:
         self._has_metadata = True
         yaml, complete = metadata_yaml.document(decode(self._text[start:offset]))
         if not (ended or complete):
-            self.warn("the metadata has no end", start)
+            self.warn(say("metadata-endless"), start)
         line = self._lines.number(start)
         try:
             if kind == "amdgpu_pal_metadata":
@@ -240,7 +240,7 @@ class ModuleText:
             is_v2 = kind == _METADATA_V2
             found = metadata_yaml.parse(yaml, self._budget.most + 1, is_v2=is_v2)
         except ValueError as error:
-            self.warn(f"the metadata cannot be read: {error}", start)
+            self.warn(say("metadata-unreadable", error=error), start)
             return
         if target := parse_target_id(found.target or ""):
             self._targets["metadata"] = target
@@ -249,13 +249,14 @@ class ModuleText:
         self._version = self._version or (2 if is_v2 else code_object_version(found.version))
         for symbol, numbers, complaints, within in found.kernels:
             for complaint in complaints:
-                self._warnings.add(f"kernel {symbol!r}: {complaint}", line + within)
+                wrong = say("in-kernel", kernel=symbol, reason=complaint)
+                self._warnings.add(wrong, line + within)
             if not symbol:
-                self._warnings.add("metadata of a kernel without a name", line + within)
+                self._warnings.add(say("metadata-without-name"), line + within)
                 continue
             kernel = self._kernels[symbol]
             if kernel.metadata[1]:
-                again = f"kernel {symbol!r}: stands again in the metadata; the last counts"
+                again = say("in-kernel", kernel=symbol, reason=say("metadata-repeated"))
                 self._warnings.add(again, line + within)
             kernel.metadata = numbers, line + within
         self._budget.check_list(len(found.kernels))
@@ -273,7 +274,7 @@ class ModuleText:
             try:
                 kernel.source = self._files.position(function)
             except Exception as error:
-                self._warnings.add(f"kernel {kernel.symbol!r}: {bug(error)}", kernel.line)
+                self._tell(kernel, bug(error))
 
     def _each(
         self, read: Callable[[_Named], KernelFacts], kernels: Iterable[_Named]
@@ -283,7 +284,11 @@ class ModuleText:
             try:
                 yield read(kernel)
             except Exception as error:
-                self._warnings.add(f"kernel {kernel.symbol!r}: {bug(error)}", kernel.line)
+                self._tell(kernel, bug(error))
+
+    def _tell(self, kernel: KernelText | KernelFacts, message: Message) -> None:
+        """Add a warning on a kernel."""
+        self._warnings.add(say("in-kernel", kernel=kernel.symbol, reason=message), kernel.line)
 
     def _may_be_cut(self, end: int) -> bool:
         """True if metadata is missing from the end of a compiler's module without comments."""
@@ -292,7 +297,7 @@ class ModuleText:
         kernels, stamps = self._kernels.values(), self._stamps
         return is_of_compiler(kernels, stamps, self._text, self._start, end)
 
-    def warn(self, message: str, offset: int) -> None:
+    def warn(self, message: Message, offset: int) -> None:
         """Add a warning at a byte offset of the text."""
         self._warnings.add(message, self._lines.number(offset))
 
@@ -313,7 +318,7 @@ class ModuleText:
         target_id = next(stated, parse_target_id(self._bundle_id))
         asked = parse_target_id(arch or "")
         if target_id and asked and asked.processor != target_id.processor:
-            self._warnings.add(f"--arch {arch} is not read: the text is for {target_id.processor}")
+            self._warnings.add(say("target-not-of-text", arch=arch, processor=target_id.processor))
         target_id = target_id or asked
         features = target_id.features(self._version) if target_id else Features()
         target = target_id.hardware if target_id else None
@@ -329,7 +334,7 @@ class ModuleText:
             for kernel in found:
                 kernel.metadata = pipelines.numbers(kernel.symbol, target), line
         kernels = [*self._each(evaluation.kernel, found)]
-        notes: tuple[str, ...] = ()
+        notes: tuple[Message, ...] = ()
         if self._linking:
             kernels, notes = self._linking.with_callees(kernels, target, xnack=xnack)
         kernels = [
@@ -379,7 +384,7 @@ def read(
                 if part and begins:
                     unended.append((part, offset))
                 elif not begins and entry != part:
-                    message = f"part {entry!r} ends, but part {part!r} is open; build it again"
+                    message = say("part-not-open", entry=entry, part=part)
                     module.warn(message, offset)
                 yield from _finished(module, offset, arch)
                 part = entry if begins else ""
@@ -395,11 +400,11 @@ def read(
         if part:
             unended.append((part, end))
     except TooManyKernelsError as error:
-        module.warn(str(error), offset)
+        module.warn(error.message, offset)
         end = offset
     if unended:
-        more = f" and {len(unended) - 1} more" if len(unended) > 1 else ""
-        module.warn(f"part {unended[0][0]!r}{more} has no end; build it again", unended[0][1])
+        more = say("part-and-more", count=len(unended) - 1) if len(unended) > 1 else ""
+        module.warn(say("part-endless", part=unended[0][0], more=more), unended[0][1])
     yield from _finished(module, end, arch)
     if rest := warnings.rest():
         yield _only_warnings(rest)

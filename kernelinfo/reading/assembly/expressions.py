@@ -16,6 +16,7 @@ from kernelinfo.reading.assembly.scan import is_directive, unquoted
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, lines_from
 from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
+from kernelinfo.reading.messages import say
 
 
 class Unresolved(NamedTuple):
@@ -50,7 +51,7 @@ def apply(name: str, values: Sequence[Evaluated], target: Target | None) -> Eval
         else:
             result = _function(name, numbers, target)
     except ZeroDivisionError:
-        return Unresolved("a division by zero")
+        return Unresolved(say("expression-division-by-zero"))
     except OverflowError as error:
         return Unresolved(str(error))
     return wrap(result) if isinstance(result, int) else result
@@ -59,7 +60,7 @@ def apply(name: str, values: Sequence[Evaluated], target: Target | None) -> Eval
 def _shift_amount(amount: int) -> int:
     # Beyond 63 bits the assembler's result depends on its host processor.
     if not 0 <= amount < 64:
-        raise OverflowError(f"a shift by {amount} of 64 bits")
+        raise OverflowError(say("expression-shift", amount=amount))
     return amount
 
 
@@ -112,10 +113,10 @@ def _function(name: str, values: list[int], target: Target | None) -> Evaluated:
         case "totalnumvgprs", [agprs, vgprs]:
             if target is not None:
                 return total_vgprs(target, vgprs, agprs)
-            return Unresolved("totalnumvgprs of an unknown target") if agprs else max(agprs, vgprs)
+            return Unresolved(say("expression-totalnumvgprs")) if agprs else max(agprs, vgprs)
         case "extrasgprs", [vcc, flat_scratch, xnack]:
             if target is None:
-                return Unresolved("extrasgprs of an unknown target")
+                return Unresolved(say("expression-extrasgprs"))
             flat = bool(flat_scratch) or target.sgprs.architected_flat_scratch
             return extra_sgprs(target, vcc=bool(vcc), flat_scratch=flat, xnack=bool(xnack))
         case "occupancy", [waves, granule, total, generation, initial, sgprs, vgprs]:
@@ -127,10 +128,10 @@ def _function(name: str, values: list[int], target: Target | None) -> Evaluated:
             by_vgprs = _waves(total, vgprs, granule, waves)
             return _least(initial, (sgprs, by_sgprs), (vgprs, by_vgprs))
         case "instprefsize", _:
-            return Unresolved("the size of the code is not in the text")
+            return Unresolved(say("expression-code-size"))
         case (("max" | "min" | "or" | "alignto" | "totalnumvgprs" | "extrasgprs" | "occupancy"), _):
-            return Unresolved(f"{name} does not take {len(values)} arguments")
-    return Unresolved(f"{name!r} is no function of the assembler")
+            return Unresolved(say("expression-arguments", function=name, count=len(values)))
+    return Unresolved(say("expression-function", function=name))
 
 
 def _waves(total: int, registers: int, granule: int, most: int) -> int:
@@ -247,7 +248,8 @@ class Evaluator:
     ) -> None:
         self._definitions = definitions
         self._target = target
-        self._known: dict[tuple[str, int], Evaluated] = {}
+        self._known: dict[tuple[str, int], Evaluated | None] = {}
+        """None while the value is sought: reading it then means that the symbols form a circle."""
         self._terms_left = _MOST_TERMS_BEYOND
 
     def value(self, expression: str, line: int) -> int | Unresolved:
@@ -269,7 +271,7 @@ class Evaluator:
                 elif isinstance(term, str):
                     symbol = self._symbol(term, frame.line)
                     if len(frames) > _DEEPEST:
-                        symbol = Unresolved(f"{term!r} is more than {_DEEPEST} definitions away")
+                        symbol = Unresolved(say("expression-depth", term=term, deepest=_DEEPEST))
                     if isinstance(symbol, _Frame):
                         frames.append(symbol)
                         break
@@ -286,7 +288,7 @@ class Evaluator:
 
     def _terms(self, expression: str) -> Iterator[Term]:
         if len(expression) > _USUAL_TERMS and self._terms_left < 0:
-            return iter((Unresolved("the module's expressions are too long in total"),))
+            return iter((Unresolved(say("expressions-too-long")),))
         terms = read_terms(expression)
         self._terms_left -= max(0, len(terms) - _USUAL_TERMS)
         return iter(terms)
@@ -294,16 +296,16 @@ class Evaluator:
     def _symbol(self, name: str, line: int) -> Evaluated | _Frame:
         """Value of a symbol as of a line, or the definition to evaluate first."""
         if name in _COUNTED:
-            return Unresolved(f"{name} is counted from the instructions")
+            return Unresolved(say("symbol-of-assembler", name=name))
         definitions = self._definitions.get(name)
         if not definitions:
-            return Unresolved(f"symbol {name!r} is not defined")
+            return Unresolved(say("symbol-undefined", name=name))
         index = max(bisect_left(definitions, line, key=attrgetter("line")) - 1, 0)
         symbol = (name, index)
         if symbol in self._known:
-            return self._known[symbol]
-        # Replaced when the value is found; reading it before means that the symbols form a circle.
-        self._known[symbol] = Unresolved(f"symbol {name!r} is defined by itself")
+            value = self._known[symbol]
+            return Unresolved(say("symbol-circular", name=name)) if value is None else value
+        self._known[symbol] = None
         definition = definitions[index]
         return _Frame(symbol, definition.line, self._terms(definition.expression), [])
 
@@ -337,10 +339,14 @@ def _read_terms(expression: str) -> tuple[Term, ...]:
     try:
         parse(load_tables("mc_expression"), expression, build_into(terms))
     except TooLong:
-        return (Unresolved(f"an expression of more than {MOST_TOKENS} tokens"),)
+        return (Unresolved(say("expression-too-long", most=MOST_TOKENS)),)
     except NoMatch:
         shown = expression.strip()[:60]
-        return (Unresolved(f"{shown!r} is no expression" if shown else "the value is missing"),)
+        return (
+            Unresolved(
+                say("expression-malformed", written=shown) if shown else say("expression-missing")
+            ),
+        )
     return tuple(terms)
 
 
@@ -361,5 +367,5 @@ def _integer(digits: str) -> Evaluated:
     try:
         value = integer(digits, 0)
     except ValueError:
-        return Unresolved(f"{digits!r} is no octal number")
-    return wrap(value) if value < 1 << 64 else Unresolved("a number of more than 64 bits")
+        return Unresolved(say("expression-octal", digits=digits))
+    return wrap(value) if value < 1 << 64 else Unresolved(say("expression-number"))

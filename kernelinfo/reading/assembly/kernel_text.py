@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, partial
 from typing import Any, NamedTuple
 
+from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
 from kernelinfo.reading.assembly.directives import (
@@ -37,6 +38,7 @@ from kernelinfo.reading.facts import (
     Source,
     SourceLine,
 )
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import SYMBOLS, UINT32, symbol_numbers
 from kernelinfo.reading.target_id import is_of_clang
 
@@ -111,15 +113,15 @@ def check_metadata(
     """
     described = [kernel for kernel in kernels if kernel.directives]
     if described and not is_there:
-        warnings.add("no metadata ends the module: it is cut off; build it again", last_line)
+        warnings.add(say("module-cut-off"), last_line)
         return
     for kernel in described:
         if kernel.directives and not kernel.metadata[1]:
-            message = f"kernel {kernel.symbol!r}: not in the module's metadata; build it again"
+            message = say("kernel-not-in-metadata", kernel=kernel.symbol)
             warnings.add(message, kernel.directives.line)
 
 
-CUT = "no metadata ends the module, as clang writes it: it may be cut off; build it again"
+CUT = say("module-may-be-cut-off")
 """Reason to doubt a module of clang's: clang writes the metadata last."""
 
 
@@ -148,7 +150,7 @@ def without_shaders(
     kernels = [function for function in functions if function.code_t]
     for function in functions if kernels else ():
         if function.info and not function.code_t:
-            message = f"{function.symbol!r} has no descriptor: passed over as a shader"
+            message = say("kernel-shader", kernel=function.symbol)
             warnings.add(message, function.info.line)
     return kernels or functions
 
@@ -278,24 +280,24 @@ class Evaluation:
         """Value of `written` as of `line`; None, after a warning at line `at`, if it has none."""
         value = self._values.value(written, line)
         if isinstance(value, Unresolved):
-            wrong = f"is unresolved: {value.reason}"
+            wrong = say("value-unresolved", field=field, why=value.reason)
         elif not 0 <= value <= UINT32:
-            wrong = f"is {value}, which no kernel can have"
+            wrong = say("value-impossible", field=field, value=value)
         else:
             return value
-        self._remark(symbol, f"{field} {wrong}", at)
+        self._remark(symbol, wrong, at)
         return None
 
     def _remark_repeated(self, symbol: str, stated: PlacedBlock) -> None:
         seen: set[str] = set()
         for statement in stated.block.statements:
             if statement.field in seen:
-                again = f"{statement.field} is stated again; the last one counts"
+                again = say("field-repeated", field=statement.field)
                 self._remark(symbol, again, stated.line + statement.line)
             seen.add(statement.field)
 
-    def _remark(self, symbol: str, message: str, line: int) -> None:
-        self._warnings.add(f"kernel {symbol!r}: {message}", line)
+    def _remark(self, symbol: str, message: Message, line: int) -> None:
+        self._warnings.add(say("in-kernel", kernel=symbol, reason=message), line)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 
+from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import directives
 from kernelinfo.reading.assembly.expressions import number
@@ -23,6 +24,7 @@ from kernelinfo.reading.assembly.scan import described_kernel
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.data import Text, integer
 from kernelinfo.reading.facts import KernelFacts
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import UINT32
 from kernelinfo.reading.object_linking import NOTE, LinkedFunction, with_callees
 
@@ -45,12 +47,12 @@ class LinkingText:
         self._variables: dict[str, int] = {}
         """Bytes by name of an LDS variable."""
 
-    def take(self, text: Text, offset: int, kind: str, operand: bytes) -> str:
-        """Read one directive; return a warning about it, or an empty string."""
+    def take(self, text: Text, offset: int, kind: str, operand: bytes) -> Message | None:
+        """Read one directive; return a warning about it, or None."""
         if kind == "amdgpu_lds":
             if found := re.match(_VARIABLE, operand):
                 self._variables[described_kernel(found[1])] = integer(found[2])
-            return ""
+            return None
         self._budget.spend()
         block, ended = directives.read_block(text, offset, kind)
         name = described_kernel(operand)
@@ -65,11 +67,11 @@ class LinkingText:
                 function.uses[described_kernel(value.encode())] = 0
             elif field in _NUMBERS or field == "indirect_call":
                 function.is_open = True
-        return "" if ended else f"kernel {name!r}: .amdgpu_info has no end"
+        return None if ended else say("linking-info-endless", kernel=name)
 
     def with_callees(
         self, kernels: list[KernelFacts], target: Target | None, *, xnack: bool
-    ) -> tuple[list[KernelFacts], tuple[str, ...]]:
+    ) -> tuple[list[KernelFacts], tuple[Message, ...]]:
         """The kernels with numbers that include their callees, and a note that says so.
 
         Unchanged and without a note if the module has no linking info.

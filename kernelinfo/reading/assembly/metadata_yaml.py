@@ -15,8 +15,10 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kernelinfo.errors import Message
 from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import KEYS, kernel_numbers, kernel_numbers_v2, kernel_symbol
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ class YamlKernel(NamedTuple):
 
     symbol: str
     numbers: Numbers
-    complaints: Sequence[str]
+    complaints: Sequence[Message]
     line: int
     """Line of the document, from 0."""
 
@@ -193,7 +195,7 @@ def _kernels(block: str, line: int, most: int) -> list[YamlKernel]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _read_common(common: str) -> tuple[dict[object, object], Numbers, list[str]]:
+def _read_common(common: str) -> tuple[dict[object, object], Numbers, list[Message]]:
     """Values by key, numbers and complaints of a kernel without its names; cached.
 
     Raises `ValueError` like `_compilers`.
@@ -245,7 +247,7 @@ def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
     node = _composed(re.sub(_FORBIDDEN, lambda found: f"\\u{ord(found[0]):04x}", text))
     root = node_value(node) if node else None
     if not node or not isinstance(root, dict):
-        raise ValueError("no map of keys")
+        raise ValueError(say("yaml-no-map"))
     return root, node
 
 
@@ -255,7 +257,7 @@ def _any_yaml(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Met
     name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
     elements = root.get(name, [])
     if not isinstance(elements, list):
-        raise ValueError(f"{name} is no list")
+        raise ValueError(say("yaml-no-list", name=name))
     written = [entry.value for key, entry in node.value if key.value == name] or [[]]
     kernels: list[YamlKernel] = []
     # The last of repeated keys counts.
@@ -275,16 +277,16 @@ def _composed(text: str) -> yaml.Node | None:
         depth = 0
         for number, event in enumerate(yaml.parse(text, Loader=loader)):
             if number > _MOST_VALUES:
-                raise ValueError(f"more than {_MOST_VALUES} values")
+                raise ValueError(say("yaml-values-many", most=_MOST_VALUES))
             if isinstance(event, yaml.AliasEvent):
-                raise ValueError("an alias, which metadata never has")
+                raise ValueError(say("yaml-alias"))
             depth += isinstance(event, yaml.CollectionStartEvent)
             depth -= isinstance(event, yaml.CollectionEndEvent)
             if depth > _MOST_NESTING:
-                raise ValueError(f"nested more than {_MOST_NESTING} deep")
+                raise ValueError(say("yaml-nesting", most=_MOST_NESTING))
         return loader(text).get_single_node()
     except yaml.MarkedYAMLError as error:
-        at = f" on line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ValueError(f"{error.problem}{at}") from error
+        at = say("yaml-on-line", line=error.problem_mark.line + 1) if error.problem_mark else ""
+        raise ValueError(say("yaml-damaged", error=error.problem, at=at)) from error
     except yaml.YAMLError as error:
         raise ValueError(str(error).splitlines()[0]) from error

@@ -20,6 +20,7 @@ from kernelinfo.reading.assembly.directives import (
 )
 from kernelinfo.reading.data import Text, decode, integer, line_end
 from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.messages import say
 
 _COMPUTE = "COMPUTE_PGM_RSRC1"
 _FIELDS: Mapping[str, str] = {
@@ -118,7 +119,7 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
     """Pipelines in the map of `.amdgpu_pal_metadata`. Raises `ValueError` if it has none."""
     pipelines = root.get("amdpal.pipelines")
     if not isinstance(pipelines, list):
-        raise ValueError("amdpal.pipelines is missing or no list")
+        raise ValueError(say("pal-metadata-no-list"))
     stages: dict[object, Mapping[object, object]] = {}
     registers: dict[str | None, object] = {}
     for pipeline in map(_map, pipelines):

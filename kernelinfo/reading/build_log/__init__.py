@@ -16,6 +16,7 @@ from kernelinfo.reading.build_log import log, records
 from kernelinfo.reading.build_log.blocks import Blocks
 from kernelinfo.reading.data import Lines, Text, find_all
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.target_id import parse_target_id
 
 _RECORD = rb"(?m)^Pass: +kernel-resource-usage\s"
@@ -23,7 +24,7 @@ _PASS = b"kernel-resource-usage"
 _FAILED = rb"(?m)^FAILED: |(?:^|: |m)(?:fatal )?error: |^g?make(?:\[\d+\])?: \*\*\* "
 _FAILURES = (b"FAILED: ", b"error: ", b": *** ")
 """Every line that `_FAILED` matches holds one of these, which are found ten times as fast."""
-_FUNCTIONS = "reports functions but no kernel: no report ends with an LDS size"
+_FUNCTIONS = say("log-of-functions")
 
 
 def accepts(text: Text) -> bool:
@@ -55,13 +56,11 @@ def read(
             for statement in records.statements(text, warnings, budget):
                 blocks.take(statement)
     except TooManyKernelsError as error:
-        warnings.add(str(error))
+        warnings.add(error.message)
     may_have_failed = any(text.find(mark) >= 0 for mark in _FAILURES)
     if may_have_failed and (failed := next(find_all(re.compile(_FAILED), text), None)):
         line = Lines(text).number(failed[0])
-        warnings.add(
-            "the build failed here: kernels may be missing; mend it, and build again", line
-        )
+        warnings.add(say("build-failed"), line)
     target_id = parse_target_id(arch or "")
     target = target_id.hardware if target_id else None
     modules = _by_occurrence(blocks.kernels(target))

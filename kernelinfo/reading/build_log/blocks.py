@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target, total_vgprs
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.data import integer
@@ -17,6 +18,7 @@ from kernelinfo.reading.facts import (
     ReadWarnings,
     SourceLine,
 )
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import MOST_REGISTERS, UINT32
 
 NAME = "Function Name"
@@ -98,7 +100,7 @@ class Blocks:
         elif block is None:
             self._orphans += 1
             if self._orphans == 1:
-                message = "numbers without a function's name: the log begins inside a kernel"
+                message = say("log-without-name")
                 self._warnings.add(message, statement.line)
         else:
             self._add(block, statement)
@@ -110,25 +112,24 @@ class Blocks:
             self._all.append(block)
             return
         if block.names == 1:
-            message = "two compilers report one source line at once; build with --save-temps and "
-            message += "give the .s files, or write a log for each target"
-            self._warn(block, message, block.name.line)
+            self._warn(block, say("log-of-two-compilers"), block.name.line)
         block.names += 1
 
     def _add(self, block: _LogBlock, statement: LogStatement) -> None:
         if block.names == 1:
             before = block.values.get(statement.key)
             if before is not None and before.value != statement.value:
-                values = f"{before.value:.40} and {statement.value:.40}; neither is taken"
-                self._warn(block, f"{statement.key} is {values}", statement.line)
+                key, first, second = statement.key, before.value, statement.value
+                wrong = say("log-contradiction", key=key, first=first, second=second)
+                self._warn(block, wrong, statement.line)
                 statement = statement._replace(value="")
             block.values[statement.key] = statement
         block.ends += statement.key == _LAST
         if block.ends == block.names:
             del self._open[statement.location]
 
-    def _warn(self, block: _LogBlock, message: str, line: int) -> None:
-        self._warnings.add(f"{block.name.value!r:.200}: {message}", line)
+    def _warn(self, block: _LogBlock, message: Message, line: int) -> None:
+        self._warnings.add(say("in-function", function=block.name.value, reason=message), line)
 
     @property
     def are_all_functions(self) -> bool:
@@ -144,7 +145,7 @@ class Blocks:
             if block.names > 1 or (block.is_complete and not block.is_kernel):
                 continue
             if not block.is_kernel:
-                self._warn(block, "the log ends before its last number", block.name.line)
+                self._warn(block, say("log-cut-off"), block.name.line)
             yield self._kernel(block, target)
 
     def _kernel(self, block: _LogBlock, target: Target | None) -> KernelFacts:
@@ -161,8 +162,8 @@ class Blocks:
                 elif re.match(_SYMBOLS, statement.value):
                     found["indirect_call"], lines["indirect_call"] = True, block.name.line
                 elif statement.value:
-                    wrong = f"is not a whole number from 0 to {most}"
-                    message = f"{statement.key}: {statement.value!r:.60} {wrong}"
+                    key, value = statement.key, statement.value
+                    message = say("log-number", key=key, value=value, most=most)
                     self._warn(block, message, statement.line)
         if _AGPRS not in block.values and not block.is_kernel:
             found.pop("vgprs", None)  # cut off before it says how many AGPRs there are

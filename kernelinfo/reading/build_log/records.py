@@ -15,6 +15,7 @@ from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, NOWHERE, LogLocation, LogStatement
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer
 from kernelinfo.reading.facts import ReadWarnings
+from kernelinfo.reading.messages import say
 
 _START = rb"(?m)^--- ![^\n]*\n"
 _PASS = rb"[^\n]{0,80}\n?Pass: +kernel-resource-usage\s"
@@ -55,7 +56,7 @@ def statements(text: Text, warnings: ReadWarnings, budget: KernelBudget) -> Iter
                 if statement := _statement(_document(text, start), line):
                     yield statement
             except ReadError as error:
-                warnings.add(str(error), line)
+                warnings.add(error.message, line)
 
 
 def _document(text: Text, start: int) -> str:
@@ -63,7 +64,7 @@ def _document(text: Text, start: int) -> str:
     document = text[start : start + _MOST_BYTES]
     end = re.search(_END, document)
     if not (end and end[1]):
-        raise ReadError("the record is cut off")
+        raise ReadError(say("record-cut-off"))
     return decode(document[: end.start()].replace(b"\r\n", b"\n"))
 
 
@@ -75,17 +76,17 @@ def _statement(document: str, line: int) -> LogStatement | None:
     fields: dict[str, str] = dict(re.findall(_FIELD, document))
     name = _scalar(fields.get("Name", ""))
     if not name.isalnum():
-        raise ReadError("the record has no name")
+        raise ReadError(say("record-without-name"))
     key = _KEYS.get(name)
     if key is None:
         return None
     arguments = re.findall(_ARGUMENT, fields.get("Args", ""))
     stated = [_scalar(value) for argument, value in arguments if argument == name]
     if not stated:
-        raise ReadError(f"the record states no {name}")
+        raise ReadError(say("record-without-value", name=name))
     function = _scalar(fields.get("Function", ""))
     if key == NAME and stated[-1] != function:
-        raise ReadError(f"the record is of {function!r:.100} and names {stated[-1]!r:.100}")
+        raise ReadError(say("record-contradiction", function=function, named=stated[-1]))
     return LogStatement(_location(fields.get("DebugLoc", "")), key, stated[-1], line)
 
 
@@ -102,7 +103,7 @@ def _unescaped(escaped: re.Match[str]) -> str:
     try:
         return mark or chr(integer("".join(digits), 16))
     except (ValueError, OverflowError):
-        raise ReadError(f"the record has the escape {escaped[0]!r}") from None
+        raise ReadError(say("record-escape", escaped=escaped[0])) from None
 
 
 def _location(written: str) -> LogLocation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kernelinfo.errors import ReadError, bug
+from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.reading import object_linking
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
@@ -32,6 +32,7 @@ from kernelinfo.reading.facts import (
     ReadWarning,
     StatedNumbers,
 )
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import symbol_numbers
 from kernelinfo.reading.target_id import distinct
 
@@ -57,7 +58,7 @@ def read(
     warnings: list[ReadWarning] = []
     elf = read_elf(data, warnings)
     if elf.machine != EM_AMDGPU:
-        raise ReadError(f"an ELF file for machine {elf.machine}, a host; give one for AMD GPUs")
+        raise ReadError(say("elf-of-host", machine=elf.machine))
     known = targets.by_elf_mach(elf.flags & 0xFF)
     if asked and known and not asked.processor(known.name):
         return _passed_over(elf, known.name, kernel_symbols(elf, [], DESCRIBED))
@@ -75,28 +76,28 @@ def read(
     if not metadata.found:
         if warnings and not described:
             damage = "; ".join(dict.fromkeys(warning.message for warning in warnings))
-            raise ReadError(f"cut off or damaged ({damage}); build it again")
+            raise ReadError(say("object-damaged", damage=damage))
         if not described:
-            warnings.append(ReadWarning("neither metadata nor descriptors of kernels"))
+            warnings.append(ReadWarning(say("object-without-kernels")))
         elif metadata.present:
-            warnings.append(ReadWarning("no metadata in its notes: descriptors alone are read"))
+            warnings.append(ReadWarning(say("object-without-metadata")))
     name, target = processor(elf, metadata.target_id, metadata.isa, arch, warnings)
     version = code_object_version(elf)
     if version is None and metadata.kernels:
-        message = f"OS ABI {elf.os_abi} version {elf.abi_version} is not known for HSA"
+        message = say("object-abi-unknown", os_abi=elf.os_abi, version=elf.abi_version)
         warnings.append(ReadWarning(message, offset=7))
 
     unlisted = [symbol for symbol in described if symbol not in metadata.kernels]
     unlisted.sort(key=lambda symbol: described[symbol][2])
     if unlisted and metadata.found and not warnings:
-        message = f"{shown_kernels(unlisted)}: not in the metadata, by which it is launched"
-        warnings.append(ReadWarning(f"{message}; build it again"))
+        message = say("kernel-unlisted", kernels=shown_kernels(unlisted))
+        warnings.append(ReadWarning(message))
     budget.spend(len(metadata.kernels) + len(unlisted))
     if elf.has_overlaps():
-        message = "load segments overlap: the first one with an address is read; link it again"
+        message = say("object-segments-overlap")
         warnings.append(ReadWarning(message))
     kernels, passed_over = [], []
-    without: dict[str, list[str]] = {}
+    without: dict[Message, list[str]] = {}
     most = len(elf.data)
     descriptors = _Descriptors(elf, described)
     known_name = target and target.name
@@ -112,7 +113,7 @@ def read(
             if positions:
                 places.append(Place("descriptor", at, descriptor.within(statement, target)))
         except ReadError as error:
-            without.setdefault(str(error), []).append(symbol)
+            without.setdefault(error.message, []).append(symbol)
         except Exception as error:
             without.setdefault(bug(error), []).append(symbol)
         if numbers != NOTHING:
@@ -124,7 +125,7 @@ def read(
         code_bytes = _code_bytes(code[symbol], most) if symbol in code else None
         kernels.append(KernelFacts(symbol, tuple(stated), tuple(places), code_bytes))
     settings = features(elf, version, metadata.isa)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Message, ...] = ()
     if linking := next((s for s in elf.sections if s.name == ".amdgpu.info"), None):
         # Rare: only objects for a later device link have this section.
         functions = linking_section.functions(elf, linking, warnings)
@@ -132,7 +133,7 @@ def read(
         kernels = object_linking.with_callees(kernels, functions, target, xnack=xnack)
         notes = (object_linking.NOTE,)
     for reason, names in without.items():
-        warnings.append(ReadWarning(f"{shown_kernels(names)}: {reason}"))
+        warnings.append(ReadWarning(say("of-kernels", kernels=shown_kernels(names), reason=reason)))
     module = Module(
         kind="code-object",
         target=name,
@@ -169,13 +170,13 @@ class _Descriptors:
         """(byte offset, statement) of a kernel's descriptor. Raises `ReadError` if it has none, or
         its bytes are not in the file."""
         if symbol not in self._rows:
-            raise ReadError("no descriptor; registers and LDS are known by the metadata alone")
+            raise ReadError(say("descriptor-missing"))
         kind, section, value, _ = self._rows[symbol]
         is_v2 = kind == STT_AMDGPU_HSA_KERNEL
         size = descriptor.SIZE_V2 if is_v2 else descriptor.SIZE
         at = _offset(self._elf, section, value)
         if at is None or at + size > self._size:
-            raise ReadError("the descriptor's address has no bytes in the file")
+            raise ReadError(say("descriptor-outside"))
         if not self._start <= at <= self._start + len(self._block) - size:
             self._start = at - at % _BLOCK
             self._block = self._elf.data.read(self._start, _BLOCK + size)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Container, Iterator
 from typing import Any, NamedTuple
 
 from kernelinfo.errors import ReadError
+from kernelinfo.reading.messages import say
 
 _Skip = Callable[[bytes, int], int]
 """(section, offset of a value) → offset behind it."""
@@ -89,7 +90,7 @@ def entries_below(
             else:
                 at = _behind(section, at, kinds)
     except (IndexError, ValueError):  # no byte, or no NUL behind a string
-        raise ReadError("an entry ends behind its section") from None
+        raise ReadError(say("debug-entry-outside")) from None
 
 
 def _behind(section: bytes, at: int, kinds: _EntryKinds) -> int:
@@ -140,7 +141,7 @@ def _skip(form: str, unit: Any) -> int | _Skip | None:
         return lambda section, at: at + size + int.from_bytes(section[at : at + size], "little")
     if form == "string":
         return lambda section, at: section.index(0, at) + 1
-    raise ReadError(f"the form {form} is unknown")
+    raise ReadError(say("debug-form-unknown", form=form))
 
 
 def _number(section: bytes, at: int) -> tuple[int, int]:
@@ -151,7 +152,7 @@ def _number(section: bytes, at: int) -> tuple[int, int]:
     value = shift = 0
     while (byte := section[at]) > 0x7F:
         if shift > 63:
-            raise ReadError("a number of more than 64 bits")
+            raise ReadError(say("debug-number"))
         value |= (byte & 0x7F) << shift
         shift += 7
         at += 1

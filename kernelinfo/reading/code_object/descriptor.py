@@ -14,6 +14,7 @@ from typing import Any
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import Target, find
 from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import NAMED_BARRIERS
 
 SIZE = 64
@@ -80,7 +81,7 @@ def numbers(
         b"".join(statement)
     )
     if a or b or c or d or e:
-        raise ReadError("the symbol .kd does not point at a descriptor")
+        raise ReadError(say("descriptor-malformed"))
     found: dict[str, Any] = {"lds_bytes": lds, "scratch_bytes_per_lane": scratch}
     if (code_object_version or 0) >= 5:
         found["dynamic_stack"] = bool(properties >> 11 & 1)

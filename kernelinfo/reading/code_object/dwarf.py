@@ -26,6 +26,7 @@ from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf
 from kernelinfo.reading.facts import ReadWarning, SourceLine
+from kernelinfo.reading.messages import say
 
 _AddressRange = tuple[int, int]
 """(address of a function's first byte, address behind its last byte)."""
@@ -58,7 +59,7 @@ def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Compilation
     try:
         yield units()
     except Exception as error:  # damage makes pyelftools raise any kind of error
-        raise ReadError(f"the debug information cannot be read: {error}") from error
+        raise ReadError(say("debug-unreadable", error=error)) from error
 
 
 def read_source_lines(data: Data) -> dict[str, SourceLine]:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.elf import SHT_SYMTAB, Elf, Section, string_at
 from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.object_linking import LinkedFunction
 
 _RELOCATIONS = ".rela.amdgpu.info"
@@ -41,7 +42,9 @@ def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[s
     Reading stops at a damaged entry; its function is marked open (`LinkedFunction.is_open`)."""
     data = elf.bytes_of(section)
     if data is None:
-        warnings.append(ReadWarning(f"{section.name} lies outside the file", offset=section.offset))
+        warnings.append(
+            ReadWarning(say("linking-info-outside", section=section.name), offset=section.offset)
+        )
         return {}
     symbols = _symbols_at(elf)
     found: dict[str, LinkedFunction] = {}
@@ -54,11 +57,11 @@ def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[s
                 if symbol is not None:
                     found[symbol.name] = function
             elif function is None:
-                raise ReadError("numbers before a function")
+                raise ReadError(say("linking-info-numbers"))
             else:
                 _add(function, kind, payload, symbol)
     except ReadError as error:
-        message = f"damaged {section.name}: {error}; not read from there on"
+        message = say("linking-info-damaged", section=section.name, error=error)
         warnings.append(ReadWarning(message, offset=section.offset))
         if function is not None:
             function.is_open = True
@@ -92,7 +95,7 @@ def _entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         payload = data[at + 2 : at + 2 + size]
         expected = 8 if kind in _POINTERS else 4
         if len(payload) < size or (kind <= _INDIRECT and size != expected):
-            raise ReadError(f"an entry of kind {kind} with {size} bytes at {at}")
+            raise ReadError(say("linking-info-entry", kind=kind, size=size, at=at))
         yield kind, at + 2, payload
         at += 2 + size
 

@@ -10,12 +10,13 @@ from typing import Any
 
 import msgpack
 
-from kernelinfo.errors import ReadError, TooManyKernelsError
+from kernelinfo.errors import Message, ReadError, TooManyKernelsError
 from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.code_object import packed
 from kernelinfo.reading.code_object.notes import ElfNote, read_notes
 from kernelinfo.reading.elf import Elf
 from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import (
     kernel_numbers,
     kernel_symbol,
@@ -38,7 +39,7 @@ _MOST_KEYS = 1000
 
 _Wanted = Callable[[str], bool] | None
 """True for symbols of kernels to decode; None decodes all."""
-_Complaints = tuple[str, ...]
+_Complaints = tuple[Message, ...]
 """Sentences on values of a kernel that are malformed."""
 _Decoded = tuple[str, Numbers, _Complaints]
 """Symbol, numbers and complaints of a kernel."""
@@ -89,16 +90,16 @@ class NoteMetadata:
         except TooManyKernelsError:
             raise
         except ReadError as error:
-            self._warn(f"damaged metadata: {error}", note)
+            self._warn(say("metadata-damaged", error=error), note)
 
     def _take_map(self, note: ElfNote) -> None:
         try:
             root = self._root(note)
         except msgpack.OutOfData as error:
-            raise ReadError("cut off") from error
+            raise ReadError(say("metadata-cut-off")) from error
         # TypeError: a key is a list or a map.
         except (msgpack.UnpackException, ValueError, TypeError) as error:
-            raise ReadError(f"a key or value is malformed ({error})") from error
+            raise ReadError(say("metadata-key", error=error)) from error
         if "amdpal.pipelines" in root:
             self._pass_over_pal(note)
             return
@@ -108,11 +109,10 @@ class NoteMetadata:
             self._warn(warning, note)
         kernels = root.get(_KERNELS)
         if kernels is None:
-            raise ReadError("amdhsa.kernels is missing or no list")
+            raise ReadError(say("metadata-no-list"))
         maps = [kernel for kernel in kernels if kernel]
         if len(maps) < len(kernels):
-            wrong = f"{len(kernels) - len(maps)} of amdhsa.kernels are no maps"
-            self._warn(f"damaged metadata: {wrong}", note)
+            self._warn(say("metadata-kernels-odd", count=len(kernels) - len(maps)), note)
         self._complain(((symbol, complaints) for symbol, _, complaints in maps), note)
         self._add(((symbol, numbers) for symbol, numbers, _ in maps), note)
 
@@ -125,20 +125,19 @@ class NoteMetadata:
         whole = bytes(note.content)
         unpacker = packed.walk(whole)
         if whole and whole[:1] not in packed.MAPS:
-            raise ReadError("its root is no map")
+            raise ReadError(say("metadata-no-map"))
         if (keys := unpacker.read_map_header()) > _MOST_KEYS:
-            raise ReadError(f"a map of {keys} keys")
+            raise ReadError(say("metadata-keys", keys=keys))
         root: dict[object, Any] = {}
         for _ in range(keys):
             key = unpacker.unpack()
             if key in root:
-                twice = f"{str(key)[:200]!r} stands more than once in one map; the last counts"
-                self._warn(f"damaged metadata: {twice}", note)
+                self._warn(say("metadata-key-twice", key=str(key)[:200]), note)
             root[key] = None
             at = unpacker.tell()
             if key == _KERNELS and whole[at : at + 1] in packed.LISTS:
                 if (count := unpacker.read_array_header()) > len(whole):
-                    raise ReadError("cut off")
+                    raise ReadError(say("metadata-cut-off"))
                 self._budget.check(count)
                 raw = (packed.skipped(unpacker, whole) for _ in range(count))
                 root[key] = [_kernel(kernel, self._wanted) for kernel in raw]
@@ -147,7 +146,7 @@ class NoteMetadata:
             else:
                 unpacker.skip()
         if any(whole[unpacker.tell() :]):
-            self._warn("bytes after the metadata, not read", note)
+            self._warn(say("metadata-followed"), note)
         return root
 
     def _take_v2(self, note: ElfNote) -> None:
@@ -158,14 +157,14 @@ class NoteMetadata:
         try:
             kernels = metadata_yaml.parse(text, is_v2=True).kernels
         except ValueError as error:
-            raise ReadError(str(error)) from error
+            raise ReadError(say("metadata-of-v2", error=error)) from error
         self.found = True
         self._complain(((kernel.symbol, kernel.complaints) for kernel in kernels), note)
         self._add([(kernel.symbol, kernel.numbers) for kernel in kernels], note)
 
     def _pass_over_pal(self, note: ElfNote) -> None:
         self.found = True
-        self._warn("PAL pipelines are not read, only HSA kernels", note)
+        self._warn(say("metadata-of-pal"), note)
 
     def _add(self, kernels: Iterable[tuple[str, Numbers]], note: ElfNote) -> None:
         """Add the kernels of one note; a repeated name is a warning, and its last entry counts."""
@@ -175,20 +174,20 @@ class NoteMetadata:
                 again.append(symbol)
             self.kernels[symbol] = numbers, note.offset
         if self.kernels.pop("", None):
-            self._warn("metadata of a kernel without a name", note)
+            self._warn(say("metadata-without-name"), note)
         elif again:
             names = shown_kernels([*dict.fromkeys(again)])
-            self._warn(f"{names}: stands again in the metadata; the last counts", note)
+            self._warn(say("of-kernels", kernels=names, reason=say("metadata-repeated")), note)
 
-    def _complain(self, kernels: Iterable[tuple[str, Iterable[str]]], note: ElfNote) -> None:
-        symbols: dict[str, list[str]] = {}
+    def _complain(self, kernels: Iterable[tuple[str, Iterable[Message]]], note: ElfNote) -> None:
+        symbols: dict[Message, list[str]] = {}
         for symbol, complaints in kernels:
             for complaint in complaints:
                 symbols.setdefault(complaint, []).append(symbol)
         for complaint, named in symbols.items():
-            self._warn(f"{shown_kernels(named)}: {complaint}", note)
+            self._warn(say("of-kernels", kernels=shown_kernels(named), reason=complaint), note)
 
-    def _warn(self, message: str, note: ElfNote) -> None:
+    def _warn(self, message: Message, note: ElfNote) -> None:
         self._warnings.append(ReadWarning(message, offset=note.offset))
 
 
@@ -207,7 +206,7 @@ def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
             try:
                 yield from _kernel_maps(bytes(note.content))
             except (msgpack.UnpackException, ValueError, TypeError) as error:
-                raise ReadError(f"damaged metadata: {error}") from error
+                raise ReadError(say("metadata-damaged", error=error)) from error
 
 
 def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
@@ -266,7 +265,7 @@ def _numbers(common: bytes, dynamic_lds: bool) -> tuple[Numbers, _Complaints]:
     """
     symbol, numbers, complaints = _decoded(common)
     if symbol:
-        raise ValueError("a name cut elsewhere")
+        raise ValueError(say("metadata-name"))
     return numbers._replace(dynamic_lds=True) if dynamic_lds else numbers, complaints
 
 
@@ -283,12 +282,13 @@ def _decoded(raw: bytes) -> _Decoded:
     kernel: Any = packed.value(raw, object_pairs_hook=unique)
     symbol, numbers, complaints = kernel_numbers(kernel)
     if again:
-        complaints.append(f"{str(again[0])[:200]!r} stands more than once; the last counts")
+        complaints.append(say("metadata-key-repeated", key=str(again[0])[:200]))
     return symbol, numbers, tuple(complaints)
 
 
 def shown_kernels(symbols: Sequence[str]) -> str:
     """The first kernel's name, quoted and cut, and the number of the others, for a message."""
     first = symbols[0] if len(symbols[0]) <= 200 else f"{symbols[0][:200]}…"
-    more = f" and {len(symbols) - 1} more" if len(symbols) > 1 else ""
-    return f"kernel {first!r}{more}"
+    if len(symbols) > 1:
+        return say("kernels-named", first=first, count=len(symbols) - 1)
+    return say("kernel-named", name=first)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, RowLayout
 from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.messages import say
 
 _MOST = 4096
 """The most notes of one code object; real ones have two or three."""
@@ -37,7 +38,7 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
     for start, size in dict.fromkeys(regions):
         region = elf.bytes_at(start, size)
         if region is None:
-            warnings.append(ReadWarning("notes outside the file, not read", offset=start))
+            warnings.append(ReadWarning(say("notes-outside"), offset=start))
             continue
         at, end = start, start + size
         # A note seen before ends the region: the notes behind it were seen, too.
@@ -47,17 +48,17 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
             # AMDGPU pads to 4 bytes, even if the segment states another alignment.
             offset = at + 12 + _padded(name_size)
             if offset + content_size > end:
-                warnings.append(ReadWarning("damaged note: longer than its section", offset=at))
+                warnings.append(ReadWarning(say("note-damaged"), offset=at))
                 break
             owner = bytes(region[at - start + 12 :][:name_size]).rstrip(b"\0")
             # Zeros left by removed notes read as empty notes and do not count.
             count += bool(owner or content_size)
             if count > _MOST:
-                message = f"more than {_MOST} notes, not read from here on; build it again"
+                message = say("notes-too-many", most=_MOST)
                 warnings.append(ReadWarning(message, offset=at))
                 return
             if content_size and not owner:
-                message = "a note without a name, not read: it may be the metadata; build it again"
+                message = say("note-without-name")
                 warnings.append(ReadWarning(message, offset=at))
             elif owner:
                 yield ElfNote(owner, kind, region[offset - start :][:content_size], offset)

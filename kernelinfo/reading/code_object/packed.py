@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgpack
 
+from kernelinfo.reading.messages import say
+
 _HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
 _MOST_BYTES = 4 << 20
 """The most bytes of one value to unpack."""
@@ -39,13 +41,13 @@ def text(whole: bytes, at: int) -> tuple[bytes, int]:
     elif kind == 0xDA:
         begin, size = at + 3, whole[at + 1] << 8 | whole[at + 2]
     else:
-        raise ValueError("no text, or a long one")
+        raise ValueError(say("msgpack-text"))
     return whole[begin : begin + size], begin + size
 
 
 def value(packed: bytes | memoryview, **how: object) -> object:
     """The unpacked value. Raises `ValueError` if it is too large, and msgpack's own errors."""
     if len(packed) > _MOST_BYTES:
-        raise ValueError(f"a value of {len(packed)} bytes, more than the {_MOST_BYTES} allowed")
+        raise ValueError(say("msgpack-value-large", size=len(packed), most=_MOST_BYTES))
     found: object = msgpack.unpackb(packed, **how, **_HOW)
     return found

@@ -8,6 +8,7 @@ from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.elf import Elf
 from kernelinfo.reading.facts import Features, ReadWarning, Setting
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.target_id import TargetId, parse_target_id
 
 _ELFOSABI_AMDGPU_HSA = 64
@@ -59,20 +60,21 @@ def processor(
     parsed = parse_target_id(target_id) if isinstance(target_id, str) else None
     named = parsed.processor if parsed else None
     if parsed and parsed.odd:
-        message = f"amdhsa.target names {named} and {shortened(parsed.odd)}, no feature"
+        message = say("target-feature-odd", named=named, odd=shortened(parsed.odd))
         warnings.append(ReadWarning(message))
     elif parsed is None and target_id is not None:
-        message = f"amdhsa.target is {shortened(target_id)}, not a target id"
+        message = say("target-id-malformed", target_id=shortened(target_id))
         warnings.append(ReadWarning(message))
     mach = 0 if _names_no_processor(elf, code_object_version(elf)) else elf.flags & 0xFF
     target = targets.by_elf_mach(mach)
     if target is not None:
         if named not in (None, target.name):
-            message = f"e_flags say {target.name}, amdhsa.target says {named}; read as the former"
+            message = say("target-contradiction", flags=target.name, named=named)
             warnings.append(ReadWarning(message, offset=48))
         return target.name, target
     name = named or (isa.processor if isa else arch)
     if mach:
-        message = f"processor 0x{mach:02x} in e_flags is not known"
-        warnings.append(ReadWarning(f"{message}; read as {name}" if name else message, offset=48))
+        read_as = say("target-read-as", name=name) if name else ""
+        message = say("target-elf-unknown", mach=mach, read_as=read_as)
+        warnings.append(ReadWarning(message, offset=48))
     return name, targets.find(name) if name and name in targets.known() else None

@@ -17,6 +17,7 @@ from kernelinfo.reading.elf import (
     string_at,
 )
 from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import SYMBOLS
 
 STT_NOTYPE = 0
@@ -105,7 +106,7 @@ def kernel_symbols(
                 if suffix in SYMBOLS:
                     resources.setdefault(function, {})[suffix] = value
         if nameless:
-            warnings.append(ReadWarning(f"{nameless} symbols without a name in the string table"))
+            warnings.append(ReadWarning(say("symbols-without-name", count=nameless)))
     for name, row in functions.items():
         if row[0] == STT_AMDGPU_HSA_KERNEL:
             descriptors.setdefault(name, row)
@@ -150,12 +151,12 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
         linked = elf.sections[section.link : section.link + 1]
         strings = elf.bytes_of(linked[0]) if linked else None
         if table is None or strings is None:
-            message = f"damaged symbol table {section.name!r}, not read"
+            message = say("symbol-table-damaged", name=section.name)
             warnings.append(ReadWarning(message, offset=section.offset))
         else:
             if (size := section.entry_size) != _SYMBOL.size:
-                message = f"symbol table {section.name!r} with entries of {size} bytes"
-                message += f"; read as entries of {_SYMBOL.size}"
+                read_as, table_name = _SYMBOL.size, section.name
+                message = say("symbol-table-entries", name=table_name, size=size, read_as=read_as)
                 warnings.append(ReadWarning(message, offset=section.offset))
             read.add(section.offset)
             yield table, strings
@@ -171,7 +172,7 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
     strings = None if at is None else elf.bytes_at(at, tags.get(_DT_STRSZ, -1))
     table = None if start is None else elf.bytes_at(start, _count(elf, tags) * _SYMBOL.size)
     if table is None or strings is None:
-        message = "damaged dynamic symbol table, not read"
+        message = say("symbol-table-dynamic-damaged")
         warnings.append(ReadWarning(message, offset=segment.offset))
     else:
         yield table, strings
