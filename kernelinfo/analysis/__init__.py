@@ -29,6 +29,7 @@ from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import ReadFilter, SourceLine
+from kernelinfo.reading.messages import in_kernel
 
 if TYPE_CHECKING:
     from kernelinfo.reading.arguments import Arguments
@@ -89,7 +90,7 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
         items = analyse([os.fspath(source)], options)
     report = Report.of(items)
     for first in report.problems:
-        raise ReadError(f"{first.path}: {first.message}")
+        raise ReadError(first.located)
     return report
 
 
@@ -144,7 +145,7 @@ class Analysis:
             try:
                 item = self._result(one, counts)
             except Exception as error:
-                item = problem(blob, f"kernel {one.symbol!r}: {bug(error)}")
+                item = problem(blob, in_kernel(one.symbol, bug(error)))
             if item:
                 yield item
 
@@ -239,7 +240,7 @@ class Analysis:
                     try:
                         lines = lines_of(blob)
                     except ReadError as error:
-                        yield problem(blob, str(error))
+                        yield problem(blob, error.message)
                     except Exception as error:
                         yield problem(blob, bug(error))
                 item = item._replace(source=lines.get(item.symbol))

@@ -8,8 +8,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Literal, TypeVar
 
+from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import ReadError, bug, survived
+from kernelinfo.errors import Message, ReadError, bug, survived
 from kernelinfo.kernel import Repeat, counted, grouped
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
@@ -40,9 +41,9 @@ _WITHOUT_KERNELS = (
 """Suffixes of sources, preprocessed sources, LLVM IR and linker leftovers."""
 
 Sought = Literal["kernel", "code object"]
-_NOTHING: dict[Sought, str] = {
-    "kernel": "no AMD GPU kernel found; give what the compiler left for the device",
-    "code object": "no code object found; there is nothing to extract",
+_NOTHING: dict[Sought, Message] = {
+    "kernel": say("file-without-kernels"),
+    "code object": say("file-without-code-objects"),
 }
 
 
@@ -142,15 +143,14 @@ class PathCounts:
         too many problems."""
         yield from once(self.notes)
         if count := self.of_other_sizes:
-            many = "kernel is" if count == 1 else "kernels are"
-            message = f"{count} {many} not compiled for this workgroup size: the launch is refused"
-            yield Note(self.path, f"{message}; name one by -k to judge it")
+            are = "kernel is" if count == 1 else "kernels are"
+            yield Note(self.path, say("workgroup-size-refused", count=count, are=are))
         if self.missing:
             yield Missing.problem(self.missing)
         for path, count in self.unlisted.items():
             last = self.last_unlisted[path]
-            message = f"{counted(count, 'more problem')} not listed; the last one is: "
-            yield last._replace(message=message + last.message)
+            more = counted(count, "more problem")
+            yield last._replace(message=say("problems-more", more=more, reason=last.message))
 
     def nothing_found(self, options: Options, sought: Sought = "kernel") -> Problem | None:
         """The problem that the path has nothing chosen; None if other problems explain it."""
@@ -161,15 +161,15 @@ class PathCounts:
         if self.left_out:
             kind = "folder" if os.path.isdir(self.path) else "file"
             choice = " ".join(options.choices)
-            there = f"{grouped(self.left_out)} in the {kind}"
+            there: str = say("kernels-left-out", count=grouped(self.left_out), kind=kind)
             if self.other_targets:
-                there += f", for {listed_targets(self.other_targets)}"
-            message = f"no {sought} matches {choice} ({there})"
-            message += self._suggestion(options.kernels) or _expanded(options.kernels)
+                there += say("kernels-for-targets", targets=listed_targets(self.other_targets))
+            mend = self._suggestion(options.kernels) or _expanded(options.kernels)
+            message = say("choice-of-none", sought=sought, choice=choice, there=there, mend=mend)
             if self.passed_over and (name := options.named):
-                mend = self._suggestion((name,)) or f"; `kernelinfo explain {self.path}` lists them"
-                among = f"({grouped(self.passed_over)} in the {kind})"
-                message = f"no kernel is named {name!r} {among}{mend}"
+                mend = self._suggestion((name,)) or say("kernels-explained", path=self.path)
+                among = grouped(self.passed_over)
+                message = say("kernel-not-named", name=name, among=among, kind=kind, mend=mend)
         return Problem(self.path, message)
 
     def _suggestion(self, patterns: tuple[str, ...]) -> str:
@@ -188,10 +188,10 @@ def listed_targets(targets: Iterable[str]) -> str:
     return " and ".join(filter(None, (", ".join(first), last)))
 
 
-def compiled_later(count: int) -> str:
+def compiled_later(count: int) -> Message:
     """What is said of entries with SPIR-V: `1 SPIR-V entry: compiled when loaded, …`."""
     entries = "entry" if count == 1 else "entries"
-    return f"{grouped(count)} SPIR-V {entries}: compiled when loaded, no registers to report"
+    return say("spirv", count=grouped(count), entries=entries)
 
 
 def counts_of(path: str, options: Options) -> PathCounts:
@@ -203,7 +203,7 @@ def _expanded(patterns: Sequence[str]) -> str:
     """A hint if a shell may have replaced a glob by the name of a file; else empty."""
     for one in patterns:
         if os.path.isfile(one):
-            return f"; {one} is a file here: quote a glob, as in -k '{one[:1]}*'"
+            return say("glob-expanded", file=one, start=one[:1])
     return ""
 
 
@@ -256,8 +256,9 @@ def once(notes: Iterable[Note]) -> Iterator[Note]:
     for note in notes:
         by_message.setdefault(note.message, []).append(note)
     for message, (first, *others) in by_message.items():
-        so = f" (so {len(others)} more)" if others else ""
-        yield first._replace(message=message + so)
+        if others:
+            message = say("notes-more", count=len(others), reason=message)
+        yield first._replace(message=message)
 
 
 def _is_left_by_compiler(problem: Problem) -> bool:
@@ -273,7 +274,7 @@ def unmatched(
     unchosen: Collection[str] = (),
     others: Collection[str] = (),
     sought: Sought = "kernel",
-) -> Iterator[str]:
+) -> Iterator[Message]:
     """`-k nope matches no kernel` for each `-k`, `--target` and `--member` that is not in `met`.
 
     `unchosen` are names of kernels; the message suggests the nearest. `others` are the targets
@@ -282,8 +283,9 @@ def unmatched(
     for option, value in options.unmatched(met):
         near = nearest_kernels(value, unchosen) if option == "-k" else ""
         if option == "--target" and others:
-            near = f"others are for {listed_targets(others)}"
-        yield f"{option} {value} matches no {sought}" + (f"; {near}" if near else "")
+            near = say("targets-others", targets=listed_targets(others))
+        mend = f"; {near}" if near else ""
+        yield say("choice-unmatched", option=option, value=value, sought=sought, mend=mend)
 
 
 def place(paths: Iterable[str]) -> str:
@@ -300,22 +302,25 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Prob
     if others and found:
         are = "is" if others == 1 else "are"
         chosen = " and ".join(options.targets)
-        yield Note(where, f"{counted(others, 'kernel')} {are} for other targets than {chosen}")
+        kernels = counted(others, "kernel")
+        yield Note(where, say("targets-left-out", kernels=kernels, are=are, chosen=chosen))
     if (apart := sum(one.of_other_members for one in counts)) and found:
         are = "is" if apart == 1 else "are"
         chosen = " and ".join(options.members)
-        yield Note(where, f"{counted(apart, 'kernel')} {are} in other members than {chosen}")
+        kernels = counted(apart, "kernel")
+        yield Note(where, say("members-left-out", kernels=kernels, are=are, chosen=chosen))
     if options.is_gate and found and found == sum(one.of_other_sizes for one in counts):
-        yield Problem(where, "no kernel is compiled for this workgroup size; give another")
+        yield Problem(where, say("workgroup-size-of-none"))
     if options.limited_by or options.spilling or options.where is not None:
         shown = found - sum(one.not_shown for one in counts)
         limiters = " or ".join(RESOURCES[name] for name in options.limited_by)
-        conditions = [f"are limited by {limiters}"] if limiters else []
-        conditions += ["spill"] if options.spilling else []
-        conditions += ["match --where"] if options.where is not None else []
+        conditions = [say("kernels-limited", limiters=limiters)] if limiters else []
+        conditions += [say("kernels-spill")] if options.spilling else []
+        conditions += [say("kernels-match")] if options.where is not None else []
         kernels = counted(found, "kernel")
         unchecked = options.is_gate and found and not shown
-        message = f"{shown} of {kernels} {' and '.join(conditions)}"
+        holds = " and ".join(conditions)
+        message = say("kernels-shown", shown=shown, kernels=kernels, conditions=holds)
         yield (Problem if unchecked else Note)(where, message)
 
 
@@ -422,6 +427,6 @@ def modules(
             text = assembly.assembly_text(blob.data)
             yield from assembly.read(text, arch=arch, budget=blob.kernels)
     except ReadError as error:
-        yield problem(blob, str(error))
+        yield problem(blob, error.message)
     except Exception as error:
         yield problem(blob, bug(error))

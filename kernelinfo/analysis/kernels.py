@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from kernelinfo.analysis.inputs import PathCounts, modules
+from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError, bug
 from kernelinfo.hardware import targets
@@ -21,6 +22,7 @@ from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import Code, Module, ReadFilter
+from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
 from kernelinfo.rules import findings, may_ask_for_code
 
@@ -42,7 +44,7 @@ class KernelReader:
                 yield module
                 continue
             if UNKNOWN_DATA in blob.containers and module.target is None:
-                message = "holds code objects that name no target; give --arch"
+                message = say("object-without-target")
                 counts.notes.append(Note(blob.path, message))
                 continue
             counts.notes += (Note(blob.path, note, blob.member) for note in module.notes)
@@ -72,27 +74,25 @@ class KernelReader:
         target: Target | None = None
         if name is None and module.kind == "build-log":
             if not self._options.is_gate:  # the gate judges the rest and says so
-                yield problem(blob, "a build log names no target; occupancy needs --arch")
+                yield problem(blob, say("log-without-target"))
         elif name is None:
-            yield problem(blob, "the input names no target; give one by --arch")
+            yield problem(blob, say("input-without-target"))
         elif arch not in (None, name):
-            mend = f"leave --arch out; --as {arch} asks what if"
-            yield problem(blob, f"is compiled for {name}, not for {arch}; {mend}")
+            yield problem(blob, say("target-other", target=name, arch=arch))
             return
         else:
             try:
                 target = targets.find(name)
             except UnknownTargetError as error:
-                yield problem(blob, str(error))
+                yield problem(blob, error.message)
         if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
-            contradiction = f"its id says {entry.processor}, the code says {name}"
-            yield problem(blob, f"{contradiction}; read as the latter")
+            yield problem(blob, say("entry-contradiction", entry=entry.processor, target=name))
         kernels = module.kernels
         stated: tuple[tuple[str, str], ...] = ()
         try:
             kernels, stated = with_launch(module, blob, name)
         except ReadError as error:
-            yield Problem(blob.path, str(error))
+            yield Problem(blob.path, error.message)
         except Exception as error:
             yield problem(blob, bug(error))
         code_object = CodeObject(
@@ -122,7 +122,7 @@ class KernelReader:
                 if facts.read_code and asks:
                     kernel = kernel._replace(code=facts.read_code())
             except Exception as error:
-                yield problem(blob, f"kernel {facts.symbol!r}: {bug(error)}")
+                yield problem(blob, in_kernel(facts.symbol, bug(error)))
             else:
                 yield kernel
 
@@ -148,7 +148,7 @@ class KernelReader:
             return
         self._has_cxx_names = True
         if not has_demangler():
-            message = "C++ names stay mangled here; install pycxxfilt to read them"
+            message = say("cxx-names-mangled")
             counts.notes.append(Note(blob.path, message))
 
 
@@ -190,7 +190,7 @@ class Judge:
                 first = self._first(kernel, size)
             except LaunchError as error:
                 origin = kernel.code_object
-                message = f"{kernel.name}: {error}"
+                message = say("kernel-launch", kernel=kernel.name, reason=error.message)
                 return Problem(origin.path, message, origin.member, origin.offset)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()

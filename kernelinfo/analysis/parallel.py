@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import PathCounts, conclusions
+from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.pool import Pool
 from kernelinfo.kernel import Item, Result
@@ -36,7 +37,7 @@ _SHARED_BYTES = 64 << 20
 so smaller files are not shared."""
 _SHARED_BLOBS = 4
 """Code objects of a shared file in one task."""
-_ENDED = "the process that read it was ended, maybe for want of memory; read it alone"
+_ENDED = say("process-ended")
 
 
 class ReadTask(NamedTuple):

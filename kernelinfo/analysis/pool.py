@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from kernelinfo.analysis.messages import say
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.waiting import wait_in_turns
 
@@ -175,7 +176,7 @@ class Pool(Generic[Task, Done]):
             with signals_wait(), _safe_path():
                 process.start()
         except OSError as error:
-            message = f"no process can be started: {error.strerror}; try again with --jobs 1"
+            message = say("process-not-started", error=error.strerror)
             raise KernelinfoError(message) from None
         their_tasks.close()
         their_answers.close()  # so that the pipe ends with the process

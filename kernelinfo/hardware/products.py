@@ -6,6 +6,7 @@ import re
 
 from kernelinfo.errors import OptionError, did_you_mean, or_list
 from kernelinfo.hardware import targets
+from kernelinfo.hardware.messages import say
 from kernelinfo.hardware.targets import Device, Target
 
 _MOST_NAMED = 3  # products in a suggestion
@@ -30,15 +31,14 @@ def find(name: str) -> tuple[Target, Device]:
         of_target = targets.find(wanted).devices
         if len(of_target) == 1:
             return targets.find(wanted), of_target[0]
-        several = ", ".join(device.name for device in of_target) or "no known product"
-        raise OptionError(f"{name} is {several}; name one product")
+        several = ", ".join(device.name for device in of_target) or say("device-no-product")
+        raise OptionError(say("device-several", name=name, several=several))
     if re.fullmatch(r"(sm|compute)_\d\w*", wanted):
-        message = "is an NVIDIA target; name an AMD one, such as gfx942 or MI300X"
-        raise OptionError(f"{name} {message}")
+        raise OptionError(say("device-nvidia", name=name))
     begun = [one for one in products if _plain(wanted) and _plain(one).startswith(_plain(wanted))]
     hint = or_list(begun[:_MOST_NAMED]) if begun else did_you_mean(wanted, products)
-    hint = hint or "`kernelinfo arch` lists targets and products"
-    raise OptionError(f"unknown device {name!r}; {hint}")
+    hint = hint or say("devices-listed")
+    raise OptionError(say("device-unknown", name=name, hint=hint))
 
 
 def _plain(name: str) -> str:
@@ -53,8 +53,7 @@ def target_named(name: str) -> Target:
         name = name.lower()
     processor, features, _ = name.partition(":")
     if features and processor in targets.known():
-        hint = f"--target {name} chooses kernels by features"
-        raise OptionError(f"{name} is a target with features; give {processor}. {hint}")
+        raise OptionError(say("target-with-features", name=name, processor=processor))
     if name.startswith("gfx") or name in targets.known():
         return targets.find(name)
     return find(name)[0]
@@ -67,11 +66,13 @@ def choose(arch: str | None, device: str | None) -> tuple[Target, Device | None]
     names contradict each other or both are None."""
     if device is None:
         if arch is None:
-            raise OptionError("no target is named; give --arch or --device")
+            raise OptionError(say("target-not-given"))
         return targets.find(arch), None
     target, product = find(device)
     if arch is not None and not runs_on(targets.find(arch), target):
-        raise OptionError(f"{product.name} is {target.name}, not {arch}; leave --arch out")
+        raise OptionError(
+            say("device-other-target", product=product.name, target=target.name, arch=arch)
+        )
     return target, product
 
 

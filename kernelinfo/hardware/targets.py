@@ -11,6 +11,7 @@ from os.path import dirname, join
 from typing import Any, Literal, NamedTuple
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
+from kernelinfo.hardware.messages import say
 
 try:
     from kernelinfo.hardware.target_literals import TABLES
@@ -221,7 +222,7 @@ class Target(NamedTuple):
         for file in self.vgprs:
             if file.wave_size == wave_size:
                 return file
-        raise TargetsError(f"{self.name}: no waves of {wave_size} lanes")
+        raise TargetsError(say("target-wave-size", target=self.name, lanes=wave_size))
 
     def domain(self, wgp_mode: bool | None) -> Domain:
         """The residency domain in WGP mode (True), CU mode (False) or the default (None)."""
@@ -266,7 +267,7 @@ def _target(name: str, table: dict[str, Any]) -> Target:
         check_types(Target, table, where)
     target: Target = _row(Target, table)
     if not ARE_CHECKED and (wrong := contradictions(target)):
-        raise TargetsError(f"{where}: {wrong[0]}")
+        raise TargetsError(say("targets-contradiction", where=where, error=wrong[0]))
     return target
 
 
@@ -401,23 +402,25 @@ def check_types(kind: Any, value: Any, where: str) -> None:
         kind = next(one for one in typing.get_args(kind) if one is not type(None))
     if hasattr(kind, "_fields"):
         if not isinstance(value, dict):
-            raise TargetsError(f"{where}: a table was expected, not {value!r}")
+            raise TargetsError(say("targets-no-table", where=where, value=value))
         names = set(kind._fields)
         needed = names - kind._field_defaults.keys()
         if wrong := sorted((value.keys() - names) | (needed - value.keys())):
-            raise TargetsError(f"{where}: missing or unknown: {', '.join(wrong)}")
+            raise TargetsError(say("targets-keys", where=where, names=", ".join(wrong)))
         types = typing.get_type_hints(kind)
         for key, one in value.items():
             check_types(types[key], one, f"{where} {key}")
     elif typing.get_origin(kind) is tuple:
         if not isinstance(value, list):
-            raise TargetsError(f"{where}: a list was expected, not {value!r}")
+            raise TargetsError(say("targets-no-list", where=where, value=value))
         for one in value:
             check_types(typing.get_args(kind)[0], one, where)
     elif typing.get_origin(kind) is typing.Literal:
         if value not in typing.get_args(kind):
-            raise TargetsError(f"{where}: {value!r} is none of {typing.get_args(kind)}")
+            raise TargetsError(
+                say("targets-choice", where=where, value=value, choices=typing.get_args(kind))
+            )
     elif type(value) is not kind:
-        raise TargetsError(f"{where}: {kind.__name__} was expected, not {value!r}")
+        raise TargetsError(say("targets-type", where=where, kind=kind.__name__, value=value))
     elif kind is str and not value.strip():
-        raise TargetsError(f"{where}: is empty")
+        raise TargetsError(say("targets-empty", where=where))

@@ -10,6 +10,7 @@ from kernelinfo.errors import OptionError, UnknownTargetError, did_you_mean
 from kernelinfo.hardware.targets import find as find_target
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.numbers import BY_FIELD
 from kernelinfo.kernel.rows import COLUMNS, Value, row
 from kernelinfo.model.limits import RESOURCES
@@ -178,7 +179,7 @@ def find(name: str) -> Column | None:
 def suggestion(name: str) -> str:
     """`did you mean waves?`, or the headings if no name is near."""
     near = did_you_mean(name, (*HEADINGS, *COLUMNS))
-    return near or f"give one of {', '.join(HEADINGS)}"
+    return near or say("columns-listed", names=", ".join(HEADINGS))
 
 
 def named_columns(option: str, text: str) -> tuple[Column, ...]:
@@ -186,7 +187,9 @@ def named_columns(option: str, text: str) -> tuple[Column, ...]:
     found = [(name.strip(), find(name)) for name in text.split(",")]
     for name, column in found:
         if column is None:
-            raise OptionError(f"{option} {text}: no column {name!r}; {suggestion(name)}")
+            raise OptionError(
+                say("column-unknown", option=option, text=text, name=name, hint=suggestion(name))
+            )
     return tuple(column for _, column in found if column)
 
 

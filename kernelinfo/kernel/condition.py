@@ -8,10 +8,11 @@ from fnmatch import fnmatchcase
 from operator import ge, gt, le, lt
 from typing import Literal, NamedTuple
 
-from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.errors import KernelinfoError, Message, OptionError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.columns import Column, SavedRow, constant, find, row_column, suggestion
+from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.pattern import in_member, matches
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 
@@ -136,7 +137,7 @@ def condition(text: str) -> Where:
     Raises `OptionError` with a caret below the mistake.
     """
     if len(text) > _LONGEST:
-        raise OptionError(f"--where: {len(text)} characters; write at most {_LONGEST}")
+        raise OptionError(say("condition-too-long", size=len(text), most=_LONGEST))
     build: Builders = {
         "either": lambda first, _, second: Joined(first, "or", second),
         "both": lambda first, _, second: Joined(first, "and", second),
@@ -149,7 +150,7 @@ def condition(text: str) -> Where:
     try:
         found: Condition = parse(load_tables("condition"), text, build)
     except NoMatch as error:
-        wanted = "write COLUMN = VALUE, joined by and, or, not"
+        wanted = say("condition-malformed")
         rest = text[error.offset :].lstrip()
         raise _mistake(text, len(text) - len(rest), wanted) from None
     return Where(text, found)
@@ -161,17 +162,17 @@ def _comparison(text: str, name: str, operator: str, value: str) -> ColumnCondit
     if column is None and _CONSTANT.fullmatch(name):
         return ColumnCondition(constant(name), operator, value, number)
     if column is None:
-        raise _mistake(text, at, f"no column {name!r}; {suggestion(name)}")
+        raise _mistake(text, at, say("condition-column", name=name, hint=suggestion(name)))
     at = text.find(value, at + len(name))
     if column.kind == "number" and value != _UNKNOWN and number is None:
-        raise _mistake(text, at, f"{column.name} is a number, and {value!r} is none")
+        raise _mistake(text, at, say("condition-number", column=column.name, value=value))
     if operator in _ORDERS and (column.kind not in ("number", "any") or number is None):
-        raise _mistake(text, at, f"{operator} compares numbers; use = or ~ for {column.name}")
+        raise _mistake(text, at, say("condition-order", operator=operator, column=column.name))
     if column.kind == "target" and operator != "~" and value != _UNKNOWN and ":" not in value:
         try:
             value = target_named(value).name
         except KernelinfoError as error:
-            raise _mistake(text, at, str(error)) from None
+            raise _mistake(text, at, error.message) from None
     return ColumnCondition(column, operator, value, number)
 
 
@@ -181,7 +182,7 @@ def _number(text: str) -> float | None:
     return None if match is None else float(match[1]) * _UNITS[match[2] or ""]
 
 
-def _mistake(text: str, offset: int, what: str) -> OptionError:
+def _mistake(text: str, offset: int, what: Message) -> OptionError:
     """The error, with a caret below the place in the text."""
     caret = " " * max(0, offset) + "^"
-    return OptionError(f"--where: {what}\n  {text}\n  {caret}")
+    return OptionError(say("condition-mistake", reason=what, text=text, caret=caret))

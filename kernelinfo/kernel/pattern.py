@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from kernelinfo.errors import OptionError, did_you_mean, or_list
 from kernelinfo.kernel.library import member_file
+from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.names import (
     base_name,
     is_unread,
@@ -74,8 +75,7 @@ def _refuse_names_of(patterns: Iterable[str], symbol: str) -> None:
     for pattern in patterns:
         if _may_name(pattern, symbol):
             shown = f"{symbol[:_LONGEST_SYMBOL]}…" if symbol[_LONGEST_SYMBOL:] else symbol
-            what = f"{pattern}: may be the C++ name of {shown}, which cannot be read"
-            raise OptionError(f"{what}; needs pycxxfilt, or write the mangled name")
+            raise OptionError(say("pattern-mangled", pattern=pattern, symbol=shown))
 
 
 def _may_name(pattern: str, symbol: str) -> bool:
@@ -202,5 +202,5 @@ def _compiled(pattern: str) -> re2.Pattern:
     except re2.error as error:
         what = error.args[0].decode("utf-8", "replace")
     except UnicodeEncodeError:
-        what = "it is no UTF-8"
-    raise OptionError(f"re:{pattern}: {what}; give a regular expression as RE2 reads them")
+        what = say("pattern-no-utf8")
+    raise OptionError(say("pattern-malformed", pattern=pattern, error=what))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.pattern import matches, nearest_kernels
 from kernelinfo.kernel.rows import row
@@ -114,11 +115,13 @@ class Report(Sequence[Kernel]):
             return one[0]
         if not found:
             hint = nearest_kernels(name, (kernel.name for kernel in self))
-            mend = hint or "`report.kernels` lists them"
-            raise UnknownKernelError(f"no kernel is named {name!r} ({len(self)} in all); {mend}")
+            mend = hint or say("kernels-listed")
+            raise UnknownKernelError(say("kernel-unknown", name=name, count=len(self), mend=mend))
         names = [kernel.name for kernel in found[:_MOST_LISTED]]
         listed = ", ".join([*names, "…"] if found[_MOST_LISTED:] else names)
-        raise UnknownKernelError(f"{len(found)} kernels are named {name!r}; name one: {listed}")
+        raise UnknownKernelError(
+            say("kernel-ambiguous", count=len(found), name=name, listed=listed)
+        )
 
     def max(self, number: str) -> float | None:
         """The largest value of a number, such as `vgpr_spills`; None if no kernel states it.
@@ -128,8 +131,8 @@ class Report(Sequence[Kernel]):
         known = {name.casefold(): one for one in NUMBERS for name in (one.field, one.column)}
         if (chosen := known.get(number.casefold())) is None:
             fields = [one.field for one in NUMBERS]
-            hint = did_you_mean(number, fields) or f"known are {', '.join(fields)}"
-            raise OptionError(f"{number!r} is no number of a kernel; {hint}")
+            hint = did_you_mean(number, fields) or say("numbers-listed", names=", ".join(fields))
+            raise OptionError(say("number-unknown", number=number, hint=hint))
         values = map(chosen.of, self.results)
         return max((value for value in values if value is not None), default=None)
 

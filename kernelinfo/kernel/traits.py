@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kernelinfo.errors import LaunchError, UnknownTargetError
 from kernelinfo.hardware.targets import Target
 from kernelinfo.hardware.targets import known as known_targets
+from kernelinfo.kernel.messages import say
 from kernelinfo.model import Allocated, Occupancy, allocated, occupancy
 from kernelinfo.model.limits import Assumption, Demand, Launch, placement
 from kernelinfo.reading.facts import Fact, Numbers, StatedNumbers, facts_of
@@ -105,11 +106,11 @@ class Traits(NamedTuple):
         own, demand = self._known()
         size, used = demand.wave_size, self.numbers
         if size not in {file.wave_size for file in target.vgprs}:
-            raise LaunchError(f"{target.name} has no waves of {size} lanes, as the kernel needs")
+            raise LaunchError(say("kernel-wave-size", target=target.name, lanes=size))
         if target.name in (own.name, *own.members):
             return self._replace(target=target)
         if demand.agprs and target.agprs.file == "none":
-            raise LaunchError(f"{target.name} has no AGPRs, and the kernel uses {demand.agprs}")
+            raise LaunchError(say("kernel-agprs", target=target.name, agprs=demand.agprs))
         demand = demand.unpadded._replace(
             sgprs=demand.sgprs if used.sgprs is None else used.sgprs,
             tg_split=demand.tg_split and target.tg_split,

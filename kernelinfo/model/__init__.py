@@ -32,6 +32,7 @@ from kernelinfo.model.limits import (
     waves_by_resource,
     waves_of,
 )
+from kernelinfo.model.messages import say
 
 
 class Allocated(NamedTuple):
@@ -211,10 +212,8 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     """The occupancy of `demand` on `target`. Raises `LaunchError` for a workgroup without workitems
     or negative LDS, and `TargetsError` for a wave size that the target does not have."""
     if launch.workgroup_size < 1 or launch.dynamic_lds_bytes < 0:
-        raise LaunchError(
-            f"workgroup of {launch.workgroup_size} workitems and {launch.dynamic_lds_bytes} bytes "
-            "of dynamic LDS: give at least 1 workitem and 0 bytes"
-        )
+        size, dynamic_lds = launch.workgroup_size, launch.dynamic_lds_bytes
+        raise LaunchError(say("launch-empty", workitems=size, dynamic_lds=dynamic_lds))
     if target.members:
         return _best_member(target, demand, launch)
     at = placement(target, demand, launch)

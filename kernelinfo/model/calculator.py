@@ -22,6 +22,7 @@ from kernelinfo.model.limits import (
     placement,
     vgprs_and_offset,
 )
+from kernelinfo.model.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +96,10 @@ class Arch:
             vgprs, agprs, sgprs = index(vgprs), index(agprs), index(sgprs)
             lds_bytes, scratch_bytes_per_lane = index(lds_bytes), index(scratch_bytes_per_lane)
         except TypeError as error:
-            raise LaunchError(f"counts of registers and bytes: {error}") from None
+            raise LaunchError(say("launch-counts", error=error)) from None
         least = min(vgprs, agprs, sgprs, lds_bytes, scratch_bytes_per_lane)
         if least < 0:
-            raise LaunchError(f"{least}: no count of registers or bytes is negative")
+            raise LaunchError(say("launch-count-negative", least=least))
         lanes = self._wave_size(wave_size)
         total, offset = vgprs_and_offset(self.target, vgprs, agprs)
         return Demand(
@@ -149,7 +150,9 @@ class Arch:
         sizes = [file.wave_size for file in self.target.vgprs]
         if wave_size not in sizes:
             known = " and ".join(map(str, sizes))
-            raise LaunchError(f"{self.target.name} has no waves of {wave_size} lanes, only {known}")
+            raise LaunchError(
+                say("launch-wave-size", target=self.target.name, lanes=wave_size, known=known)
+            )
         return wave_size
 
     def _dynamic_block(self, block: int, wave_size: int) -> int:
@@ -158,15 +161,17 @@ class Arch:
         file = self.target.vgpr_file(wave_size)
         if block not in file.dynamic_blocks:
             known = " and ".join(map(str, file.dynamic_blocks))
-            only = f"only of {known}" if known else "none at all"
-            where = f"{self.target.name} in wave{file.wave_size}"
-            raise LaunchError(f"{where} has no dynamic VGPR blocks of {block}, {only}")
+            only = say("blocks-known", known=known) if known else say("blocks-none")
+            target, lanes = self.target.name, file.wave_size
+            raise LaunchError(
+                say("launch-blocks", target=target, lanes=lanes, block=block, only=only)
+            )
         return block
 
     def _wgp_mode(self, wgp_mode: bool | None) -> bool | None:
         if wgp_mode is not None and len(self.target.domains) == 1:
             per = self.target.domains[0].per
-            raise LaunchError(f"{self.target.name} has no choice of mode, only its {per}")
+            raise LaunchError(say("launch-mode", target=self.target.name, per=per))
         return wgp_mode
 
 
@@ -175,7 +180,7 @@ def _whole_size(workgroup_size: int) -> int:
     try:
         return index(workgroup_size)
     except TypeError as error:
-        raise LaunchError(f"workitems of a workgroup: {error}") from None
+        raise LaunchError(say("launch-workitems", error=error)) from None
 
 
 def _waves(at: Placement, demand: Demand) -> Iterator[int]:

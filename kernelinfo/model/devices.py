@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware.targets import Device
 from kernelinfo.model import Occupancy
+from kernelinfo.model.messages import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ def fill(device: Device, occupancy: Occupancy, grid: int | None = None) -> Filli
 
     Raises `LaunchError` for a grid below 1."""
     if grid is not None and grid < 1:
-        raise LaunchError(f"grid of {grid} workgroups: give at least 1")
+        raise LaunchError(say("launch-grid", grid=grid))
     domains = device.domains(occupancy.per)
     at_once = occupancy.workgroups * domains
     slots = occupancy.wave_slots * domains

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware.targets import Domain, Target, Vgprs, align, total_vgprs
+from kernelinfo.model.messages import say
 
 Assumption = Literal[
     "option", "config", "required", "declared-max", "hardware-max", "graphics-stage"
@@ -89,7 +90,7 @@ def vgprs_and_offset(target: Target, arch_vgprs: int, agprs: int) -> tuple[int, 
     """VGPRs per lane, AGPRs included, and the first AGPR if the file is unified. Raises
     `LaunchError` for AGPRs on a target without them."""
     if agprs and target.agprs.file == "none":
-        raise LaunchError(f"{target.name} has no AGPRs, not {agprs}")
+        raise LaunchError(say("launch-agprs", target=target.name, agprs=agprs))
     offset = None
     if target.agprs.file == "unified":
         offset = align(max(1, arch_vgprs), target.agprs.offset_granule)

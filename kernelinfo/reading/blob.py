@@ -82,6 +82,11 @@ class Problem(NamedTuple):
         """Kind of the problem, which stays as sentences change: `zip-damaged`."""
         return self.message.code if isinstance(self.message, Message) else ""
 
+    @property
+    def located(self) -> Message:
+        """The message behind its path, for an error."""
+        return say("in-file", path=self.path, reason=self.message)
+
 
 class Missing(NamedTuple):
     """A host file that refers to kpack archives, none of which was found."""

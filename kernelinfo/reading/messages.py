@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelinfo.errors import wording
+from kernelinfo.errors import Message, wording
 
 MESSAGES = {
     # Files and paths.
@@ -395,6 +395,7 @@ MESSAGES = {
     "log-contradiction": "{key} is {first:.40} and {second:.40}; neither is taken",
     "log-number": "{key}: {value!r:.60} is not a whole number from 0 to {most}",
     # Where it is.
+    "in-file": "{path}: {reason}",
     "in-kernel": "kernel {kernel!r}: {reason}",
     "in-function": "{function!r:.200}: {reason}",
     "of-kernels": "{kernels}: {reason}",
@@ -403,3 +404,8 @@ MESSAGES = {
 }
 
 say = wording(MESSAGES)
+
+
+def in_kernel(symbol: str, message: Message) -> Message:
+    """A message behind the name of its kernel."""
+    return say("in-kernel", kernel=symbol, reason=message)

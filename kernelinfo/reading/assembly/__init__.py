@@ -39,7 +39,7 @@ from kernelinfo.reading.assembly.scan import (
 from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, line_end
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarning, ReadWarnings
-from kernelinfo.reading.messages import say
+from kernelinfo.reading.messages import in_kernel, say
 from kernelinfo.reading.metadata import code_object_version, unknown_version
 from kernelinfo.reading.target_id import TargetId, distinct, parse_isa_version, parse_target_id
 
@@ -249,14 +249,14 @@ class ModuleText:
         self._version = self._version or (2 if is_v2 else code_object_version(found.version))
         for symbol, numbers, complaints, within in found.kernels:
             for complaint in complaints:
-                wrong = say("in-kernel", kernel=symbol, reason=complaint)
+                wrong = in_kernel(symbol, complaint)
                 self._warnings.add(wrong, line + within)
             if not symbol:
                 self._warnings.add(say("metadata-without-name"), line + within)
                 continue
             kernel = self._kernels[symbol]
             if kernel.metadata[1]:
-                again = say("in-kernel", kernel=symbol, reason=say("metadata-repeated"))
+                again = in_kernel(symbol, say("metadata-repeated"))
                 self._warnings.add(again, line + within)
             kernel.metadata = numbers, line + within
         self._budget.check_list(len(found.kernels))
@@ -274,7 +274,7 @@ class ModuleText:
             try:
                 kernel.source = self._files.position(function)
             except Exception as error:
-                self._tell(kernel, bug(error))
+                self._warnings.add(in_kernel(kernel.symbol, bug(error)), kernel.line)
 
     def _each(
         self, read: Callable[[_Named], KernelFacts], kernels: Iterable[_Named]
@@ -284,11 +284,7 @@ class ModuleText:
             try:
                 yield read(kernel)
             except Exception as error:
-                self._tell(kernel, bug(error))
-
-    def _tell(self, kernel: KernelText | KernelFacts, message: Message) -> None:
-        """Add a warning on a kernel."""
-        self._warnings.add(say("in-kernel", kernel=kernel.symbol, reason=message), kernel.line)
+                self._warnings.add(in_kernel(kernel.symbol, bug(error)), kernel.line)
 
     def _may_be_cut(self, end: int) -> bool:
         """True if metadata is missing from the end of a compiler's module without comments."""

@@ -38,7 +38,7 @@ from kernelinfo.reading.facts import (
     Source,
     SourceLine,
 )
-from kernelinfo.reading.messages import say
+from kernelinfo.reading.messages import in_kernel, say
 from kernelinfo.reading.metadata import SYMBOLS, UINT32, symbol_numbers
 from kernelinfo.reading.target_id import is_of_clang
 
@@ -297,7 +297,7 @@ class Evaluation:
             seen.add(statement.field)
 
     def _remark(self, symbol: str, message: Message, line: int) -> None:
-        self._warnings.add(say("in-kernel", kernel=symbol, reason=message), line)
+        self._warnings.add(in_kernel(symbol, message), line)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 
-from kernelinfo.errors import FileBudgetError, ReadError, bug, survived
+from kernelinfo.errors import FileBudgetError, Message, ReadError, bug, survived
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
@@ -288,7 +288,7 @@ _PAGE = rb"(?i)\s*<(!doctype html|html)\b"
 _PTX = rb"(?m)^[ \t]*\.target[ \t]+sm_\d"
 
 
-def _reason(data: Data) -> str:
+def _reason(data: Data) -> Message:
     """Message on data without kernels: their kind, and the file to give instead."""
     start = bytes(data.read(0, _LOOKED_AT))
     if _is_catalogue(start):
