@@ -24,7 +24,7 @@ TABLES: dict[str, Mapping[str, str]] = {
 """Room → code → sentence."""
 NOT_YET = {
     *("agents", "cli", "compare", "compile", "config", "fleet", "gate"),
-    *("pressure", "render", "rules", "triton", "variants"),
+    *("render", "rules", "triton", "variants"),
 }
 """Folders with sentences outside of a table: a list that only shrinks."""
 ERRORS = [name for name, kind in vars(errors).items() if isinstance(kind, type)]

@@ -20,6 +20,7 @@ from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.paths import in_repository
 
 HALVES = "low halves: the object does not tell whether writing them keeps the high halves"
@@ -42,9 +43,9 @@ def functions(
                     entry = _entry(result.kernel, blob.data)
                     yield result, followed(_located(listing, table, addresses), entry)
                 except Exception as error:
-                    yield result, problem(blob, f"kernel {result.kernel.symbol!r}: {bug(error)}")
+                    yield result, problem(blob, in_kernel(result.kernel.symbol, bug(error)))
     except ReadError as error:
-        yield results[0], problem(blob, str(error))
+        yield results[0], problem(blob, error.message)
     except Exception as error:
         yield results[0], problem(blob, bug(error))
     else:

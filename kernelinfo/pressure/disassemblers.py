@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kernelinfo.compile.processes import on_path
 from kernelinfo.errors import ReadError
+from kernelinfo.pressure.messages import say
 
 _NAME = re.compile(r"llvm-objdump(?:-(\d{1,3}))?$")
 _VERSION = re.compile(r"LLVM version (\d{1,3})\.")
@@ -27,7 +28,7 @@ def programs() -> list[str]:
     folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
     first = on_path(wanted)
     if wanted and first is None:
-        raise ReadError(f"LLVM_OBJDUMP names {wanted}, which is no program; give its whole path")
+        raise ReadError(say("objdump-no-program", program=wanted))
     installed = {os.path.realpath(path): path for path in reversed(_installed(folders))}
     paths = list(reversed(installed.values()))
     if len(paths) > 1:

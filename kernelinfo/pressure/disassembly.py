@@ -24,6 +24,7 @@ from kernelinfo.pressure.listing import (
     known_effect,
     listing_of,
 )
+from kernelinfo.pressure.messages import say
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
 
@@ -38,10 +39,6 @@ _WORDS = re.compile(rb"([0-9A-F]{8,16}): ([0-9A-F ]+)")
 _BRANCH = re.compile(r"^((?:s_c?branch|s_subvector_loop)\w*+ (?:.*[ ,])?)-?(?:0x[0-9a-f]+|\d+)$")
 _SECONDS = 60
 _MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # per run, unless one function is larger
-_NEEDED = (
-    "reading the code of an object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm packages"
-    " have it); the .s of --save-temps needs nothing"
-)
 
 
 class NoDisassembler(ReadError):
@@ -160,14 +157,13 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
 def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> ReadError:
     """The reason why no program printed a function, and what to do."""
     if not tried:
-        return NoDisassembler(_NEEDED)
+        return NoDisassembler(say("objdump-needed"))
     newest = max(map(version, tried)) if processor.llvm else 0
     if 0 < newest < processor.llvm:
-        return NoDisassembler(
-            f"llvm-objdump {newest} does not know {processor.name}; LLVM {processor.llvm} does:"
-            " install its llvm-objdump, or name one by LLVM_OBJDUMP"
-        )
-    return ReadError(f"{_NEEDED}; {tried[0]} printed no instructions of {code.name}")
+        name, llvm = processor.name, processor.llvm
+        return NoDisassembler(say("objdump-older", newest=newest, name=name, llvm=llvm))
+    needed, function = say("objdump-needed"), code.name
+    return ReadError(say("objdump-silent", needed=needed, program=tried[0], function=function))
 
 
 def _is_undecoded(one: Disassembled) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.errors import ReadError
 from kernelinfo.pressure.code_file import MachineCode
+from kernelinfo.pressure.messages import say
 from kernelinfo.reading.code_object.descriptor import SIZE_V2
 from kernelinfo.reading.code_object.symbols import (
     STT_AMDGPU_HSA_KERNEL,
@@ -56,7 +57,7 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
             continue
         left -= len(found)
         if left < 0:
-            raise ReadError("symbols of functions overlap without end; build it again")
+            raise ReadError(say("symbols-overlap"))
         first = bisect_right(inside, (place, chr(0x10FFFF)))
         last = bisect_right(inside, ((symbol.section, start + len(found)), ""))
         own = tuple((address, label) for (_, address), label in inside[first:last])

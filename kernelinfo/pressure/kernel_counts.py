@@ -12,6 +12,7 @@ from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.counting import counted
 from kernelinfo.pressure.disassembly import NoDisassembler, listings
 from kernelinfo.pressure.listing import Listing, is_whole
+from kernelinfo.pressure.messages import say
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 
@@ -32,12 +33,12 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CountsAndRemark
             if listing.instructions and not unknown:
                 found[kernel.symbol, kernel.line] = counted(listing.instructions)
             elif unknown:
-                why = f"kernel {kernel.symbol}: instructions are not counted: {unknown[0]}"
+                why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
                 remarks.append(Note(blob.path, why, blob.member))
     except NoDisassembler as error:
-        remarks.append(Problem("--instructions", str(error)))
+        remarks.append(Problem("--instructions", error.message))
     except ReadError as error:
-        remarks.append(problem(blob, str(error)))
+        remarks.append(problem(blob, error.message))
     return [found.get((kernel.symbol, kernel.line)) for kernel in kernels], remarks
 
 

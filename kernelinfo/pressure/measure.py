@@ -21,12 +21,14 @@ from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.lds import LdsUse, lds_of
+from kernelinfo.pressure.messages import say
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.debug_entries import DebugUnit
+from kernelinfo.reading.messages import in_kernel
 
 
 class Measured(NamedTuple):
@@ -141,13 +143,12 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     stories = []
     for item in measure(os.fspath(source), options, Look(blocks=True)):
         if isinstance(item, Problem):
-            raise ReadError(f"{item.path}: {item.message}")
+            raise ReadError(item.located)
         if isinstance(item, Measured):
             stories.append(item.story)
     if len(stories) != 1:
-        raise ReadError(
-            f"{source}: {len(stories)} kernels named {kernel!r} have instructions; name one"
-        )
+        count = len(stories)
+        raise ReadError(say("kernels-of-one-name", source=source, count=count, kernel=kernel))
     return stories[0]
 
 
@@ -180,11 +181,11 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
                     _lds(units, kernel, function) if look.lds else None,
                 )
             except Exception as error:
-                yield problem(blob, f"kernel {kernel.symbol!r}: {bug(error)}")
+                yield problem(blob, in_kernel(kernel.symbol, bug(error)))
         elif function is None or (in_text and kernel.code_bytes != 0):
-            yield problem(blob, f"kernel {kernel.symbol}: its instructions are not found")
+            yield problem(blob, say("instructions-missing", kernel=kernel.symbol))
         else:  # every path of it ends in __builtin_unreachable
-            yield Note(blob.path, f"kernel {kernel.symbol} has no instructions", blob.member)
+            yield Note(blob.path, say("kernel-empty", kernel=kernel.symbol), blob.member)
 
 
 def _of_text(
@@ -196,7 +197,7 @@ def _of_text(
         try:
             yield result, None if line is None else text.function(kernel.symbol, line, target)
         except Exception as error:
-            yield result, problem(blob, f"kernel {kernel.symbol!r}: {bug(error)}")
+            yield result, problem(blob, in_kernel(kernel.symbol, bug(error)))
 
 
 def _lds(

@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from kernelinfo.errors import OptionError
 from kernelinfo.opening import is_below, open_regular
+from kernelinfo.pressure.messages import say
 
 _MOST_BYTES = 4 << 20
 """Most bytes of one file."""
@@ -34,7 +35,7 @@ class SourceText:
         Raises `OptionError` if `root` is no folder.
         """
         if root is not None and not os.path.isdir(root):
-            raise OptionError(f"--source-root {root}: is no folder; give an existing one")
+            raise OptionError(say("source-root-no-folder", root=root))
         self._root = root
         inputs = (path if os.path.isdir(path) else os.path.dirname(path) for path in paths)
         # The root of all files, as the current folder, names none.
@@ -58,18 +59,16 @@ class SourceText:
 
     def _lines(self, file: str, folder: str) -> list[str] | str:
         if len(file) > _LONGEST:
-            return f"a path of {len(file)} characters is not looked for"
+            return say("source-path-long", size=len(file))
         path = next((path for path in self._paths(file, folder) if os.path.isfile(path)), None)
         if path is None:
-            return f"{file} is not found; give --source-root DIR"
+            return say("source-missing", file=file)
         real = os.path.realpath(path)
         if any(is_below(real, system) for system in _OF_SYSTEM):
-            return f"{path} is a file of the system, and no source text"
+            return say("source-of-system", path=path)
         own = [] if _is_top(folder) else [folder]
         if not any(is_below(real, one or os.curdir) for one in (*self._folders, *own)):
-            return (
-                f"{path} lies outside of the current folder and the input's; give --source-root DIR"
-            )
+            return say("source-outside", path=path)
         if real not in self._texts:
             self._texts[real] = text = self._text(path)
             if not isinstance(text, str):
@@ -81,14 +80,14 @@ class SourceText:
             with open_regular(path) as opened:
                 data = opened.read(_MOST_BYTES + 1)
         except OSError as error:
-            return f"{path}: {error.strerror}"
+            return say("source-unreadable", path=path, error=error.strerror)
         if len(data) > _MOST_BYTES:
-            return f"{path} has more than 4 MiB"
+            return say("source-too-large", path=path)
         if b"\0" in data:
-            return f"{path} is no text"
+            return say("source-no-text", path=path)
         self._left -= len(data)
         if self._left < 0:
-            return f"{path} is left out: the source text has more than 64 MiB"
+            return say("source-left-out", path=path)
         return _as_compilers_count(data.decode("utf-8", "replace"))
 
     def _paths(self, file: str, folder: str) -> Iterator[str]:

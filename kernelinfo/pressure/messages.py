@@ -1,0 +1,39 @@
+"""What live registers tell users: every sentence, by its code."""
+
+from __future__ import annotations
+
+from kernelinfo.errors import wording
+
+MESSAGES = {
+    # Disassemblers.
+    "objdump-needed": (
+        "reading the code of an object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm "
+        "packages have it); the .s of --save-temps needs nothing"
+    ),
+    "objdump-older": (
+        "llvm-objdump {newest} does not know {name}; LLVM {llvm} does: install its llvm-objdump, "
+        "or name one by LLVM_OBJDUMP"
+    ),
+    "objdump-silent": "{needed}; {program} printed no instructions of {function}",
+    "objdump-no-program": "LLVM_OBJDUMP names {program}, which is no program; give its whole path",
+    # Kernels and their instructions.
+    "symbols-overlap": "symbols of functions overlap without end; build it again",
+    "instructions-uncounted": "kernel {kernel}: instructions are not counted: {why}",
+    "kernels-of-one-name": "{source}: {count} kernels named {kernel!r} have instructions; name one",
+    "instructions-missing": "kernel {kernel}: its instructions are not found",
+    "kernel-empty": "kernel {kernel} has no instructions",
+    # Source text beside them.
+    "source-root-no-folder": "--source-root {root}: is no folder; give an existing one",
+    "source-path-long": "a path of {size} characters is not looked for",
+    "source-missing": "{file} is not found; give --source-root DIR",
+    "source-of-system": "{path} is a file of the system, and no source text",
+    "source-outside": (
+        "{path} lies outside of the current folder and the input's; give --source-root DIR"
+    ),
+    "source-unreadable": "{path}: {error}",
+    "source-too-large": "{path} has more than 4 MiB",
+    "source-no-text": "{path} is no text",
+    "source-left-out": "{path} is left out: the source text has more than 64 MiB",
+}
+
+say = wording(MESSAGES)
