@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from random import Random
 from typing import Any, NamedTuple
 
@@ -14,9 +15,6 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.reading.facts import Features, KernelFacts
 from kernelinfo.reading.facts import Numbers as Stated
-
-CASES_OF_A_PAIR = 5
-"""With 64 targets 20,480 in all."""
 
 
 class Numbers(NamedTuple):
@@ -87,21 +85,17 @@ def same(moved: Occupancy, calculated: Occupancy) -> bool:
     )
 
 
-@pytest.mark.parametrize("to", targets.known())
-def test_every_target_moves_to_this_one(to: str) -> None:
-    random = Random(to)
-    there = targets.find(to)
-    for name in targets.known():
-        own = targets.find(name)
-        for _ in range(CASES_OF_A_PAIR):
-            numbers, size = random_numbers(random, own), random.choice((64, 256, 704, 1024))
-            runs_as_it_is = to in (name, *own.members)
-            kernel = compiled(own, numbers, 0 if runs_as_it_is else random.choice((0, 7)))
-            try:
-                expected = calculated(there, numbers, size)
-            except KernelinfoError:
-                with pytest.raises(KernelinfoError):
-                    kernel.on(there)
-                continue
-            moved = kernel.on(there).occupancy(workgroup_size=size)
-            assert same(moved, expected), (name, numbers, size)
+def test_every_target_moves_to_every_other() -> None:
+    random = Random(1)
+    for there, own in product(map(targets.find, targets.known()), repeat=2):
+        numbers, size = random_numbers(random, own), random.choice((64, 256, 704, 1024))
+        runs_as_it_is = there.name in (own.name, *own.members)
+        kernel = compiled(own, numbers, 0 if runs_as_it_is else random.choice((0, 7)))
+        try:
+            expected = calculated(there, numbers, size)
+        except KernelinfoError:
+            with pytest.raises(KernelinfoError):
+                kernel.on(there)
+            continue
+        moved = kernel.on(there).occupancy(workgroup_size=size)
+        assert same(moved, expected), (own.name, there.name, numbers, size)

@@ -25,27 +25,22 @@ def aged(path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "r.json.my-notes.part",
-        "r.json.PID.part",
-        "r.json.part",
-        ".r.json.part",
-        ".r.json.notes.part",
-        ".r.json.0123456789ABCDEF.part",
-        ".r.json.0123456789abcde.part",
-        ".r.json.0123456789abcdef.part.txt",
-        ".s.json.0123456789abcdef.part",
+def written(folder: Path) -> Path:
+    assert run(str(TEXT), "--format", "json", "-o", "r.json", folder=folder)[1:] == ("", 0)
+    return folder / "r.json"
+
+
+def test_files_of_the_user_stay(tmp_path: Path) -> None:
+    names = {
+        *("r.json.my-notes.part", f"r.json.{os.getpid()}.part", "r.json.part", ".r.json.part"),
+        *(".r.json.notes.part", ".r.json.0123456789ABCDEF.part", ".r.json.0123456789abcde.part"),
+        *(".r.json.0123456789abcdef.part.txt", ".s.json.0123456789abcdef.part"),
         "..0123456789abcdef.part",
-    ],
-)
-def test_files_of_the_user_stay(name: str, tmp_path: Path) -> None:
-    name = name.replace("PID", str(os.getpid()))
-    theirs = aged(tmp_path / name)
-    assert run(str(TEXT), "--format", "json", "-o", "r.json", folder=tmp_path)[1:] == ("", 0)
-    assert theirs.read_text() == "mine"
-    assert {path.name for path in tmp_path.iterdir()} == {name, "r.json"}
+    }
+    for name in names:
+        aged(tmp_path / name)
+    written(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {*names, "r.json"}
 
 
 def test_what_a_killed_run_left_goes_after_a_day(tmp_path: Path) -> None:
@@ -55,33 +50,21 @@ def test_what_a_killed_run_left_goes_after_a_day(tmp_path: Path) -> None:
     link.symlink_to("target")
     fresh = tmp_path / ".r.json.00000000000000bb.part"
     fresh.touch()
-    assert run(str(TEXT), "--format", "json", "-o", "r.json", folder=tmp_path)[1:] == ("", 0)
+    written(tmp_path)
     assert not left.exists()
     assert (link.exists(), fresh.exists()) == (True, True)
 
 
-@pytest.mark.parametrize(
-    ("mode", "expected"),
-    [
-        (0o4755, 0o755),
-        (0o2770, 0o770),
-        (0o6777, 0o777),
-        (0o1644, 0o644),
-        (0o640, 0o640),
-        (0o600, 0o600),
-    ],
-)
-def test_permissions_stay_and_set_uid_goes(mode: int, expected: int, tmp_path: Path) -> None:
-    (tmp_path / "r.json").touch()
-    (tmp_path / "r.json").chmod(mode)
-    assert run(str(TEXT), "--format", "json", "-o", "r.json", folder=tmp_path)[1:] == ("", 0)
-    assert stat.S_IMODE((tmp_path / "r.json").stat().st_mode) == expected
+def test_permissions_stay_and_set_uid_goes(tmp_path: Path) -> None:
+    for mode, expected in ((0o4755, 0o755), (0o2770, 0o770), (0o1644, 0o644), (0o600, 0o600)):
+        (tmp_path / "r.json").touch()
+        (tmp_path / "r.json").chmod(mode)
+        assert stat.S_IMODE(written(tmp_path).stat().st_mode) == expected
 
 
 def test_a_new_file_has_the_mode_of_any_other(tmp_path: Path) -> None:
     (tmp_path / "other").touch()
-    assert run(str(TEXT), "--format", "json", "-o", "r.json", folder=tmp_path)[1:] == ("", 0)
-    assert (tmp_path / "r.json").stat().st_mode == (tmp_path / "other").stat().st_mode
+    assert written(tmp_path).stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
 @pytest.mark.parametrize("name", ["n" * 255, "é" * 127, "r.json"])
@@ -95,10 +78,17 @@ def test_a_name_of_any_length(name: str, tmp_path: Path) -> None:
     assert (tmp_path / name).read_bytes() == b"1"
 
 
-def test_a_write_that_fails_leaves_the_old_file_alone(tmp_path: Path) -> None:
+def test_a_file_is_there_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "r.json"
+    with pytest.raises(ZeroDivisionError), atomic_write(str(path)) as file:
+        file.write(b"half" * (1 // 0))
+    assert not list(tmp_path.iterdir())
     path.write_text("old")
     with pytest.raises(ValueError, match="closed"), atomic_write(str(path)) as file:
         file.close()
-    assert path.read_text() == "old"
-    assert [one.name for one in tmp_path.iterdir()] == ["r.json"]
+    with atomic_write(str(path)) as file:
+        file.write(b"new")
+        file.flush()
+        assert path.read_text() == "old"
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]

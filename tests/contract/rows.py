@@ -21,7 +21,7 @@ Each file `tests/contract/*.toml` is one test. A row of it has
     out       texts of standard output, each once at least; `= text` is the whole of it, `~ text` a
               regular expression of a line
     not_out   texts that are not in standard output
-    same      another command line, whose answer is the same
+    same      another command line, whose answer is the same; `{run}` in it is `run`
     width     columns that no line of standard output goes beyond
     json      path = value in the JSON that was printed, see `look_up`; lines of JSON and rows of
               CSV are a list. "null" is null; a table `{ a = 1 }` is about its keys only. Each
@@ -137,8 +137,9 @@ def wrongs(row: Row) -> list[str]:
     with _folder(row) as folder:
         answer = _answered(row, folder)
         differences = [*_wrongs(row, answer), *_wrong_files(row, folder)]
-        if "same" in row and _answer(row["same"], folder, row.get("stdin")) != answer:
-            differences.append(f"not the answer of {row['same']}")
+        same = row.get("same", "").replace("{run}", row["run"])
+        if same and _answer(same, folder, _stdin(row)) != answer:
+            differences.append(f"not the answer of {same}")
         return differences
 
 
@@ -157,8 +158,11 @@ def _answered(row: Row, folder: Path) -> Answer:
                 continue
             first = _answer(command, folder)
             assert not first.code, f"{command}: exit code {first.code}: {first.err}"
-        stdin = make(row["stdin"], row["steps"]) if "stdin" in row else None
-        return _answer(row["run"], folder, stdin)
+        return _answer(row["run"], folder, _stdin(row))
+
+
+def _stdin(row: Row) -> bytes | None:
+    return make(row["stdin"], row["steps"]) if "stdin" in row else None
 
 
 @contextmanager
