@@ -11,12 +11,14 @@ from kernelinfo.config.file import OWN, SHARED, ConfigFile, read_file
 from kernelinfo.config.keys import GATED, KEYS
 from kernelinfo.config.lines import KeyPath
 from kernelinfo.config.measures import MEASURES, Allowance, Bound
+from kernelinfo.config.messages import say
 from kernelinfo.config.validation import Validation, spelled
-from kernelinfo.errors import ConfigError
+from kernelinfo.errors import ConfigError, Message
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.opening import FilePath
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import configurations
 from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules import BY_DEFAULT, Selection
@@ -108,7 +110,7 @@ def read_config(path: FilePath) -> Configuration:
     """The configuration of a file. Raises `ConfigError`, with a line for each error."""
     file = read_file(path)
     if file is None:
-        raise ConfigError(f"{path}: has no [tool.kernelinfo]; add it, or write {OWN}")
+        raise ConfigError(in_file(path, say("config-table-missing", file=OWN)))
     return _configuration(file)
 
 
@@ -135,7 +137,8 @@ def _configuration(file: ConfigFile) -> Configuration:
     values = validation.table(file.table, KEYS, ())
     if validation.complaints:
         complaints = sorted(validation.complaints, key=lambda one: file.line(one[0]) or 0)
-        raise ConfigError("\n".join(_located(file, *complaint) for complaint in complaints))
+        lines = [_located(file, *complaint) for complaint in complaints]
+        raise ConfigError(Message("\n".join(lines), lines[0].code))
 
     def next_to_file(path: str) -> str:
         return os.path.relpath(os.path.join(os.path.dirname(file.path), path))
@@ -166,7 +169,8 @@ def _configuration(file: ConfigFile) -> Configuration:
     )
 
 
-def _located(file: ConfigFile, path: KeyPath, message: str) -> str:
+def _located(file: ConfigFile, path: KeyPath, message: Message) -> Message:
     line = file.line(path)
-    location = f"{file.path}:{line}" if line else file.path
-    return f"{location}: {spelled(path)}: {message}".replace("\n", r"\n")
+    place = f"{file.path}:{line}" if line else file.path
+    located = say("config-line", place=place, key=spelled(path), reason=message)
+    return Message(located.replace("\n", r"\n"), located.code)

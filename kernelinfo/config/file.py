@@ -7,8 +7,10 @@ import tomllib
 from typing import Any, NamedTuple
 
 from kernelinfo.config.lines import KeyPath, lines_of
+from kernelinfo.config.messages import say
 from kernelinfo.errors import ConfigError, ReadError, bug
 from kernelinfo.opening import FilePath
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import (
     CONFIGURATION_BYTES,
     CONFIGURATIONS,
@@ -41,7 +43,7 @@ def read_file(path: FilePath) -> ConfigFile | None:
     try:
         return _read_file(path)
     except Exception as error:
-        raise ConfigError(f"{path}: {bug(error)}") from error
+        raise ConfigError(in_file(path, bug(error))) from error
 
 
 def _read_file(path: str) -> ConfigFile | None:
@@ -54,12 +56,13 @@ def _read_file(path: str) -> ConfigFile | None:
         document = tomllib.loads(text)
     except OSError as error:
         if os.path.islink(path) and not os.path.exists(path):
-            raise ConfigError(f"{path}: is a link to nothing; mend or remove it") from None
-        raise ConfigError(f"{path}: {error.strerror}; give another file") from None
+            raise ConfigError(in_file(path, say("config-link-broken"))) from None
+        message = say("config-unreadable", error=error.strerror)
+        raise ConfigError(in_file(path, message)) from None
     except ReadError as error:
-        raise ConfigError(f"{path}: {error}") from None
+        raise ConfigError(in_file(path, error.message)) from None
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path}: {error}; write valid TOML") from None
+        raise ConfigError(in_file(path, say("config-invalid", error=error))) from None
     if not shared:
         return ConfigFile(path, lines_of(text), document, ())
     tool = document.get("tool", {})
@@ -67,5 +70,5 @@ def _read_file(path: str) -> ConfigFile | None:
     if table is None:
         return None
     if not isinstance(table, dict):
-        raise ConfigError(f"{path}: tool.kernelinfo: {table!r}; write a table")
+        raise ConfigError(in_file(path, say("config-table-no-table", value=table)))
     return ConfigFile(path, lines_of(text), table, ("tool", "kernelinfo"))

@@ -7,14 +7,15 @@ from typing import Any
 
 from kernelinfo.config.keys import Key, KeyTable, Many, NamedTables, Scalar
 from kernelinfo.config.lines import KeyPath
-from kernelinfo.errors import KernelinfoError, did_you_mean
+from kernelinfo.config.messages import say
+from kernelinfo.errors import KernelinfoError, Message, did_you_mean
 
 
 class Validation:
     """Reader of values by their keys; collects errors."""
 
     def __init__(self) -> None:
-        self.complaints: list[tuple[KeyPath, str]] = []
+        self.complaints: list[tuple[KeyPath, Message]] = []
         """(key, message) of each error. The message has the form `what was found; what to
         write`."""
 
@@ -24,19 +25,19 @@ class Validation:
         known = {name for key in keys for name in key.names}
         for name in stated.keys() - known:
             near = did_you_mean(name.replace("_", "-"), names)
-            hint = near or f"known are {', '.join(names)}"
-            self._complain((*path, name), f"unknown key; {hint}")
+            hint = near or say("config-keys-known", names=", ".join(names))
+            self._complain((*path, name), say("config-key-unknown", hint=hint))
         read = {}
         for key in keys:
             if key.older in stated and key.name in stated:
-                message = f"is the older name of {key.name}, which is set too; keep one"
-                self._complain((*path, key.older), message)
+                self._complain((*path, key.older), say("config-key-twice", name=key.name))
             name = key.stated_name(stated)
             if name is not None:
                 read[key.name] = self._value(stated[name], key.kind, (*path, name))
             elif key.required:
                 assert isinstance(key.kind, Scalar)
-                self._complain(path, f"{key.name} is missing; write {key.kind.expected}")
+                expected = key.kind.expected
+                self._complain(path, say("config-key-missing", name=key.name, expected=expected))
             elif isinstance(key.kind, KeyTable) and not key.kind.array:
                 read[key.name] = self.table({}, key.kind.keys, (*path, key.name))
             elif key.default is not None:
@@ -69,29 +70,29 @@ class Validation:
                 return tuple(
                     self._element(one, kind, (*path, index)) for index, one in enumerate(stated)
                 )
-        self._complain(path, f"{stated!r}; write {kind.expected}")
+        self._complain(path, say("config-value", value=stated, expected=kind.expected))
         return None
 
     def _element(self, stated: Any, kind: KeyTable, path: KeyPath) -> dict[str, Any]:
         """One table of an array, with its key path under `path`."""
         others = {name for key in kind.keys for name in key.names} - {*kind.one_of}
         if kind.one_of and stated.keys() <= others:  # otherwise a key may be misspelled
-            self._complain(path, f"bounds nothing; write one of {', '.join(kind.one_of)}")
+            self._complain(path, say("budget-without-bounds", names=", ".join(kind.one_of)))
         return self.table(stated, kind.keys, path) | {"path": path}
 
     def _scalar(self, stated: Any, kind: Scalar, path: KeyPath) -> Any:
-        message = f"{stated!r}; write {kind.expected}"
+        message = say("config-value", value=stated, expected=kind.expected)
         try:
             if _fits(stated, kind):
                 return kind.read(stated)
         except KernelinfoError as error:
-            message = str(error)
+            message = error.message
         except ValueError:
             pass
         self._complain(path, message)
         return None
 
-    def _complain(self, path: KeyPath, message: str) -> None:
+    def _complain(self, path: KeyPath, message: Message) -> None:
         self.complaints.append((path, message))
 
 

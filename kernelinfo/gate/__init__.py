@@ -11,6 +11,7 @@ from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration, ToolchainChange
+from kernelinfo.errors import Message
 from kernelinfo.gate import acceptance, budget, expectation, files, ratchet
 from kernelinfo.gate.baseline import (
     holds_instructions,
@@ -18,6 +19,7 @@ from kernelinfo.gate.baseline import (
     pinnable_kernels,
     read_baseline,
 )
+from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
 from kernelinfo.gate.scope import Scope
 from kernelinfo.gate.suppression import Suppressions
@@ -160,20 +162,20 @@ class _Judgement:
         if found and (scope.whole or not found.gone) and not self._missed:
             yield from expectation.nothing_pinned(found, project)
 
-    def _remarks(self) -> Iterator[str]:
+    def _remarks(self) -> Iterator[Message]:
         """Lines `not checked: …` for uncovered parts and `note: …` for settings without effect."""
         project, found = self._configuration, self._results
         unchecked = (*expectation.ignored(project), *expectation.untargeted(found))
-        yield from (f"not checked: {what}" for what in unchecked)
+        yield from (say("check-left-out", reason=what) for what in unchecked)
         if self._comparison:
             pairs = self._comparison.pairs
             about_files = (*files.renamed(pairs), *files.gone(self._missed, pairs))
             notes = (*self._comparison.notes, *about_files)
-            yield from (f"note: {note}" for note in notes)
+            yield from (say("check-note", reason=note) for note in notes)
         if self._scope.whole:
             for pattern in expectation.unmatched_sizes(found, project):
-                message = f"[workgroup-size] {pattern!r} is the first for no kernel"
-                yield f"note: {self._file}: {message}; correct it, or remove it"
+                unmatched = say("workgroup-size-unmatched", file=self._file, pattern=pattern)
+                yield say("check-note", reason=unmatched)
             return
         left_out = expectation.left_out(
             found,
@@ -183,7 +185,8 @@ class _Judgement:
             self._elsewhere,
             at_least=self._at_least,
         )
-        yield from (f"not checked: {what}" for what in (*left_out, *self._suppressions.left_out()))
+        for what in (*left_out, *self._suppressions.left_out()):
+            yield say("check-left-out", reason=what)
 
     def _judged(
         self, result: Result, summary: KernelSummary, allowed: Budget | None, pinned: Pair | None
@@ -233,7 +236,7 @@ class _Judgement:
             unknown = [
                 m.key for m, _ in allowed.bounds if getattr(summary.numbers, m.field) is None
             ]
-            self._cannot_tell(result.kernel, "its budget", unknown)
+            self._cannot_tell(result.kernel, say("judge-budget"), unknown)
             yield from budget.broken(summary, allowed, self._file)
 
     def _of_baseline(
@@ -245,8 +248,9 @@ class _Judgement:
         if pinned is None:
             yield ratchet.unbaselined()
             for finding in self._moved(pair, result) if pair else ():
-                where = f" (pinned in {pair.old.code_object})" if pair else ""
-                yield finding._replace(message=finding.message + where)
+                where = pair.old.code_object if pair else ""
+                message = say("pinned-elsewhere", reason=finding.message, file=where)
+                yield finding._replace(message=message)
         elif pinned.old is not pinned.new and pinned.old.content != pinned.new.content:
             yield from self._moved(pinned, result)
 
@@ -258,12 +262,13 @@ class _Judgement:
             [m.key for m, _ in gate.allowances if getattr(side.numbers, m.field) is not None]
             for side in (pair.old, pair.new)
         )
-        self._cannot_tell(kernel, "the baseline", [key for key in pinned if key not in stated])
+        unknown = [key for key in pinned if key not in stated]
+        self._cannot_tell(kernel, say("judge-baseline"), unknown)
         missing = [key for key in stated if key not in pinned]
         if missing and missing == stated:
             self._unnumbered.append(kernel.name)
         elif missing:
-            message = f"the baseline does not have {', '.join(missing)}: not compared"
+            message = say("numbers-unpinned", names=", ".join(missing))
             yield ratchet.stale(message, strict=strict)
         change = self._toolchain_change(kernel)
         yield from ratchet.moved(pair, result, gate, change, strict=strict)
@@ -275,8 +280,8 @@ class _Judgement:
         pairs, is_foreign = zip(self._results, self._pairs, strict=True), self._toolchain.is_foreign
         return [pair for one, pair in pairs if pair and is_foreign(one.kernel.code_object)]
 
-    def _cannot_tell(self, kernel: Kernel, who: str, keys: list[str]) -> None:
-        """Add a problem for numbers that `who` judges and the input does not state.
+    def _cannot_tell(self, kernel: Kernel, judge: str, keys: list[str]) -> None:
+        """Add a problem for numbers that the `judge` asks for and the input does not state.
 
         An unknown target already is a problem and explains missing waves, so these are skipped.
         Build logs are the exception: their missing target is no problem of its own.
@@ -285,8 +290,8 @@ class _Judgement:
         if kernel.target is None and location.kind != "build-log":
             keys = [key for key in keys if key not in ("waves", "occupancy")]
         if keys:
-            asked = f"{who} asks for {', '.join(keys)}, which the input does not state"
-            message = f"{kernel.name}: {asked}"
+            names = ", ".join(keys)
+            message = say("number-unstated", kernel=kernel.name, judge=judge, names=names)
             self._problems.append(Problem(location.path, message, location.member, location.offset))
 
     def _notices(self) -> Iterator[Notice]:

@@ -9,6 +9,7 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.config import Budget
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.gate import ratchet
+from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Finding, Severity
 from kernelinfo.rules import find
 
@@ -60,7 +61,7 @@ def ended(
     for rule, _ in pair.old.accepted:
         known = find(rule)
         if rule in ran and rule not in found and known:
-            message = f"{rule} {known.name}, which the baseline accepts, has ended"
+            message = say("finding-ended", rule=rule, name=known.name)
             yield ratchet.stale(message, strict=strict)
 
 

@@ -35,16 +35,16 @@ from kernelinfo.gate.baseline_text import (
     parse,
     text,
 )
+from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.model.limits import RESOURCES, Resource
 from kernelinfo.opening import FilePath, open_regular
+from kernelinfo.reading.messages import in_file
 
 if sys.platform != "win32":
     import fcntl
 
-_DELETE = "delete it and pin anew with --update-baseline"
-_RENEW = "write it anew with `kernelinfo check --update-baseline`"
 _MOST_KERNELS = 1 << 22
 """Limit of the kernels in a baseline: a few bytes of text can state many."""
 
@@ -97,23 +97,22 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
             if not is_list or not all(isinstance(stamp, str) for stamp in toolchain):
                 raise ValueError("toolchain")
     except UnicodeDecodeError:
-        raise BaselineError(f"{path}: is not a baseline; {_DELETE}") from None
+        raise BaselineError(in_file(path, say("baseline-binary"))) from None
     except OSError as error:
-        mend = "give another file"
-        if isinstance(error, FileNotFoundError):
-            mend = "make it by `kernelinfo check --update-baseline`"
-        raise BaselineError(f"{path}: {error.strerror}; {mend}") from None
+        is_missing = isinstance(error, FileNotFoundError)
+        message = say(
+            "baseline-missing" if is_missing else "baseline-unreadable", error=error.strerror
+        )
+        raise BaselineError(in_file(path, message)) from None
     except ReadError as error:
-        raise BaselineError(f"{path}: {error}") from None
+        raise BaselineError(in_file(path, error.message)) from None
     except ConflictError:
-        message = f"{path}: has conflict markers of a merge; settle them, or take either side and "
-        raise BaselineError(f"{message}run `kernelinfo check --update-baseline`") from None
+        raise BaselineError(in_file(path, say("baseline-conflict"))) from None
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        message = f"{path}: is damaged at {error}; restore it, or {_DELETE}"
-        raise BaselineError(message) from None
+        raise BaselineError(in_file(path, say("baseline-damaged", place=error))) from None
     except Exception as error:
-        raise BaselineError(f"{path}: {bug(error)}") from error
-    older = f"{path}: has the form of an older kernelinfo and accepts no findings; {_RENEW}"
+        raise BaselineError(in_file(path, bug(error))) from error
+    older = in_file(path, say("baseline-older"))
     return Build(kernels, tuple(toolchain), notes=() if version == VERSION else (older,))
 
 
@@ -130,7 +129,8 @@ def write_baseline(path: FilePath, pinned: Build) -> None:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        raise BaselineError(f"{path}: {error.strerror}; give another file") from None
+        message = say("baseline-unwritable", error=error.strerror)
+        raise BaselineError(in_file(path, message)) from None
 
 
 @contextmanager
@@ -179,12 +179,12 @@ def _kernels(
             found = baseline_entry.kernels(unit, entry, known)
             key = unit, entry["symbol"], entry.get("name", "")
             if key in seen:
-                raise ValueError(f"{entry['symbol']}, which stands twice")
+                raise ValueError(say("baseline-symbol-twice", symbol=entry["symbol"]))
             seen.add(key)
         for kernel in found:
             count += 1
             if count > _MOST_KERNELS:
-                raise ReadError(f"pins more than {_MOST_KERNELS} kernels; give another file")
+                raise ReadError(say("baseline-kernels-many", most=_MOST_KERNELS))
             yield kernel
 
 
@@ -195,7 +195,7 @@ def _of_version_1(kernel: Any, known: baseline_entry.Known) -> KernelSummary:
         if type(value) not in _KEYS[key]:
             raise ValueError(f"{kernel['name']}: {key}")
         if isinstance(value, int | float) and not 0 <= value < 1 << 64:  # excludes NaN, too
-            raise ValueError(f"{kernel['name']}: {key} is not a number of 64 bits")
+            raise ValueError(say("baseline-number", kernel=kernel["name"], key=key))
     limiters = kernel["limiters"]
     if not all(limiter in tuple(RESOURCES) for limiter in limiters):
         raise ValueError(f"{kernel['name']}: limiters")
@@ -215,10 +215,9 @@ def _version(path: FilePath, schema: object) -> int:
     version."""
     name, _, version = schema.rpartition("/") if isinstance(schema, str) else ("", "", "")
     if name not in (NAME, OLDER_NAME) or not re.fullmatch("[1-9][0-9]{0,8}", version):
-        raise BaselineError(f"{path}: is not a baseline; give another file, or {_DELETE}")
+        raise BaselineError(in_file(path, say("baseline-other-document")))
     if int(version) > VERSION:
-        message = f"{path}: was written by a newer kernelinfo ({schema}); update kernelinfo, or "
-        raise BaselineError(message + _DELETE)
+        raise BaselineError(in_file(path, say("baseline-newer", schema=schema)))
     return int(version)
 
 

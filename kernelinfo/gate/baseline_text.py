@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from kernelinfo.compare.summary import Build
 from kernelinfo.errors import ReadError
 from kernelinfo.gate.baseline_entry import entry, sorted_units
+from kernelinfo.gate.messages import say
 from kernelinfo.reading.budget import BY_DEFAULT
 
 NAME, VERSION = "kernelinfo/baseline", 2
@@ -31,10 +32,6 @@ _LONGEST_UNIT = 1 << 16
 """Characters of the path of a library."""
 _KEYS = ("schema", "toolchain", "kernels")
 _GZIP = b"\x1f\x8b"
-_OTHER_LINES = (
-    "has more than {} bytes and not one entry a line, as kernelinfo writes it; undo its "
-    "formatting, or pin anew with --update-baseline"
-)
 _CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 _LONGEST_START = 64
 """Bytes in which the schema's name stands."""
@@ -117,7 +114,7 @@ def parse(file: BinaryIO) -> Document:
             return Document(None, None, iter(()))
         entries = _whole(header)
     if unknown := [key for key in header if key not in _KEYS]:
-        raise ValueError(f"{unknown[0]}, an unknown key")
+        raise ValueError(say("baseline-key-unknown", key=unknown[0]))
     return Document(header.get("schema"), header.get("toolchain"), entries)
 
 
@@ -130,16 +127,16 @@ def lines(file: BinaryIO) -> Iterator[str]:
             size += len(line)
             count += 1
             if size > most or count > _MOST_LINES:
-                what = f"{most} bytes" if size > most else f"{_MOST_LINES} lines"
-                raise ReadError(f"has more than {what}; give another file")
+                passed = f"{most} bytes" if size > most else f"{_MOST_LINES} lines"
+                raise ReadError(say("baseline-too-large", most=passed))
             if len(line) > _MOST_IN_ONE:
-                raise ReadError(_OTHER_LINES.format(_MOST_IN_ONE))
+                raise ReadError(say("baseline-reformatted", most=_MOST_IN_ONE))
             text = line.decode()
             if text.startswith(_CONFLICT):
                 raise ConflictError
             yield text
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"its compressed data end early or are wrong ({error})") from None
+        raise ValueError(say("baseline-gzip-damaged", error=error)) from None
 
 
 def _bounded(lines: Iterable[str]) -> Iterator[str]:
@@ -147,7 +144,7 @@ def _bounded(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         size += len(line)
         if size > _MOST_IN_ONE:
-            raise ReadError(_OTHER_LINES.format(_MOST_IN_ONE))
+            raise ReadError(say("baseline-reformatted", most=_MOST_IN_ONE))
         yield line
 
 
@@ -172,10 +169,11 @@ def _entries(lines: Iterator[str], bracket: str) -> Iterator[tuple[str, Any]]:
             yield unit, _parsed(bare, number)
         elif bare.endswith(": [") and ends == ["}", "}"]:
             if len(bare) > _LONGEST_UNIT:
-                raise ValueError(f"line {number}: a library's name of {len(bare)} characters")
+                length = len(bare)
+                raise ValueError(say("baseline-library-long", line=number, length=length))
             unit = _parsed(bare.removesuffix(": ["), number)
             if not isinstance(unit, str) or unit in units:
-                raise ValueError(f"line {number}: {unit} stands twice")
+                raise ValueError(say("baseline-library-twice", line=number, library=unit))
             units.add(unit)
             ends.append("]")
         elif ends and bare == ends[-1]:
@@ -183,7 +181,7 @@ def _entries(lines: Iterator[str], bracket: str) -> Iterator[tuple[str, Any]]:
         elif bare:
             raise ValueError(f"line {number}")
     if ends:
-        raise ValueError("its end: lines are missing")
+        raise ValueError(say("baseline-cut-off"))
 
 
 def _parsed(text: str, line: int) -> Any:
@@ -191,7 +189,8 @@ def _parsed(text: str, line: int) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
-        raise ValueError(f"line {line}, {error.msg} at column {error.colno}") from None
+        message = say("baseline-json-damaged", line=line, error=error.msg, column=error.colno)
+        raise ValueError(message) from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -200,7 +199,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice!r:.100}, which stands twice")
+        raise ValueError(say("baseline-key-twice", key=twice))
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, entries_for
+from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Finding
 from kernelinfo.rules.documented import documented
 
@@ -20,13 +21,13 @@ def of_each(kernels: Iterable[KernelSummary], budgets: Sequence[Budget]) -> list
 
 def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding]:
     """One finding per broken bound of the budget. `file` is the configuration that sets it."""
-    location = file if budget.line is None else f"{file}:{budget.line}"
+    place = file if budget.line is None else f"{file}:{budget.line}"
     for measure, bound in budget.bounds:
         value = getattr(kernel.numbers, measure.field)
         if value is not None and not bound.holds(value):
-            yield _BUDGET.found(
-                f"{value:g} {measure.noun}, and the budget is {measure.key} {bound} ({location})"
-            )
+            number, key = f"{value:g} {measure.noun}", measure.key
+            message = say("budget-exceeded", number=number, key=key, bound=bound, place=place)
+            yield _BUDGET.found(message)
 
 
 def idle(budget: Budget, budgets: Sequence[Budget], kernels: Sequence[KernelSummary]) -> Finding:
@@ -34,14 +35,8 @@ def idle(budget: Budget, budgets: Sequence[Budget], kernels: Sequence[KernelSumm
     own = [one for one, found in zip(kernels, of_each(kernels, [budget]), strict=True) if found]
     if own:
         names = ", ".join(dict.fromkeys(one.kernel for one in of_each(own, budgets) if one))
-        return _BUDGET.found(
-            f"all its kernels belong to an earlier budget ({names}): this one guards nothing",
-            "put it before that, for the first that matches counts",
-            "note",
-        )
-    target = f" on {budget.target}" if budget.target else ""
-    return _BUDGET.found(
-        f"no kernel{target} is named {budget.kernel}: the budget guards nothing",
-        "correct its kernel, or remove it",
-        "note",
-    )
+        message, mend = say("budget-shadowed", budgets=names), say("budget-shadowed-mend")
+        return _BUDGET.found(message, mend, "note")
+    target = say("budget-target", target=budget.target) if budget.target else ""
+    message = say("budget-unmatched", target=target, kernel=budget.kernel)
+    return _BUDGET.found(message, say("budget-unmatched-mend"), "note")

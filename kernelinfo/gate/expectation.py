@@ -9,6 +9,8 @@ from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration
+from kernelinfo.errors import Message
+from kernelinfo.gate.messages import say
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.pattern import matching
@@ -41,19 +43,20 @@ def too_few(
     location = str(configuration.file or "kernelinfo")
     if report.results and not found and not scope.may_hold_none:
         targets = " or ".join(configuration.targets)
-        message = f"none of {counted(len(report.results), 'kernel')} is for {targets}"
-        yield Problem(location, f"{message}, but for {_built(report.results)}; see target")
+        kernels, built = counted(len(report.results), "kernel"), _built(report.results)
+        message = say("target-of-none", kernels=kernels, targets=targets, built=built)
+        yield Problem(location, message)
         return
     least, key = (configuration.min_kernels, "expect.min-kernels") if scope.whole else (0, "")
     if at_least is not None:
         least, key = at_least, "--min-kernels"
     count = len(found)
     if count < least and (found or not report.problems):
-        message = f"{counted(count, 'kernel')} found, at least {least} expected; see {key}"
-        yield Problem(location, message)
+        kernels = counted(count, "kernel")
+        yield Problem(location, say("kernels-too-few", kernels=kernels, least=least, key=key))
     for target in unbuilt(found, configuration) if found and scope.whole else ():
-        message = f"no kernel is for {target}, those built are for {_built(report.results)}"
-        yield Problem(location, f"{message}; build it, or remove it from target")
+        message = say("target-unbuilt", target=target, built=_built(report.results))
+        yield Problem(location, message)
 
 
 def unbuilt(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
@@ -74,18 +77,17 @@ def _built(found: Sequence[Result]) -> str:
 def nothing_pinned(comparison: Comparison, configuration: Configuration) -> Iterator[Problem]:
     """A problem if the baseline pins none of the kernels found."""
     if comparison.new and not comparison.pairs:
-        found = counted(len(comparison.new), "kernel")
-        message = f"pins none of the {found} found: nothing is compared"
-        yield Problem(str(configuration.baseline), f"{message}; pin them with --update-baseline")
+        message = say("baseline-pins-none", kernels=counted(len(comparison.new), "kernel"))
+        yield Problem(str(configuration.baseline), message)
 
 
 def nothing_numbered(kernels: Sequence[str], configuration: Configuration) -> Iterator[Problem]:
     """A problem if the baseline has no comparable number of some kernels; `kernels` are their
     names."""
     if kernels:
-        others = f" and {len(kernels) - 1} more" if kernels[1:] else ""
-        message = f"has no comparable number of {kernels[0]}{others}"
-        yield Problem(str(configuration.baseline), f"{message}; pin anew with --update-baseline")
+        more = say("kernels-and-more", count=len(kernels) - 1) if kernels[1:] else ""
+        message = say("baseline-without-numbers", kernel=kernels[0], more=more)
+        yield Problem(str(configuration.baseline), message)
 
 
 def nothing_judged(configuration: Configuration, *, counts: bool) -> Iterator[Problem]:
@@ -95,8 +97,7 @@ def nothing_judged(configuration: Configuration, *, counts: bool) -> Iterator[Pr
         return
     by_budget = configuration.budgets and chooses(configuration, "KI206")
     if not by_budget and not (configuration.baseline and chooses(configuration, "KI501")):
-        message = "no rule, budget or baseline is selected: nothing is checked"
-        yield Problem(str(configuration.file or "kernelinfo"), f"{message}; see select and ignore")
+        yield Problem(str(configuration.file or "kernelinfo"), say("gate-without-claims"))
 
 
 def chooses(configuration: Configuration, rule: str) -> bool:
@@ -112,24 +113,24 @@ def left_out(
     elsewhere: Sequence[KernelSummary],
     *,
     at_least: int | None,
-) -> Iterator[str]:
+) -> Iterator[Message]:
     """Settings that a run over a part of the build did not check, in words.
 
     `idle_budgets` have no kernel in this part; `elsewhere` are pinned kernels outside it.
     """
     if at_least is None and configuration.min_kernels > 1:
-        yield f"expect.min-kernels = {configuration.min_kernels}"
+        yield say("left-out-min-kernels", count=configuration.min_kernels)
     if targets := unbuilt(found, configuration):
-        yield f"target {', '.join(targets)}, which no kernel of this part is for"
+        yield say("left-out-targets", targets=", ".join(targets))
     if choices := _unmatched_choices(found, scope) if scope.may_hold_none else ():
-        yield f"{', '.join(choices)}, which no kernel of this part matches"
+        yield say("left-out-choices", choices=", ".join(choices))
     if idle_budgets:
         names = ", ".join(budget.kernel for budget in idle_budgets)
-        yield f"[[budget]] {names}, which no kernel of this part matches"
+        yield say("left-out-budgets", budgets=names)
     if sizes := unmatched_sizes(found, configuration):
-        yield f"[workgroup-size] {', '.join(sizes)}, which no kernel of this part matches"
+        yield say("left-out-sizes", sizes=", ".join(sizes))
     if elsewhere:
-        yield f"{len(elsewhere)} of the baseline's kernels, which are not in this part"
+        yield say("left-out-pinned", count=len(elsewhere))
 
 
 def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]:
@@ -145,19 +146,19 @@ def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]
     return tuple(map(" ".join, scope.options.unmatched(met)))
 
 
-def ignored(configuration: Configuration) -> Iterator[str]:
+def ignored(configuration: Configuration) -> Iterator[Message]:
     """Settings that are not checked because their rule is not selected, in words."""
     if configuration.budgets and not chooses(configuration, "KI206"):
-        yield "[[budget]]; KI206 is not selected"
+        yield say("budgets-unselected")
     if configuration.baseline and not chooses(configuration, "KI501"):
-        yield f"what got worse since {configuration.baseline}; KI501 is not selected"
+        yield say("baseline-unselected", baseline=configuration.baseline)
 
 
-def untargeted(found: Sequence[Result]) -> Iterator[str]:
+def untargeted(found: Sequence[Result]) -> Iterator[Message]:
     """A text on the kernels of build logs without a target: their occupancy is not checked."""
     kernels = [result.kernel for result in found if result.kernel.code_object.target is None]
     if count := sum(kernel.code_object.kind == "build-log" for kernel in kernels):
-        yield f"the occupancy of {counted(count, 'kernel')} of build logs; give --arch"
+        yield say("left-out-occupancy", kernels=counted(count, "kernel"))
 
 
 def unmatched_sizes(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ def located(outcome: Outcome, options: Options) -> Outcome:
         try:
             lines[code_object] = lines_of(blob)
         except ReadError as error:
-            problems.append(problem(blob, str(error)))
+            problems.append(problem(blob, error.message))
 
     def placed(result: Result) -> Result:
         kernel = result.kernel

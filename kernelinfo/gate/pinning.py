@@ -15,9 +15,11 @@ from kernelinfo.gate import check
 from kernelinfo.gate.acceptance import pinned
 from kernelinfo.gate.baseline import pinnable, read_baseline
 from kernelinfo.gate.expectation import judgeable, too_few
+from kernelinfo.gate.messages import say
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel.report import Report
 from kernelinfo.opening import FilePath
+from kernelinfo.reading.messages import in_file
 
 
 class Update(NamedTuple):
@@ -50,10 +52,12 @@ def pin(
     """
     found, scope = judgeable(report, configuration), scope or Scope()
     if report.problems or not found:
-        first = "".join(f", {one.path}: {one.message}" for one in report.problems[:1])
-        raise BaselineError(f"{baseline}: left unchanged: not all inputs could be read{first}")
+        first = "".join(f", {one.located}" for one in report.problems[:1])
+        unread = say("inputs-unread", first=first)
+        raise BaselineError(in_file(baseline, say("baseline-unchanged", reason=unread)))
     for missing in too_few(report, found, configuration, scope, at_least):
-        raise BaselineError(f"{baseline}: left unchanged: {missing.path}: {missing.message}")
+        message = say("baseline-unchanged", reason=missing.located)
+        raise BaselineError(in_file(baseline, message))
     folder = os.path.dirname(baseline) or "."
     now = pinnable(found, folder)
     if accepts:

@@ -9,15 +9,15 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Gate, ToolchainChange
 from kernelinfo.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
-from kernelinfo.kernel import Finding, Result
+from kernelinfo.errors import Message
+from kernelinfo.gate.messages import say
+from kernelinfo.kernel import Finding, Result, Severity
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.model.limits import MOST, RESOURCES, Resource, placement
 from kernelinfo.rules.documented import documented
 
 _REGRESSION, _VANISHED = documented("KI501"), documented("KI502")
 _UNBASELINED, _STALE = documented("KI503"), documented("KI504")
-_MEND = "mend it (`explain` shows the steps), or pin it with --update-baseline"
-_RESTORE = "see what the compiler emits instead by `pressure`, or pin it with --update-baseline"
 _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
 """Numbers that fail also if another compiler built the kernel."""
 
@@ -33,8 +33,9 @@ def moved(
     """
     before, now = pair.old.numbers, pair.new.numbers
     if before.matrix and now.matrix == 0:
-        message = f"matrix instructions vanished: {before.matrix} → 0 since the baseline"
-        yield _REGRESSION.found(message, _RESTORE, "note" if change == "accept" else None)
+        severity: Severity | None = "note" if change == "accept" else None
+        message = say("matrix-vanished", count=before.matrix)
+        yield _REGRESSION.found(message, say("matrix-mend"), severity)
     for measure, allowance in gate.allowances:
         old, new = getattr(before, measure.field), getattr(now, measure.field)
         if old is None or new is None or old == new:
@@ -46,41 +47,41 @@ def moved(
         elif not allowance.bears(old, worse_by):
             is_milder = change == "report" and measure not in _ALWAYS
             borne = is_milder or change == "accept"
-            yield _REGRESSION.found(message, _MEND, severity="note" if borne else None)
+            severity = "note" if borne else None
+            yield _REGRESSION.found(message, say("regression-mend"), severity)
 
 
-def stale(message: str, *, strict: bool) -> Finding:
+def stale(message: Message, *, strict: bool) -> Finding:
     """The finding for a pinned number that is out of date or missing."""
-    return _STALE.found(message, "pin it with --update-baseline", "error" if strict else "note")
+    return _STALE.found(message, say("baseline-pin"), "error" if strict else "note")
 
 
 def unbaselined() -> Finding:
     """The finding for a kernel that is not in the baseline."""
-    return _UNBASELINED.found("not in the baseline", "pin it with --update-baseline")
+    return _UNBASELINED.found(say("kernel-unpinned"), say("baseline-pin"))
 
 
 def vanished(kernel: KernelSummary) -> Finding:
     """The finding for a pinned kernel that is not in the build."""
-    return _VANISHED.found(
-        f"in the baseline, from {kernel.code_object}, and not in the build",
-        "build it, or drop it with --update-baseline",
-    )
+    message = say("kernel-vanished", file=kernel.code_object)
+    return _VANISHED.found(message, say("kernel-vanished-mend"))
 
 
-def _message(measure: Number, pair: Pair, result: Result, old: float, new: float) -> str:
+def _message(measure: Number, pair: Pair, result: Result, old: float, new: float) -> Message:
     """The change of a number in words: `4 → 6 VGPRs spilled since the baseline`.
 
     Lost waves come with their cause, a renamed kernel with its old name.
     """
-    had = f" (as {pair.old.name})" if pair.old.name != pair.new.name else ""
+    name = say("name-pinned", name=pair.old.name) if pair.old.name != pair.new.name else ""
+    before, now = f"{old:g}", f"{new:g}"
     if measure == WAVES and new < old:
-        lost = f"lost {old - new:g} {'wave' if old - new == 1 else 'waves'} ({old:g} → {new:g})"
+        lost = f"{old - new:g} {'wave' if old - new == 1 else 'waves'}"
         causes = " and ".join(_causes(pair, result, old)) or pair.why_waves
-        return f"{lost}: {causes}{had}"
-    change = f"{old:g} → {new:g} {measure.noun}"
+        return say("waves-lost", waves=lost, old=before, new=now, causes=causes, name=name)
+    change: str = say("number-change", old=before, new=now, noun=measure.noun)
     if measure == WAVES:
         change = pair.why_waves
-    return f"{change} since the baseline{had}"
+    return say("number-moved", change=change, name=name)
 
 
 def _causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
@@ -98,7 +99,7 @@ def _causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
             amount = amounts[resource]
             if amount <= most:  # the descriptor's padding is above the step, the code is not
                 amount = padded.get(resource) or amount
-            yield f"{_amount(resource, amount)}, the step is ≤ {most}"
+            yield say("waves-step", amount=_amount(resource, amount), most=most)
 
 
 def _amount(resource: Resource, amount: int) -> str:

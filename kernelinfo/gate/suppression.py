@@ -7,6 +7,8 @@ from datetime import date
 
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Suppression, entries_for
+from kernelinfo.errors import Message
+from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import Suppressed
 from kernelinfo.kernel import Finding
 from kernelinfo.rules import means
@@ -44,16 +46,17 @@ class Suppressions:
         """A finding per expired suppression and, if the whole build was read, per unused one."""
         for suppression in self._all:
             if self._has_expired(suppression):
-                message = f"the suppression of {_words(suppression)} ended on {suppression.until}"
-                yield suppression, _EXPIRED.found(message, "mend the kernel, or set a later day")
+                findings, day = _words(suppression), suppression.until
+                message = say("suppression-expired", findings=findings, day=day)
+                yield suppression, _EXPIRED.found(message, say("suppression-expired-mend"))
         for suppression in self._idle() if all_seen else ():
-            message = f"the suppression of {_words(suppression)} excuses nothing"
-            yield suppression, _UNUSED.found(message, "remove it")
+            message = say("suppression-unused", findings=_words(suppression))
+            yield suppression, _UNUSED.found(message, say("suppression-unused-mend"))
 
-    def left_out(self) -> Iterator[str]:
+    def left_out(self) -> Iterator[Message]:
         """A text on the suppressions that excuse nothing in a part of the build."""
         if idle := ", ".join(map(_words, self._idle())):
-            yield f"[[suppress]] {idle}, which excuse nothing in this part"
+            yield say("left-out-suppressions", names=idle)
 
     def _idle(self) -> Iterator[Suppression]:
         """Valid suppressions that matched no finding."""

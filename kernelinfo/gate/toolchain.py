@@ -8,6 +8,8 @@ from itertools import islice
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.config import ToolchainChange
+from kernelinfo.errors import Message
+from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Finding, counted
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.model.limits import RESOURCES
@@ -18,11 +20,10 @@ _MOST_NAMED = 5
 """Most kernels to name, those that lost most waves first."""
 _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 _TOOLCHAIN = documented("KI507")
-_NEXT = "`kernelinfo check --update-baseline` pins the new compiler"
-_JUDGED: dict[ToolchainChange, str] = {
-    "report": "its kernels' waves and registers are noted, spills and scratch fail",
-    "strict": "judged as if it were the same",
-    "accept": "all that moved is accepted",
+_JUDGED: dict[ToolchainChange, Message] = {
+    "report": say("toolchain-report"),
+    "strict": say("toolchain-strict"),
+    "accept": say("toolchain-accept"),
 }
 
 
@@ -53,10 +54,13 @@ class Toolchain:
         brief = [_brief(stamp) for stamp in new]
         if set(brief) & set(old.values()):
             brief, old = new, {stamp: stamp for stamp in old}
-        built, before = (" and ".join(dict.fromkeys(stamps)) for stamps in (brief, old.values()))
-        whole = f"{_whole(pairs)}; " if pairs else ""
-        message = f"built by {built}, the baseline by {before}: {whole}{_JUDGED[how]}"
-        return _TOOLCHAIN.found(message, _NEXT)
+        built, pinned = (" and ".join(dict.fromkeys(stamps)) for stamps in (brief, old.values()))
+        effect = f"{_whole(pairs)}; " if pairs else ""
+        judgement = _JUDGED[how]
+        message = say(
+            "toolchain-changed", built=built, pinned=pinned, effect=effect, judgement=judgement
+        )
+        return _TOOLCHAIN.found(message, say("toolchain-mend"))
 
 
 def _whole(pairs: Sequence[Pair]) -> str:
@@ -71,19 +75,21 @@ def _whole(pairs: Sequence[Pair]) -> str:
     spilling = [pair for pair in pairs if pair.regressed and id(pair) not in others]
     spilling.sort(key=_gained, reverse=True)
     moved = sum(1 for pair in pairs if pair.moves)
-    parts = [f"{moved} of {counted(len(pairs), 'kernel')} moved"]
+    parts = [say("toolchain-moved", moved=moved, kernels=counted(len(pairs), "kernel"))]
     if before and before != after:
-        parts.append(f"waves/SIMD {100 * after / before - 100:+.1f} %".replace("-", "−"))
+        change = f"{100 * after / before - 100:+.1f}".replace("-", "−")
+        parts.append(say("toolchain-waves", change=change))
     if lost:
         causes = ", ".join(f"{count} by {name}" for name, count in by.most_common())
-        parts.append(f"{counted(len(lost), 'kernel')} lost waves ({causes})")
+        kernels = counted(len(lost), "kernel")
+        parts.append(say("toolchain-lost", kernels=kernels, causes=causes))
     if spilling:
-        parts.append(f"{counted(len(spilling), 'kernel')} with more spills or scratch")
+        parts.append(say("toolchain-spilling", kernels=counted(len(spilling), "kernel")))
     worst = dict.fromkeys(
         f"{pair.new.name} ({pair.new.target}): {pair.why}" for pair in (*lost, *spilling)
     )
     named = "; ".join(islice(worst, _MOST_NAMED))
-    return ", ".join(parts) + (f"; worst: {named}" if named else "")
+    return ", ".join(parts) + (say("toolchain-worst", kernels=named) if named else "")
 
 
 def _gained(pair: Pair) -> float:

@@ -9,7 +9,7 @@ from kernelinfo.errors import Message
 from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, Bounds, FileBudget, KernelBudget
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import CodeKind, Numbers
-from kernelinfo.reading.messages import say
+from kernelinfo.reading.messages import in_file, say
 
 
 class Blob(NamedTuple):
@@ -85,7 +85,7 @@ class Problem(NamedTuple):
     @property
     def located(self) -> Message:
         """The message behind its path, for an error."""
-        return say("in-file", path=self.path, reason=self.message)
+        return in_file(self.path, self.message)
 
 
 class Missing(NamedTuple):

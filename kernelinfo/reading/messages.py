@@ -406,6 +406,11 @@ MESSAGES = {
 say = wording(MESSAGES)
 
 
+def in_file(path: object, message: str) -> Message:
+    """A message behind the path of its file."""
+    return say("in-file", path=path, reason=message)
+
+
 def in_kernel(symbol: str, message: Message) -> Message:
     """A message behind the name of its kernel."""
     return say("in-kernel", kernel=symbol, reason=message)
