@@ -45,7 +45,7 @@ def diff(
         else:
             found, problems = read_build(os.fspath(source), options or Options())
         for problem in problems:
-            raise ReadError(f"{problem.path}: {problem.message}")
+            raise ReadError(problem.located)
         builds.append(found)
     return compare(*builds, across_targets=across_targets, loose=loose)
 

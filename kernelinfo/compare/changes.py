@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
+from kernelinfo.compare.messages import say
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.kernel.numbers import BY_FIELD, INSTRUCTION_NUMBERS
 from kernelinfo.model.limits import RESOURCES
@@ -172,14 +173,15 @@ def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
     old, new = pair.old.numbers, pair.new.numbers
     topics = [RESOURCES[limit] for limit in (old if occupancy.better else new).limiters]
     parts = list(_topics((topic for topic in topics if topic != "scratch"), moved))
-    reached = "cannot launch now"
+    reached: str = say("moved-to-no-launch")
     if occupancy.new != 0:
         unit = BY_FIELD[occupancy.measure].unit
         before, after = bounded(occupancy.old, old), bounded(occupancy.new, new)
         reached = f"{before} → {after} {unit}"
     parts[-1:] = [f"{parts[-1]}, {reached}" if parts else f"{' '.join(topics) or '?'}: {reached}"]
     if occupancy.better and new.limiters != old.limiters:
-        parts.append("now limited by " + " ".join(RESOURCES[limit] for limit in new.limiters))
+        limiters = " ".join(RESOURCES[limit] for limit in new.limiters)
+        parts.append(say("moved-to-limit", limiters=limiters))
     return "; ".join(parts)
 
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from kernelinfo.compare.measurement import Distance, Measurement, bare, compared, distance
+from kernelinfo.compare.messages import say
 from kernelinfo.compare.profile import UNNAMED, Agent, Dispatch, Resources, together
-from kernelinfo.errors import UnknownTargetError
+from kernelinfo.errors import Message, UnknownTargetError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.products import runs_on
 from kernelinfo.hardware.targets import Device, Target
@@ -61,11 +62,12 @@ def measure(
     named = {agent: device[0] if device else _named(agent) for agent in by_agent}
     everywhere = _Files(() if all(named.values()) else known, None, device, trap_handler)
     runs: dict[tuple[Target, ...], list[Dispatch]] = {}
-    reasons: dict[tuple[Target, ...], str] = {}
+    reasons: dict[tuple[Target, ...], Message] = {}
     nearest: tuple[Target, ...]
     for agent, launches in by_agent.items():
         if target := named[agent]:
-            nearest, reason = (target,), "--device names it" if device else "the run names it"
+            nearest = (target,)
+            reason = say("target-of-device") if device else say("target-of-run")
         else:
             nearest, reason = _nearest(launches, everywhere)
         runs.setdefault(nearest, []).extend(replace(one, agent=UNNAMED) for one in launches)
@@ -124,7 +126,7 @@ class _Files:
         return self._whole.get(name) or self._stems.get(brief) or self._bases.get(brief) or ()
 
 
-def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[tuple[Target, ...], str]:
+def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[tuple[Target, ...], Message]:
     """The target whose kernels are nearest to all launches together, several if they tie; and that
     it is so, in words."""
     known = [found for one in launches if (found := list(files.candidates(one)))]
@@ -136,8 +138,8 @@ def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[tuple[Target,
     nearest = tuple(target for target, distance in distances.items() if distance == least)
     others = ", ".join(target.name for target in distances if target not in nearest)
     if others:
-        return nearest, f"its registers, LDS and scratch are nearer to the launches than {others}"
-    return nearest, "the files have the kernels of the run for no other"
+        return nearest, say("target-nearest", others=others)
+    return nearest, say("target-only")
 
 
 def _sum(launches: list[list[Candidate]]) -> tuple[int, ...]:

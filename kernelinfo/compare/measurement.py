@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from kernelinfo.compare.messages import say
 from kernelinfo.compare.profile import Dispatch, Resources
+from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Device, Target, align, believed
 from kernelinfo.kernel import Kernel, counted
 from kernelinfo.model import Occupancy
@@ -115,7 +117,7 @@ def distance(one: Measurement) -> Distance:
     return len(found), int(not right)
 
 
-def differences(one: Measurement) -> tuple[str, ...]:
+def differences(one: Measurement) -> tuple[Message, ...]:
     """Sentences on the resources that differ between the run and the file."""
     if one.kernel is None or one.predicted is None:
         return ()
@@ -133,7 +135,7 @@ def differences(one: Measurement) -> tuple[str, ...]:
         "scratch": (seen.scratch_bytes_per_lane, predicted.scratch_bytes_per_lane),
     }
     return tuple(
-        f"{name} {there} in the run, {here} in the file"
+        say("run-differs", resource=name, run=there, file=here)
         for name, (there, here) in pairs.items()
         if there is not None and here is not None and there != here
     )
@@ -169,15 +171,15 @@ def _percents(value: float) -> str:
     return f"{round(value, 1):.4g} %"
 
 
-def _remarks(one: Measurement) -> Iterator[str]:
+def _remarks(one: Measurement) -> Iterator[Message]:
     found, measured = one.occupancy, one.percent
     assert found is not None
     if differing := differences(one):
-        yield f"another build ran, or on another target: {', '.join(differing)}"
+        yield say("run-of-other-build", differences=", ".join(differing))
     if not found.launchable:
         assert one.kernel is not None
         for finding in findings(one.kernel, found, _CANNOT_START):
-            yield f"{finding.rule}: {finding.message}; another build ran"
+            yield say("run-refused", rule=finding.rule, finding=finding.message)
         return
     filling, ceiling = one.filling, found.percent
     grid = filling.grid if filling else None
@@ -188,17 +190,17 @@ def _remarks(one: Measurement) -> Iterator[str]:
                 counted(grid.full_rounds, "full round"),
                 counted(grid.last_round, "workgroup"),
             )
-            yield f"{rounds} and a tail of {tail}: {expected} on average"
+            yield say("run-rounds", rounds=rounds, tail=tail, percent=expected)
         else:
             ceiling = grid.percent
             share = _percents(100 * grid.workgroups / filling.workgroups)
-            yield f"the grid is {share} of what fits on the device at once: ≤ {expected}"
+            yield say("run-grid-small", share=share, percent=expected)
     if measured is None:
         return
     short_of = min(ceiling, grid.percent) if grid else ceiling
     if measured > ceiling + _TOLERANCE:
-        yield "above the ceiling: another build ran, or other kernels at the same time"
+        yield say("run-above-ceiling")
     elif measured < _SHORTFALL * short_of and filling is None:
-        yield "--device tells whether the grid fills the device"
+        yield say("run-without-device")
     elif measured < _SHORTFALL * short_of:
-        yield "below what the grid allows: start-up, imbalance, or other work on the device"
+        yield say("run-below-grid")

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from kernelinfo.compare import rocpd
+from kernelinfo.compare.messages import say
 from kernelinfo.errors import ReadError, bug
 from kernelinfo.opening import open_regular
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
 from kernelinfo.reading.containers import magic
 from kernelinfo.reading.containers.streams import Decompressed
 from kernelinfo.reading.data import Data
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import read_document
 
 _COLUMNS = {
@@ -113,16 +115,17 @@ def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
     try:
         if found := together(map(_dispatch, _rows_of(path, within))):
             return found
-        raise ReadError("holds no dispatch")
+        raise ReadError(say("profile-empty"))
     except OSError as error:
-        raise ReadError(f"{path}: {error.strerror}; {_WANTED}") from None
-    except (ReadError, csv.Error, OverflowError, ValueError) as error:
-        raise ReadError(f"{path}: {error}; {_WANTED}") from None
+        raise ReadError(say("profile-not-read", path=path, reason=error.strerror)) from None
+    except ReadError as error:
+        raise ReadError(say("profile-not-read", path=path, reason=error.message)) from None
+    except (csv.Error, OverflowError, ValueError) as error:
+        raise ReadError(say("profile-not-read", path=path, reason=error)) from None
     except Exception as error:
-        raise ReadError(f"{path}: {bug(error)}") from error
+        raise ReadError(in_file(path, bug(error))) from error
 
 
-_WANTED = "give rocprofv3's kernel trace or database, or rocprofiler-compute's pmc_perf.csv"
 _SQLITE = b"SQLite format 3\0"
 _MOST_BYTES = 1 << 30  # of a trace as text; a database may be larger
 
@@ -135,9 +138,9 @@ def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
             return rocpd.rows(path, FIELDS)
     data = _plain(read_document(path, _MOST_BYTES), within)
     if data.startswith(_SQLITE):
-        raise ReadError("a compressed SQLite database; decompress it first")
+        raise ReadError(say("profile-compressed"))
     if data.lstrip()[:1] in (b"{", b"["):
-        raise ReadError("is JSON, which is not read")
+        raise ReadError(say("profile-json"))
     return _rows(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline="")))
 
 
@@ -168,11 +171,11 @@ def _rows(table: csv.DictReader[str]) -> Iterator[dict[str, str]]:
     names = [name for name in table.fieldnames or () if name]
     columns = {name: FIELDS[name.lower()] for name in names if name.lower() in FIELDS}
     if "kernel" not in columns.values():
-        raise ValueError("no column Kernel_Name")
+        raise ReadError(say("profile-column-missing", column="Kernel_Name"))
     if not {"workgroup_size", "workgroup_x"} & set(columns.values()):
-        raise ValueError("no column Workgroup_Size")
+        raise ReadError(say("profile-column-missing", column="Workgroup_Size"))
     if "counter" in columns.values() and "value" not in columns.values():
-        raise ValueError("no column Counter_Value")
+        raise ReadError(say("profile-column-missing", column="Counter_Value"))
     folded: dict[tuple[str, str], dict[str, str]] = {}
     for row in table:
         values = {field: row[name] for name, field in columns.items() if row[name]}
@@ -214,7 +217,7 @@ def _dispatch(values: Mapping[str, Any]) -> Dispatch:
 def _shape(values: Mapping[str, Any]) -> Shape:
     size, grid = _volume(values, "workgroup"), _volume(values, "grid")
     if "kernel" not in values or size is None or size < 1:
-        raise ValueError("a dispatch without kernel name or workgroup size")
+        raise ReadError(say("profile-dispatch-unnamed"))
     return Shape(
         kernel=str(values["kernel"]),
         workgroup_size=size,

@@ -13,6 +13,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from kernelinfo.compare.messages import say
 from kernelinfo.errors import ReadError
 from kernelinfo.opening import check_below
 
@@ -35,15 +36,13 @@ def rows(path: Path, fields: Mapping[str, str]) -> Iterator[RocpdRow]:
     check_below(path)
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        raise ReadError(
-            f"its newest rows are in {log.name}; end the profiler, open it with sqlite3"
-        )
+        raise ReadError(say("profile-log-unread", log=log.name))
     try:
         with closing(_opened(path)) as database:
             for tables in _sets(database, path.stat().st_size):
                 yield from _dispatches(tables, {**fields, **_OWN_FIELDS})
     except (sqlite3.Error, UnicodeDecodeError) as error:
-        raise ReadError(f"a damaged SQLite database: {error}") from None
+        raise ReadError(say("profile-damaged", error=error)) from None
 
 
 def _opened(path: Path) -> sqlite3.Connection:
@@ -63,9 +62,9 @@ def _sets(database: sqlite3.Connection, size: int) -> list[_RocpdTables]:
     names = [str(row["name"]) for row in database.execute(query)]
     ids = [name.removeprefix(_DISPATCHES) for name in names if name.startswith(_DISPATCHES)]
     if "rocpd_kernelapi" in names:
-        raise ReadError("a trace of rocmProfileData (RPD), which records no registers")
+        raise ReadError(say("profile-of-rpd"))
     if not ids:
-        raise ReadError(f"an SQLite database without {_DISPATCHES}, so not rocprofv3's")
+        raise ReadError(say("profile-other-database", table=_DISPATCHES))
     return [_RocpdTables(database, id, frozenset(names), size) for id in ids]
 
 
@@ -99,7 +98,7 @@ class _RocpdTables:
         """The row without NULL and BLOB values."""
         self._text_left -= sum(len(value) for value in row.values() if isinstance(value, str))
         if self._text_left < 0:
-            raise ReadError("a damaged SQLite database: more text than the file has bytes")
+            raise ReadError(say("profile-damaged", error=say("profile-text-too-long")))
         return {name: value for name, value in row.items() if isinstance(value, int | float | str)}
 
 

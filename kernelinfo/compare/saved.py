@@ -8,20 +8,18 @@ from typing import Any, cast
 
 from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
+from kernelinfo.compare.messages import say
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
 from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_row, rows_of_csv
 from kernelinfo.compare.summary import Build, common_root, path_under
-from kernelinfo.errors import OptionError, ReadError, bug
+from kernelinfo.errors import Message, OptionError, ReadError, bug
 from kernelinfo.kernel.condition import Where
 from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.messages import in_file
 
-WITHOUT_COLUMNS = "has no rows for --where; give the build, or its csv or jsonl"
+WITHOUT_COLUMNS = say("saved-without-rows")
 Tell = Callable[[Problem], None]
-
-_NOT_OURS = "but no report of kernelinfo"
-_SAVE = "save one by `kernelinfo report --format json -o FILE`"
-_MAY_BE_CUT = "rows do not tell whether all was read and written; a report of --format json does"
 
 
 def accepts(blob: Blob) -> bool:
@@ -45,11 +43,13 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         saved, unstated, may_be_cut = _saved(blob, tell)
         kernels = list(saved)
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        what = f"has no {error}" if isinstance(error, KeyError) else str(error)
+        is_key = isinstance(error, KeyError)
+        wrong = say("saved-key-missing", key=error) if is_key else error
         kind = "CSV" if _is_csv(blob) else "JSON"
-        raise ReadError(f"{blob.path}: is {kind}, {_NOT_OURS}: {what}; {_SAVE}") from None
+        message = say("saved-not-a-report", kind=kind, error=wrong)
+        raise ReadError(in_file(blob.path, message)) from None
     except Exception as error:
-        raise ReadError(f"{blob.path}: {bug(error)}") from error
+        raise ReadError(in_file(blob.path, bug(error))) from error
     root = common_root({kernel.path for kernel in kernels})
     made_otherwise = None
     for kernel in kernels:
@@ -72,14 +72,14 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     counts.found = len(found)
     if problem := counts.nothing_found(options):
         tell(problem)
-    notes = (f"{blob.path}: {_MAY_BE_CUT}",) if may_be_cut else ()
+    notes = (in_file(blob.path, say("saved-may-be-cut")),) if may_be_cut else ()
     return Build(tuple(found), tuple(sorted(compilers)), unstated, notes)
 
 
 def _holds(where: Where | None, kernel: SavedKernel, blob: Blob) -> bool:
     """True if a condition holds for a saved row. Raises `OptionError` for another report."""
     if where is not None and kernel.row is None:
-        raise OptionError(f"{blob.path}: {WITHOUT_COLUMNS}")
+        raise OptionError(in_file(blob.path, WITHOUT_COLUMNS))
     return where is None or kernel.row is None or where.holds(kernel.row)
 
 
@@ -98,7 +98,7 @@ def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], tuple[str, ..
         return read_lines(_objects(data)), (), True
     document = first if isinstance(first, dict) else _parsed(data)
     if not isinstance(document, dict):
-        raise ValueError("it is cut off or damaged")
+        raise ValueError(say("saved-cut-off"))
     return read_document(document, blob.path, tell), (), False
 
 
@@ -107,7 +107,7 @@ def _objects(data: bytes) -> Iterator[dict[str, Any]]:
         if line.strip():
             found = _parsed(line)
             if not isinstance(found, dict):
-                raise ValueError(f"line {number} is no JSON object")
+                raise ValueError(say("saved-line", line=number))
             yield found
 
 
@@ -120,10 +120,10 @@ def _parsed(data: bytes) -> object:
 
 
 def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(say("saved-constant", constant=constant))
 
 
-def _contradiction(kernel: SavedKernel, options: Options) -> str | None:
+def _contradiction(kernel: SavedKernel, options: Options) -> Message | None:
     """A sentence if the report was saved for another launch than the options ask; else None."""
     trap_sgprs = None if options.trap_handler else 0
     asked = (
@@ -134,6 +134,6 @@ def _contradiction(kernel: SavedKernel, options: Options) -> str | None:
     )
     for now, then, words in asked:
         if now is not None and then not in (None, now):
-            made, wanted = words.format(then), words.format(now)
-            return f"was saved for {made}, not {wanted}; save it again with these options"
+            saved, given = words.format(then), words.format(now)
+            return say("saved-for-other-launch", saved=saved, given=given)
     return None

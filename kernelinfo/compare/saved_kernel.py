@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
+from kernelinfo.compare.messages import say
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.numbers import Number
 from kernelinfo.model.limits import RESOURCES, Resource
@@ -34,16 +35,16 @@ def value(kind: type, of: Any, *keys: str) -> Any:
         of = of[key]
     if of is None or type(of) is kind or (kind is float and type(of) is int):
         if isinstance(of, int | float) and not -1 << 64 < of < 1 << 64:  # NaN is not, either
-            raise ValueError(f"{'.'.join(keys)} is no number of 64 bits")
+            raise ValueError(say("saved-value-number", key=".".join(keys)))
         return of
-    raise ValueError(f"{'.'.join(keys)} is {of!r:.40}")
+    raise ValueError(say("saved-value", key=".".join(keys), value=f"{of!r:.40}"))
 
 
 def text(of: Any, *keys: str) -> str:
     """The string under a path of keys. Raises `ValueError` for null."""
     found = value(str, of, *keys)
     if found is None:
-        raise ValueError(f"{'.'.join(keys)} is null")
+        raise ValueError(say("saved-value-null", key=".".join(keys)))
     return cast(str, found)
 
 
@@ -51,7 +52,7 @@ def count(of: Any, *keys: str, kind: type = int) -> Any:
     """The number under a path of keys. Raises `ValueError` for one below 0."""
     found = value(kind, of, *keys)
     if found is not None and found < 0:
-        raise ValueError(f"{'.'.join(keys)} is {found}")
+        raise ValueError(say("saved-value", key=".".join(keys), value=found))
     return found
 
 
@@ -60,7 +61,7 @@ def limiters(of: Any, *keys: str) -> tuple[Resource, ...]:
     found = value(list, of, *keys) or ()
     for limiter in found:
         if limiter not in tuple(RESOURCES):  # it may be unhashable
-            raise ValueError(f"{'.'.join(keys)} has {limiter!r}")
+            raise ValueError(say("saved-value-limiter", key=".".join(keys), value=limiter))
     return tuple(found)
 
 

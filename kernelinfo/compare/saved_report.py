@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from kernelinfo.compare.messages import say
 from kernelinfo.compare.saved_kernel import (
     SavedKernel,
     count,
@@ -15,10 +16,11 @@ from kernelinfo.compare.saved_kernel import (
     value,
 )
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import Message, ReadError
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Features, SourceLine
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.target_id import compilers, target_id
 
 _SCHEMA, _VERSION = "kernelinfo/report", "1"
@@ -40,12 +42,15 @@ def read_document(
     """Kernels of a document; its problems go to `tell`. Raises `ReadError` for another version."""
     schema, _, version = text(document, "schema").rpartition("/")
     if schema not in (_SCHEMA, _OLDER_SCHEMA):
-        raise ValueError(f"its schema is {document['schema']!r}")
+        raise ValueError(say("saved-schema", schema=document["schema"]))
     if version != _VERSION:
-        made = f"is {schema}/{version}, made by kernelinfo {document.get('version', '?')}"
-        raise ReadError(f"{path}: {made}; this one reads {_SCHEMA}/{_VERSION}")
+        made, stated = document.get("version", "?"), f"{schema}/{version}"
+        read = f"{_SCHEMA}/{_VERSION}"
+        message = say("saved-version", schema=stated, version=made, read=read)
+        raise ReadError(in_file(path, message))
     for problem in document["problems"]:
-        where, message = text(problem, "path"), text(problem, "message")
+        code = text(problem, "code") if "code" in problem else ""  # older reports have none
+        where, message = text(problem, "path"), Message(text(problem, "message"), code)
         tell(Problem(where, message, value(str, problem, "member"), count(problem, "offset")))
     for kernel in document["kernels"]:
         yield _kernel(document["inputs"][count(kernel, "input")], kernel)
@@ -70,7 +75,7 @@ def _compilers(entry: SavedEntry) -> tuple[str, ...]:
         return (stamp,) if stamp else ()
     stamps = value(list, entry, "stamps") or ()
     if not all(type(stamp) is str for stamp in stamps):
-        raise ValueError(f"stamps is {stamps!r:.40}")
+        raise ValueError(say("saved-value", key="stamps", value=f"{stamps!r:.40}"))
     return compilers(stamps)
 
 

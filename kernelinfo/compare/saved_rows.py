@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 
+from kernelinfo.compare.messages import say
 from kernelinfo.compare.saved_kernel import (
     SavedKernel,
     count,
@@ -44,7 +45,7 @@ def rows_of_csv(data: str) -> Iterator[SavedRow]:
     """The rows of CSV with typed values."""
     for number, cells in enumerate(csv.DictReader(data.splitlines()), 2):
         if None in cells or None in cells.values():
-            raise ValueError(f"line {number} has not one cell a column")
+            raise ValueError(say("saved-cells", line=number))
         yield {name: _value_of_cell(name, cell) for name, cell in cells.items()}
 
 

@@ -1,0 +1,68 @@
+"""What comparisons tell of saved reports and profiled runs: every sentence, by its code."""
+
+from __future__ import annotations
+
+from kernelinfo.errors import wording
+
+MESSAGES = {
+    # Saved reports.
+    "saved-without-rows": "has no rows for --where; give the build, or its csv or jsonl",
+    "saved-not-a-report": (
+        "is {kind}, but no report of kernelinfo: {error}; save one by `kernelinfo report --format "
+        "json -o FILE`"
+    ),
+    "saved-version": "is {schema}, made by kernelinfo {version}; this one reads {read}",
+    "saved-may-be-cut": (
+        "rows do not tell whether all was read and written; a report of --format json does"
+    ),
+    "saved-for-other-launch": (
+        "was saved for {saved}, not {given}; save it again with these options"
+    ),
+    # Why it is no report.
+    "saved-key-missing": "has no {key}",
+    "saved-schema": "its schema is {schema!r}",
+    "saved-cut-off": "it is cut off or damaged",
+    "saved-line": "line {line} is no JSON object",
+    "saved-cells": "line {line} has not one cell a column",
+    "saved-constant": "{constant} is no number",
+    "saved-value": "{key} is {value}",
+    "saved-value-null": "{key} is null",
+    "saved-value-number": "{key} is no number of 64 bits",
+    "saved-value-limiter": "{key} has {value!r}",
+    # Profiled runs.
+    "profile-not-read": (
+        "{path}: {reason}; give rocprofv3's kernel trace or database, or rocprofiler-compute's "
+        "pmc_perf.csv"
+    ),
+    "profile-empty": "holds no dispatch",
+    "profile-json": "is JSON, which is not read",
+    "profile-column-missing": "no column {column}",
+    "profile-dispatch-unnamed": "a dispatch without kernel name or workgroup size",
+    "profile-compressed": "a compressed SQLite database; decompress it first",
+    "profile-log-unread": ("its newest rows are in {log}; end the profiler, open it with sqlite3"),
+    "profile-damaged": "a damaged SQLite database: {error}",
+    "profile-text-too-long": "more text than the file has bytes",
+    "profile-of-rpd": "a trace of rocmProfileData (RPD), which records no registers",
+    "profile-other-database": "an SQLite database without {table}, so not rocprofv3's",
+    # The target of a run.
+    "target-of-device": "--device names it",
+    "target-of-run": "the run names it",
+    "target-nearest": "its registers, LDS and scratch are nearer to the launches than {others}",
+    "target-only": "the files have the kernels of the run for no other",
+    # Differences between a run and its prediction.
+    "run-of-other-build": "another build ran, or on another target: {differences}",
+    "run-differs": "{resource} {run} in the run, {file} in the file",
+    "run-refused": "{rule}: {finding}; another build ran",
+    "run-rounds": "{rounds} and a tail of {tail}: {percent} on average",
+    "run-grid-small": "the grid is {share} of what fits on the device at once: ≤ {percent}",
+    "run-above-ceiling": "above the ceiling: another build ran, or other kernels at the same time",
+    "run-without-device": "--device tells whether the grid fills the device",
+    "run-below-grid": (
+        "below what the grid allows: start-up, imbalance, or other work on the device"
+    ),
+    # Kernels that moved.
+    "moved-to-no-launch": "cannot launch now",
+    "moved-to-limit": "now limited by {limiters}",
+}
+
+say = wording(MESSAGES)
