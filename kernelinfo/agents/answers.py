@@ -11,6 +11,7 @@ from inspect import cleandoc
 from typing import Any, NamedTuple
 
 from kernelinfo.agents.bounded import MOST_ITEMS, Answer, bounded, refused
+from kernelinfo.agents.messages import say
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import compare
@@ -213,7 +214,7 @@ def rules(arguments: ToolArguments, root: str) -> Draft:
         return Draft(render_rules("text", _VIEW), {"rules": short})
     rule = find_rule(arguments["rule"])
     if rule is None:
-        raise OptionError(f"{arguments['rule']!r}: no such rule; call `rules` without arguments")
+        raise OptionError(say("rule-not-there", rule=arguments["rule"]))
     return Draft([cleandoc(rule.documentation)], rule_document(rule))
 
 
@@ -240,10 +241,10 @@ def _path(arguments: ToolArguments, key: str, root: str) -> str:
     path = arguments[key]
     whole = os.path.join(root, path)
     if "\0" in path or not is_below(whole, root):
-        raise ReadError(f"{path!r}: lies outside of {root}; give a path below it")
+        raise ReadError(say("path-outside", path=path, root=root))
     inside = os.path.relpath(whole, root)
     if has_magic(inside) and not os.path.lexists(inside):
-        raise ReadError(f"{path!r}: no such file or directory; a glob is no path here")
+        raise ReadError(say("path-missing", path=path))
     return "./-" if inside == STANDARD_INPUT else inside
 
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from kernelinfo.agents.messages import say
 from kernelinfo.render.paint import harmless
 
 ANSWER_BYTES = 20_000
@@ -89,7 +90,7 @@ def _cut_text(text: str, room: int) -> str:
             break
         kept.append(line)
     is_cut = len(kept) < count or len(text) > sum(map(len, kept)) + count
-    more = f"… cut off; {count} lines in all; name a kernel, target or member for fewer"
+    more = say("answer-cut-off", count=count)
     return "\n".join([*kept, more] if is_cut else kept)
 
 

@@ -27,6 +27,7 @@ from mcp_types import (
 from kernelinfo import __version__
 from kernelinfo.agents.answers import answer
 from kernelinfo.agents.bounded import Answer, refused
+from kernelinfo.agents.messages import say
 from kernelinfo.agents.requests import RequestLines
 from kernelinfo.agents.tools import TOOLS
 
@@ -90,7 +91,7 @@ async def _called(
     root: str, seconds: float, context: object, params: CallToolRequestParams
 ) -> CallToolResult:
     if params.name not in _BY_NAME:
-        raise MCPError(INVALID_PARAMS, f"{params.name!r:.100}: no such tool")
+        raise MCPError(INVALID_PARAMS, say("tool-unknown", name=params.name))
     found = await _answered(params.name, params.arguments or {}, root, seconds)
     return CallToolResult(
         content=[TextContent(text=found.text)],
@@ -103,7 +104,7 @@ async def _answered(name: str, arguments: dict[str, Any], root: str, seconds: fl
     """The answer of a process of its own, which ends with the request or after `seconds`."""
     for mistake in Draft202012Validator(_BY_NAME[name].schema).iter_errors(arguments):
         where = ".".join(map(str, mistake.path)) or "arguments"
-        return refused(f"{where}: {mistake.message}; see the tool's schema")
+        return refused(say("tool-argument", place=where, mistake=mistake.message))
     try:
         with anyio.fail_after(seconds):
             found: Answer = await anyio.to_process.run_sync(
@@ -111,9 +112,6 @@ async def _answered(name: str, arguments: dict[str, Any], root: str, seconds: fl
             )
             return found
     except TimeoutError:
-        return refused(
-            f"no answer within {seconds:g} s; name a file, target or member, or start the server "
-            "with a longer --timeout"
-        )
+        return refused(say("tool-timeout", seconds=seconds))
     except anyio.BrokenWorkerProcess:
-        return refused("the reading process was killed, maybe out of memory; name a smaller file")
+        return refused(say("tool-killed"))

@@ -362,7 +362,8 @@ def opened(
         )
     for one in compiled:
         if one.error is not None:
-            yield Problem(path, one.error.removeprefix(f"{path}: "))
+            message = Message(one.error.removeprefix(f"{path}: "), one.error.code)
+            yield Problem(path, message)
             continue
         for found in open_bytes(one.assembly, path, options.bounds):
             member = one.target if len(compiled) > 1 else None

@@ -16,8 +16,10 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
+from kernelinfo.compile.messages import say
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware import targets as known_targets
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SourceLanguage, read_document
 
 _MOST_BYTES = 1 << 28
@@ -69,7 +71,7 @@ def entries_of(paths: Iterable[str], commands: str) -> dict[str, CommandEntry]:
         for path in sought.pop(_real(os.path.join(folder, entry["file"])), ()):
             entries[path] = _taken(_words(entry, commands), folder, commands, path)
     for path in (path for missing in sought.values() for path in missing):
-        raise ReadError(f"{commands}: has no entry for {path}; give its flags behind -- and --arch")
+        raise ReadError(say("commands-without-entry", commands=commands, path=path))
     return entries
 
 
@@ -85,12 +87,12 @@ def _entries(commands: str) -> list[dict[str, Any]]:
     try:
         found = json.loads(read_document(commands, _MOST_BYTES))
     except ReadError as error:
-        raise ReadError(f"{commands}: {error}") from None
+        raise ReadError(in_file(commands, error.message)) from None
     except (OSError, ValueError, RecursionError) as error:
-        reason = getattr(error, "strerror", None) or "is no JSON"
-        raise ReadError(f"{commands}: {reason}; give a compile_commands.json") from None
+        reason = getattr(error, "strerror", None) or say("commands-no-json")
+        raise ReadError(say("commands-unreadable", commands=commands, error=reason)) from None
     if not isinstance(found, list) or not all(map(_is_entry, found)):
-        raise ReadError(f"{commands}: is no list of compile commands; give a compile_commands.json")
+        raise ReadError(say("commands-no-list", commands=commands))
     return found
 
 
@@ -108,7 +110,7 @@ def _words(entry: dict[str, Any], commands: str) -> list[str]:
         words: list[str] = entry.get("arguments") or shlex.split(entry.get("command", ""))
     except ValueError as error:
         raise ReadError(
-            f"{commands}: {entry['file']}: {error}; configure the build again"
+            say("commands-words", commands=commands, entry=entry["file"], error=error)
         ) from None
     return words[1:]
 
@@ -144,9 +146,11 @@ def _named(left_out: Iterable[str], commands: str, path: str) -> str:
         name if len(name) <= _LONGEST_NAMED else f"{name[:_LONGEST_NAMED]}…"
         for name in names[:_MOST_NAMED]
     )
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    more = (
+        say("commands-and-more", count=len(names) - _MOST_NAMED) if len(names) > _MOST_NAMED else ""
+    )
     words = f"{' '.join(map(shlex.quote, named))}{more}"
-    return f"{commands}: {path}: left out {words}; numbers may differ; type what matters behind --"
+    return say("commands-left-out", commands=commands, path=path, words=words)
 
 
 def _target(text: str, commands: str) -> str:
@@ -154,7 +158,7 @@ def _target(text: str, commands: str) -> str:
     processor, _, features = text.partition(":")
     if processor in known_targets.known() and _FEATURES.fullmatch(f":{features}" * bool(features)):
         return text
-    raise ReadError(f"{commands}: --offload-arch={text} is no known target; give --arch")
+    raise ReadError(say("commands-target", commands=commands, target=text))
 
 
 def _parts(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:

@@ -10,8 +10,9 @@ from importlib.util import find_spec
 from typing import NamedTuple
 
 from kernelinfo.compile.ir import TRIPLES
+from kernelinfo.compile.messages import say
 from kernelinfo.compile.processes import Processes, find_program, on_path
-from kernelinfo.errors import CompilerError
+from kernelinfo.errors import CompilerError, Message
 
 NEWEST = 60  # searched on PATH: clang-13 to clang-60
 ROCM = "/opt/rocm"  # default of ROCM_PATH, as for hipcc
@@ -104,11 +105,11 @@ def find_compiler(given: str | None, producer: str | None, processes: Processes)
 def _clang(path: str, processes: Processes) -> Clang:
     found = find_program(path)
     if found is None:
-        raise CompilerError(f"{path}: no such program; give --compiler the path of a clang")
+        raise CompilerError(say("clang-no-program", path=path))
     text = processes.run([found, "--version"]).decode("utf-8", "replace")
     stated = re.search(r"^.*clang version .*$", text, re.M)
     if stated is None:
-        raise CompilerError(f"{path}: not a clang; give --compiler the path of a clang")
+        raise CompilerError(say("clang-other-program", path=path))
     return Clang(found, stated[0].strip())
 
 
@@ -129,8 +130,8 @@ def _major(version: str | None) -> int | None:
     return int(found[1]) if found else None
 
 
-def _missing(given: str | None, producer: str | None) -> str:
+def _missing(given: str | None, producer: str | None) -> Message:
     if given is not None:
-        return "llvmlite is not installed; pip install 'kernelinfo[compile]'"
-    made = f"clang-{_major(producer)} or newer" if _major(producer) else "clang"
-    return f"no {made} found; give --compiler, or pip install 'kernelinfo[compile]'"
+        return say("llvmlite-missing")
+    made = say("clang-or-newer", version=_major(producer)) if _major(producer) else "clang"
+    return say("clang-missing", made=made)

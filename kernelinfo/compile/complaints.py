@@ -6,6 +6,9 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 
+from kernelinfo.compile.messages import say
+from kernelinfo.errors import Message
+
 _CUDA = r"'(?:cuda|cublas|cudnn|cooperative_groups|device_launch_parameters)[\w./]*' file not found"
 _HIP = r"cannot find HIP runtime|'hip/[\w./]+' file not found"
 _LIBRARY = r"cannot find (?:ROCm|HIP) device library"
@@ -20,22 +23,19 @@ _MISSING = re.compile(r"^([^\s:][^:\n]*):\d+:\d+: fatal error: '([^'\n]+)' file 
 _HEADER_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
 
 
-def reason(messages: str, target: str) -> str:
+def reason(messages: str, target: str) -> Message:
     """Why a source is not compiled for a target, and the mend, from the compiler's messages."""
     if re.search(_OLD_LIBRARY, messages):
-        mend = "add -- -mcode-object-version=5, or give a folder by -- --rocm-device-lib-path=DIR"
-        return f"the ROCm device library is older than this compiler; {mend}"
+        return say("device-library-old")
     if re.search(_LIBRARY, messages):
-        mend = "give its folder by -- --rocm-device-lib-path=DIR, or leave it out by -- -nogpulib"
-        return f"no ROCm device library for {target}; {mend}"
+        return say("device-library-missing", target=target)
     if re.search(_CUDA, messages):
-        return "is CUDA without HIP; translate it by hipify-clang or hipify-perl"
+        return say("source-cuda")
     if re.search(_HIP, messages):
-        mend = "install them, or add -- -nogpuinc -nogpulib for kernels without headers"
-        return f"HIP's headers are missing; {mend}"
+        return say("hip-headers-missing")
     if re.search(_TARGET, messages, re.I):
-        return f"this compiler does not know {target}; give a newer one by --compiler"
-    return f"is not compiled for {target}; see the compiler's messages"
+        return say("compiler-target", target=target)
+    return say("source-not-compiled", target=target)
 
 
 def concerned_files(messages: str, flags: Sequence[str], folder: str) -> Iterator[str]:

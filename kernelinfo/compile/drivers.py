@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from kernelinfo.compile.compilers import NEWEST, ROCM
+from kernelinfo.compile.messages import say
 from kernelinfo.compile.processes import EndOfProcess, Processes, find_program
 from kernelinfo.errors import CompilerError
 from kernelinfo.reading.paths import SourceLanguage
@@ -35,9 +36,9 @@ def find_driver(language: SourceLanguage, given: str | None) -> str:
         if found := find_program(name):
             return found
     if given:
-        raise CompilerError(f"{given}: no such program; give --compiler the path of a compiler")
-    looked = "hipcc, amdclang++ or clang++" if language == "hip" else "clang"
-    raise CompilerError(f"no {looked} found to compile the source; give one by --compiler")
+        raise CompilerError(say("compiler-no-program", given=given))
+    looked = say("compilers-of-hip") if language == "hip" else "clang"
+    raise CompilerError(say("compiler-missing", looked=looked))
 
 
 def _candidates(language: SourceLanguage) -> Iterator[str]:
@@ -92,8 +93,7 @@ def command_behind(
     end = processes.run_on_source([*command, "-###", empty], folder)
     words = [word for word in _stated(end, command) if word not in ("-###", empty)]
     if _SILENT not in words:
-        mend = "give the path of a clang++ by --compiler"
-        raise CompilerError(f"{command[0]}: does not say which clang it runs; {mend}")
+        raise CompilerError(say("compiler-silent", program=command[0]))
     place = words.index(_SILENT) + 1
     return (*words[:place], *values, *words[place:])
 

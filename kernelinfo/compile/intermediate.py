@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kernelinfo.compile import ir
 from kernelinfo.compile.compilers import Compiler, Llvmlite, find_compiler
 from kernelinfo.compile.ir import Input, read_input
+from kernelinfo.compile.messages import say
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, ReadError
 
@@ -45,20 +46,21 @@ def text_of(file: Input, compiler: Compiler, processes: Processes) -> tuple[str,
         stated = ir.triple(text)
         triple = ir.known_triple(stated) if stated is not None else ir.TRIPLES[0]
         if triple is None:
-            raise ReadError(f"{file.path}: IR for {stated}, not for an AMD GPU")
+            raise ReadError(say("ir-for-other-gpu", path=file.path, stated=stated))
         tries = [(ir.with_triple(text, triple).encode("utf-8", "surrogateescape"), triple)]
     for data, spelling in tries:
         try:
             printed = processes.run(compiler.to_text(spelling), data)
         except CompilerError as error:
             if "overriding the module target triple" not in str(error):
-                read_by = f"{compiler.path} cannot read it: {error}"
-                hint = f"; made by {file.producer}" if file.producer else ""
-                raise ReadError(f"{file.path}: {read_by}{hint}") from None
+                hint = say("ir-producer", producer=file.producer) if file.producer else ""
+                raise ReadError(
+                    say("ir-unread", path=file.path, compiler=compiler.path, error=error, hint=hint)
+                ) from None
             continue
         triple = ir.known_triple(spelling) or ir.TRIPLES[0]
         return ir.with_triple(printed.decode("utf-8", "surrogateescape"), triple), triple
-    raise ReadError(f"{file.path}: not for an AMD GPU; give the .bc whose name has amdgcn in it")
+    raise ReadError(say("ir-not-amd", path=file.path))
 
 
 def compile_ir(
@@ -75,10 +77,9 @@ def compile_ir(
     stated = ir.target_id(text)
     if stated is not None and stated.partition(":")[0] != target:
         own = stated.partition(":")[0]
-        raise ReadError(f"{path}: IR for {own}, not for {target}; give --arch {own}")
+        raise ReadError(say("ir-other-target", path=path, stated=own, target=target))
     if wanted.others and isinstance(found, Llvmlite):
-        message = f"{wanted.others[0]}: llvmlite takes only -O and -mllvm"
-        raise CompilerError(f"{message}; give a clang by --compiler")
+        raise CompilerError(say("llvmlite-flag", flag=wanted.others[0]))
     options = (*drivers(text, is_optimised=False)["clang"], *wanted.llvm)
     build = (triple, stated or target, wanted.level, *options)
     *command, out, standard_output, standard_input = found.to_assembly(*build, is_optimised=False)

@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kernelinfo.compile.messages import say
 from kernelinfo.compile.nouns import Compiled
-from kernelinfo.errors import ReadError
+from kernelinfo.errors import Message, ReadError
 from kernelinfo.opening import open_regular
 
 _MOST_BYTES = 1 << 30
@@ -70,21 +71,23 @@ def read_input(path: str) -> Input:
         with open_regular(path) as file:
             data = file.read(_MOST_BYTES + 1)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
-        raise ReadError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise ReadError(
+            say("ir-unreadable", path=path, error=getattr(error, "strerror", None) or error)
+        ) from None
     return as_input(path, data)
 
 
 def as_input(path: str, data: bytes) -> Input:
     """The bytes of a file as an input. Raises `ReadError` if they are not LLVM IR."""
-    wrong = ""
+    wrong: Message | None = None
     if not data:
-        wrong = "empty"
+        wrong = say("ir-empty")
     elif len(data) > _MOST_BYTES:
-        wrong = f"more than {_MOST_BYTES} bytes"
+        wrong = say("ir-too-large", most=_MOST_BYTES)
     elif not data.startswith(_BITCODE) and (b"\0" in data or not re.search(_TEXT, data)):
-        wrong = "neither LLVM bitcode nor textual IR"
+        wrong = say("ir-no-llvm")
     if wrong:
-        raise ReadError(f"{path}: {wrong}; give the .bc of --save-temps or Triton's .llir")
+        raise ReadError(say("ir-malformed", path=path, error=wrong))
     return Input(path, data)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kernelinfo.errors import Message
+
 
 class Settings(NamedTuple):
     """How the user wants sources compiled."""
@@ -24,7 +26,7 @@ class Compiled(NamedTuple):
     assembly: bytes = b""  # empty if it failed
     dependencies: tuple[str, ...] = ()
     """Absolute paths: the source, its headers, and where a missing header would be found."""
-    error: str | None = None  # `path: what was found; what to do`
+    error: Message | None = None  # `path: what was found; what to do`
 
     def __repr__(self) -> str:
         return f"Compiled({self.path!r}, {self.target!r}, {len(self.assembly)} bytes)"

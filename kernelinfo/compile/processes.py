@@ -13,7 +13,8 @@ from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock, Timer
 from typing import IO, NamedTuple
 
-from kernelinfo.errors import CompilerError
+from kernelinfo.compile.messages import say
+from kernelinfo.errors import CompilerError, Message
 from kernelinfo.opening import bound
 
 _MOST_OUTPUT = 1 << 29
@@ -22,7 +23,6 @@ _SOURCE_MEMORY = 16 << 30  # headers of templates take much more
 _MOST_FILE = 1 << 31  # bytes of a file that it writes; twice what is read of one
 _LAST_COMPLAINTS = 1 << 16  # bytes of standard error that are kept
 _LONGEST_MESSAGE = 300  # characters
-_INTERRUPTED = "interrupted"
 
 # The shell sets the limits in the child before the compiler starts. Python's `preexec_fn` may
 # deadlock with threads; `resource.prlimit` would come after the start. macOS has no -v.
@@ -162,24 +162,30 @@ class Processes:
             streams = source, output, complaints
             code = self._exit_code(self._limited(command, memory), streams, folder, environment)
             if output.seek(0, os.SEEK_END) > _MOST_OUTPUT:
-                raise CompilerError(f"{command[0]}: wrote more than {_MOST_OUTPUT} bytes")
+                raise CompilerError(
+                    say("compiler-output-large", program=command[0], most=_MOST_OUTPUT)
+                )
             output.seek(0)
             complaints.seek(max(complaints.seek(0, os.SEEK_END) - _LAST_COMPLAINTS, 0))
             kept = output.read(_MOST_OUTPUT), complaints.read(_LAST_COMPLAINTS)
         if time.monotonic() - began >= self._timeout:
-            mend = f"see {self._option}" if self._option else "give a source with fewer kernels"
-            raise CompilerError(f"no answer within {self._timeout:g} s; {mend}")
+            mend = (
+                say("compiler-see-option", option=self._option)
+                if self._option
+                else say("compiler-fewer-kernels")
+            )
+            raise CompilerError(say("compiler-timeout", seconds=self._timeout, mend=mend))
         if self._closed:
-            raise CompilerError(_INTERRUPTED)
+            raise CompilerError(say("compiler-interrupted"))
         return EndOfProcess(*kept, code)
 
     def _limited(self, command: Sequence[str], memory: int) -> list[str]:
         """The command in a shell that sets its limits, which hold even if kernelinfo is killed."""
         program = command[0]
         if bound():
-            raise CompilerError("not run: a compiler reads any file; leave out --only-below")
+            raise CompilerError(say("compiler-outside"))
         if not os.path.isabs(program) or shutil.which(program) is None:
-            raise CompilerError(f"{program}: not a program; give another --compiler")
+            raise CompilerError(say("compiler-not-executable", program=program))
         if os.name != "posix":
             return [*command]
         limits = (str(int(self._timeout) + 1), str(memory >> 10), str(_MOST_FILE >> 9))
@@ -194,7 +200,7 @@ class Processes:
         """
         with self._lock:
             if self._closed:
-                raise CompilerError(_INTERRUPTED)
+                raise CompilerError(say("compiler-interrupted"))
             process = _start(command, streams, folder, environment)
             self._running.add(process)
         timer = Timer(self._timeout, _kill, [process])
@@ -226,7 +232,7 @@ def _start(
         )
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise CompilerError(f"{command[0]}: {reason}; give another --compiler") from None
+        raise CompilerError(say("compiler-not-started", program=command[0], error=reason)) from None
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
@@ -238,7 +244,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         process.kill()
 
 
-def _message(complaints: bytes, code: int) -> str:
+def _message(complaints: bytes, code: int) -> Message:
     """The compiler's last error line, or its first line if no line says `error:`.
 
     Skips the line that clang's driver adds after a crash: it names no cause.
@@ -249,5 +255,8 @@ def _message(complaints: bytes, code: int) -> str:
     errors = [line for line in told if "error:" in line.lower()]
     if errors or (lines and code > 0):
         last = errors[-1] if errors else lines[0]
-        return last if len(last) <= _LONGEST_MESSAGE else f"{last[:_LONGEST_MESSAGE]}…"
-    return f"killed by signal {-code}" if code < 0 else f"failed with exit code {code}"
+        shown = last if len(last) <= _LONGEST_MESSAGE else f"{last[:_LONGEST_MESSAGE]}…"
+        return say("compiler-failed", error=shown)
+    return (
+        say("compiler-killed", signal=-code) if code < 0 else say("compiler-exit-code", code=code)
+    )

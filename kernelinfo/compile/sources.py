@@ -24,9 +24,11 @@ from kernelinfo.compile.drivers import (
 )
 from kernelinfo.compile.intermediate import compile_ir
 from kernelinfo.compile.ir import Input
+from kernelinfo.compile.messages import say
 from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document
 from kernelinfo.waiting import results
 
@@ -71,7 +73,7 @@ def compile_twice(
     for first, second in pairwise(jobs):
         if first.path == second.path:
             targets = ", ".join(job.target for job in jobs if job.path == first.path)
-            raise OptionError(f"{first.path}: several targets ({targets}); give one by --arch")
+            raise OptionError(say("source-targets", path=first.path, targets=targets))
     return _made(jobs, _compiled_twice, processes)
 
 
@@ -101,7 +103,7 @@ def _jobs(paths: Iterable[str], settings: Settings) -> Iterator[Job]:
         entry, language = entries.get(path), _language(path)
         targets = settings.targets or (entry.targets if entry else ())
         if not targets:
-            raise OptionError(f"{path}: no target to compile for; add --arch gfx942")
+            raise OptionError(say("source-without-target", path=path))
         language = (entry.language if entry else None) or language
         given = settings.compiler
         compiler = given or "" if language == "ir" else find_driver(language, given)
@@ -129,11 +131,11 @@ def _compiled(processes: Processes, job: Job) -> Compiled:
         with processes.folder() as folder:
             return _of_source(processes, job, folder)
     except ReadError as error:
-        failed = str(error)
+        failed = error.message
     except CompilerError as error:
         if processes.has_ended:
             raise
-        failed = f"{job.path}: {error}"
+        failed = in_file(job.path, error.message)
     path = os.path.abspath(job.path)
     return Compiled(job.path, job.target, (), "", dependencies=(path,), error=failed)
 
@@ -148,7 +150,7 @@ def _compiled_twice(processes: Processes, job: Job) -> _CompiledTwice:
     except CompilerError as error:
         if processes.has_ended:
             raise
-        return compiled._replace(error=f"{job.path}: {error}"), None
+        return compiled._replace(error=in_file(job.path, error.message)), None
 
 
 def _with_bitcode(
@@ -161,7 +163,7 @@ def _with_bitcode(
     if bitcode:
         return compiled, Input(job.path, bitcode, compiled, (*command, path))
     messages = end.complaints.decode("utf-8", "replace")
-    error = f"{job.path}: {reason(messages, job.target)}"
+    error = in_file(job.path, reason(messages, job.target))
     return compiled._replace(messages=messages, error=error), None
 
 
@@ -186,10 +188,8 @@ def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
     if assembly and _KERNEL in assembly:
         return made._replace(assembly=assembly)
     if assembly:
-        what = "no kernel for the device in it"
-        mend = "give a source with a __global__ function, and instantiate its templates"
-        return made._replace(error=f"{job.path}: {what}; {mend}")
-    return made._replace(error=f"{job.path}: {reason(messages, job.target)}")
+        return made._replace(error=in_file(job.path, say("source-without-kernels")))
+    return made._replace(error=in_file(job.path, reason(messages, job.target)))
 
 
 def _command(job: Job, form: Sequence[str], processes: Processes, folder: str) -> tuple[str, ...]:
@@ -222,7 +222,7 @@ def _read(path: str) -> bytes:
         return b""
     except (OSError, ReadError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise CompilerError(f"the compiler's output {reason}") from None
+        raise CompilerError(say("compiler-output-unread", error=reason)) from None
 
 
 def _dependencies(listed: str, folder: str) -> Iterator[str]:

@@ -10,6 +10,7 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.opening import open_regular
 from kernelinfo.reading.blob import Problem
 from kernelinfo.triton.compiled import TritonCode, code_path, report_of, require_triton, stated_of
+from kernelinfo.triton.messages import say
 
 _Listener = Callable[..., Any]
 
@@ -38,7 +39,8 @@ class Collected:
             with open_regular(path) as file:
                 code = file.read()
         except OSError as error:
-            self._unread.append(Problem(path, str(error.strerror).lower()))
+            unread = say("compiled-unreadable", error=str(error.strerror).lower())
+            self._unread.append(Problem(path, unread))
             return
         stated = stated_of(compilation["metadata"], compilation["src"])
         self._codes[path] = TritonCode(path, code, stated)

@@ -12,6 +12,7 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Blob, Found
 from kernelinfo.reading.containers import open_bytes
+from kernelinfo.triton.messages import say
 
 try:
     import triton
@@ -47,12 +48,12 @@ def of(compiled: TritonKernel) -> Kernel:
     """
     if "hsaco" not in compiled.asm:
         kinds = ", ".join(compiled.asm)
-        raise ReadError(f"no code object for an AMD GPU in {kinds}; compile for a hip target")
+        raise ReadError(say("triton-other-gpu", kinds=kinds))
     path = code_path(compiled.metadata_group) or "<hsaco>"
     stated = stated_of(compiled.metadata._asdict(), compiled.src)
     found = report_of([TritonCode(path, compiled.asm["hsaco"], stated)])
     for problem in found.problems:
-        raise ReadError(f"{problem.path}: {problem.message}")
+        raise ReadError(problem.located)
     return found.kernel(compiled.metadata.name)
 
 
@@ -89,7 +90,7 @@ def _blobs(one: TritonCode) -> Iterator[Found]:
 def require_triton() -> Any:
     """Triton itself. Raises `KernelinfoError` if it is missing or older than 3.4."""
     if triton is None:
-        raise KernelinfoError("Triton is not installed; run pip install triton")
+        raise KernelinfoError(say("triton-missing"))
     if not hasattr(triton, "knobs"):
-        raise KernelinfoError("this is an older Triton; install 3.4 or newer")
+        raise KernelinfoError(say("triton-old"))
     return triton

@@ -12,6 +12,7 @@ from kernelinfo.kernel import Kernel, counted, waves_per_simd
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.rules.compilation import asked_waves_not_reached
 from kernelinfo.triton.compiled import of, require_triton
+from kernelinfo.triton.messages import say
 
 _LOG = getLogger("kernelinfo.triton")
 
@@ -56,7 +57,7 @@ def prune(
     their defaults. Raises `UnknownTargetError`, and `OptionError` for a target of another vendor.
     """
     if target.backend != "hip":
-        raise OptionError(f"{target.backend} is another vendor's; give GPUTarget('hip', …)")
+        raise OptionError(say("triton-other-vendor", backend=target.backend))
     targets.find(target.arch.partition(":")[0])
     request = PruneRequest(target, signature, at_least_waves, no_spills)
 
@@ -92,7 +93,7 @@ def _reason(fn: Any, config: Any, arguments: Mapping[str, Any], request: PruneRe
         compiled = _compiled(triton, fn, {**arguments, **config.all_kwargs()}, request)
     except (triton.TritonError, RuntimeError) as error:
         text = str(error).strip() or type(error).__name__
-        return f"does not compile: {text.splitlines()[-1]}"
+        return say("config-not-compiled", error=text.splitlines()[-1])
     kernel = of(compiled)
     for remark in asked_waves_not_reached(kernel.traits, kernel.occupancy()):
         _LOG.info("%s: %s", _named(config), remark.message)
@@ -127,7 +128,7 @@ def _source(triton: Any, fn: Any, given: Mapping[str, Any], request: PruneReques
             specialized[(place,)] = backend.parse_attr(_HINTS[hint])
         else:
             known = ", ".join(f":{one}" for one in ("1", *_HINTS) if one)
-            raise OptionError(f"{name}: unknown hint {hint!r} of {kind}; known are {known}")
+            raise OptionError(say("argument-hint", name=name, hint=hint, kind=kind, known=known))
         types[name] = kind
     return triton.compiler.ASTSource(fn, types, constants, specialized)
 
@@ -139,18 +140,18 @@ def _constant(parameter: Any, given: Mapping[str, Any]) -> Any:
         return given[name]
     if parameter.has_default:
         return parameter.default
-    raise OptionError(f"{name} has no type; add it to `signature`, as in {{{name!r}: '*fp16'}}")
+    raise OptionError(say("argument-without-type", name=name))
 
 
 def reason_to_drop(kernel: Kernel, at_least_waves: float, *, no_spills: bool) -> str:
     """The reason in words why a kernel does not meet the bounds; empty if it does."""
     found = kernel.occupancy()
     if not found.launchable:
-        return f"cannot start: {'; '.join(found.obstacles)}"
+        return say("config-cannot-start", obstacles="; ".join(found.obstacles))
     if found.waves_per_simd < at_least_waves:
         limits = " and ".join(RESOURCES[limiter] for limiter in found.limiters)
         waves = waves_per_simd(found.waves_per_simd)
-        return f"limited to {waves} by {limits}, fewer than {at_least_waves:g}"
+        return say("config-limited", waves=waves, limits=limits, at_least=at_least_waves)
     if no_spills and (spilled := kernel.spills.registers):
-        return f"{counted(spilled, 'register')} spilled"
+        return say("config-spills", registers=counted(spilled, "register"))
     return ""

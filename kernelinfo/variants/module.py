@@ -15,12 +15,14 @@ from kernelinfo.compile.ir import Input
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_twice
-from kernelinfo.errors import CompilerError, ReadError, UnknownTargetError
+from kernelinfo.errors import CompilerError, Message, ReadError, UnknownTargetError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
+from kernelinfo.reading.messages import in_file
+from kernelinfo.variants.messages import say
 from kernelinfo.variants.nouns import Request
 
 
@@ -28,7 +30,7 @@ class CompilerRun(NamedTuple):
     """Result of one compilation of the module."""
 
     results: Mapping[str, Result]  # symbol → kernel; empty if it failed
-    error: str | None = None
+    error: Message | None = None
 
 
 class IrModule(NamedTuple):
@@ -73,7 +75,7 @@ def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
     """Symbol → kernel. Raises `ReadError` if an item is a problem."""
     report = Report.of(items)
     for problem in report.problems:
-        raise ReadError(f"{problem.path}: {problem.message}")
+        raise ReadError(problem.located)
     return {result.kernel.symbol: result for result in report.results}
 
 
@@ -86,16 +88,16 @@ def open_module(
     """
     text, triple = text_of(file, compiler, processes)
     if not any(ir.definitions(text)):
-        raise ReadError(f"{file.path}: no kernel in it; give the IR of a module with kernels")
+        raise ReadError(say("module-without-kernels", path=file.path))
     target_id = ir.target_id(text) or options.arch
     if target_id is None and (sidecar := read_sidecar(file.assembly)):  # Triton's JSON
         target_id = sidecar.arch
     if target_id is None:
-        raise ReadError(f"{file.path}: names no target; give one by --arch")
+        raise ReadError(say("module-without-target", path=file.path))
     try:
         find(target_id.partition(":")[0])
     except UnknownTargetError as error:
-        raise ReadError(f"{file.path}: {error}") from None
+        raise ReadError(in_file(file.path, error.message)) from None
     reading = options._replace(arch=None)
     return IrModule(file, text, triple, target_id, compiler, processes, reading)
 
@@ -126,5 +128,7 @@ def compiled_source(
     request, settings = with_equal_options(request, settings)
     ((compiled, made),) = compile_twice([path], settings, processes)
     if made is None:
-        raise CompilerError(f"{compiled.messages}{compiled.error}")
+        raise CompilerError(
+            say("module-not-compiled", told=compiled.messages, reason=compiled.error)
+        )
     return made, request

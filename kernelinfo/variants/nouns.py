@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Input
+from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Result
 from kernelinfo.model.calculator import Arch
@@ -98,7 +99,7 @@ class Variant(NamedTuple):
 
     asked: Asked
     result: Result | None  # None if there is an error
-    error: str | None = None
+    error: Message | None = None
 
     @property
     def is_ignored(self) -> bool:

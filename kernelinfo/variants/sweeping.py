@@ -20,14 +20,16 @@ from kernelinfo.compile.ir import Input, read_input
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import left_out
-from kernelinfo.errors import CompilerError, OptionError, ReadError
+from kernelinfo.errors import CompilerError, Message, OptionError, ReadError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches, matching, nearest_kernels
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import is_source
 from kernelinfo.variants.lines import lines, of_its_row
+from kernelinfo.variants.messages import say
 from kernelinfo.variants.module import (
     CompilerRun,
     IrModule,
@@ -126,7 +128,7 @@ def sweep(
 def _ir_of(path: str, settings: Settings) -> Input:
     """The IR file at `path`. Raises `OptionError` for settings that are for sources."""
     if settings.flags or settings.compile_commands:
-        raise OptionError(f"{path}: is no source; leave out flags and compile_commands")
+        raise OptionError(say("sweep-no-source", path=path))
     return read_input(path)
 
 
@@ -140,13 +142,13 @@ def make_request(
     """The request. Strategy `default` is the compiler's own. Raises `OptionError`."""
     level = None if level is None else str(level)
     if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
-        raise OptionError(f"-O{level}: give 0, 1, 2, 3, s or z")
+        raise OptionError(say("sweep-level", level=level))
     for name in (strategies := tuple(strategies)):
         if name not in ("default", *STRATEGIES):
-            raise OptionError(f"--strategy {name}: give default, {', '.join(STRATEGIES)}")
+            raise OptionError(say("sweep-strategy", name=name, strategies=", ".join(STRATEGIES)))
     sizes = tuple(waves), tuple(launch_bounds)
     if any(not 0 < number < 10_000 for number in (*sizes[0], *sizes[1])):
-        raise OptionError("waves and launch bounds: give numbers from 1 to 9999")
+        raise OptionError(say("sweep-numbers"))
     wishes = (None if name == "default" else name for name in strategies)
     return Request(*sizes, tuple(wishes), level, tuple(mllvm))
 
@@ -226,7 +228,7 @@ def _where(
     """The kernels for which a condition holds as compiled. Raises `NoSuchKernelError` for none."""
     found = tuple(s for s in symbols if s in compiled and where.holds(compiled[s]))
     if not found:
-        raise NoSuchKernelError(f"{path}: no kernel matches --where {where.text!r}")
+        raise NoSuchKernelError(say("sweep-where", path=path, condition=where.text))
     return found
 
 
@@ -296,21 +298,22 @@ def _wanted(module: IrModule, request: Request) -> tuple[str, ...]:
         found = {s: name for s, name in found.items() if matching(patterns, name, s)}
     found = {s: name for s, name in found.items() if not matching(request.exclude, name, s)}
     if not found:
-        raise NoSuchKernelError(f"{module.file.path}: {_missing(request, names)}")
+        raise NoSuchKernelError(in_file(module.file.path, _missing(request, names)))
     return tuple(found)
 
 
-def _missing(request: Request, names: Mapping[str, str]) -> str:
+def _missing(request: Request, names: Mapping[str, str]) -> Message:
     """Message that none of the names is chosen, with those nearest to a word that has none."""
     kernel, patterns = request.kernel, request.patterns
     options = [f"-k {one}" for one in patterns] + [f"--exclude {one}" for one in request.exclude]
     asked = [*filter(None, [kernel]), *patterns]
-    what = f"matches {' '.join([*filter(None, [kernel]), *options])}"
+    what = say("sweep-matches", choice=" ".join([*filter(None, [kernel]), *options]))
     if kernel is not None and not options:
-        what = f"is named {kernel!r}"
+        what = say("sweep-named", kernel=kernel)
     without = (one for one in asked if not any(matches(one, n, s) for s, n in names.items()))
     near = next(filter(None, (nearest_kernels(one, names.values()) for one in without)), "")
-    return f"no kernel {what} ({len(names)} in the file)" + (f"; {near}" if near else "")
+    mend = f"; {near}" if near else ""
+    return say("sweep-no-kernel", what=what, count=len(names), mend=mend)
 
 
 def _reference(module: IrModule) -> tuple[Mapping[str, Result], tuple[str, ...]]:
@@ -327,12 +330,12 @@ def _reference(module: IrModule) -> tuple[Mapping[str, Result], tuple[str, ...]]
     try:
         return by_symbol(analyse([path], reading)), ()
     except ReadError as error:
-        return {}, (f"not compared with {_assembly(file)}: {error}",)
+        return {}, (say("sweep-not-compared", assembly=_assembly(file), error=error),)
 
 
 def _assembly(file: Input) -> str:
     """The build's own assembly in words."""
-    return "the assembly next to it" if file.compiled is None else "the source's own assembly"
+    return say("sweep-assembly-beside") if file.compiled is None else say("sweep-assembly-own")
 
 
 def _baseline(module: IrModule, request: Request, reference: Mapping[str, Result]) -> Baseline:
@@ -358,7 +361,7 @@ def _outcome(
     try:
         return module.compile(changes, level, options)
     except (CompilerError, ReadError) as error:
-        return CompilerRun({}, str(error))
+        return CompilerRun({}, error.message)
 
 
 def _differences(reference: Mapping[str, Result], outcome: CompilerRun) -> dict[str, str]:
@@ -400,12 +403,14 @@ def _with_required_size(base: CompilerRun) -> dict[str, int]:
 def _variant(asked: Asked, outcome: CompilerRun, symbol: str) -> Variant:
     if result := outcome.results.get(symbol):
         return Variant(asked, result)
-    return Variant(asked, None, outcome.error or "the compiler left this kernel out")
+    return Variant(asked, None, outcome.error or say("variant-without-kernel"))
 
 
-def _notes(symbol: str, of: Compilation) -> Iterator[str]:
+def _notes(symbol: str, of: Compilation) -> Iterator[Message]:
     differences, required = of.base.differences, of.required
     if symbol in differences:
-        yield f"as compiled differs from {_assembly(of.module.file)}: {differences[symbol]}"
+        yield say(
+            "sweep-differs", assembly=_assembly(of.module.file), difference=differences[symbol]
+        )
     if symbol in required and of.request.launch_bounds:
-        yield f"launch bounds left alone: the source requires workgroups of {required[symbol]}"
+        yield say("sweep-bounds-left", workitems=required[symbol])

@@ -10,6 +10,8 @@ import time
 from contextlib import suppress
 from typing import IO
 
+from kernelinfo.watch.messages import say
+
 _KEPT = 1 << 16
 """Bytes of a command's last output that are kept."""
 _GRACE = 1.0
@@ -57,7 +59,9 @@ class RunningCommand:
             return ""
         self._reader.join(_GRACE)  # a child in the background may hold the pipe
         told = self._output.decode("utf-8", "replace").rstrip()
-        ended = f"killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+        ended = (
+            say("command-killed", signal=-code) if code < 0 else say("command-exit-code", code=code)
+        )
         return f"{told}\n{ended}" if told else ended
 
     def end(self) -> None:

@@ -12,6 +12,7 @@ from kernelinfo.watch.building import Watch
 from kernelinfo.watch.command import RunningCommand
 from kernelinfo.watch.files import Snapshot
 from kernelinfo.watch.history import LookHistory
+from kernelinfo.watch.messages import say
 from kernelinfo.watch.nouns import Began, Event, WatchLook
 from kernelinfo.watch.reading import FileReadings, OutputReader, nothing_chosen
 from kernelinfo.watch.sources import Sources
@@ -78,7 +79,7 @@ class WatchedOutputs(Watch[Any]):
     def _look(
         self, readings: FileReadings, command: str = "", seconds: float | None = None
     ) -> WatchLook:
-        message = "no such file yet; waits until it is built"
+        message = say("file-not-yet")
         problems = [Problem(path, message) for path in self._reader.outputs.missing()]
         problems += nothing_chosen(readings, self._paths, self.options)
         return self._history.look(readings, problems, command, seconds)

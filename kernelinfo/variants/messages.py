@@ -1,0 +1,27 @@
+"""What sweeps tell users: every sentence, by its code."""
+
+from __future__ import annotations
+
+from kernelinfo.errors import wording
+
+MESSAGES = {
+    "module-without-kernels": "{path}: no kernel in it; give the IR of a module with kernels",
+    "module-without-target": "{path}: names no target; give one by --arch",
+    "sweep-no-source": "{path}: is no source; leave out flags and compile_commands",
+    "sweep-level": "-O{level}: give 0, 1, 2, 3, s or z",
+    "sweep-strategy": "--strategy {name}: give default, {strategies}",
+    "sweep-numbers": "waves and launch bounds: give numbers from 1 to 9999",
+    "sweep-where": "{path}: no kernel matches --where {condition!r}",
+    "sweep-matches": "matches {choice}",
+    "sweep-named": "is named {kernel!r}",
+    "sweep-no-kernel": "no kernel {what} ({count} in the file){mend}",
+    "sweep-not-compared": "not compared with {assembly}: {error}",
+    "sweep-assembly-beside": "the assembly next to it",
+    "sweep-assembly-own": "the source's own assembly",
+    "variant-without-kernel": "the compiler left this kernel out",
+    "sweep-differs": "as compiled differs from {assembly}: {difference}",
+    "sweep-bounds-left": "launch bounds left alone: the source requires workgroups of {workitems}",
+    "module-not-compiled": "{told}{reason}",
+}
+
+say = wording(MESSAGES)
