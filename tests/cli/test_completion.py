@@ -2,170 +2,147 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from kernelinfo.cli import COMMANDS, completion
-from kernelinfo.hardware.targets import known
-from kernelinfo.rules import RULES
+from kernelinfo.cli import COMMANDS
 
 from ..conftest import FIXTURES
 from ..fleet.scans import scan
 from ..test_golden import run
 
-NAME = "occupancy-hip-amdgcn-amd-amdhsa-gfx90a"
-TEXT = f"assembly/{NAME}.s"
+TEXT = "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+VARIETY = "assembly/variety-clang22-gfx942.s"
+Complete = Callable[..., list[str]]
 
 
-def bash(monkeypatch: pytest.MonkeyPatch, *words: str, folder: Path = FIXTURES) -> list[str]:
-    """Completions of the last word, through the protocol of the bash script."""
-    monkeypatch.setenv("_KERNELINFO_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", "\n".join(["kernelinfo", *words]))
-    monkeypatch.setenv("COMP_CWORD", str(len(words)))
-    monkeypatch.setattr(completion, "_PATIENCE", 60.0)  # a busy machine reads no file in a second
-    out, err, code = run(folder=folder)
-    assert (err, code) == ("", 0)
-    return out.split()
+@pytest.fixture
+def complete(monkeypatch: pytest.MonkeyPatch) -> Complete:
+    """Completions of the last word of a line, or of an earlier one, as the bash script asks."""
+    monkeypatch.setattr("time.monotonic", lambda: 0.0)  # a busy machine reads nothing in a second
+
+    def complete(line: str, *words: str, at: int = 0, folder: Path = FIXTURES) -> list[str]:
+        every = [*line.split(), *words]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("_KERNELINFO_COMPLETE", "complete_bash")
+            patch.setenv("COMP_WORDS", "\n".join(["kernelinfo", *every]))
+            patch.setenv("COMP_CWORD", str(at or len(every)))
+            out, err, code = run(folder=folder)
+        assert (err, code) == ("", 0)
+        return out.split()
+
+    return complete
 
 
-def other(monkeypatch: pytest.MonkeyPatch, shell: str, line: str) -> str:
-    monkeypatch.setenv("_KERNELINFO_COMPLETE", f"complete_{shell}")
-    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", line)
-    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
-    out, err, code = run()
-    assert (err, code) == ("", 0)
-    return out
-
-
-def test_the_first_word_is_a_command_or_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    offered = bash(monkeypatch, "")
-    assert set(COMMANDS) <= set(offered)
-    assert {"assembly/", "make.sh"} <= set(offered)
-    assert bash(monkeypatch, "ex") == ["explain", "extract", "expected/"]
-    assert bash(monkeypatch, "no-such") == [], "which leaves the files to the shell"
-
-
-def test_options_of_the_report_need_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "--format" in bash(monkeypatch, "--f")
-    assert "--version" in bash(monkeypatch, "--v")
-    assert bash(monkeypatch, TEXT, "--sel") == ["--select"]
-    assert bash(monkeypatch, TEXT, "--format", "js") == ["json", "jsonl"]
-    assert bash(monkeypatch, "watch", TEXT, "--format", "") == ["text", "jsonl"]
-    assert bash(monkeypatch, "watch", TEXT, "--on") == ["--once", "--only-below"]
-
-
-@pytest.mark.parametrize("words", [["arch"], ["limits", "--arch"], [TEXT, "--as"]], ids=" ".join)
-def test_targets(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bash(monkeypatch, *words, "gfx9") == [name for name in known() if name[:4] == "gfx9"]
-
-
-def test_values_of_other_options(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "MI300X" in bash(monkeypatch, "calc", "--device", "MI300")
-    assert "MI250" in bash(monkeypatch, "calc", "--device", "MI2")
-    assert bash(monkeypatch, "calc", "--vary", "vgpr,l") == ["vgpr,lds"]
-    assert bash(monkeypatch, TEXT, "--color", "a") == ["auto", "always"]
-    assert bash(monkeypatch, TEXT, "--names", "s") == ["short"]
-
-
-def test_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    numbers = [rule.number for rule in RULES]
-    assert bash(monkeypatch, TEXT, "--select", "KI") == numbers
-    assert bash(monkeypatch, TEXT, "--ignore", "KI101,vgpr") == ["KI101,vgpr-spill"]
-    assert bash(monkeypatch, TEXT, "--severity", "KI302") == ["KI302="]
-    assert bash(monkeypatch, TEXT, "--severity", "KI302=w") == ["KI302=warning"]
-    assert bash(monkeypatch, "explain", "KI") == numbers
-    assert bash(monkeypatch, "explain", "occ") == ["occupancy"]
-    assert bash(monkeypatch, "explain", "") == [], "which leaves the files to the shell"
-
-
-def test_kernels_of_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bash(monkeypatch, "explain", TEXT, "vg") == ["vgprbound"]
-    assert bash(monkeypatch, "explain", TEXT, "_Z9") == ["_Z9vgprboundiPd", "_Z9sgprboundiPd"]
-    assert set(bash(monkeypatch, "explain", TEXT, "")) == {
-        "empty", "vgprbound", "ldsbound", "sgprbound",
-    }  # fmt: skip
-
-
-def test_kernels_and_members_in_any_order_of_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bash(monkeypatch, TEXT, "-k", "vg") == ["vgprbound"]
-    assert bash(monkeypatch, "--target", "gfx90a", TEXT, "--exclude", "vg") == ["vgprbound"]
-    assert bash(monkeypatch, "diff", TEXT, TEXT, "-k", "vg") == ["vgprbound"]
-    assert bash(monkeypatch, "container/tiny.whl", "--member", "") == [
+OFFERS: dict[str, list[str]] = {
+    "ex": ["explain", "extract", "expected/"],
+    "no-such": [],  # the shell offers files
+    f"{TEXT} --sel": ["--select"],
+    f"{TEXT} --format js": ["json", "jsonl"],
+    f"watch {TEXT} --format ''": ["text", "jsonl"],
+    f"watch {TEXT} --on": ["--once", "--only-below"],
+    "calc --vary vgpr,l": ["vgpr,lds"],
+    f"{TEXT} --color a": ["auto", "always"],
+    f"{TEXT} --names s": ["short"],
+    f"{TEXT} --ignore KI101,vgpr": ["KI101,vgpr-spill"],
+    f"{TEXT} --severity KI302": ["KI302="],
+    f"{TEXT} --severity KI302=w": ["KI302=warning"],
+    "explain occ": ["occupancy"],
+    "explain ''": [],
+    "help occ": ["occupancy"],
+    "help d": ["dynamic-stack", "diff"],
+    f"explain {TEXT} vg": ["vgprbound"],
+    f"explain {TEXT} _Z9": ["_Z9vgprboundiPd", "_Z9sgprboundiPd"],
+    f"{TEXT} -k vg": ["vgprbound"],
+    f"--target gfx90a {TEXT} --exclude vg": ["vgprbound"],
+    f"diff {TEXT} {TEXT} -k vg": ["vgprbound"],
+    "container/tiny.whl --member ''": [
         *("tiny-fat-compressed.o", "tiny-v6-clang22-gfx1030.s", "tiny-v6-clang22-gfx90a.co")
-    ]
-    assert bash(monkeypatch, TEXT, "--sort", "waves,li") == ["waves,library", "waves,limiters"]
-    assert bash(monkeypatch, "--columns", "wav") == ["waves"]
-    monkeypatch.setenv("_KERNELINFO_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", f"kernelinfo\n-k\nvg\n{TEXT}")
-    monkeypatch.setenv("COMP_CWORD", "2")
-    assert run(folder=FIXTURES)[0].split() == ["vgprbound"]
+    ],
+    f"{TEXT} --sort waves,li": ["waves,library", "waves,limiters"],
+    "--columns wav": ["waves"],
+    "--target MI250X container/libtwo.so -k first_a": ["first_add"],
+    "--target gfx942 container/libtwo.so -k ''": [],
+    "container/libtwo.so --target gfx9000 -k ''": [],
+    "sweep src/required.ll -k r": ["required"],
+    f"sweep {TEXT} -k ''": [],
+    **{f"explain {name} ''": [] for name in ("broken/truncated.co", "broken/x86.o", "none", "-")},
+}
+"""Line → what its last word may be."""
 
 
-def test_kernels_of_the_target_that_the_line_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    two = "container/libtwo.so"
-    assert "first_add" in bash(monkeypatch, two, "--target", "gfx90a", "-k", "")
-    assert "first_add" in bash(monkeypatch, "--target", "MI250X", two, "-k", "fi")
-    assert bash(monkeypatch, "--target", "gfx942", two, "-k", "") == []
-    assert bash(monkeypatch, two, "--target", "gfx9000", "-k", "") == []
+def test_what_is_offered(complete: Complete) -> None:
+    for line, offered in OFFERS.items():
+        words = shlex.split(line)
+        assert complete("", *words) == offered, line
+    assert complete(f"-k vg {TEXT}", at=2) == ["vgprbound"]
+
+
+def test_commands_files_options_targets_and_rules(complete: Complete) -> None:
+    assert {*COMMANDS, "assembly/", "make.sh"} <= set(complete("", ""))
+    assert "--format" in complete("--f")
+    assert "--version" in complete("--v")
+    assert "MI300X" in complete("calc --device MI300")
+    targets = re.findall(r"^ (gfx9\S*)", run("arch")[0], re.MULTILINE)
+    for line in ("arch", "limits --arch", f"{TEXT} --as"):
+        assert complete(line, "gfx9") == targets, line
+    rules = [rule["rule"] for rule in json.loads(run("rules", "--format", "json")[0])["rules"]]
+    offered = complete("explain", "KI")
+    assert {"KI001", "KI106", "KI302"} < set(offered) <= set(rules)
+    assert complete(f"{TEXT} --select", "KI") == complete("help", "KI") == offered
+
+
+def test_kernels_of_bitcode_are_those_of_the_assembly_beside_it(
+    complete: Complete, tmp_path: Path
+) -> None:
+    shutil.copy(FIXTURES / TEXT, tmp_path / "saxpy.s")
+    (tmp_path / "saxpy.bc").write_bytes(b"BC\xc0\xde")
+    assert complete("sweep saxpy.bc --exclude vg", folder=tmp_path) == ["vgprbound"]
 
 
 @pytest.mark.needs("duckdb")
-def test_kernels_of_a_dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kernels_of_a_dataset(complete: Complete, tmp_path: Path) -> None:
     fleet = str(tmp_path / "fleet")
     for build, path in (("7.9", "container/libtwo.so"), ("7.10", TEXT)):
         scan(FIXTURES / path, to=fleet, build=build)
-    assert bash(monkeypatch, "trend", fleet, "-k", "vg") == ["vgprbound"], "of the last build"
-    assert bash(monkeypatch, "trend", fleet, "--exclude", "_Z9v") == ["_Z9vgprboundiPd"]
-    assert bash(monkeypatch, "trend", str(FIXTURES), "-k", "") == []
+    assert complete(f"trend {fleet} -k vg") == ["vgprbound"], "of the last build"
+    assert complete(f"trend {fleet} --exclude _Z9v") == ["_Z9vgprboundiPd"]
+    assert complete(f"trend {FIXTURES} -k", "") == []
 
 
-def test_kernels_of_ir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bitcode is known by the assembly that `--save-temps` leaves next to it."""
-    assert bash(monkeypatch, "sweep", "src/required.ll", "-k", "r") == ["required"]
-    shutil.copy(FIXTURES / TEXT, tmp_path / "saxpy.s")
-    (tmp_path / "saxpy.bc").write_bytes(b"BC\xc0\xde")
-    words = ("sweep", "saxpy.bc", "--exclude", "vg")
-    assert bash(monkeypatch, *words, folder=tmp_path) == ["vgprbound"]
-    assert bash(monkeypatch, "sweep", TEXT, "-k", "") == []
-
-
-def test_topics_and_commands_behind_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bash(monkeypatch, "help", "occ") == ["occupancy"]
-    assert bash(monkeypatch, "help", "d") == ["dynamic-stack", "diff"]
-    assert bash(monkeypatch, "help", "KI10") == bash(monkeypatch, "explain", "KI10")
-
-
-@pytest.mark.parametrize("name", ["broken/truncated.co", "broken/x86.o", "no-such-file", "-"])
-def test_files_without_kernels_offer_none(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert bash(monkeypatch, "explain", name, "") == []
-
-
-def test_what_is_offered_is_understood(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_offered_is_understood(complete: Complete) -> None:
     """A template's own name lists all that is made of it; a glob takes all."""
-    path = "assembly/variety-clang22-gfx942.s"
-    offered = bash(monkeypatch, "explain", path, "")
+    offered = complete(f"explain {VARIETY}", "")
     assert {"stride", "each", "sort", "plain_c"} <= set(offered)
-    monkeypatch.delenv("_KERNELINFO_COMPLETE")
     for name in offered:
-        _, err, code = run("explain", path, name)
+        _, err, code = run("explain", VARIETY, name)
         assert code == 0 or f"kernels are named {name!r}; " in err
-    _, err, code = run("explain", path, "stride")
-    assert code == 2
-    assert err.splitlines()[1:] == ["  stride<float, 4>", "  stride<unsigned long, -2>"]
-    assert run("explain", path, "stride*")[0].count(" result ") == 2
+    assert run("explain", VARIETY, "stride*")[0].count(" result ") == 2
 
 
 def test_zsh_and_fish_are_told_what_words_mean(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = next(rule for rule in RULES if rule.number == "KI101")
-    assert f'"KI101":"{rule.summary}"' in other(monkeypatch, "zsh", "kernelinfo explain KI10")
-    assert f"KI101\t{rule.summary}" in other(monkeypatch, "fish", "kernelinfo explain KI10")
-    assert "_files" in other(monkeypatch, "zsh", "kernelinfo report ")
-    assert "gfx942\tCDNA3" in other(monkeypatch, "fish", "kernelinfo limits --arch gfx94")
+    rules = json.loads(run("rules", "--format", "json")[0])["rules"]
+    (summary,) = (rule["summary"] for rule in rules if rule["rule"] == "KI101")
+    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+    for shell, line, told in (
+        ("zsh", "explain KI10", f'"KI101":"{summary}"'),
+        ("fish", "explain KI10", f"KI101\t{summary}"),
+        ("zsh", "report ", "_files"),
+        ("fish", "limits --arch gfx94", "gfx942\tCDNA3"),
+    ):
+        monkeypatch.setenv("_KERNELINFO_COMPLETE", f"complete_{shell}")
+        monkeypatch.setenv("_TYPER_COMPLETE_ARGS", f"kernelinfo {line}")
+        out, err, code = run()
+        assert (err, code, told in out) == ("", 0, True)
 
 
 @pytest.mark.needs("bash")

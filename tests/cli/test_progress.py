@@ -8,16 +8,15 @@ import pty
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from contextlib import suppress
 from pathlib import Path
-from threading import Semaphore, Timer
+from threading import Timer
+from unittest.mock import patch
 
 import pytest
 
-from kernelinfo import Options, analyse
-from kernelinfo.cli import bars, output
-from kernelinfo.cli.output import shown, write
-from kernelinfo.kernel import Item
+from kernelinfo.__main__ import main
 
 from ..conftest import FIXTURES
 
@@ -26,18 +25,8 @@ SOURCE = str(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s")
 
 
 class Terminal(io.StringIO):
-    def __init__(self) -> None:
-        super().__init__()
-        self.frames = Semaphore(0)
-        """Counts frames of bars: a test waits for the next one."""
-
     def isatty(self) -> bool:
         return True
-
-    def write(self, text: str) -> int:
-        if "0:00:0" in text:
-            self.frames.release()
-        return super().write(text)
 
 
 class AtOnce(Timer):
@@ -50,98 +39,53 @@ class AtOnce(Timer):
         """Nothing runs."""
 
 
-def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """Standard error as a terminal, on which a bar comes at once."""
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(threading, "Timer", AtOnce)
-    monkeypatch.setattr(output, "_EVERY", 0)
-    monkeypatch.setenv("TERM", "xterm")
-    return terminal
+class Never(AtOnce):
+    """A command that ends before its bar comes."""
+
+    def start(self) -> None:
+        """Nothing comes."""
 
 
-@pytest.fixture
-def items() -> list[Item]:
-    return list(analyse([LIBRARY], Options()))
+def seen(*arguments: str, timer: type[Timer] = AtOnce, out: io.StringIO | None = None) -> str:
+    """What a terminal shows as standard error, while standard output is `out`."""
+    terminal, out, now = Terminal(), out or io.StringIO(), time.monotonic
+    with (
+        patch("sys.argv", ["kernelinfo", *arguments, "--jobs", "1"]),
+        patch("sys.stderr", terminal),
+        patch("sys.stdout", out),
+        patch("threading.Timer", timer),
+        patch("time.monotonic", lambda: now() * 1000),  # numbers move each 0.1 ms
+        patch.dict(os.environ, TERM="xterm"),
+        suppress(SystemExit),
+    ):
+        main()
+    assert "\x1b" not in out.getvalue()
+    return terminal.getvalue()
 
 
-@pytest.mark.parametrize(("timer", "is_shown"), [(AtOnce, True), (Timer, False)])
-def test_bytes_and_kernels_after_a_while(
-    timer: type[Timer], is_shown: bool, items: list[Item], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    terminal = at_terminal(monkeypatch)
-    monkeypatch.setattr(threading, "Timer", timer)
-    monkeypatch.setattr(bars, "_AFTER", 3600)
-    assert list(shown(iter(items), [LIBRARY])) == items
-    assert ("8 kernels" in terminal.getvalue()) == is_shown
-    assert ("kB" in terminal.getvalue()) == is_shown
+def test_bytes_and_kernels_after_a_while_and_no_thread_behind() -> None:
+    threads = {*threading.enumerate()}
+    rows = io.StringIO()
+    shown = seen(LIBRARY, "--format", "csv", out=rows)
+    assert " kernels" in shown
+    assert "48.4 kB" in shown
+    assert rows.getvalue().count("\n") == 9
+    for thread in {*threading.enumerate()} - threads:
+        thread.join(60)
+    assert {*threading.enumerate()} == threads
+    assert seen(LIBRARY, timer=Never) == ""
 
 
-def test_the_bar_comes_and_moves_while_no_item_does(
-    items: list[Item], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One code object may take a minute."""
-    terminal = at_terminal(monkeypatch)
-
-    def slow() -> Iterator[Item]:
-        for _ in range(3):
-            terminal.frames.acquire()
-        yield from items
-
-    assert list(shown(slow(), [LIBRARY])) == items
-
-
-def test_nothing_of_a_bar_outlives_it(items: list[Item], monkeypatch: pytest.MonkeyPatch) -> None:
-    at_terminal(monkeypatch)
-    before = {*threading.enumerate()}
-    reading = shown(iter(items), [LIBRARY])
-    next(reading)
-    new = {*threading.enumerate()} - before
-    assert new
-    reading.close()  # type: ignore[attr-defined]
-    for thread in new:
-        thread.join(10)
-    assert {*threading.enumerate()} == before
-
-
-def test_nothing_where_standard_error_is_no_terminal(
-    items: list[Item], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at_terminal(monkeypatch)
-    pipe = io.StringIO()
-    monkeypatch.setattr(sys, "stderr", pipe)
-    assert list(shown(iter(items), [LIBRARY])) == items
-    assert pipe.getvalue() == ""
-
-
-def test_rows_go_to_standard_output_while_the_bar_is_shown(
-    items: list[Item], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """`kernelinfo large.so --format jsonl --jobs 1 > rows.jsonl`, typed at a terminal."""
-    at_terminal(monkeypatch)
-    row = "x" * (1 << 17) + "\n"  # more than is written at once
-    write((row for _ in shown(iter(items), [LIBRARY])), None)
-    assert capsys.readouterr().out == 8 * row
-
-
-def test_results_on_the_terminal_replace_the_bar(
-    items: list[Item], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_on_the_terminal_replace_the_bar() -> None:
     """`kernelinfo pressure large.so --format csv`: the first kernel may take a minute."""
-    terminal = at_terminal(monkeypatch)
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    found = shown(iter(items), [LIBRARY], streams=True)
-    first = next(found)
-    before = terminal.getvalue()
-    assert "reading" in before
-    assert [first, *found] == items
-    assert terminal.getvalue() == before
+    shown = seen("pressure", SOURCE, "--format", "csv", out=Terminal())
+    assert "reading" in shown
+    assert " kernel" not in shown
 
 
 SOON = """
-import threading
+import threading, time
 from kernelinfo.__main__ import main
-from kernelinfo.cli import bars, output
 
 class AtOnce(threading.Timer):
     def start(self):
@@ -150,9 +94,11 @@ class AtOnce(threading.Timer):
     def join(self):
         pass
 
-threading.Timer, output._EVERY = AtOnce, 0
+real = time.monotonic
+threading.Timer, time.monotonic = AtOnce, lambda: real() * 1000
 main()
 """
+"""A bar comes at once, and its numbers move each 0.1 ms."""
 
 
 def typed(folder: Path, *arguments: str) -> tuple[int, str, str]:
