@@ -7,6 +7,7 @@ import sys
 
 from kernelinfo import __version__
 from kernelinfo.cli.meant import as_meant
+from kernelinfo.cli.messages import say
 from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you_mean
 from kernelinfo.reading.paths import is_source
 
@@ -50,7 +51,7 @@ def app() -> None:
     except KeyboardInterrupt:  # a library's answer to Ctrl-C, which drops our own
         sys.exit(INTERRUPTED)
     except MemoryError:
-        _end("out of memory; give fewer or smaller files at once")
+        _end(say("memory-full"))
 
 
 def _run() -> None:
@@ -68,7 +69,7 @@ def _run() -> None:
     word = sys.argv[1] if sys.argv[1:] else "--help"
     if word not in (*COMMANDS, *_OWN_OPTIONS):
         if _may_be_misspelled(word) and (suggestion := did_you_mean(word, COMMANDS)):
-            raise OptionError(f"{word}: no such file or command; {suggestion}")
+            raise OptionError(say("command-unknown", word=word, suggestion=suggestion))
         word = "report"
         sys.argv.insert(1, word)
     command_line(COMMANDS if word in _OWN_OPTIONS else [word])(prog_name="kernelinfo")

@@ -10,6 +10,7 @@ import typer
 
 from kernelinfo.cli import options
 from kernelinfo.cli.completion import Offers, listed
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.values import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
@@ -101,7 +102,7 @@ def command(
     view = make_view(color=color, width=width, output=output)
     target, product = products.choose(options.one_target(gfx, arch), device)
     if grid is not None and product is None:
-        raise OptionError(f"--grid {grid} needs a product; name one by --device")
+        raise OptionError(say("grid-without-product", grid=grid))
     demand = Arch(target).demand(
         vgprs=vgpr,
         agprs=agpr,
@@ -117,19 +118,14 @@ def command(
     )
     if format == "html":
         if vary is not None or best or grid is not None or as_llvm or as_hip:
-            raise OptionError(
-                "--format html draws all curves of one launch; leave --vary, --best, --grid, "
-                "--as-llvm and --as-hip out"
-            )
+            raise OptionError(say("html-of-curves"))
         write(_page(target, demand, launch, view), output, color=view.color)
         return
     if vary is not None or best:
         if grid is not None or as_llvm is not None or as_hip is not None:
-            raise OptionError(
-                "--vary and --best exclude --grid, --as-llvm and --as-hip; leave these out"
-            )
+            raise OptionError(say("vary-excludes"))
         if vary is not None and launch.smallest_size is not None:
-            raise OptionError("--vary takes one --workgroup-size, or varies it; give no range")
+            raise OptionError(say("vary-of-range"))
         given = {
             "vgpr": bool(vgpr or agpr),
             "sgpr": bool(sgpr),
@@ -185,16 +181,16 @@ def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[Cur
     """The variables of --vary or --best. Raises `OptionError` for unknown names, repeated names, or
     variables that an option sets."""
     if vary is not None and best:
-        raise OptionError("--best varies the workgroup size by itself; leave --vary out")
+        raise OptionError(say("best-varies"))
     names = ["workgroup-size"] if vary is None else vary.split(",")
     found = [known for name in names for known in VARIABLES if known == name.strip()]
     if len(found) != len(names) or not 1 <= len(set(found)) == len(found) <= 2:
         known = ", ".join(VARIABLES)
-        raise OptionError(f"--vary {vary}: give one or two of {known}, with a comma between")
+        raise OptionError(say("vary-names", vary=vary, names=known))
     for name in found:
         if given[name]:
             asked = "--best" if best else f"--vary {name}"
-            raise OptionError(f"{asked} goes through all its values; leave --{name} out")
+            raise OptionError(say("vary-given", asked=asked, name=name))
     return found
 
 
@@ -210,7 +206,7 @@ def _curve(
     if best:
         points = best_sizes(target, demand, launch)
         if not points:
-            raise LaunchError("no workgroup size can start with these numbers; use less")
+            raise LaunchError(say("workgroup-size-none"))
     else:
         points = curve(target, demand, launch, variables)
     if format != "text":

@@ -10,6 +10,7 @@ import typer
 
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
     CLAIM,
@@ -158,9 +159,9 @@ def command(
         fail_on=fail_on or project.fail_on,
     )
     if not checked.paths:
-        raise OptionError("nothing to check; give a path, or `paths` in kernelinfo.toml")
+        raise OptionError(say("check-without-paths"))
     if if_built and not update_baseline and not is_built(checked.paths):
-        complain(f"not checked: nothing is built, none of {', '.join(checked.paths)} has a file")
+        complain(say("check-not-built", names=", ".join(checked.paths)))
         return
     is_whole = format in SHOW_INSTRUCTIONS
     wanted = wanted._replace(
@@ -189,7 +190,7 @@ def command(
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
     if project.file and (other := shadowed_by(project.file)):
-        complain(f"note: {other}: [tool.kernelinfo] is ignored next to {project.file}; keep one")
+        complain(say("config-ignored", other=other, file=project.file))
     for remark in outcome.remarks:
         complain(remark)
     write_outcome(outcome, view._replace(selection=selection), format, output)

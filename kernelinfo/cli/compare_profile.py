@@ -8,6 +8,7 @@ import typer
 
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compare.matching import measure
@@ -16,6 +17,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.hardware import products
 from kernelinfo.kernel import Result
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.messages import in_file
 from kernelinfo.render import measurements
 from kernelinfo.render.records import render_document
 
@@ -74,10 +76,10 @@ def command(
     ties = [measurements.tie_problem(names) for names in tied]
     if not any(one.kernel for one in measured):
         if ties:
-            raise ReadError(f"{run}: {ties[0]}")
+            raise ReadError(in_file(run, ties[0]))
         ran = ", ".join(measurements.unmatched(measured)[:3])
-        where = f"in the files given for {product[1].name}" if product else "in the files given"
-        raise ReadError(f"{run}: no kernel of the run is {where}; it ran {ran}")
+        where = say("run-files-of-device", device=product[1].name) if product else say("run-files")
+        raise ReadError(say("run-without-kernel", run=run, where=where, ran=ran))
     for tie in ties:
         problems.print(Problem(str(run), tie))
     if format == "text":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import complain
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.compile.ir import Input
@@ -53,6 +54,6 @@ def tell_left_out(sources: Sequence[str], settings: Settings) -> None:
 
 def _tell(commands: Iterable[Sequence[str]], messages: str) -> None:
     for command in filter(None, commands):
-        complain(f"compiled by: {shlex.join(command)}")
+        complain(say("compiled-by", names=shlex.join(command)))
     for line in messages.splitlines():
         complain(line)

@@ -11,6 +11,7 @@ import typer
 from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
     CLAIM,
@@ -120,7 +121,7 @@ def command(
     for note in (*comparison.notes, *_unmatched(comparison, wanted)):
         complain(f"note: {note}")
     if comparison.is_of_other_targets:
-        complain("note: OLD and NEW share no target; --across-targets pairs kernels by name")
+        complain(say("diff-without-targets"))
     if by and targets[1:]:
         check_has_blocks(format, targets)
         tables = (render_counts(one, by, format, view) for one in comparisons)
@@ -170,7 +171,7 @@ def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:
     kernels = [kernel for pair in comparison.pairs for kernel in (pair.old, pair.new)]
     kernels += comparison.gone + comparison.new
     met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.target, k.code_object)}
-    yield from (f"{line} of either build" for line in unmatched(wanted, met) if met)
+    yield from (say("choice-of-either-build", line=line) for line in unmatched(wanted, met) if met)
 
 
 def fails(comparison: Comparison, fail_on: FailOn | None) -> bool:

@@ -14,6 +14,7 @@ import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import choosing, chosen_when_read, every_name, in_order, listed
 from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.project import configuration
@@ -113,13 +114,11 @@ def command(
     check_readable_again([path], separate(run_as))
     if device is not None:
         if asked[1:]:
-            raise OptionError("--device names one target; give one --as, or none")
+            raise OptionError(say("device-one-target"))
         run_target, product = products.choose(asked[0], device)
         asked = [run_target.name]
     if (grid is not None and product is None) or (product is not None and format != "text"):
-        raise OptionError(
-            "--grid needs --device, and both need --format text; calc has them as data"
-        )
+        raise OptionError(say("grid-without-device"))
     project = configuration(select, ignore, severity, config)
 
     problems = Problems()
@@ -177,12 +176,12 @@ def _show(page: str, view: View, output: str | None) -> None:
 def _write_manual(folder: str | None) -> None:
     """Write the manual's pages to a folder. Raises `OptionError` without one."""
     if folder is None:
-        raise OptionError("--format html writes the manual's pages to a folder; give -o DIR")
+        raise OptionError(say("manual-without-folder"))
     try:
         check_below(folder)
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
-        raise OptionError(f"-o {folder}: {error.strerror}; give another folder") from None
+        raise OptionError(say("manual-unwritable", folder=folder, error=error.strerror)) from None
     for name, page in format_module("manual_pages").pages():
         write([page], os.path.join(folder, name))
 
@@ -210,8 +209,8 @@ def _page_or_rule(name: str) -> str:
         return ""
     every = rules.every_rule()
     known = (*manual.topics(), *(one.name for one in every), *(one.number for one in every))
-    suggestion = did_you_mean(name, known) or "`kernelinfo explain` lists the topics"
-    raise OptionError(f"{name}: neither a file nor a rule nor a topic; {suggestion}")
+    suggestion = did_you_mean(name, known) or say("topics-listed")
+    raise OptionError(say("topic-unknown", name=name, suggestion=suggestion))
 
 
 def _page(

@@ -11,6 +11,7 @@ import typer
 from kernelinfo.analysis.extraction import Extract, extract
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli import options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import Problems, ReadSoFar, shown, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
@@ -75,7 +76,7 @@ def _written(
             continue
         path = os.path.join(folder, item.name)
         if not force and os.path.lexists(path):
-            yield Problem(path, "exists already; --force overwrites it")
+            yield Problem(path, say("extract-exists"))
             continue
         try:
             check_below(folder)
@@ -87,6 +88,8 @@ def _written(
                 with suppress(OSError):  # not empty
                     os.rmdir(folder)
             where = folder if error.filename == folder else path
-            raise OptionError(f"{where}: {error.strerror}; give another folder") from None
+            raise OptionError(
+                say("extract-unwritable", where=where, error=error.strerror)
+            ) from None
         size = f"{len(item.blob.data)} B"
         yield f"{path}  {item.target or '?'}  {size}  {counted(item.kernels, 'kernel')}\n"

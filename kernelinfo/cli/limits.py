@@ -7,6 +7,7 @@ from dataclasses import asdict
 import typer
 
 from kernelinfo.cli import options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.cli.values import parse_workgroup
 from kernelinfo.errors import OptionError
@@ -52,7 +53,7 @@ def command(
     """
     view = make_view(color=color, width=width, output=output)
     if (name := options.one_target(gfx, arch)) is None:
-        raise OptionError("no target is named; give one, such as gfx942 or MI300X")
+        raise OptionError(say("limits-without-target"))
     target = find_arch(name)
     rungs = target.limits(
         workgroup_size=workgroup_size,

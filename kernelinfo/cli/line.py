@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from kernelinfo import __version__
 from kernelinfo.cli.completion import files
+from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.opening import only_below
 from kernelinfo.render.paint import printable
@@ -65,7 +66,7 @@ def _keep_below(ctx: Any, param: object, folder: str | None) -> None:
     if folder is None or ctx.resilient_parsing:
         return
     if not os.path.isdir(folder):
-        raise OptionError(f"--only-below {folder}: is no folder; give one")
+        raise OptionError(say("only-below-no-folder", folder=folder))
     ctx.with_resource(only_below(folder))
 
 
@@ -118,7 +119,7 @@ class _CommandLine(TyperGroup):
         except _UsageError as error:
             error.message = printable(error.message)
             if "unexpected extra argument" in error.message:
-                error.message += "; the shell may have expanded a glob: quote it, as in 'gemm*'"
+                error.message += say("glob-unquoted")
             raise
 
     def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 
 import typer
 
+from kernelinfo.cli.messages import say
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.opening import only_below
 
@@ -33,9 +34,9 @@ def command(
     ends with its input. Needs the extra `mcp`.
     """
     if not os.path.isdir(root):
-        raise OptionError(f"--root {root}: is no folder; give one")
+        raise OptionError(say("root-no-folder", root=root))
     if find_spec("mcp") is None:
-        raise KernelinfoError("mcp not installed; run pip install 'kernelinfo[mcp]'")
+        raise KernelinfoError(say("mcp-missing"))
     # The SDK: 2,800 million instructions, for this command alone.
     from kernelinfo.agents.server import serve
 

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 
+from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 
@@ -76,8 +77,8 @@ def _format_of_output(words: Sequence[str]) -> list[str]:
     if format is None or not possible:
         return [f"--format={possible[0]}"] if possible else []
     if format not in possible:
-        means = f"-o {output} means {possible[0]}"
-        raise OptionError(f"{means}, not --format {format}; give one of them")
+        means = possible[0]
+        raise OptionError(say("output-other-format", output=output, means=means, format=format))
     return []
 
 

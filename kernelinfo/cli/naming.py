@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import CANNOT_ANSWER, Problems, complain, shown
 from kernelinfo.kernel import Item, Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName
@@ -87,8 +88,8 @@ def _check_is_one(name: str, kernels: Iterable[Kernel], path: str, options: Opti
     names_targets = bool(options.targets[1:] or options.compiled[1:])
     if len(distinct) <= (len(targets) if names_targets else 1):
         return
-    mend = "give more of the name, --target, --member or --where, or a glob for all"
-    complain(f"{path}: {counted(len(distinct), 'kernel')} are named {name!r}; {mend}:")
+    count = counted(len(distinct), "kernel")
+    complain(say("kernels-named-alike", path=path, kernels=count, name=name))
     told = attributed(distinct, names_of(distinct, "short"))
     for one in told[:_MOST_LISTED]:
         complain(f"  {one}")

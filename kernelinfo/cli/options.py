@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kernelinfo.cli import completion, values
+from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.condition import condition
 from kernelinfo.reading.target_id import named_target_id
@@ -29,7 +30,7 @@ def target_option(name: str, help: str, parser: Callable[[str], str] = values.pa
 def one_target(argument: str | None, option: str | None) -> str | None:
     """The target that an argument or --arch names. Raises `OptionError` if they differ."""
     if argument and option and argument != option:
-        raise OptionError(f"{argument} is not --arch {option}; name one target")
+        raise OptionError(say("target-twice", argument=argument, option=option))
     return argument or option
 
 
@@ -38,7 +39,7 @@ def format_option(formats: Sequence[str], help: str = "Choose the output format.
 
     def parse(text: str) -> str:
         if text not in formats:
-            raise typer.BadParameter(f"{text!r} is not one of {', '.join(formats)}")
+            raise typer.BadParameter(say("format-unknown", text=text, names=", ".join(formats)))
         return text
 
     return typer.Option(

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, TextIO, TypeVar
 
 from kernelinfo.atomic_write import atomic_write
+from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.names import KernelName
@@ -39,7 +40,7 @@ def make_view(
 ) -> View:
     """The view for the output: a terminal, a pipe or a file. `others` are more fields of `View`."""
     if color not in ("auto", "always", "never"):
-        raise OptionError(f"--color {color}: give auto, always or never")
+        raise OptionError(say("color-unknown", color=color))
     terminal = output is None and sys.stdout.isatty()
     is_bounded = terminal or width is not None
     if width is None and terminal:
@@ -70,13 +71,15 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
     """
     if output is not None:
         if output.startswith("-"):  # the value is missing and this is the next option
-            raise OptionError(f"-o {output}: is an option; give a file, such as ./{output}")
+            raise OptionError(say("output-is-option", output=output))
         try:
             with atomic_write(os.path.realpath(output)) as file:
                 for known in _gathered(pieces):
                     file.write(harmless(known, color=color).encode("utf-8", "backslashreplace"))
         except OSError as error:
-            raise OptionError(f"{output}: {error.strerror}; give another file") from None
+            raise OptionError(
+                say("output-unwritable", output=output, error=error.strerror)
+            ) from None
         return
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -91,7 +94,7 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
 def check_has_blocks(format: str, run_as: Sequence[str]) -> None:
     """Check that the format can have one report per target. Raises `OptionError`."""
     if run_as[1:] and format not in BLOCK_FORMATS:
-        message = f"--as {','.join(run_as)}: --format {format} has no blocks; give one target"
+        message = say("format-without-blocks", targets=",".join(run_as), format=format)
         raise OptionError(message)
 
 
@@ -155,7 +158,7 @@ class Problems:
             if isinstance(item, Result):
                 if self._verbose and item.kernel.code_object is not code_object:
                     code_object = item.kernel.code_object
-                    read = f"read as {code_object.kind} for {code_object.target}"
+                    read = say("object-read", kind=code_object.kind, target=code_object.target)
                     tell(Problem(code_object.path, read, code_object.member, code_object.offset))
             elif isinstance(item, Problem | Note):
                 self.print(item)

@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from kernelinfo.cli import completion, options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
 from kernelinfo.cli.output import Problems, make_view, shown, so_far, write
 from kernelinfo.cli.sources import settings_of, with_sources
@@ -108,8 +109,7 @@ def command(
     )
     if asks_source:
         if format not in ("text", "html") or (format == "text" and kernel is None):
-            message = "--source shows source beside one kernel as text, or in --format html"
-            raise OptionError(f"{message}; give KERNEL or another format")
+            raise OptionError(say("source-of-pressure"))
         view = view._replace(source=SourceText(source_root, [path]))
     wanted = choosing(path, kernel, wanted, problems)
     items = shown(
@@ -146,7 +146,7 @@ def _instruction(at: str) -> Callable[[LiveFunction], int | None]:
     """
     named = re.fullmatch(r"(?:(.+):)?(\d{1,9})", at)
     if named is None:
-        raise OptionError(f"--at {at}: give a line of the assembly, or FILE:LINE of the source")
+        raise OptionError(say("at-malformed", at=at))
     return partial(_instruction_of, at, named[1], int(named[2]))
 
 
@@ -154,6 +154,6 @@ def _instruction_of(at: str, file: str | None, line: int, function: LiveFunction
     found = function.at_source(file, line) if file else function.at_line(line)
     if found is None:
         near = None if file else function.line_near(line)
-        mend = "see --top 0" if near is None else f"the nearest is on line {near}"
-        raise OptionError(f"--at {at}: no instruction of the kernel is there; {mend}")
+        mend = say("at-see-top") if near is None else say("at-nearest", near=near)
+        raise OptionError(say("at-without-instruction", at=at, mend=mend))
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from kernelinfo.cli.messages import say
 from kernelinfo.config import Configuration, find_config, read_config
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import OptionError
@@ -47,4 +48,4 @@ def _severity(text: str) -> tuple[str, Severity]:
     for severity in SEVERITIES:
         if level == severity:
             return name, severity
-    raise OptionError(f"--severity {text}: write RULE=error, RULE=warning or RULE=note")
+    raise OptionError(say("severity-malformed", text=text))

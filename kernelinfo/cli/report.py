@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from kernelinfo.cli import completion, options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import Problems, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
@@ -41,7 +42,7 @@ def _resource(name: str) -> Resource:
     for resource in RESOURCES:
         if name.casefold() == resource:
             return resource
-    raise typer.BadParameter(f"{name!r} is not one of {', '.join(RESOURCES)}")
+    raise typer.BadParameter(say("resource-unknown", name=name, names=", ".join(RESOURCES)))
 
 
 def command(
@@ -128,9 +129,7 @@ def command(
     """
     for option, given in (("--columns", columns), ("--sort", sort)):
         if by and given:
-            raise OptionError(
-                f"--by {by} counts kernels instead of listing them; leave out {option}"
-            )
+            raise OptionError(say("by-excludes", by=by, option=option))
     wanted = wanted_options(ctx.params)
     settings = settings_of(archs, compiler, compile_commands, flags)
     paths, wanted = with_sources(paths, wanted, settings, quiet=quiet)
@@ -148,14 +147,13 @@ def command(
         unique=unique,
     )
     if instructions and format not in ROW_FORMATS:
-        shown = "`explain` and `pressure` show instructions as text"
-        raise OptionError(f"--instructions adds columns to --format csv and jsonl; {shown}")
+        raise OptionError(say("instructions-of-report"))
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
     answer = _answer(by, columns or (), format, view)
     problems = Problems(verbose=verbose)
     if source or source_root is not None:
         if format != "html" or answer:
-            raise OptionError("--source shows the source of kernels in --format html alone")
+            raise OptionError(say("source-of-report"))
         page = view._replace(selection=project.selection)
         with_source = format_module("pressure.report").with_source
         answer = with_source(page, source_root, paths, wanted, problems.print)

@@ -10,6 +10,7 @@ import typer
 
 from kernelinfo.analysis.inputs import once
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, tell, write
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import scanning
@@ -35,7 +36,7 @@ def request(
 def remove(to: str, builds: Sequence[str], *, alone: bool) -> None:
     """Delete builds of a dataset. Raises `KernelinfoError`."""
     if not alone:
-        raise OptionError("--remove reads nothing; leave out URL... and --build")
+        raise OptionError(say("remove-alone"))
     found = Dataset(to)
     for build in builds:
         check_destination(to, build)

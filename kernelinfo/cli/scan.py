@@ -7,6 +7,7 @@ import os
 import typer
 
 from kernelinfo.cli import options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.values import parse_labels
@@ -98,11 +99,11 @@ def command(
         run_scan.remove(to, remove, alone=not urls and build is None)
         return
     if build is None or not urls:
-        raise OptionError("give URL... and --build NAME, or --remove BUILD")
+        raise OptionError(say("scan-without-build"))
     if scheduler is not None and workers is not None:
-        raise OptionError("--workers starts workers here; leave it out with --scheduler")
+        raise OptionError(say("scan-workers"))
     if update and accept_problems is None:
-        raise OptionError("--update writes the file of --accept-problems FILE; name it")
+        raise OptionError(say("scan-update"))
     is_added_to = bool(shard and accept_problems and os.path.exists(accept_problems))
     project = configuration(config=config)
     request = run_scan.request(

@@ -6,12 +6,14 @@ import os
 from collections.abc import Sequence
 
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.messages import say
 from kernelinfo.compile.flags import absolute_flags
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import File, Seen
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SOURCE_SUFFIXES, is_source
 
 _OF_NO_BUILD = (".hip", ".cu", ".cl")
@@ -54,8 +56,7 @@ def sources_to_compile(paths: Sequence[str], settings: Settings) -> list[str] | 
     """
     sources = _sources(paths)
     if sources and not (settings.targets or settings.compile_commands):
-        mend = "add --arch gfx942 or --compile-commands FILE to compile it"
-        raise OptionError(f"{sources[0]}: is a source; {mend}")
+        raise OptionError(say("source-alone", source=sources[0]))
     return sources
 
 
@@ -78,9 +79,9 @@ def refuse_missing_sources(paths: Sequence[str]) -> None:
     for path in paths:
         for file in files.find(path) if path.endswith(_OF_NO_BUILD) else ():
             if isinstance(file, Problem):
-                raise OptionError(f"{path}: {file.message}")
+                raise OptionError(in_file(path, file.message))
             if not os.path.lexists(file.path):
-                raise OptionError(f"{file.path}: no such file or directory")
+                raise OptionError(say("source-not-there", path=file.path))
 
 
 def without_sources(paths: Sequence[str], wanted: Options, settings: Settings) -> Options:
@@ -92,13 +93,11 @@ def without_sources(paths: Sequence[str], wanted: Options, settings: Settings) -
     }
     source = next((path for path in paths if path.endswith(_OF_NO_BUILD)), None)
     if source is not None and is_source(source) and (settings.targets or any(given.values())):
-        mend = "give sources alone to compile them, or leave out --arch"
-        raise OptionError(f"{source}: is a source among other inputs; {mend}")
+        raise OptionError(say("source-among-inputs", source=source))
     for option, value in given.items():
         if value:
-            raise OptionError(f"{option}: is for sources, and no PATH is one alone; leave it out")
+            raise OptionError(say("option-for-sources", option=option))
     if len(settings.targets) > 1:
         several = " and ".join(settings.targets)
-        mend = "give one for inputs that name none; --as takes several"
-        raise OptionError(f"--arch {several}: several targets are for sources; {mend}")
+        raise OptionError(say("targets-for-sources", several=several))
     return wanted._replace(arch=settings.targets[0] if settings.targets else None)

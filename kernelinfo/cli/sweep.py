@@ -16,6 +16,7 @@ from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.compiling import compile_twice_now
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import names_in
 from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, make_view, write
 from kernelinfo.cli.signals import end_on_signals
@@ -48,7 +49,7 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
     if text is None:
         return ()
     if re.fullmatch(r"[1-9]\d{0,3}(,[1-9]\d{0,3})*", text) is None:
-        raise OptionError(f"{option} {text}: not a list of numbers; write {option} 64,128")
+        raise OptionError(say("sweep-list", option=option, text=text))
     return tuple(map(int, text.split(",")))
 
 
@@ -154,7 +155,7 @@ def command(
     for one in found:
         if one.has_failed:
             error = one.kernels[0].variants[-1].error
-            problems.append(f"{one.file.path}: no variant was compiled: {error}")
+            problems.append(say("sweep-failed", path=one.file.path, error=error))
     for problem in problems:
         complain(problem)
     if problems:
@@ -172,7 +173,7 @@ def _check(targets: Sequence[str]) -> None:
     """Raises `KernelinfoError` if there are several targets, or one is not known."""
     if len(targets) > 1:
         several = " and ".join(targets)
-        raise OptionError(f"--arch {several}: a sweep is of one target; give one of them")
+        raise OptionError(say("sweep-targets", several=several))
     for target in targets:
         find(target)
 
@@ -206,7 +207,7 @@ def _read(files: Iterable[str], problems: list[str]) -> Iterator[Input]:
         try:
             yield read_input(file)
         except ReadError as error:
-            problems.append(str(error))
+            problems.append(error.message)
 
 
 def _sweeps(
@@ -239,8 +240,8 @@ def _sweeps(
             try:
                 found.append(result(pool.submit(sweep_input, *work, progress)))
             except NoSuchKernelError as error:
-                without.append(str(error))
+                without.append(error.message)
             except (ReadError, CompilerError) as error:
-                problems.append(str(error))
+                problems.append(error.message)
     problems += [] if found else without
     return found

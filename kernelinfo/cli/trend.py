@@ -9,6 +9,7 @@ import typer
 
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, waiting, write
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import KernelinfoError
@@ -85,12 +86,9 @@ def command(
             may_be_first=fail_on is not None,
         )
     for line in found.unmatched:
-        complain(f"{found.dataset}: {line} of these builds")
+        complain(say("choice-of-these-builds", dataset=found.dataset, line=line))
     write(renderer(f"trend.{format}")(found, view), output, color=view.color)
     _exit(found, fails(found.whole, fail_on))
-
-
-_MAY_BE_MISSING = "kernels may be missing there"
 
 
 def _exit(found: Trend, fails: bool) -> None:
@@ -98,14 +96,15 @@ def _exit(found: Trend, fails: bool) -> None:
     for build in found.builds:
         if build.problems or build.gaps:
             problems = counted(build.problems or build.accepted_problems, "problem")
-            gap = f", a gap for {several(build.gaps)}" if build.gaps else ""
-            complain(f"{found.dataset}: {problems} in {build.name}{gap}: {_MAY_BE_MISSING}")
+            gap = say("trend-gap", gaps=several(build.gaps)) if build.gaps else ""
+            dataset, name = found.dataset, build.name
+            complain(say("trend-problems", dataset=dataset, problems=problems, build=name, gap=gap))
     for name in found.unfinished:
-        complain(f"{found.dataset}: {name} is left out: its scan has not ended; run it again")
+        complain(say("trend-unfinished", dataset=found.dataset, name=name))
     if unread or found.unfinished:
         raise typer.Exit(CANNOT_ANSWER)
     if len(found.builds) == 1:
         first = found.builds[0].name
-        complain(f"{found.dataset}: {first} is the first build: passed, nothing to compare it with")
+        complain(say("trend-first", dataset=found.dataset, first=first))
     if fails:
         raise typer.Exit(CLAIM)

@@ -8,6 +8,7 @@ from math import prod
 
 import typer
 
+from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.model.limits import Launch
@@ -20,7 +21,7 @@ def parse_bytes(text: str | int) -> int:
     """Number of bytes in `4096`, `64k`, `64KiB` or `1M`; units are multiples of 1024."""
     match = re.fullmatch(r"(\d{1,12})\s*([kmg]?)(?:i?b)?", str(text).strip().lower())
     if match is None:
-        raise typer.BadParameter(f"{text!r} is not a number of bytes; write 4096, 64k or 64KiB")
+        raise typer.BadParameter(say("bytes-malformed", text=text))
     return int(match[1]) * _UNITS[match[2]]
 
 
@@ -28,10 +29,10 @@ def parse_workgroup(text: str | int) -> int:
     """Number of workitems in `256` or `16x16x1`."""
     text = str(text).strip()
     if re.fullmatch(r"\d{1,9}(x\d{1,9}){0,2}", text) is None:
-        raise typer.BadParameter(f"{text!r} is not a workgroup size; write 256 or 16x16x1")
+        raise typer.BadParameter(say("workgroup-size-malformed", text=text))
     size = prod(map(int, text.split("x")))
     if size < 1:
-        raise typer.BadParameter("a workgroup has at least one workitem")
+        raise typer.BadParameter(say("workgroup-size-zero"))
     return size
 
 
@@ -40,7 +41,7 @@ def parse_sizes(text: str) -> Launch:
     first, separator, last = re.sub(r"\.\.|[:-]", " ", text.strip(), count=1).partition(" ")
     least, most = parse_workgroup(first), parse_workgroup(last if separator else first)
     if least > most:
-        raise typer.BadParameter(f"{text!r} ends before it begins; write 64..1024")
+        raise typer.BadParameter(say("workgroup-sizes-malformed", text=text))
     return Launch(most, smallest_size=least if least < most else None)
 
 
@@ -65,7 +66,7 @@ def parse_bound(text: str) -> tuple[str, int]:
     known = {name: most for name, most in BY_DEFAULT._asdict().items() if isinstance(most, int)}
     if name not in known or not number.isdecimal() or len(number) > 18:
         names = ", ".join(f"{name}={most}" for name, most in known.items())
-        raise typer.BadParameter(f"{text!r} is not a bound; the defaults are {names}")
+        raise typer.BadParameter(say("bound-unknown", text=text, names=names))
     return name, int(number)
 
 
@@ -75,6 +76,6 @@ def parse_labels(lists: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for one in separate(lists):
         name, equals, value = one.partition("=")
         if not (name.strip() and equals):
-            raise OptionError(f"--label {one}: give NAME=VALUE, such as commit=1a2b3c")
+            raise OptionError(say("label-malformed", label=one))
         labels[name.strip()] = value.strip()
     return tuple(labels.items())

@@ -15,6 +15,7 @@ import typer
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.compiling import tell_left_out
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import CANNOT_ANSWER, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.screen import whole_screen
@@ -117,15 +118,14 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Opt
 
     Raises `OptionError` for sources with `--run`, without a target, or that are not there."""
     if STANDARD_INPUT in paths:
-        raise OptionError("-: standard input does not change; give files or folders")
+        raise OptionError(say("watch-stdin"))
     sources = sources_to_compile(paths, settings)
     if sources is None:
         refuse_missing_sources(paths)
         wanted = without_sources(paths, wanted, settings)
         return WatchedCommand(run, paths, wanted) if run else WatchedOutputs(paths, wanted)
     if run:
-        mend = "give the files that the command builds, or leave out --run"
-        raise OptionError(f"{sources[0]}: is a source, and --run builds; {mend}")
+        raise OptionError(say("watch-source-and-run", source=sources[0]))
     tell_left_out(sources, settings)
     return WatchedSources(sources, settings, wanted)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import Problems, complain, shown, waiting, write
 from kernelinfo.config import Configuration
 from kernelinfo.config.file import OWN
@@ -47,12 +48,12 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
     Raises `OptionError` if the file exists or the paths have no kernel.
     """
     if os.path.lexists(OWN):
-        raise OptionError(f"{OWN}: exists already; remove it, or edit it")
+        raise OptionError(say("config-exists", file=OWN))
     problems = Problems()
     report = Report.of(shown(problems.watch(analyse(paths, options)), paths))
     if not report.results:
         problems.exit()
-        raise OptionError(f"{', '.join(paths)}: no kernel; build first")
+        raise OptionError(say("config-without-kernels", names=", ".join(paths)))
     write([first_configuration(report)], OWN)
     kernels = counted(len(report.results), "kernel")
     accept = "`kernelinfo check --update-baseline` accepts what there is today"
@@ -77,7 +78,7 @@ def _add_to(summary: str, pieces: Iterator[str]) -> None:
         with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
             file.writelines(pieces)
     except OSError as error:
-        raise OptionError(f"$GITHUB_STEP_SUMMARY, {summary}: {error.strerror}") from None
+        raise OptionError(say("summary-unwritable", path=summary, error=error.strerror)) from None
 
 
 def write_update(
@@ -92,7 +93,7 @@ def write_update(
 ) -> None:
     """Write the baseline anew, and what changed in it. Raises `OptionError` without a baseline."""
     if project.baseline is None:
-        raise OptionError("--update-baseline needs a file; give --baseline, or `baseline` in TOML")
+        raise OptionError(say("baseline-not-named"))
     with updating(project.baseline), waiting("writing the baseline"):
         update = pin(report, project.baseline, project, scope, at_least, accepts=accepts)
         write_baseline(project.baseline, update.pinned)

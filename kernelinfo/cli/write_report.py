@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import Problems, check_has_blocks, labelled, make_view, shown, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
@@ -102,7 +103,7 @@ def check_readable_again(paths: Sequence[str], run_as: Sequence[str]) -> None:
     Raises `OptionError`.
     """
     if run_as[1:] and STANDARD_INPUT in paths:
-        message = f"--as {','.join(run_as)}: standard input is read once; give one target"
+        message = say("stdin-once", targets=",".join(run_as))
         raise OptionError(message)
 
 

@@ -1,0 +1,131 @@
+"""What commands tell users: every sentence, by its code."""
+
+from __future__ import annotations
+
+from kernelinfo.errors import wording
+
+MESSAGES = {
+    # The command line.
+    "memory-full": "out of memory; give fewer or smaller files at once",
+    "command-unknown": "{word}: no such file or command; {suggestion}",
+    "only-below-no-folder": "--only-below {folder}: is no folder; give one",
+    "glob-unquoted": "; the shell may have expanded a glob: quote it, as in 'gemm*'",
+    # Values of options.
+    "bytes-malformed": "{text!r} is not a number of bytes; write 4096, 64k or 64KiB",
+    "workgroup-size-malformed": "{text!r} is not a workgroup size; write 256 or 16x16x1",
+    "workgroup-size-zero": "a workgroup has at least one workitem",
+    "workgroup-sizes-malformed": "{text!r} ends before it begins; write 64..1024",
+    "bound-unknown": "{text!r} is not a bound; the defaults are {names}",
+    "label-malformed": "--label {label}: give NAME=VALUE, such as commit=1a2b3c",
+    "format-unknown": "{text!r} is not one of {names}",
+    "resource-unknown": "{name!r} is not one of {names}",
+    "color-unknown": "--color {color}: give auto, always or never",
+    "severity-malformed": "--severity {text}: write RULE=error, RULE=warning or RULE=note",
+    "target-twice": "{argument} is not --arch {option}; name one target",
+    # Output.
+    "output-is-option": "-o {output}: is an option; give a file, such as ./{output}",
+    "output-unwritable": "{output}: {error}; give another file",
+    "output-other-format": "-o {output} means {means}, not --format {format}; give one of them",
+    "format-without-blocks": "--as {targets}: --format {format} has no blocks; give one target",
+    "object-read": "read as {kind} for {target}",
+    "summary-unwritable": "$GITHUB_STEP_SUMMARY, {path}: {error}",
+    # Inputs and sources.
+    "stdin-once": "--as {targets}: standard input is read once; give one target",
+    "source-alone": (
+        "{source}: is a source; add --arch gfx942 or --compile-commands FILE to compile it"
+    ),
+    "source-among-inputs": (
+        "{source}: is a source among other inputs; give sources alone to compile them, or leave "
+        "out --arch"
+    ),
+    "source-not-there": "{path}: no such file or directory",
+    "option-for-sources": "{option}: is for sources, and no PATH is one alone; leave it out",
+    "targets-for-sources": (
+        "--arch {several}: several targets are for sources; give one for inputs that name none; "
+        "--as takes several"
+    ),
+    "compiled-by": "compiled by: {names}",
+    # Kernels by name.
+    "kernels-named-alike": (
+        "{path}: {kernels} are named {name!r}; give more of the name, --target, --member or "
+        "--where, or a glob for all:"
+    ),
+    # `report` and `explain`.
+    "by-excludes": "--by {by} counts kernels instead of listing them; leave out {option}",
+    "instructions-of-report": (
+        "--instructions adds columns to --format csv and jsonl; `explain` and `pressure` show "
+        "instructions as text"
+    ),
+    "source-of-report": "--source shows the source of kernels in --format html alone",
+    "device-one-target": "--device names one target; give one --as, or none",
+    "grid-without-device": (
+        "--grid needs --device, and both need --format text; calc has them as data"
+    ),
+    "manual-without-folder": "--format html writes the manual's pages to a folder; give -o DIR",
+    "manual-unwritable": "-o {folder}: {error}; give another folder",
+    "topics-listed": "`kernelinfo explain` lists the topics",
+    "topic-unknown": "{name}: neither a file nor a rule nor a topic; {suggestion}",
+    # `calc` and `limits`.
+    "grid-without-product": "--grid {grid} needs a product; name one by --device",
+    "html-of-curves": (
+        "--format html draws all curves of one launch; leave --vary, --best, --grid, --as-llvm and "
+        "--as-hip out"
+    ),
+    "vary-excludes": "--vary and --best exclude --grid, --as-llvm and --as-hip; leave these out",
+    "vary-of-range": "--vary takes one --workgroup-size, or varies it; give no range",
+    "best-varies": "--best varies the workgroup size by itself; leave --vary out",
+    "vary-names": "--vary {vary}: give one or two of {names}, with a comma between",
+    "vary-given": "{asked} goes through all its values; leave --{name} out",
+    "workgroup-size-none": "no workgroup size can start with these numbers; use less",
+    "limits-without-target": "no target is named; give one, such as gfx942 or MI300X",
+    # `pressure`.
+    "source-of-pressure": (
+        "--source shows source beside one kernel as text, or in --format html; give KERNEL or "
+        "another format"
+    ),
+    "at-malformed": "--at {at}: give a line of the assembly, or FILE:LINE of the source",
+    "at-without-instruction": "--at {at}: no instruction of the kernel is there; {mend}",
+    "at-see-top": "see --top 0",
+    "at-nearest": "the nearest is on line {near}",
+    # `check`.
+    "check-without-paths": "nothing to check; give a path, or `paths` in kernelinfo.toml",
+    "check-not-built": "not checked: nothing is built, none of {names} has a file",
+    "config-ignored": "note: {other}: [tool.kernelinfo] is ignored next to {file}; keep one",
+    "config-exists": "{file}: exists already; remove it, or edit it",
+    "config-without-kernels": "{names}: no kernel; build first",
+    "baseline-not-named": "--update-baseline needs a file; give --baseline, or `baseline` in TOML",
+    # `diff`, `trend` and `compare-profile`.
+    "diff-without-targets": (
+        "note: OLD and NEW share no target; --across-targets pairs kernels by name"
+    ),
+    "choice-of-either-build": "{line} of either build",
+    "choice-of-these-builds": "{dataset}: {line} of these builds",
+    "trend-problems": "{dataset}: {problems} in {build}{gap}: kernels may be missing there",
+    "trend-gap": ", a gap for {gaps}",
+    "trend-unfinished": "{dataset}: {name} is left out: its scan has not ended; run it again",
+    "trend-first": "{dataset}: {first} is the first build: passed, nothing to compare it with",
+    "run-without-kernel": "{run}: no kernel of the run is {where}; it ran {ran}",
+    "run-files": "in the files given",
+    "run-files-of-device": "in the files given for {device}",
+    # `extract`.
+    "extract-exists": "exists already; --force overwrites it",
+    "extract-unwritable": "{where}: {error}; give another folder",
+    # `sweep` and `watch`.
+    "sweep-list": "{option} {text}: not a list of numbers; write {option} 64,128",
+    "sweep-failed": "{path}: no variant was compiled: {error}",
+    "sweep-targets": "--arch {several}: a sweep is of one target; give one of them",
+    "watch-stdin": "-: standard input does not change; give files or folders",
+    "watch-source-and-run": (
+        "{source}: is a source, and --run builds; give the files that the command builds, or leave "
+        "out --run"
+    ),
+    # `scan` and `mcp`.
+    "remove-alone": "--remove reads nothing; leave out URL... and --build",
+    "scan-without-build": "give URL... and --build NAME, or --remove BUILD",
+    "scan-workers": "--workers starts workers here; leave it out with --scheduler",
+    "scan-update": "--update writes the file of --accept-problems FILE; name it",
+    "root-no-folder": "--root {root}: is no folder; give one",
+    "mcp-missing": "mcp not installed; run pip install 'kernelinfo[mcp]'",
+}
+
+say = wording(MESSAGES)
