@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..conftest import FIXTURES
-from ..pressure.test_loops import TWO_RANGES
+from ..pressure.texts import TWO_RANGES
 from ..test_golden import OCCUPANCY, run
 from .chromium import Opened
 from .test_fleet import cells

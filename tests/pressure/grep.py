@@ -13,13 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from random import Random
 
-from kernelinfo import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.instruction_counts import InstructionCounts
-from kernelinfo.pressure.kernel_counts import count_instructions
-from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.containers import open_paths
+from ..test_golden import run
+from .texts import kernels
 
 PATTERNS = {
     "matrix": r"^\s+v_(mfma|smfmac|wmma|swmmac)_",
@@ -135,30 +130,16 @@ def grepped(code: str, folder: Path) -> dict[str, int]:
 def code_objects(paths: Iterable[Path], folder: Path) -> Iterator[Path]:
     """The code objects of libraries, as files."""
     for path in paths:
-        for number, blob in enumerate(open_paths([str(path)])):
-            if isinstance(blob, Blob):
-                file = folder / f"{path.name}.{number}.co"
-                file.write_bytes(blob.data.read())
-                yield file
-
-
-def counted(path: Path) -> dict[str, InstructionCounts]:
-    """Symbol → counts of each kernel of a file."""
-    options = Options(count_instructions=count_instructions)
-    kernels = (one.kernel for one in analyse([str(path)], options) if isinstance(one, Result))
-    return {kernel.symbol: _known(kernel) for kernel in kernels}
-
-
-def _known(kernel: Kernel) -> InstructionCounts:
-    assert kernel.instructions is not None, kernel
-    return kernel.instructions
+        run("extract", str(path), "-o", str(folder / path.name))
+        yield from sorted((folder / path.name).iterdir())
 
 
 def differences(
     path: Path, functions: Mapping[str, str], folder: Path, tally: Counter[str]
 ) -> Iterator[str]:
     """Kernels of a file whose counts differ from grep's."""
-    for symbol, counts in counted(path).items():
+    for kernel in kernels(path):
+        symbol, counts = kernel["symbol"], kernel["code"]
         found = grepped(functions[symbol], folder)
         tally["kernels"] += 1
         for name in ("matrix", "lds", "barriers", "atomics"):
@@ -167,5 +148,5 @@ def differences(
         loads["load_bytes"] = sum(int(width) * found[width] for width in _WIDTHS)
         names = ("matrix", "lds", "stores", "atomics", "waits", "barriers")
         for name, number in (loads | {name: found[name] for name in names}).items():
-            if getattr(counts, name) != number:
-                yield f"{path}: {symbol}: {number} {name} by grep, {getattr(counts, name)}"
+            if counts[name] != number:
+                yield f"{path}: {symbol}: {number} {name} by grep, {counts[name]}"

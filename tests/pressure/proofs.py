@@ -10,14 +10,13 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
-from kernelinfo.analysis.options import Options
-from kernelinfo.pressure.measure import Measured, measure
+from kernelinfo import Options, Result, analyse
 
 from ..conftest import CORPUS, FIXTURES
 from ..differential.compilers import Compiler
 from ..tools import missing
 from . import grep, instruction_flags, live_ins, machine_code, two_routes, upper_vgprs
-from .test_invariants import exceeded
+from .texts import kernels as texts_of
 
 Row = tuple[str, str, str]
 Proof = Callable[[bool], tuple[Row, list[str]]]
@@ -140,21 +139,25 @@ def _bounded(
 ) -> tuple[Row, list[str]]:
     kernels = inexact = equal = 0
     faults = []
-
     for path in paths:
-        for item in measure(str(path), Options()):
-            if not isinstance(item, Measured):
-                continue
-            if target not in (item.result.kernel.code_object.target or ""):
-                continue
+        found = (item for item in analyse([str(path)], Options()) if isinstance(item, Result))
+        limits = {item.kernel.symbol: item.kernel for item in found}
+        words = ("--target", target) if target else ()
+        for one in texts_of(path, *words):
+            kernel, peak = limits[one["symbol"]], one["peak"]
+            demand = kernel.traits.demand
             kernels += 1
-            inexact += not item.story.exact
-            faults += [f"{path.name}: {line}" for line in exceeded(item)]
-            peak, demand = item.story.peak, item.result.kernel.traits.demand
-            equal += bool(demand and peak.pressure.vector == demand.vgprs)
+            inexact += not one["exact"]
+            equal += bool(demand and peak["vector"] == demand.vgprs)
+            stated = {"vector": demand.vgprs if demand else None, "sgprs": kernel.used.sgprs}
+            faults += [
+                f"{path.name}: {kernel.symbol}: {name} {peak[name]} > {limit}"
+                for name, limit in stated.items()
+                if limit is not None and peak[name] > limit
+            ]
     share = f", equal in {100 * equal / kernels:.0f} %" if kernels else ""
-    found = f"{kernels:,} kernels, {len(faults)} above{share}; {inexact} not exact"
-    return (*title, found), faults
+    told = f"{kernels:,} kernels, {len(faults)} above{share}; {inexact} not exact"
+    return (*title, told), faults
 
 
 def _units(

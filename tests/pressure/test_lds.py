@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
-import kernelinfo
-from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.lds import LdsUse, lds_of
-from kernelinfo.reading.code_object.dwarf import read_units
-from kernelinfo.reading.data import Data
-
 from ..test_golden import run
+from . import texts
 from .compiled import compiled
 
 pytestmark = pytest.mark.nightly
@@ -42,29 +36,14 @@ __global__ void unnamed(int *p) {
 """
 
 
-def sizes(lds: LdsUse | None) -> dict[str, int]:
-    assert lds
-    assert all(one.source and one.source.line == 8 for one in lds.variables)
-    return {one.name: one.bytes for one in lds.variables}
-
-
 @pytest.mark.parametrize("version", [15, 19, 22])
 def test_variables_are_named_with_size_and_line(version: int, tmp_path: Path) -> None:
-    text, linked = compiled(version, tmp_path, _SOURCE, "-g")
     expected = {"tile": 4 * 16 * 17, "part": 16 * 64, "flag": 1, "f": 16}
-    for path in (text, linked):
-        for kernel in kernelinfo.load(path).kernels:
-            size = kernel.used.lds_bytes
-            assert size
-            if path is text:
-                units = AssemblyText(text.read_bytes()).units(kernel.line or 1)
-            else:
-                units = read_units(Data.of(linked.read_bytes()))
-            lds = lds_of(units, kernel.symbol, size)
-            if kernel.name.startswith("named"):
-                assert sizes(lds) == expected
-            else:
-                assert lds == LdsUse(size, ())
+    for path in compiled(version, tmp_path, _SOURCE, "-g"):
+        for name, variables in (("named", expected), ("unnamed", {})):
+            [lds] = [kernel["lds"] for kernel in texts.kernels(path, f"{name}*")]
+            assert {one["name"]: one["bytes"] for one in lds["variables"]} == variables
+            assert all(one["source"]["line"] == 8 for one in lds["variables"])
 
 
 def test_explain_and_pressure_list_them(tmp_path: Path) -> None:
@@ -135,9 +114,7 @@ def test_variables_of_inlined_templates_are_named(version: int, tmp_path: Path) 
     }
     for path in compiled(version, tmp_path, source, "-g"):
         for kernel, variables in expected.items():
-            out, err, code = run("pressure", str(path), f"*{kernel}*", "--format", "json")
-            assert (err, code) == ("", 0)
-            (lds,) = [one["lds"] for one in json.loads(out)["kernels"]]
+            [lds] = [one["lds"] for one in texts.kernels(path, f"*{kernel}*")]
             assert {(one["name"], one["bytes"]) for one in lds["variables"]} == variables
             lines = source.splitlines()
             assert all(one["name"] in lines[one["source"]["line"] - 1] for one in lds["variables"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import tempfile
 from collections import Counter
@@ -16,29 +17,24 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from kernelinfo.analysis.options import Options
-from kernelinfo.hardware.targets import find, known
-from kernelinfo.kernel.instruction_counts import InstructionCounts
-from kernelinfo.pressure.code_file import MachineCode, code_file
-from kernelinfo.pressure.disassemblers import programs
-from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.measure import Look, Measured, measure
+import kernelinfo
 
 from ..differential.clang import Clang
 from ..differential.compilers import Compiler, Setting
 from ..differential.shapes import random_shape
 from ..differential.triton_wheel import Triton
 from .random_kernels import source
+from .texts import kernels
 
 TARGETS = (
     *("gfx803", "gfx906", "gfx908", "gfx90a", "gfx942", "gfx950"),
     *("gfx1010", "gfx1030", "gfx1100", "gfx1201", "gfx1250"),
 )
 COMPILERS: tuple[Compiler, ...] = (Clang(15), Clang(19), Clang(22), Triton())
-OBJDUMP = "llvm-objdump-22"
+OBJDUMPS = ("llvm-objdump-15", "llvm-objdump-19", "llvm-objdump-22")
+OBJDUMP = OBJDUMPS[-1]
 _FLAGS = ("-d", "-z", "--no-show-raw-insn", "--no-leading-addr")
 _LINE = re.compile(r"^\s+(\S.*?)\s*// ([0-9A-F]{8,16}): ([0-9A-F ]+)")
-_BRANCH = re.compile(r"s_c?branch\S*")
 _CODE = re.compile(r"^\t(?!;)[a-z]\w+[ \t].*(?<!:)$|^\ts_endpgm$")
 
 
@@ -73,34 +69,30 @@ def compiled(
 class Numbers(NamedTuple):
     """Numbers of a kernel that both routes must state."""
 
-    instructions: int  # without `s_nop`: assemblers align loops with it
-    used: tuple[int, ...]
-    peak: tuple[int, ...]
-    counts: InstructionCounts  # as `instructions`
+    used: dict[str, int]
+    peak: list[int]
+    counts: dict[str, int]
+    """Instructions by class, without others: assemblers align loops with `s_nop`."""
 
 
 class Read(NamedTuple):
     """One kernel of a file."""
 
     numbers: Numbers
-    reasons: tuple[str, ...]  # reasons why the numbers may be too small
-    function: LiveFunction
+    reasons: list[str]  # why the numbers may be too small
+    instructions: int
 
 
 def read(path: Path) -> dict[str, Read]:
     """Symbol → every kernel of a file with instructions."""
-    functions: list[LiveFunction] = []
     found = {}
-    for item in measure(str(path), Options(), Look(at=functions.append)):
-        if isinstance(item, Measured):
-            story, function = item.story, functions[-1]
-            code = [step.effect.mnemonic for step in function.instructions if step.is_code]
-            counted = len(code) - code.count("s_nop")
-            padding = code.count("s_nop")
-            counts = story.code.counts
-            counts = counts._replace(instructions=counted, other=counts.other - padding)
-            numbers = Numbers(counted, story.used, story.peak.pressure, counts)
-            found[item.result.kernel.symbol] = Read(numbers, story.reasons, function)
+    for kernel in kernels(path):
+        code, peak = kernel["code"], kernel["peak"]
+        counts = {key: code[key] for key in code if isinstance(code[key], int)}
+        counts["instructions"] -= counts.pop("other")
+        pressure = [peak[name] for name in ("vector", "vgprs", "agprs", "sgprs")]
+        numbers = Numbers(kernel["used"], pressure, counts)
+        found[kernel["symbol"]] = Read(numbers, kernel["reasons"], kernel["instructions"])
     return found
 
 
@@ -155,28 +147,19 @@ def disassembled(path: Path) -> Iterator[tuple[str, list[Line]]]:
 
 def _halves(path: Path) -> list[str]:
     """The flag by which llvm-objdump names halves of VGPRs, for targets that have them."""
-    with path.open("rb") as file:
-        mach = ELFFile(file)["e_flags"] & 0xFF
-    (name,) = [one for one in known() if find(one).elf_mach == mach]
-    return ["--mattr=+real-true16"] if name.startswith(("gfx11", "gfx12", "gfx13")) else []
+    target = kernelinfo.load(path).kernels[0].code_object.target or ""
+    return ["--mattr=+real-true16"] if target.startswith(("gfx11", "gfx12", "gfx13")) else []
 
 
 def same_instructions(path: Path, tally: Counter[str]) -> Iterator[str]:
     """Kernels with other instructions than llvm-objdump between symbol and symbol + size."""
     found = read(path)
     for symbol, lines in disassembled(path):
-        steps = [] if symbol not in found else found[symbol].function.instructions
-        ours = [(step.address, _without_target(step.text)) for step in steps]
-        theirs = [(one.address, _without_target(one.text)) for one in lines]
+        count = found[symbol].instructions if symbol in found else 0
         tally["kernels"] += 1
-        tally["instructions"] += len(theirs)
-        if ours != theirs:
-            yield f"{path}: {symbol}: {len(ours)} instructions, llvm-objdump has {len(theirs)}"
-
-
-def _without_target(text: str) -> str:
-    branch = _BRANCH.match(text)
-    return branch[0] if branch else text
+        tally["instructions"] += len(lines)
+        if count != len(lines):
+            yield f"{path}: {symbol}: {count} instructions, llvm-objdump has {len(lines)}"
 
 
 def with_symbols(text: str, random: Random) -> str:
@@ -218,31 +201,30 @@ def _as_data(words: tuple[str, ...], random: Random) -> str:
     return f"\t{name} {', '.join(map(hex, numbers))}"
 
 
-def assembled(text: Path, target: str) -> Path:
+def assembled(text: Path, target: str, *options: str) -> Path:
     """The object that llvm-mc 22 makes of a text."""
     made = text.with_suffix(".o")
-    command = ["llvm-mc-22", "-triple", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-filetype=obj"]
+    flags = ("-triple", "amdgcn-amd-amdhsa", f"-mcpu={target}", "-filetype=obj")
+    command = ["llvm-mc-22", *flags, *options]
     subprocess.run([*command, str(text), "-o", str(made)], check=True, capture_output=True)
     return made
 
 
 def undecodable(target: str, random: Random, count: int) -> list[int]:
     """Random words at which no installed LLVM decodes an instruction."""
-    tails = [bytes(12), b"\xff" * 12, random.randbytes(12)]
+    tails = (bytes(12), b"\xff" * 12, random.randbytes(12))
     words = [random.getrandbits(32) for _ in range(20 * count)]
+    codes = [word.to_bytes(4, "little") + tail for word in words for tail in tails]
     good = set(words)
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "words.co")
-        codes = [
-            MachineCode(str(number), 0, word.to_bytes(4, "little") + tail)
-            for number, word in enumerate(words)
-            for tail in tails
-        ]
-        path.write_bytes(code_file(codes, find(target).elf_mach))
-        for program in programs():
-            command = [program, *_FLAGS, str(path)]
+        text = Path(folder, "words.s")
+        functions = (f"f{n}:\n.byte {','.join(map(str, code))}\n" for n, code in enumerate(codes))
+        text.write_text("".join(functions))
+        linked = assembled(text, target)
+        for program in filter(None, map(shutil.which, OBJDUMPS)):
+            command = [program, *_FLAGS, str(linked)]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
-            firsts = re.findall(r"^<\.f(\d+)>:\n\s+(\S+)", done.stdout, re.M)
+            firsts = re.findall(r"^<f(\d+)>:\n\s+(\S+)", done.stdout, re.M)
             good -= {words[int(at) // len(tails)] for at, text in firsts if text[0] != "."}
     return [word for word in words if word in good][:count]
 
