@@ -81,9 +81,12 @@ def table(*rows: tuple[int, int, bytes]) -> bytes:
     return b"__CLANG_OFFLOAD_BUNDLE__" + pack("<Q", len(rows)) + b"".join(entries)
 
 
-def ccob(plain: bytes, version: int = 3, method: int = 1, claimed: int | None = None) -> bytes:
-    """clang's compressed bundle."""
-    packed = zstd.compress(plain) if method else zlib.compress(plain)
+def ccob(
+    plain: bytes, version: int = 3, method: int = 1, claimed: int | None = None, window: int = 0
+) -> bytes:
+    """clang's compressed bundle; its `window` is 2 to this power, if stated."""
+    options = {int(zstd.CompressionParameter.window_log): window} if window else {}
+    packed = zstd.compress(plain, options=options) if method else zlib.compress(plain)
     size = len(plain) if claimed is None else claimed
     lengths = {
         1: pack("<I", size),
@@ -180,7 +183,7 @@ def elf(*sections: Entry, kind: int = 1) -> bytes:
     named[-1] = (".shstrtab", b"".join(names))
     datas = [data for _, data in named]
     headers = [
-        pack("<IIQQQQIIQQ", name, kind if size else 0, 0, 0, 0, 64 + at, size, 0, 0, 1, 0)
+        pack("<IIQQQQIIQQ", name, kind if size else 0, 0, 0, 64 + at, size, 0, 0, 1, 0)
         for name, at, size in zip(
             _at(map(len, names)), _at(map(len, datas)), map(len, datas), strict=True
         )
@@ -202,7 +205,7 @@ def split(
     """ELF library whose code rocm-kpack moved to archives: wrappers of `units` and those with code
     of their `own`, a marker that a segment of its own loads, and no code."""
     reference = marker(paths.split(), name) if reference is None else reference
-    moved = wrappers(units) + wrappers(own, b"FPIH")
+    moved = wrappers(str(units)) + wrappers(str(own), b"FPIH")
     parts = [(b".hipFatBinSegment", 1, moved), (b".rocm_kpack_ref", 1, reference)]
     parts.append((b".hip_fatbin", 8, bytes(4096)))
     names = b"\0" + b"".join(name + b"\0" for name, _, _ in parts) + b".shstrtab\0"
@@ -367,7 +370,7 @@ WRITERS: dict[str, Callable[..., bytes]] = {
     "tar": tar,
     "cpio": cpio,
     "elf": elf,
-    "split": split,
+    "split": lambda *marker, **how: split(reference=dict(marker).get("marker"), **how),
     "kpack": kpack,
     "coff": coff,
     "pe": pe,
@@ -388,6 +391,7 @@ WRAPPERS: dict[str, Callable[..., bytes]] = {
     "zlib": zlib.compress,
     "bz2": bz2.compress,
     "xz": lzma.compress,
+    "unxz": lzma.decompress,
     "lzma": lambda data: lzma.compress(data, format=lzma.FORMAT_ALONE),
     "zstd": zstd.compress,
 }

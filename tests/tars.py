@@ -8,24 +8,24 @@ import tarfile
 _DIALECTS = {"ustar": tarfile.USTAR_FORMAT, "gnu": tarfile.GNU_FORMAT, "pax": tarfile.PAX_FORMAT}
 
 
-def tar(*files: tuple[str, bytes], dialect: str = "pax", kind: str = "0") -> bytes:
+def tar(*files: tuple[str, bytes], dialect: str = "pax", kind: int | str = 0) -> bytes:
     """Tar archive."""
     whole = io.BytesIO()
     how = {"format": _DIALECTS[dialect], "encoding": "latin-1"}
     with tarfile.open(fileobj=whole, mode="w", **how) as archive:  # type: ignore[call-overload]
         for name, data in files:
             info = tarfile.TarInfo(name)
-            info.type, info.size, info.linkname = kind.encode(), len(data), "elsewhere"
+            info.type, info.size, info.linkname = str(kind).encode(), len(data), "elsewhere"
             archive.addfile(info, io.BytesIO(data))
     return whole.getvalue()
 
 
-def tar_header(size: int = 10, kind: str = "0", sparse: bytes = b"") -> bytes:
+def tar_header(size: int = 10, kind: int | str = 0, sparse: bytes = b"") -> bytes:
     """Header for the member k.co; its size is in binary, as GNU tar has large ones."""
     whole = bytearray(tarfile.TarInfo("k.co").tobuf(tarfile.GNU_FORMAT))
     sign = b"\xff" if size < 0 else b"\x80"
     whole[124:136] = sign + (size % (1 << 88)).to_bytes(11, "big")
-    whole[156:157] = kind.encode()
+    whole[156:157] = str(kind).encode()
     whole[386 : 386 + len(sparse)] = sparse
     whole[148:156] = b" " * 8
     whole[148:156] = b"%06o\0 " % sum(whole)

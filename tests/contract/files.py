@@ -37,9 +37,10 @@ NAMED: dict[str, str | bytes] = {
     "gfx90a": "code_object/tiny-v6-clang22-gfx90a.co",
     "gfx1030": "code_object/tiny-v6-clang22-gfx1030.co",
     "host": "broken/x86.o",
-    "assembly": b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n\t.text\n',
+    "assembly": b'\t.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\nk:\n\ts_endpgm\n'
+    b"; Kernel info:\n; NumVgprs: 8\n",
 }
-"""Files that stand in many containers: fixtures, and an assembly text without kernels."""
+"""Files that stand in many containers: fixtures, and an assembly text of one kernel."""
 Steps = str | list[str]
 Files = Mapping[str, Steps]
 
@@ -71,6 +72,8 @@ def write(path: Path, steps: Steps, files: Files) -> None:
 
 def _begun(step: str, files: Files) -> bytes:
     name, _, rest = step.partition(" ")
+    if step in files:
+        return make(files[step], files)
     if name == "bytes":
         return bytes.fromhex(rest)
     if name == "text":
@@ -81,10 +84,8 @@ def _begun(step: str, files: Files) -> bytes:
         return assembly(*shlex.split(rest)).encode()
     if name == "database":
         return database(lambda name: _begun(name, files), *shlex.split(rest))
-    if name in WRITERS or name == "tar-header":
+    if name in WRITERS or name in WRAPPERS or name == "zeros":
         return _stepped(b"", step, files)
-    if step in files:
-        return make(files[step], files)
     named = NAMED.get(step, step)
     return named if isinstance(named, bytes) else (FIXTURES / named).read_bytes()
 
@@ -146,9 +147,10 @@ def _place(data: bytes, place: str) -> int:
 
 
 def _put(data: bytes, place: str, new: str) -> bytes:
-    """Bytes given in hexadecimal, over those at a place."""
-    start, bytes_ = _place(data, place), bytes.fromhex(new)
-    return data[:start] + bytes_ + data[start + len(bytes_) :]
+    """Bytes given in hexadecimal, such as `ff*20`, over those at a place."""
+    start, (hexadecimal, _, times) = _place(data, place), new.partition("*")
+    over = bytes.fromhex(hexadecimal) * int(times or 1)
+    return data[:start] + over + data[start + len(over) :]
 
 
 def _replace(data: bytes, old: str, new: str, most: str = "-1") -> bytes:

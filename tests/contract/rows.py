@@ -16,8 +16,8 @@ Each file `tests/contract/*.toml` is one test. A row of it has
     stdin     text, or steps
     exit      the exit code: 0 unless said; 2 where there are problems
     problems  one entry for each line on standard error, in order: the code of its message, then
-              text of the line. `["*"]` is any number of lines. None may stand there unless said.
-              The lines of usage before a message of typer are left out.
+              text of the line; `3× …` is three such lines, and `["*"]` any number of any. None may
+              stand there unless said. The lines of usage before a message of typer are left out.
     out       texts of standard output, each once at least; `= text` is the whole of it, `~ text` a
               regular expression of a line
     not_out   texts that are not in standard output
@@ -26,6 +26,7 @@ Each file `tests/contract/*.toml` is one test. A row of it has
     json      path = value in the JSON that was printed, see `look_up`; lines of JSON and rows of
               CSV are a list. "null" is null; a table `{ a = 1 }` is about its keys only. Each
               document must follow the schema that it names
+    members   member of each input in the JSON that was printed, or how many there are
     wrote     name of a file = texts that are in it then, as in `out`; an empty list: there is none
 
 [defaults] has keys for all rows of the table; `needs` before it names tools of tests/tools.toml.
@@ -64,7 +65,7 @@ from .files import FIXTURES, Files, Steps, make, write
 TABLES = sorted(Path(__file__).parent.glob("*.toml"))
 _KEYS = {
     *("what", "run", "files", "with", "before", "env", "missing", "stdin"),
-    *("exit", "problems", "out", "not_out", "same", "width", "json", "wrote"),
+    *("exit", "problems", "out", "not_out", "same", "width", "json", "members", "wrote"),
 }
 _LIBRARIES = ("duckdb", "fsspec", "distributed", "llvmlite", "mcp")
 _USAGE = re.compile(r"\AUsage: kernelinfo .*\nTry 'kernelinfo .*\n\n")
@@ -206,7 +207,7 @@ def _answer(command: str, folder: Path, stdin: bytes | None = None) -> Answer:
 
 
 def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
-    problems = row.get("problems", [])
+    problems = [one for text in row.get("problems", []) for one in _each(text)]
     code = row.get("exit", 2 if problems else 0)
     if answer.code != code:
         yield f"exit code {answer.code}, not {code}"
@@ -226,16 +227,26 @@ def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
     for line in answer.out.splitlines() if "width" in row else ():
         if cell_len(line) > row["width"]:
             yield f"more than {row['width']} columns: {line}"
-    if row.get("json"):
+    if row.get("json") or "members" in row:
         document = read_document(row["run"], answer.out)
         if isinstance(document, dict) and document.get("schema") in _schemas():
             yield from (
                 error.message for error in _schemas()[document["schema"]].iter_errors(document)
             )
-        for path, value in _facts(row["json"]):
+        for path, value in _facts(row.get("json", {}) | _members(row)):
             actual = look_up(document, path)
             if actual != _with_nulls(value):
                 yield f"{path} is {actual!r}, not {value!r}"
+
+
+def _each(problem: str) -> list[str]:
+    times = re.fullmatch(r"(\d+)× (.*)", problem)
+    return [times[2]] * int(times[1]) if times else [problem]
+
+
+def _members(row: Row) -> dict[str, Any]:
+    key = "inputs.#" if isinstance(row.get("members"), int) else "inputs.*.member"
+    return {key: row["members"]} if "members" in row else {}
 
 
 def _facts(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -10,16 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.kernel import Result
-from kernelinfo.reading.blob import Problem
-
-from ...conftest import needs_corpus
-
-ROOT = Path(__file__).parents[3]
-SHARED = ROOT.parent / "shared"
-CORPUS, HOSTILE = SHARED / "corpus", SHARED / "hostile"
+from kernelinfo import Options, Problem, Result, analyse
+from tests.conftest import CORPUS, HOSTILE, TESTS, needs_corpus
 
 pytestmark = needs_corpus
 
@@ -74,8 +66,7 @@ def test_kernels_of_each_target(row: dict[str, str]) -> None:
 
 PROGRAM = f"""
 import os, resource, sys
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
+from kernelinfo import Options, analyse
 
 for path in sys.argv[1:]:
     child = os.fork()
@@ -96,5 +87,5 @@ DANGERS = [row["file"] for row in rows(HOSTILE / "INDEX.csv") if row["file"].sta
 
 def test_hostile_files_end_soon_and_stay_small() -> None:
     command = [sys.executable, "-c", PROGRAM, *(str(HOSTILE / name) for name in DANGERS)]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=TESTS.parent, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
