@@ -41,8 +41,9 @@ _WITHOUT_KERNELS = (
 """Suffixes of sources, preprocessed sources, LLVM IR and linker leftovers."""
 
 Sought = Literal["kernel", "code object"]
+NO_KERNEL = say("file-without-kernels")
 _NOTHING: dict[Sought, Message] = {
-    "kernel": say("file-without-kernels"),
+    "kernel": NO_KERNEL,
     "code object": say("file-without-code-objects"),
 }
 

@@ -14,7 +14,9 @@ from typing import NamedTuple
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.errors import OptionError, ReadError
 from kernelinfo.fleet.identity import without_versions
+from kernelinfo.fleet.messages import say
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import read_document
 
 _SCHEMA = "kernelinfo/accepted-problems/1"
@@ -50,13 +52,15 @@ def read_accepted(file: str) -> frozenset[KnownProblem]:
             raise ValueError
         return frozenset(map(KnownProblem._make, rows))
     except ReadError as error:
-        raise OptionError(f"{file}: {error}") from None
+        raise OptionError(in_file(file, error.message)) from None
     except OSError as error:
-        hint = "; --update writes it" if isinstance(error, FileNotFoundError) else ""
-        raise OptionError(f"{file}: {(error.strerror or str(error)).lower()}{hint}") from None
+        message = say(
+            "accepted-missing" if isinstance(error, FileNotFoundError) else "accepted-unreadable",
+            error=(error.strerror or str(error)).lower(),
+        )
+        raise OptionError(in_file(file, message)) from None
     except (ValueError, KeyError, TypeError, RecursionError):
-        hint = "--accept-problems with --update writes one"
-        raise OptionError(f"{file}: holds no accepted problems; {hint}") from None
+        raise OptionError(in_file(file, say("accepted-other-file"))) from None
 
 
 def write_accepted(file: str, problems: Iterable[KnownProblem]) -> None:
@@ -67,4 +71,5 @@ def write_accepted(file: str, problems: Iterable[KnownProblem]) -> None:
         with atomic_write(os.path.realpath(file)) as target:
             target.write(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise OptionError(f"{file}: {error.strerror}; give another file") from None
+        message = say("accepted-unwritable", error=error.strerror)
+        raise OptionError(in_file(file, message)) from None

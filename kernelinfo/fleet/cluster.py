@@ -9,6 +9,7 @@ from distributed.scheduler import KilledWorker
 
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.listing import ScanTask
+from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, given_up, read
 from kernelinfo.opening import bound
 
@@ -22,11 +23,11 @@ def client(scheduler: str) -> Client:
     scheduler does not answer within 20 s.
     """
     if bound():
-        raise OptionError("--scheduler: other machines have no --only-below; leave out one of them")
+        raise OptionError(say("scheduler-bound"))
     try:
         return Client(scheduler, timeout=_PATIENCE)
     except Exception as error:  # tornado, ssl and the configuration raise their own
-        message = f"--scheduler {scheduler}: {error}; start one by `dask scheduler`"
+        message = say("scheduler-unreachable", address=scheduler, error=error)
         raise KernelinfoError(message) from None
 
 

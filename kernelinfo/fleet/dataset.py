@@ -22,6 +22,7 @@ from typing import Any, Literal
 from kernelinfo import __version__
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet.listing import address
+from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.storage import Storage
 from kernelinfo.kernel.library import library_of
 
@@ -67,6 +68,7 @@ PROBLEMS: ColumnTypes = {
     "Offset": "BIGINT",
     "Line": "BIGINT",
     "Message": "VARCHAR",
+    "Code": "VARCHAR",
     "Kernelinfo_Version": "VARCHAR",
 }
 _OPENED: ColumnTypes = {
@@ -81,11 +83,11 @@ def check_destination(url: str, build: str, shard: str = "") -> None:
     """Check `--to`, `--build` and `--shard`. Raises `OptionError` for a URL that takes no files, or
     a name that a path or Hive partition would escape."""
     if _BUILD_NAME.fullmatch(build) is None:
-        raise OptionError(f"--build {build}: use letters, digits, `.`, `_` and `-` alone")
+        raise OptionError(say("build-name", name=build))
     if shard and _SHARD_NAME.fullmatch(shard) is None:
-        raise OptionError(f"--shard {shard}: use letters, digits, `_` and `-` alone")
+        raise OptionError(say("shard-name", name=shard))
     if url.startswith(("http://", "https://")):
-        raise OptionError(f"--to {address(url)}: cannot be written; give a folder or s3://…")
+        raise OptionError(say("destination-read-only", address=address(url)))
 
 
 def row_columns() -> ColumnTypes:
@@ -105,6 +107,11 @@ class Dataset:
     def name(self) -> str:
         """The dataset's address without user, password and query."""
         return address(self.storage.url)
+
+    def unknown_build(self, option: str, builds: Sequence[str]) -> OptionError:
+        """The error of an option that names none of the builds; the last ten are listed."""
+        known = ", ".join(builds[-10:]) or say("builds-none")
+        return OptionError(say("build-unknown", option=option, dataset=self.name, builds=known))
 
     def builds(self) -> list[str]:
         """Names of all builds, sorted. A folder without files of `inputs` is not a build yet."""

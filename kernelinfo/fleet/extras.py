@@ -7,6 +7,7 @@ import gc
 from importlib.util import find_spec
 
 from kernelinfo.errors import KernelinfoError
+from kernelinfo.fleet.messages import say
 
 _LIBRARIES = {"fleet": ("duckdb", "fsspec"), "cluster": ("distributed",)}
 
@@ -23,6 +24,6 @@ def require_libraries(*extras: str) -> None:
     if missing:
         names = ", ".join(name for _, name in missing)
         lacking = ",".join(dict.fromkeys(extra for extra, _ in missing))
-        raise KernelinfoError(f"{names} not installed; run pip install 'kernelinfo[{lacking}]'")
+        raise KernelinfoError(say("libraries-missing", names=names, extras=lacking))
     gc.enable()
     atexit.register(gc.unfreeze)

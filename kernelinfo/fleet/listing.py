@@ -14,11 +14,13 @@ from urllib.parse import urlsplit
 
 from kernelinfo.analysis.copies import ASSEMBLY
 from kernelinfo.compare.builds import root_of
-from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.errors import KernelinfoError, Message, OptionError
 from kernelinfo.fleet import web
+from kernelinfo.fleet.messages import say
 from kernelinfo.reading.blob import Again, Problem
 from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import LOG, File, Seen
+from kernelinfo.reading.messages import in_file
 from kernelinfo.waiting import results
 
 _FILE = "file://"
@@ -26,7 +28,6 @@ _STAMPS = ("ETag", "etag", "md5Hash", "LastModified", "Last-Modified", "mtime", 
 """Keys of fsspec's `info` that change with a file's content, most reliable first."""
 _LONGEST_STAMP = 200  # characters
 _LONGEST_MESSAGE = 300
-_CHECK = "check the address and the credentials"
 AT_ONCE = 16  # concurrent requests to a store
 
 
@@ -56,8 +57,7 @@ def address(url: str) -> str:
         try:
             return os.path.abspath(url.removeprefix(_FILE))
         except FileNotFoundError:
-            hint = "the current folder was deleted; give an absolute path"
-            raise OptionError(f"{url}: {hint}") from None
+            raise OptionError(in_file(url, say("folder-deleted"))) from None
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     if parts.scheme not in ("http", "https"):  # paths of object stores may contain `?`
@@ -90,7 +90,7 @@ def find(url: str, seconds: float, seen: Seen) -> Iterator[InputFile | Problem |
     answer of a server. Raises `OptionError` for standard input.
     """
     if url == files.STANDARD_INPUT:
-        raise OptionError("scan reads files, not standard input; give a path or URL")
+        raise OptionError(say("scan-of-stdin"))
     yield from _local(url.removeprefix(_FILE), seen) if is_local(url) else _remote(url, seconds)
 
 
@@ -105,11 +105,12 @@ def _local(path: str, seen: Seen) -> Iterator[InputFile | Problem | Again]:
             inside.encode()
             status = os.stat(file.path)
         except UnicodeError:
-            yield Problem(ascii(file.path), "a name that is not UTF-8; rename the file")
+            yield Problem(ascii(file.path), say("name-not-utf8"))
         except ValueError as error:  # the name contains NUL
-            yield Problem(file.path, str(error))
+            yield Problem(file.path, say("file-not-listed", error=error))
         except OSError as error:
-            yield Problem(file.path, (error.strerror or str(error)).lower())
+            reason = (error.strerror or str(error)).lower()
+            yield Problem(file.path, say("file-not-listed", error=reason))
         else:
             name = inside or os.path.basename(file.path)
             modified, url = str(status.st_mtime_ns), os.path.abspath(file.path)
@@ -122,7 +123,7 @@ def _remote(url: str, seconds: float) -> Iterator[InputFile | Problem]:
         fs.invalidate_cache()
         named, found = _listed(fs, top, seconds, is_folder=url.endswith("/"))
     except Exception as error:  # libraries of stores share no error class
-        yield Problem(address(url), f"{first_line(error)}; {_CHECK}")
+        yield Problem(address(url), say("store-failed", error=first_line(error)))
         return
     folder = top.rstrip("/") + "/"
     for path, info in sorted(found.items()):
@@ -145,16 +146,16 @@ Info = dict[str, Any] | Exception
 """fsspec's `info` of a file, or the error that it raised."""
 
 
-def _wrong(path: str, info: Info) -> str | None:
+def _wrong(path: str, info: Info) -> Message | None:
     """The reason not to read an entry of a listing; None if it can be read."""
     if isinstance(info, Exception):
-        return f"cannot be fetched: {first_line(info)}; scan it again"
+        return say("fetch-failed", error=first_line(info))
     if "::" in path:
-        return "a name with `::`, which fsspec takes for two addresses; rename it"
+        return say("name-of-two-addresses")
     if not path.isprintable():
-        return "a name that cannot be printed; rename it"
+        return say("name-not-printable")
     if path.endswith("/") and info.get("size"):
-        return "a name that ends in `/`, as that of a folder; rename it"
+        return say("name-of-folder")
     return None
 
 
@@ -209,14 +210,14 @@ def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dic
 
 def store_error(url: str, error: Exception) -> KernelinfoError:
     """The error of a store's library as one line that names the URL."""
-    return KernelinfoError(f"{address(url)}: {first_line(error)}; {_CHECK}")
+    return KernelinfoError(in_file(address(url), say("store-failed", error=first_line(error))))
 
 
 def first_line(error: BaseException) -> str:
     """The first line of a library's error, at most 300 characters; the last one if DuckDB quotes a
     traceback."""
     if isinstance(error, TimeoutError):
-        return "no answer in time (--timeout)"
+        return say("store-silent")
     if isinstance(error, FileNotFoundError) and error.__cause__:  # fsspec hides any error so
         return first_line(error.__cause__)
     lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.dataset import Dataset, part_prefix
+from kernelinfo.fleet.messages import say
 
 _RENEWED = 60  # seconds between renewals
 _HELD = 3600  # seconds from a renewal until another scan may take the lock over
@@ -40,7 +41,7 @@ class Holder(NamedTuple):
         return not _lives(self.process) or _begun(self.process) not in ("", self.begun)
 
     def __str__(self) -> str:
-        return f"a scan on {self.host} (process {self.process}) since {self.since}"
+        return say("scan-holding", host=self.host, process=self.process, since=self.since)
 
 
 class Lock:
@@ -50,7 +51,8 @@ class Lock:
         """`patience` in seconds is how long the holder may take for one file."""
         self._storage = dataset.storage
         self._path = f"{dataset.folder('inputs', build)}/{part_prefix(shard)}lock"
-        self._what = f"{dataset.name}: build {build}" + (f", shard {shard}" if shard else "")
+        part = say("shard-of-build", shard=shard) if shard else ""
+        self._what = say("build-of-dataset", dataset=dataset.name, build=build, shard=part)
         self._patience = patience
         self._renewed = 0.0
         self._own: Holder | None = None
@@ -106,8 +108,8 @@ class Lock:
             or holder is None
             or holder._replace(until=0) != self._own._replace(until=0)
         ):
-            other = str(holder) if holder else "another scan"
-            raise KernelinfoError(f"{self._what} was taken over by {other}; scan it again")
+            other = holder or say("scan-unknown")
+            raise KernelinfoError(say("build-taken-over", build=self._what, scan=other))
 
     def release(self) -> None:
         """Delete the lock unless another scan has taken it over."""
@@ -118,8 +120,7 @@ class Lock:
 
     def refused(self, holder: Holder) -> KernelinfoError:
         """The error for a build that another scan writes."""
-        hint = "--wait waits for it, --shard NAME scans another part of the build"
-        return KernelinfoError(f"{self._what} is being written by {holder}; {hint}")
+        return KernelinfoError(say("build-locked", build=self._what, scan=holder))
 
 
 @contextmanager
@@ -133,7 +134,7 @@ def held(
         if not wait:
             raise lock.refused(holder)
         if not told:
-            tell(f"waiting for {holder}")
+            tell(say("build-waiting", scan=holder))
         told = True
         time.sleep(_POLL)
     try:

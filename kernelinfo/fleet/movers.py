@@ -33,6 +33,7 @@ from kernelinfo.fleet.history import (
     waves_lost,
 )
 from kernelinfo.fleet.identity import without_versions
+from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.steps import Mover, Night, carry, compared
 from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
@@ -42,6 +43,7 @@ from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.data import integer
+from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
 _KEYS: dict[By, str] = {
@@ -102,18 +104,19 @@ def ask(
         _choose_kernels(connection, names, options)
         nights, totals = _nights(connection, names)
         if not any(one.kernels for one in totals):
-            choice = " ".join(options.choices)
-            wrong = f"no kernel matches {choice}" if choice else "these builds have no kernel"
+            wrong, others = say("builds-without-kernels"), ""
             if options.targets:
-                wrong += f"; there are kernels for {listed_targets(_targets(connection))}"
-            raise KernelinfoError(f"{dataset.name}: {wrong}")
+                others = say("targets-there", targets=listed_targets(_targets(connection)))
+            if choice := " ".join(options.choices):
+                wrong = say("builds-without-choice", choice=choice, others=others)
+            raise KernelinfoError(in_file(dataset.name, wrong))
         gaps = _gaps(connection, names)
         totals = [one._replace(gaps=tuple(sorted(gaps.get(one.name, ())))) for one in totals]
         try:
             movers = _movers(connection, len(names), moved, gaps)
         except (TypeError, ValueError) as error:
-            message = f"a row is damaged, {error}; scan its build again"
-            raise KernelinfoError(f"{dataset.name}: {message}") from None
+            message = say("dataset-row-damaged", error=error)
+            raise KernelinfoError(in_file(dataset.name, message)) from None
         asks_several = len(options.asked) > 1
         without = unmatched_choices(connection, "chosen", options) if asks_several else ()
         nights = carry(
@@ -149,16 +152,15 @@ def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[
     lacks, `KernelinfoError` for a dataset without builds."""
     there = sorted(dataset.builds(), key=_natural)
     if not there:
-        raise KernelinfoError(f"{dataset.name}: holds no build; `kernelinfo scan` makes one")
+        raise KernelinfoError(in_file(dataset.name, say("dataset-empty")))
     names = list(builds) or there
     unknown = [f"--builds {name}" for name in builds if name not in there]
     if since is not None and since not in names:
         unknown.append(f"--since {since}")
     if unknown:
-        known = ", ".join(there[-10:]) or "none"
-        raise OptionError(f"{unknown[0]}: not a build of {dataset.name}; it has {known}")
+        raise dataset.unknown_build(unknown[0], there)
     if len(set(names)) < len(names):
-        raise OptionError(f"--builds {','.join(names)}: names a build twice; name each once")
+        raise OptionError(say("builds-repeated", names=",".join(names)))
     return names[names.index(since) :] if since else names
 
 
@@ -181,10 +183,10 @@ def _check_count(
     if len(names) > 1 or (may_be_first and names and not unfinished):
         return
     if unfinished:
-        what = f"the scan of {', '.join(unfinished)} has not ended; run it again"
-        raise KernelinfoError(f"{dataset.name}: {what}")
-    has = counted(len(names), "build")
-    raise KernelinfoError(f"{dataset.name}: {has} to compare; scan another one into it")
+        message = say("scan-unfinished", builds=", ".join(unfinished))
+        raise KernelinfoError(in_file(dataset.name, message))
+    message = say("builds-too-few", builds=counted(len(names), "build"))
+    raise KernelinfoError(in_file(dataset.name, message))
 
 
 def _choose_kernels(

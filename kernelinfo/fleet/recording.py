@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
+from kernelinfo.errors import Message
 from kernelinfo.fleet.acceptance import KnownProblem, accepted
 from kernelinfo.fleet.dataset import (
     MANIFEST,
@@ -157,11 +158,15 @@ def _counted(request: ScanRequest) -> tuple[Counter[RowKey], list[UnreadFile]]:
             open_files(connection, dataset, table, _own(request, table))
         counts = connection.execute("SELECT Url, Part, count(*) FROM all_kernels GROUP BY ALL")
         kernels = Counter({(url, part): count for url, part, count in counts.fetchall()})
-        columns = 'Url, Path, Part, Message, Member, "Offset", Line'
+        columns = 'Url, Path, Part, Message, Code, Member, "Offset", Line'
         found = connection.execute(f"SELECT {columns} FROM all_problems ORDER BY ALL").fetchall()
     problems = [
-        UnreadFile(path or "", Problem(url or "", message or "", member, offset, line), part)
-        for url, path, part, message, member, offset, line in found
+        UnreadFile(
+            path or "",
+            Problem(url or "", Message(message or "", code or ""), member, offset, line),
+            part,
+        )
+        for url, path, part, message, code, member, offset, line in found
     ]
     return kernels, problems
 

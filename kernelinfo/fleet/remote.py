@@ -18,6 +18,7 @@ from typing import IO, Any, NamedTuple
 from kernelinfo.errors import ReadError
 from kernelinfo.fleet import web
 from kernelinfo.fleet.listing import AT_ONCE, InputFile, first_line, is_local
+from kernelinfo.fleet.messages import say
 from kernelinfo.reading.blob import Found, Problem
 from kernelinfo.reading.budget import Bounds
 from kernelinfo.reading.containers import files, magic, open_blob, open_file
@@ -30,7 +31,8 @@ _PIECE = 8 << 20  # bytes
 WHOLE_BYTES = 8 << 20  # largest file that is always fetched whole
 BLOCK = 256 << 10  # bytes of one request for a range
 MOST_BLOCKS = 256  # blocks in memory; the least recently used is dropped
-UNFETCHED = "cannot be fetched: "
+UNFETCHED = "fetch-failed"
+"""Code of problems with files that the next scan reads again."""
 
 
 class Opened(NamedTuple):
@@ -61,7 +63,7 @@ def _ranges(file: InputFile) -> Any:
 
 
 def unfetched(file: InputFile, error: Exception) -> Problem:
-    return Problem(file.address, f"{UNFETCHED}{first_line(error)}; scan it again")
+    return Problem(file.address, say("fetch-failed", error=first_line(error)))
 
 
 def opened(
@@ -139,7 +141,7 @@ class _Fetch:
             with open(copy, "wb") as target:
                 came = sum(map(target.write, self._pieces(file)))
             if file.size and came != file.size:
-                raise EOFError(f"{came} of {file.size} bytes came; it changed meanwhile")
+                raise EOFError(say("fetch-incomplete", came=came, size=file.size))
             self.copies[file] = copy
         except Exception as error:  # libraries of stores share no error class
             self.failed[file] = error
@@ -196,8 +198,8 @@ class StoreFile:
             self._file.seek(offset)
             content = self._file.read(size)
         except Exception as error:  # libraries of stores share no error class
-            raise ReadError(f"{UNFETCHED}{first_line(error)}; scan it again") from error
+            raise ReadError(say("fetch-failed", error=first_line(error))) from error
         if len(content) != size:
-            came = f"{len(content)} of {size} bytes came; it changed meanwhile"
-            raise ReadError(f"{UNFETCHED}{came}; scan it again")
+            incomplete = say("fetch-incomplete", came=len(content), size=size)
+            raise ReadError(say("fetch-failed", error=incomplete))
         return memoryview(content)

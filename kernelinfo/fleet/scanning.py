@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from kernelinfo.analysis.inputs import place
+from kernelinfo.analysis.inputs import NO_KERNEL, place
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.pool import Pool, signals_wait
-from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import recording
 from kernelinfo.fleet.acceptance import read_accepted
 from kernelinfo.fleet.dataset import Dataset, DatasetRow, check_destination, part_prefix
@@ -27,6 +27,7 @@ from kernelinfo.fleet.listing import (
     with_own_paths,
 )
 from kernelinfo.fleet.lock import Lock, held
+from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.fleet.worker import (
     ScanRequest,
@@ -109,8 +110,8 @@ def list_files(request: ScanRequest) -> RootFiles:
             elif isinstance(one, Again) or one.address in listed:
                 repeating.add(root)
                 if isinstance(one, InputFile) and listed[one.address].url != one.url:
-                    wrong = "is listed twice with different queries; give one of them"
-                    problems.append((root, Problem(f"{one.address} (again)", wrong)))
+                    again = Problem(f"{one.address} (again)", say("file-listed-twice"))
+                    problems.append((root, again))
             else:
                 listed[one.address] = one._replace(root=root)
     for name, file in listed.items():
@@ -119,8 +120,8 @@ def list_files(request: ScanRequest) -> RootFiles:
             repeating.add(file.root)
     if not listed:
         urls = ", ".join(map(address, request.urls))
-        first = next((one for _, one in problems), Problem(urls, _NO_KERNEL))
-        raise KernelinfoError(f"{first.path}: {first.message}")
+        first = next((one for _, one in problems), Problem(urls, NO_KERNEL))
+        raise KernelinfoError(first.located)
     files = tuple(with_own_paths(listed.values()))
     return RootFiles(files, tuple(problems), frozenset(repeating))
 
@@ -266,9 +267,6 @@ def _below(root: str, path: str) -> str:
     return whole.removeprefix(root.rstrip("/") + "/")
 
 
-_NO_KERNEL = "no AMD GPU kernel found; give what the compiler left for the device"
-
-
 def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
     """One problem per URL whose files have no kernel, and are not those of another URL."""
     kernels = {row["Path"]: row["Kernels"] for row in done.record.manifest}
@@ -277,7 +275,7 @@ def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
     for file in listing.files:
         found[file.root] += kernels[file.path]
     choices = " ".join(request.options.choices)
-    message = f"no kernel matches {choices}" if choices else _NO_KERNEL
+    message = say("roots-without-choice", choices=choices) if choices else NO_KERNEL
     empty = [root for root, count in found.items() if not count and root not in listing.repeating]
     return [Problem(root, message) for root in empty]
 
@@ -300,8 +298,7 @@ def remove(dataset: Dataset, build: str) -> None:
     """Delete a build. Raises `KernelinfoError` if the dataset lacks it, or a scan writes it."""
     there = dataset.builds()
     if build not in there:
-        known = ", ".join(there[-10:]) or "none"
-        raise OptionError(f"--remove {build}: not a build of {dataset.name}; it has {known}")
+        raise dataset.unknown_build(f"--remove {build}", there)
     locks = [Lock(dataset, build, shard, 0) for shard in {"", *dataset.shards(build)}]
     with ExitStack() as stack:
         for lock in locks:

@@ -15,7 +15,9 @@ from kernelinfo.atomic_write import atomic_write, create_aside, name_of_aside
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import web
 from kernelinfo.fleet.listing import address, is_local, store_error
+from kernelinfo.fleet.messages import say
 from kernelinfo.opening import check_below, open_regular
+from kernelinfo.reading.messages import in_file
 
 _SMALL = 1 << 16  # most bytes of a small file
 _MEMORY = "160MB"  # memory limit of DuckDB in a worker; larger sorts use its disk
@@ -114,7 +116,7 @@ class Storage:
         """Raises `KernelinfoError` if a local path is no regular file: opening a FIFO blocks until
         a writer comes."""
         if self._is_local and os.path.lexists(path) and not os.path.isfile(path):
-            raise KernelinfoError(f"{path}: is no regular file; delete it")
+            raise KernelinfoError(in_file(path, say("dataset-not-regular")))
 
     def write_rows(
         self, connection: duckdb.DuckDBPyConnection, query: str, path: str, **parameters: object

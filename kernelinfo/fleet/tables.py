@@ -9,7 +9,7 @@ import duckdb
 
 from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.errors import KernelinfoError, Message
 from kernelinfo.fleet.dataset import (
     MANIFEST,
     PROBLEMS,
@@ -21,6 +21,8 @@ from kernelinfo.fleet.dataset import (
     listed,
     row_columns,
 )
+from kernelinfo.fleet.messages import say
+from kernelinfo.reading.messages import in_file
 
 _KEY = ("Build", "Url", "Part")
 
@@ -107,7 +109,6 @@ _PARQUET = {
 }
 """DuckDB type -> Parquet's (physical type, converted type); None accepts any."""
 _ROWS_TO_BYTES = 1 / 4  # most rows per byte of a file; real files take 14 bytes a row
-_OTHER_COLUMNS = "has other columns than a scan writes"
 _FEW_ROWS = 20_000  # rows that a file of any size may state
 
 
@@ -120,16 +121,14 @@ def _check_files(
     hold.
     """
 
-    def refuse(file: str, wrong: str) -> KernelinfoError:
-        name = file.rpartition("/")[2]
-        return KernelinfoError(
-            f"{dataset.name}: {name} {wrong}; delete it, and scan its build again"
-        )
+    def refuse(file: str, wrong: Message) -> KernelinfoError:
+        message = say("dataset-file-damaged", file=file.rpartition("/")[2], wrong=wrong)
+        return KernelinfoError(in_file(dataset.name, message))
 
     query = f"SELECT file_name, num_rows, file_size_bytes FROM parquet_file_metadata([{files}])"
     for file, rows, size in connection.execute(query).fetchall():
         if rows > max(_FEW_ROWS, size * _ROWS_TO_BYTES):
-            raise refuse(file, f"states {rows} rows in {size} bytes, as no scan writes them")
+            raise refuse(file, say("dataset-rows-too-many", rows=rows, size=size))
     columns = _columns(table)
     needed = {"Url", "Symbol"} if table == "kernels" else {"Url"}
     types = {name: _PARQUET[kind] for name, kind in columns.items()}
@@ -138,8 +137,8 @@ def _check_files(
     for file, name, *found in connection.execute(query).fetchall():
         # An unknown column, of a newer version, must have one type in all files.
         if types.setdefault(name, (found[0], found[1])) != tuple(found):
-            raise refuse(file, _OTHER_COLUMNS)
+            raise refuse(file, say("dataset-columns"))
         names[file].append(name)
     for file, has in names.items():
         if not needed <= set(has) or any(has.count(name) > 1 for name in columns):
-            raise refuse(file, _OTHER_COLUMNS)
+            raise refuse(file, say("dataset-columns"))

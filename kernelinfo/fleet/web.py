@@ -12,7 +12,8 @@ from html import unescape
 from typing import Any
 from urllib.parse import urldefrag, urljoin
 
-from kernelinfo.errors import OptionError, ReadError
+from kernelinfo.errors import Message, OptionError, ReadError
+from kernelinfo.fleet.messages import say
 from kernelinfo.opening import bound
 from kernelinfo.reading.budget import Bounds
 
@@ -27,7 +28,7 @@ def store(url: str) -> tuple[Any, str]:
     """(fsspec's client, path in its terms) for a URL. Raises `OptionError` if files of one folder
     alone may be read and written."""
     if bound():
-        raise OptionError(f"lies outside of {bound()}; leave out --only-below for a store")
+        raise OptionError(say("store-bound", bound=bound()))
     from fsspec.core import url_to_fs  # with asyncio it takes a sixth of a local scan
 
     fs, path = url_to_fs(url)
@@ -64,9 +65,9 @@ def within_time(seconds: float) -> dict[str, Any]:
     return {"timeout": ClientTimeout(total=seconds)}
 
 
-def too_long(most: int) -> str:
+def too_long(most: int) -> Message:
     """The message for a file with more than `most` bytes."""
-    return f"more than the {most} bytes allowed here; --bound fetch=N and ratio=N allow more"
+    return say("fetch-too-large", most=most)
 
 
 def files_below(
@@ -96,9 +97,9 @@ def files_below(
             elif depth < deepest:
                 waiting.append((link, depth + 1))
             elif deepest == DEEPEST:
-                yield link, ReadError(f"folders nested more than {deepest} deep")
+                yield link, ReadError(say("folders-nested", deepest=deepest))
     if waiting:
-        yield waiting[0][0], ReadError(f"more than {MOST_PAGES} folders; scan fewer at once")
+        yield waiting[0][0], ReadError(say("folders-too-many", most=MOST_PAGES))
 
 
 def _links(page: bytes, url: str) -> set[str]:

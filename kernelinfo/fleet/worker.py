@@ -31,6 +31,7 @@ from kernelinfo.fleet.dataset import (
     write_lines,
 )
 from kernelinfo.fleet.listing import InputFile, ScanTask
+from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.remote import UNFETCHED, Opened, opened
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
@@ -146,8 +147,8 @@ def read(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
     Raises `KernelinfoError` if this machine has another version of kernelinfo than the scan.
     """
     if request.version != __version__:
-        wanted = f"the workers have kernelinfo {__version__}, this is {request.version}"
-        raise KernelinfoError(f"{wanted}; install the same")
+        other = say("worker-version", worker=__version__, version=request.version)
+        raise KernelinfoError(other)
     with _one_at_a_time, _without_cycles(), _folder(request) as scratch:
         reading = _ScanReading(task, request, scratch)
         write_lines(scratch, "opened", reading.opened_rows())
@@ -204,10 +205,8 @@ def _limit_memory(most: int) -> None:
 def given_up(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
     """Write one row of `problems` per file of a task that ends its worker. Returns the outcome,
     without kernels."""
-    limits = (
-        f"over {request.timeout:g} s (--timeout) or {request.memory >> 20} MiB (--bound memory)"
-    )
-    message = f"ended the worker that read it: {limits}, or a crash; read it alone"
+    memory = request.memory >> 20
+    message = say("worker-ended", seconds=f"{request.timeout:g}", memory=memory)
     addresses = frozenset(file.address for file in task.files)
     done = ScanTaskDone(task, 0, (), addresses, given_up=True)
     request.write(
@@ -235,7 +234,7 @@ def input_rows(request: ScanRequest, shares: Sequence[ScanTaskDone]) -> Iterator
 
 def problem_row(problem: Problem, url: str, path: str) -> DatasetRow:
     where = (url, path, problem.member, problem.offset, problem.line)
-    return dict(zip(PROBLEMS, (*where, problem.message, __version__), strict=True))
+    return dict(zip(PROBLEMS, (*where, problem.message, problem.code, __version__), strict=True))
 
 
 class _ScanReading:
@@ -264,15 +263,12 @@ class _ScanReading:
                 items = list(self._analysis.analyse_blob(blob, self._counts))
                 problems = [item for item in items if isinstance(item, Problem)]
                 self._problems += problems
-                self._lost |= {
-                    file.address for one in problems if one.message.startswith(UNFETCHED)
-                }
+                self._lost |= {file.address for one in problems if one.code == UNFETCHED}
                 results = [item for item in items if isinstance(item, Result)]
                 self._kernels += len(results)
                 yield "".join(self._request.rows(results))
         except MemoryError:
-            message = "needs more memory than the worker has; read it by `kernelinfo report`"
-            self._problems.append(Problem(opened.path, message))
+            self._problems.append(Problem(opened.path, say("worker-memory")))
         except Exception as error:  # our bug must cost one file only
             self._problems.append(Problem(opened.path, bug(error)))
 

@@ -1,0 +1,77 @@
+"""What scans and trends tell: every sentence, by its code."""
+
+from __future__ import annotations
+
+from kernelinfo.errors import wording
+
+MESSAGES = {
+    # Options and addresses.
+    "scan-of-stdin": "scan reads files, not standard input; give a path or URL",
+    "build-name": "--build {name}: use letters, digits, `.`, `_` and `-` alone",
+    "shard-name": "--shard {name}: use letters, digits, `_` and `-` alone",
+    "destination-read-only": "--to {address}: cannot be written; give a folder or s3://…",
+    "build-unknown": "{option}: not a build of {dataset}; it has {builds}",
+    "builds-none": "none",
+    "builds-repeated": "--builds {names}: names a build twice; name each once",
+    "libraries-missing": "{names} not installed; run pip install 'kernelinfo[{extras}]'",
+    "scheduler-bound": ("--scheduler: other machines have no --only-below; leave out one of them"),
+    "scheduler-unreachable": "--scheduler {address}: {error}; start one by `dask scheduler`",
+    "store-bound": "lies outside of {bound}; leave out --only-below for a store",
+    "folder-deleted": "the current folder was deleted; give an absolute path",
+    # Accepted problems.
+    "accepted-missing": "{error}; --update writes it",
+    "accepted-unreadable": "{error}",
+    "accepted-unwritable": "{error}; give another file",
+    "accepted-other-file": (
+        "holds no accepted problems; --accept-problems with --update writes one"
+    ),
+    # Listings.
+    "store-failed": "{error}; check the address and the credentials",
+    "store-silent": "no answer in time (--timeout)",
+    "file-not-listed": "{error}",
+    "file-listed-twice": "is listed twice with different queries; give one of them",
+    "name-not-utf8": "a name that is not UTF-8; rename the file",
+    "name-of-two-addresses": "a name with `::`, which fsspec takes for two addresses; rename it",
+    "name-not-printable": "a name that cannot be printed; rename it",
+    "name-of-folder": "a name that ends in `/`, as that of a folder; rename it",
+    "folders-nested": "folders nested more than {deepest} deep",
+    "folders-too-many": "more than {most} folders; scan fewer at once",
+    # Files that are read.
+    "fetch-failed": "cannot be fetched: {error}; scan it again",
+    "fetch-incomplete": "{came} of {size} bytes came; it changed meanwhile",
+    "fetch-too-large": (
+        "more than the {most} bytes allowed here; --bound fetch=N and ratio=N allow more"
+    ),
+    "worker-ended": (
+        "ended the worker that read it: over {seconds} s (--timeout) or {memory} MiB (--bound "
+        "memory), or a crash; read it alone"
+    ),
+    "worker-memory": "needs more memory than the worker has; read it by `kernelinfo report`",
+    "worker-version": ("the workers have kernelinfo {worker}, this is {version}; install the same"),
+    # Scans of one build.
+    "build-taken-over": "{build} was taken over by {scan}; scan it again",
+    "build-locked": (
+        "{build} is being written by {scan}; --wait waits for it, --shard NAME scans another part "
+        "of the build"
+    ),
+    "build-waiting": "waiting for {scan}",
+    "build-of-dataset": "{dataset}: build {build}{shard}",
+    "shard-of-build": ", shard {shard}",
+    "scan-holding": "a scan on {host} (process {process}) since {since}",
+    "scan-unknown": "another scan",
+    # Datasets.
+    "dataset-not-regular": "is no regular file; delete it",
+    "dataset-empty": "holds no build; `kernelinfo scan` makes one",
+    "dataset-row-damaged": "a row is damaged, {error}; scan its build again",
+    "dataset-file-damaged": "{file} {wrong}; delete it, and scan its build again",
+    "dataset-columns": "has other columns than a scan writes",
+    "dataset-rows-too-many": "states {rows} rows in {size} bytes, as no scan writes them",
+    "scan-unfinished": "the scan of {builds} has not ended; run it again",
+    "builds-too-few": "{builds} to compare; scan another one into it",
+    "builds-without-kernels": "these builds have no kernel",
+    "builds-without-choice": "no kernel matches {choice}{others}",
+    "targets-there": "; there are kernels for {targets}",
+    "roots-without-choice": "no kernel matches {choices}",
+}
+
+say = wording(MESSAGES)
