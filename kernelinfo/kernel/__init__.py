@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from kernelinfo.errors import KernelinfoError
+from kernelinfo.errors import KernelinfoError, Message
 from kernelinfo.hardware.products import target_named
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.code_object import CodeObject
@@ -244,6 +244,12 @@ class Finding(NamedTuple):
     message: str
     hint: str = ""
     """Advice; empty if there is nothing to do."""
+
+    @property
+    def code(self) -> str:
+        """Kind of the message, which stays as sentences change: the rule, or `waves-lost` of the
+        gate."""
+        return self.message.code if isinstance(self.message, Message) else self.rule
 
 
 class Result(NamedTuple):

@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Finding, Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.model import Occupancy
@@ -84,12 +84,14 @@ _COUNTED = ("spilling", "errors", "warnings", "notes", "suppressed")
 
 
 def as_json(value: Any, without: Collection[str] = ()) -> Any:
-    """JSON value of `value`. A named tuple becomes an object, without the fields in `without`."""
+    """JSON value of `value`. A named tuple becomes an object, without the fields in `without`;
+    problems and findings get their `code`."""
     if not isinstance(value, tuple):
         return value
     if names := getattr(value, "_fields", None):
         fields = zip(names, value, strict=True)
-        return {name: as_json(field, without) for name, field in fields if name not in without}
+        members = {name: as_json(field, without) for name, field in fields if name not in without}
+        return members | {"code": value.code} if isinstance(value, Problem | Finding) else members
     return [as_json(one, without) for one in value]
 
 

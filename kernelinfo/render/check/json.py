@@ -7,6 +7,7 @@ from itertools import chain
 
 from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.messages import in_file
 from kernelinfo.render import View
 from kernelinfo.render.json import as_json, document, picked
 from kernelinfo.render.json_text import encoded
@@ -14,7 +15,7 @@ from kernelinfo.render.json_text import encoded
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
     gone = (
-        Problem(one.path or "", f"{one.subject}: {one.finding.message}", line=one.line)
+        Problem(one.path or "", in_file(one.subject, one.finding.message), line=one.line)
         for one in outcome.notices
         if one.finding.rule == VANISHED
     )

@@ -42,6 +42,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
                 "executionSuccessful": outcome.answered,
                 "toolExecutionNotifications": [
                     {
+                        **({"descriptor": {"id": problem.code}} if problem.code else {}),
                         "level": "error",
                         "message": _message(problem_text(problem)),
                         "locations": _locations(location_in(problem.path, problem.line)),
