@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from itertools import cycle, islice
 from pathlib import Path
 
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
+from kernelinfo import Options, analyse
 from kernelinfo.kernel import Item, Result
 from kernelinfo.render import View, renderer
 

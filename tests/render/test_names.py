@@ -1,9 +1,10 @@
-"""Kernel names as people see them."""
+"""Kernel names as people see them: short, folded, without what acts on a terminal."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
@@ -12,143 +13,127 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kernelinfo
-from kernelinfo.kernel import Kernel
-from kernelinfo.kernel.names import demangle, short
-from kernelinfo.render.names import folded, names_of, printable
+from kernelinfo import Result
+from kernelinfo.render import View, renderer
 
 from ..conftest import FIXTURES
+from ..fuzz.specimens import Specimen, code_object
 
 LIBRARY = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
 """Debian's librocsparse0, whose kernels have 11 431 names."""
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("plain_c", "plain_c"),
-        ("empty(int, double*)", "empty"),
-        ("void gemm<float, 3>(float*)", "gemm<float, 3>"),
-        ("depot::sort(int*)", "sort"),
-        ("outer::v1::nested(float*)", "nested"),
-        ("(anonymous namespace)::hidden(int*)", "hidden"),
-        ("void (anonymous namespace)::hidden<int>(int*)", "hidden<int>"),
-        ("st(int*) (.intern.3adb6e9e)", "st"),
-        ("void each<f()::'lambda'(int)>(f()::'lambda'(int), int*)", "each<f::'lambda'(int)>"),
-        ("std::vector<a::b, c(*)(d)> n::make<a::b>(int)", "make<b>"),
-        ("Functor::operator()(int) const", "operator()"),
-        ("void gemm<256u, 4ul, -2l, true>(int)", "gemm<256, 4, -2, true>"),
-        (
-            "void k<rocsparse_complex_num<double> const*>(int)",
-            "k<rocsparse_complex_num<double> const*>",
-        ),
-        ("void k<unsigned int, unsigned long>(int)", "k<unsigned, unsigned long>"),
-        ("void k<(rocprim::detail::select_method)1>(int)", "k<(select_method)1>"),
-        ("void k<std::vector<int, std::allocator<int>>>(int)", "k<vector<int>>"),
-        (
-            "void k<std::basic_string<char, std::char_traits<char>, std::allocator<char> > >(int)",
-            "k<string>",
-        ),
-        ("void k<a::b<4ul>::type>(int)", "k<b<4>::type>"),
-        (
-            "void run<err a::impl<b::c, 2u>(int*, b::c)::'lambda0'(int), long>(int*)",
-            "run<impl<c, 2>::'lambda0'(int), long>",
-        ),
-        ("void run<main::{lambda(int)#2}>(int*)", "run<main::{lambda(int)#2}>"),
-        ("", ""),
-        ("<<<", "<<<"),
-        (")))(", ")))("),
-    ],
+SHORT = {
+    "plain_c": "plain_c",
+    "empty(int, double*)": "empty",
+    "void gemm<float, 3>(float*)": "gemm<float, 3>",
+    "depot::sort(int*)": "sort",
+    "outer::v1::nested(float*)": "nested",
+    "(anonymous namespace)::hidden(int*)": "hidden",
+    "void (anonymous namespace)::hidden<int>(int*)": "hidden<int>",
+    "st(int*) (.intern.3adb6e9e)": "st",
+    "void each<f()::'lambda'(int)>(f()::'lambda'(int), int*)": "each<f::'lambda'(int)>",
+    "std::vector<a::b, c(*)(d)> n::make<a::b>(int)": "make<b>",
+    "Functor::operator()(int) const": "operator()",
+    "void gemm<256u, 4ul, -2l, true>(int)": "gemm<256, 4, -2, true>",
+    "void k<unsigned int, unsigned long>(int)": "k<unsigned, unsigned long>",
+    "void k<(rocprim::detail::select_method)1>(int)": "k<(select_method)1>",
+    "void k<std::vector<int, std::allocator<int>>>(int)": "k<vector<int>>",
+    "void k<a::b<4ul>::type>(int)": "k<b<4>::type>",
+    "void k<rocsparse_complex_num<double> const*>(int)": "k<rocsparse_complex_num<double> const*>",
+    "void k<std::basic_string<char, std::char_traits<char>, std::allocator<char> > >(int)": (
+        "k<string>"
+    ),
+    "void run<err a::impl<b::c, 2u>(int*, b::c)::'lambda0'(int), long>(int*)": (
+        "run<impl<c, 2>::'lambda0'(int), long>"
+    ),
+    "void run<main::{lambda(int)#2}>(int*)": "run<main::{lambda(int)#2}>",
+    "<<<": "<<<",
+    ")))(": ")))(",
+    "größe(float*)": "größe",
+    "\x1b[31mred": "\\x1b[31mred",
+    "two\nlines": "two\\nlines",
+    "left\u202eright": "left\\u202eright",
+}
+"""Name of a kernel -> its short name."""
+APART = {
+    "void scale<256u, double>(int, double*, double const*, long)": (
+        "scale<256, double>(int, double*, double const*, …)"
+    ),
+    "void scale<256u, double>(int, double*, double, long)": (
+        "scale<256, double>(int, double*, double, …)"
+    ),
+    "void scale<256u, float>(int, float*, float, long)": "scale<256, float>",
+    "void a::part<int>(int)": "void a::part<int>(int)",
+    "void b::part<int>(int)": "void b::part<int>(int)",
+}
+"""Name of a kernel -> what a table calls it, where parameters or namespaces tell it apart."""
+CPP = st.text("ab1u: ,<>()[]{}'&*~#", min_size=1, max_size=60) | st.text(
+    st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30
 )
-def test_short(name: str, expected: str) -> None:
-    assert short(name) == expected
 
 
-CPP = st.text("ab1u: ,<>()[]{}'&*~#", max_size=60) | st.text(max_size=30)
+@cache
+def model() -> Result:
+    path = FIXTURES / "code_object/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
+    return kernelinfo.load(path).results[0]
 
 
-@given(CPP.filter(bool))
-def test_a_name_stays_a_name(name: str) -> None:
-    once = printable(short(name))
-    assert once
-    assert once.isprintable()
-    assert once == printable(short(name))
+def items(names: Iterable[str]) -> list[Result]:
+    """A kernel of each name."""
+    return [
+        model()._replace(kernel=model().kernel._replace(symbol=f"_Z{number}", name=name))
+        for number, name in enumerate(names)
+    ]
 
 
-@given(CPP, st.integers(10, 80))
+def names_in_a_table(results: Iterable[Result]) -> list[str]:
+    text = "".join(renderer("text")(results, View(names="short", top=0, quiet=True)))
+    lines = text.splitlines()
+    heading = next(index for index, line in enumerate(lines) if line.startswith(" block"))
+    column = len(lines[heading]) - len("kernel")
+    return [line[column:] for line in lines[heading + 1 :] if "%" in line]
+
+
+def test_short_names() -> None:
+    rows = dict(zip(SHORT, names_in_a_table(items(SHORT)), strict=True))
+    assert {name: rows[name] for name in SHORT if rows[name] != SHORT[name]} == {}
+    assert names_in_a_table(items(APART)) == [*APART.values()]
+    assert names_in_a_table(items(["twin(int)", "twin(int)", "other"])) == ["_Z0", "_Z1", "other"]
+
+
+@given(st.lists(CPP, min_size=1, max_size=8, unique=True))
+def test_a_name_stays_a_name(names: list[str]) -> None:
+    shown = names_in_a_table(items(names))
+    assert all(name and name.isprintable() for name in shown)
+    assert len({*shown}) == len(names) == len(shown) or len({*map(printable, names)}) < len(names)
+
+
+@given(CPP, st.integers(40, 80))
 def test_a_folded_name_is_the_same_name(name: str, width: int) -> None:
-    lines = folded(printable(name), width, 2)
-    joined = lines[0] + "".join(line[2:] for line in lines[1:])
-    assert "".join(joined.split()) == "".join(printable(name).split())
+    text = "".join(renderer("text")(items([name]), View(width=width, fold=True, quiet=True)))
+    text = text.replace("\\x3a:", "::").replace("\\u0023#", "##")  # commands of CI services
+    assert "".join(printable(name).split()) in "".join(text.split())
+
+
+def printable(name: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 def test_a_name_is_folded_where_an_engineer_would() -> None:
     name = "void rocprim::detail::sort_kernel<rocprim::config<256u, 4u>, float*>(float*, int)"
-    assert folded(name, 44, 2) == [
-        "void rocprim::detail::sort_kernel<",
-        "  rocprim::config<256u, 4u>, float*>(float*,",
-        "  int)",
-    ]
-
-
-def kernels(names: Iterable[tuple[str, str]]) -> list[Kernel]:
-    """Kernels of these symbols and names."""
-    path = "code_object/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
-    model = kernelinfo.load(FIXTURES / path).kernels[0]
-    return [model._replace(symbol=symbol, name=name) for symbol, name in names]
-
-
-def test_what_parameters_tell_apart_is_told() -> None:
-    names = {
-        "_Z1": "void scale<256u, double>(int, double*, double const*, long)",
-        "_Z2": "void scale<256u, double>(int, double*, double, long)",
-        "_Z3": "void scale<256u, float>(int, float*, float, long)",
-        "_Z4": "void a::part<int>(int)",
-        "_Z5": "void b::part<int>(int)",
-        "_Z6": "twin(int)",
-        "_Z7": "twin(int)",
-        "twin": "twin",
-    }
-    assert names_of(kernels(names.items()), "short") == {
-        "_Z1": "scale<256, double>(int, double*, double const*, …)",
-        "_Z2": "scale<256, double>(int, double*, double, …)",
-        "_Z3": "scale<256, float>",
-        "_Z4": "void a::part<int>(int)",
-        "_Z5": "void b::part<int>(int)",
-        "_Z6": "_Z6",
-        "_Z7": "_Z7",
-        "twin": "twin",
-    }
-
-
-@given(st.dictionaries(st.text("ab_Z", min_size=1, max_size=5), CPP.filter(bool), max_size=6))
-def test_no_two_kernels_have_one_short_name(names: dict[str, str]) -> None:
-    found = names_of(kernels(names.items()), "short")
-    clashing = set(names) & set(map(printable, names.values()))
-    assert len(set(found.values())) == len(names) or clashing
+    text = "".join(renderer("text")(items([name]), View(width=50, fold=True)))
+    lines = [line.strip() for line in text.splitlines()]
+    assert "void rocprim::detail::sort_kernel<" in lines
+    assert "rocprim::config<256u, 4u>, float*>(float*, int)" in lines
 
 
 @pytest.mark.needs("librocsparse")
 def test_a_whole_library_is_told_apart() -> None:
     """Its descriptors' symbols, without the cost of reading all of it."""
     with LIBRARY.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        symbols = {found.decode() for found in re.findall(rb"\0(_Z\w+)\.kd(?=\0)", data)}
+        symbols = {symbol.decode() for symbol in re.findall(rb"\0(_Z\w+)\.kd(?=\0)", data)}
     assert len(symbols) == 11_431
-    found = names_of(kernels((symbol, demangle(symbol)) for symbol in symbols), "short")
-    assert len(set(found.values())) == len(symbols)
-    shorter = sum(len(name) for name in found.values())
-    assert shorter < sum(len(demangle(symbol)) for symbol in symbols) / 2
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("größe(float*)", "größe(float*)"),
-        ("\x1b[31mred", "\\x1b[31mred"),
-        ("two\nlines", "two\\nlines"),
-        ("left\u202eright", "left\\u202eright"),
-        ("not\udc80text", "not\\udc80text"),
-    ],
-    ids=["letters stay", "colours", "new lines", "bidirectional marks", "undecodable bytes"],
-)
-def test_names_cannot_act_on_a_terminal(name: str, expected: str) -> None:
-    assert printable(name) == expected
+    made = code_object([Specimen(symbol, 8, 0, 8, 0, 0, 64) for symbol in symbols])
+    results = kernelinfo.load(made).results
+    shown = names_in_a_table(results)
+    assert len({*shown}) == len(shown) == len(symbols)
+    assert sum(map(len, shown)) < sum(len(result.kernel.name) for result in results) / 2

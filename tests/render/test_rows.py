@@ -1,11 +1,10 @@
-"""CSV, JSON lines and `Report.rows()` have the same rows, each with its own key."""
+"""JSON, JSON lines, CSV and `Report.rows()` have the same kernels, each with its own key."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
@@ -15,29 +14,27 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kernelinfo import Options, Report, analyse, load
-from kernelinfo.compare.saved_rows import rows_of_csv
-from kernelinfo.kernel import Result
-from kernelinfo.kernel.rows import row
+import kernelinfo
+from kernelinfo import Options, Report, Result, analyse
+from kernelinfo.kernel import Item
 from kernelinfo.render import View, renderer
-from kernelinfo.render.csv import line
-from tests.conftest import FIXTURES, every_file, fixtures_and_shared
-from tests.test_golden import run
 
-SCHEMA = json.loads(
-    Path(sys.modules["kernelinfo"].__path__[0], "render", "row-schema.json").read_text("utf-8")
-)
-COLUMNS = list(SCHEMA["required"])
+from ..conftest import FIXTURES, every_file, fixtures_and_shared
+from ..test_golden import run
+from .fleets import fleet
+
+SCHEMAS = {
+    path.name: json.loads(path.read_text("utf-8"))
+    for path in Path(kernelinfo.__path__[0], "render").rglob("*-schema.json")
+}
+COLUMNS = list(SCHEMAS["row-schema.json"]["required"])
 LIBRARIES = Path("/usr/lib/x86_64-linux-gnu")
-LIBRARY = LIBRARIES / "librocsparse.so.0"
 REPEATS_ITSELF = "hostile/bundle/duplicate-ids.hipfb"
 """Its table names the same bytes twice under one id."""
-FEATURED = "code_object/tiny-v5-clang19-gfx90a-features.co"
-PADDED = "code_object/occupancy-clang22-gfx90a.co"
 
 
-def written(report: Report, format: str) -> str:
-    return "".join(renderer(format)(report.results, View()))
+def written(items: Iterable[Item], format: str) -> str:
+    return "".join(renderer(format)(items, View()))
 
 
 def keys(rows: Iterable[Mapping[str, object]]) -> Counter[tuple[object, ...]]:
@@ -48,21 +45,31 @@ def keys(rows: Iterable[Mapping[str, object]]) -> Counter[tuple[object, ...]]:
 
 @fixtures_and_shared
 def test_every_row_of_every_file(roots: Sequence[str]) -> None:
-    """Valid, the same in each format, and none with the key of another."""
-    validator, kernels = Draft202012Validator(SCHEMA), 0
+    """The same in each format, none with the key of another; each new shape of row is valid."""
+    validator, shapes = Draft202012Validator(SCHEMAS["row-schema.json"]), set()
     for path in every_file(roots):
         report = Report.of(analyse([path], Options()))
         rows = json.loads(json.dumps(report.rows()))
-        lines = [json.loads(line) for line in written(report, "jsonl").splitlines()]
-        assert lines == rows
-        assert_documented(report)
-        for one in rows:
-            assert list(one) == COLUMNS
-            validator.validate(one)
+        assert [json.loads(line) for line in written(report.results, "jsonl").splitlines()] == rows
+        document = written((*report.results, *report.problems), "json")
+        assert document == json.dumps(json.loads(document), indent=1) + "\n"
+        assert_documented(rows, json.loads(document)["kernels"])
+        for row in rows:
+            assert list(row) == COLUMNS
+            shape = tuple(type(value) for value in row.values())
+            if shape not in shapes:
+                validator.validate(row)
+                shapes.add(shape)
         if not path.endswith(REPEATS_ITSELF):
             assert max(keys(rows).values(), default=1) == 1, path
-        kernels += len(rows)
-    assert kernels > 300
+    assert len(shapes) > 20
+
+
+def assert_documented(rows: list[dict[str, Any]], kernels: list[dict[str, Any]]) -> None:
+    """Rows have the numbers of the document."""
+    for row, kernel in zip(rows, kernels, strict=True):
+        expected = numbers(kernel)
+        assert {name: row[name] for name in expected} == expected
 
 
 def numbers(kernel: dict[str, Any]) -> dict[str, object]:
@@ -99,15 +106,6 @@ def numbers(kernel: dict[str, Any]) -> dict[str, object]:
     }
 
 
-def assert_documented(report: Report) -> None:
-    """Rows have the numbers of the document."""
-    kernels = json.loads(written(report, "json"))["kernels"]
-    lines = written(report, "jsonl").splitlines()
-    for kernel, text in zip(kernels, lines, strict=True):
-        one, expected = json.loads(text), numbers(kernel)
-        assert {name: one[name] for name in expected} == expected
-
-
 @pytest.mark.parametrize(
     "library",
     [
@@ -116,70 +114,78 @@ def assert_documented(report: Report) -> None:
     ],
 )
 def test_rows_of_libraries_have_the_numbers_of_the_document(library: str) -> None:
-    """The first thousand kernels; many state the same numbers. `python -m
-    tests.render.test_rows` tries all of librocsparse."""
+    """Of the first thousand kernels, many of which state the same numbers."""
     path = LIBRARIES / f"lib{library}"
     report = Report.of(islice(analyse([str(path)], Options()), 1000))
-    assert len(report.results) > 500
-    assert_documented(report)
+    rows = [json.loads(line) for line in written(report.results, "jsonl").splitlines()]
+    assert len(rows) > 500
+    assert max(keys(rows).values()) == 1
+    assert_documented(rows, json.loads(written(report.results, "json"))["kernels"])
 
 
-@pytest.mark.needs("librocsparse")
-def test_no_two_kernels_of_a_library_share_a_key() -> None:
-    """Keys of the first 10,000 kernels; `python -m tests.render.test_rows` tries all 88,137."""
-    assert max(keys_of_library(10_000).values()) == 1
-
-
-def keys_of_library(most: int | None) -> Counter[tuple[object, ...]]:
-    items = islice(analyse([str(LIBRARY)], Options()), most)
-    return keys(row(item) for item in items if isinstance(item, Result))
-
-
-@pytest.mark.parametrize("folder", ["assembly", "code_object", "container"])
-def test_csv_holds_the_values_of_the_lines(folder: str) -> None:
-    report = Report.of(analyse([str(FIXTURES / folder)], Options()))
-    rows = json.loads(json.dumps(report.rows()))
-    text = written(report, "csv")
-    assert list(rows_of_csv(text)) == rows
-    assert {len(cells) for cells in csv.reader(io.StringIO(text))} == {len(COLUMNS)}
+def test_csv_holds_the_values_of_the_lines() -> None:
+    report = Report.of(analyse([str(FIXTURES / "container")], Options()))
+    table = [*csv.DictReader(io.StringIO(written(report.results, "csv")))]
+    for cells, row in zip(table, report.rows(), strict=True):
+        assert list(cells) == COLUMNS
+        assert cells["Symbol"] == row["Symbol"]
+        for name, value in row.items():
+            if isinstance(value, int | float) or value is None:
+                shown = "" if value is None else json.dumps(value)
+                assert cells[name].lower() == shown, name
 
 
 def test_equal_kernels_but_for_a_size_that_one_does_not_state() -> None:
-    (result, *_) = load(FIXTURES / PADDED).results
-    assert result.kernel.code_bytes
+    (result, *_) = kernelinfo.load(FIXTURES / "code_object/occupancy-clang22-gfx90a.co").results
     unsaid = result._replace(kernel=result.kernel._replace(code_bytes=None))
-    report = Report((result, unsaid, result), ())
-    sizes = [json.loads(line)["Code_Size"] for line in written(report, "jsonl").splitlines()]
-    assert sizes == [result.kernel.code_bytes, None, result.kernel.code_bytes]
+    lines = written([result, unsaid, result], "jsonl").splitlines()
+    size = result.kernel.code_bytes
+    assert [json.loads(line)["Code_Size"] for line in lines] == [size, None, size]
 
 
-def test_the_target_is_where_it_runs_and_says_its_features() -> None:
-    (own, *_) = load(FIXTURES / FEATURED).rows()
-    assert own["Target"] == own["Compiled_For"] == "gfx90a:sramecc+:xnack-"
-    (elsewhere, *_) = load(FIXTURES / PADDED, Options(run_as="gfx950")).rows()
-    assert (elsewhere["Target"], elsewhere["Compiled_For"]) == ("gfx950", "gfx90a")
+def test_any_name_is_written_as_json_writes_it() -> None:
+    [result, *_] = (item for item in fleet(1) if isinstance(item, Result))
+    for name in ("", "größe", '"\\\n\t\x1b', "\udcff", "𝄞"):
+        kernel = result.kernel._replace(name=name, symbol=name)
+        document = written([result._replace(kernel=kernel)], "json")
+        assert document == json.dumps(json.loads(document), indent=1) + "\n"
+        assert json.loads(document)["kernels"][0]["name"] == name
 
 
-def test_names_are_as_asked_for() -> None:
-    for format in ("csv", "jsonl"):
-        out, _, _ = run("assembly/variety-clang22-gfx942.s", "--format", format, "--names", "short")
-        assert "stride<unsigned long, -2>" in out
-        assert "(unsigned long*)" not in out
+def test_no_cell_is_a_formula() -> None:
+    """Spreadsheets trim cells, and some take full-width signs."""
+    [result, *_] = (item for item in fleet(1) if isinstance(item, Result))
+    for name in ("=1+1", " =1", "\u3000=1", "＝1", "@x", "'=1", "' -1", "k", " k"):
+        text = written([result._replace(kernel=result.kernel._replace(symbol=name))], "csv")
+        (row,) = csv.DictReader(io.StringIO(text))
+        assert row["Symbol"].lstrip()[:1] not in tuple("=+-@＝＋－＠"), name
+        assert row["Symbol"].endswith(name[-1])
 
 
-@pytest.mark.parametrize("name", ["=1+1", " =1", "\u3000=1", "＝1", "@x", "'=1", "' -1", "k", " k"])
-def test_no_cell_is_a_formula(name: str) -> None:
-    """Spreadsheets trim cells, and some take full-width signs; what is guarded reads back."""
-    [(cell,)] = csv.reader([line([name]).rstrip("\n")])
-    assert cell.lstrip()[:1] not in tuple("=+-@＝＋－＠")
-    [row] = rows_of_csv("Symbol\n" + line([name]))
-    assert row["Symbol"] == name.replace("\u3000", "\\u3000")
+def test_lines_of_pressure_follow_their_schema() -> None:
+    validator = Draft202012Validator(SCHEMAS["pressure-row-schema.json"])
+    out, _, _ = run("pressure", "assembly/variety-clang22-gfx90a.s", "--format", "jsonl")
+    for line in out.splitlines():
+        validator.validate(json.loads(line))
 
 
-if __name__ == "__main__":
-    counted = keys_of_library(None)
-    print(f"{counted.total()} kernels, {len(counted)} keys")
-    items = analyse([str(LIBRARY)], Options())
-    while found := [*islice(items, 1000)]:
-        assert_documented(Report.of(found))
-    print("rows have the numbers of the document")
+def test_every_key_of_a_schema_says_what_it_is() -> None:
+    """Rows of tests/contract hold documents to the schemas that they name."""
+    for file, schema in SCHEMAS.items():
+        family, _, version = schema["$id"].removeprefix("kernelinfo/").partition("/")
+        assert file.startswith(family)
+        assert version.isdecimal()
+        Draft202012Validator.check_schema(schema)
+        for key, about in properties(schema):
+            assert about.get("description") or "$ref" in about, (file, key)
+
+
+def properties(schema: Any) -> list[tuple[str, Any]]:
+    """All keys of objects in a schema, with what it says of them."""
+    if isinstance(schema, list):
+        return [pair for one in schema for pair in properties(one)]
+    if not isinstance(schema, dict):
+        return []
+    own = schema.get("properties")
+    pairs = [*own.items()] if isinstance(own, dict) else []
+    return pairs + [pair for one in schema.values() for pair in properties(one)]

@@ -1,39 +1,38 @@
-"""The report as terminals show it and as pipes carry it."""
+"""The report as terminals show it; tests/contract/report_text.toml and widths.toml have pipes."""
 
 from __future__ import annotations
 
+import os
+import pty
 import re
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 import pytest
+from rich.cells import cell_len
 from rich.color import Color
-from rich.style import Style
 from rich.terminal_theme import TerminalTheme
 
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.kernel import Item, Repeat, Result
-from kernelinfo.kernel.names import short
-from kernelinfo.render import View
-from kernelinfo.render.paint import cells, paint, wrap
-from kernelinfo.render.table import SEVERITY_STYLES
-from kernelinfo.render.text import render
+from kernelinfo import Options, Result, analyse
+from kernelinfo.kernel import Item
+from kernelinfo.render import View, renderer
 
 from ..calls import count_calls
 from ..conftest import FIXTURES
-from ..test_golden import run
 
 VARIETY = "assembly/variety-clang22-gfx942.s"
 SPILLS = "assembly/spills-clang22-gfx90a.s"
-WITHOUT_AGPRS = "assembly/variety-clang15-gfx906.s"
+THREE = [f"assembly/variety-clang22-{gfx}.s" for gfx in ("gfx90a", "gfx942", "gfx950")]
 
 
-def items(name: str) -> list[Item]:
-    return list(analyse([str(FIXTURES / name)], Options()))
+def items(*names: str) -> list[Item]:
+    return list(analyse([str(FIXTURES / name) for name in names], Options()))
 
 
-def lines(name: str, view: View) -> list[str]:
-    return "".join(render(items(name), view)).replace(f"{FIXTURES}/", "").splitlines()
+def text(shown: Iterable[Item], view: View) -> str:
+    return "".join(renderer("text")(shown, view)).replace(f"{FIXTURES}/", "")
 
 
 def many(count: int) -> Iterator[Item]:
@@ -45,121 +44,90 @@ def many(count: int) -> Iterator[Item]:
         yield result._replace(kernel=kernel)
 
 
-@pytest.mark.parametrize("name", [VARIETY, SPILLS, "container/libtwo.so"])
-@pytest.mark.parametrize("width", [60, 80, 100, 200])
-def test_a_terminal_is_as_wide_as_it_is(name: str, width: int) -> None:
-    painted = lines(name, View(width=width, fold=True, color=True))
-    shown = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in painted]
-    rows = [line for line in shown if line[:3] != "   "]
-    assert all(cells(line) <= max(width, 80) for line in rows)
-    assert all(cells(line) <= width for line in shown if " KI" in line or line[:2] == " ≤")
+def test_a_terminal_is_as_wide_as_it_is() -> None:
+    for name in (VARIETY, SPILLS, "container/libtwo.so"):
+        shown = items(name)
+        for width in (60, 80, 100, 200):
+            painted = text(shown, View(width=width, fold=True, color=True))
+            lines = re.sub(r"\x1b\[[0-9;]*m", "", painted).splitlines()
+            wide = {line for line in lines if cell_len(line) > width}
+            assert not [line for line in wide if " KI" in line or line[:2] == " ≤"], name
+            assert not [line for line in wide if cell_len(line) > 80 and line[:3] != "   "], name
+    summary = items("assembly")
+    for width in (60, 80, 120):
+        lines = text(summary, View(width=width, fold=True, may_shorten=True)).splitlines()
+        end = next(index for index, line in enumerate(lines) if " block " in line)
+        assert max(map(len, lines[lines.index("") : end])) <= width
 
 
-@pytest.mark.parametrize("width", [160, 200])
-def test_nothing_is_lost_by_folding(width: int) -> None:
+def test_nothing_is_lost_by_folding() -> None:
     """The words are those of a pipe: all but what narrow terminals leave out of the table."""
-    piped = " ".join(lines(VARIETY, View())).split()
-    folded = " ".join(lines(VARIETY, View(width=width, fold=True))).split()
-    assert sorted(folded) == sorted(piped)
+    piped = text(items(VARIETY), View()).split()
+    for width in (160, 200):
+        assert sorted(text(items(VARIETY), View(width=width, fold=True)).split()) == sorted(piped)
 
 
 def test_a_narrow_terminal_leaves_out_what_is_zero_everywhere_and_bars() -> None:
-    shown = lines(WITHOUT_AGPRS, View(width=80, fold=True))
-    heading = next(line for line in shown if line.startswith(" kernel"))
-    assert heading.split() == [
-        "kernel", "block", "VGPR", "SGPR", "LDS", "scratch", "waves", "occ", "limited", "by",
-    ]  # fmt: skip
-    assert "■" not in "".join(shown[shown.index(heading) :])
-    piped = lines(WITHOUT_AGPRS, View(width=80))
-    assert any("AGPR" in line for line in piped), "a pipe always has every column"
-
-
-def test_a_pipe_has_one_finding_a_line_and_whole_names() -> None:
-    shown = lines(VARIETY, View(width=60))
-    findings = [line for line in shown if re.search(r"KI\d{3} (note|warning)", line)]
-    told = [(f, i) for i in items(VARIETY) if isinstance(i, Result) for f in i.findings]
-    assert len(findings) == len({finding for finding, _ in told}) < len(told)
-    for finding, of in told:
-        (line,) = (one for one in findings if finding.rule in one and finding.message in one)
-        shared = sum(finding == other for other, _ in told) > 1
-        assert not shared or short(of.kernel.name) in line.rpartition(": ")[2].split(", ")
-    assert any("smaller ones to 512 can" in line and "KI001" in line for line in findings)
-    assert any("never_called()::'lambda'(int), int*)" in line for line in shown)
+    without_agprs = items("assembly/variety-clang15-gfx906.s")
+    shown = text(without_agprs, View(width=80, fold=True))
+    heading, _, table = shown.partition(" kernel ")[2].partition("\n")
+    assert " ".join(heading.split()) == "block VGPR SGPR LDS scratch waves occ limited by"
+    assert "■" not in table
+    assert "AGPR" in text(without_agprs, View(width=80)), "a pipe always has every column"
+    narrow = text(items(VARIETY), View(width=46, fold=True)).splitlines()
+    assert [line.strip() for line in narrow].count("slots scratch") == 3
 
 
 def test_many_kernels_do_not_bury_the_summary() -> None:
-    shown = "".join(render(many(600), View(width=100))).splitlines()
-    below = shown[next(i for i, line in enumerate(shown) if "more kernels; --top 0" in line) :]
+    few = text(many(600), View(width=100)).splitlines()
+    below = few[next(i for i, line in enumerate(few) if "more kernels; --top 0" in line) :]
     assert len(below) < 30
     assert "600 kernels" in below[-2]
-    of_ki302 = [line for line in below if line.startswith(" KI302")]
-    assert len(of_ki302) == 2
-    assert of_ki302[0].endswith("and 99 more kernels") or of_ki302[0].endswith(
-        "and 199 more kernels"
-    )
-
-
-def test_all_is_told_of_all_on_demand() -> None:
-    shown = "".join(render(many(600), View(width=100, top=0)))
-    assert "more kernel" not in shown
-    of_ki302 = [line for line in shown.splitlines() if line.startswith(" KI302")]
-    assert len(of_ki302) == 2
+    ends = {line.rpartition(" and ")[2] for line in below if line.startswith(" KI302")}
+    assert len(ends) == 2
+    assert ends <= {"99 more kernels", "199 more kernels"}
+    whole = text(many(600), View(width=100, top=0))
+    assert "more kernel" not in whole
+    of_ki302 = [line for line in whole.splitlines() if line.startswith(" KI302")]
     assert sum(len(line.rpartition(": ")[2].split(", ")) for line in of_ki302) == 300
 
 
-def test_a_fourth_message_of_a_rule_is_counted() -> None:
-    shown = lines(VARIETY, View(top=5))
-    steps = [line for line in shown if line.startswith(" next")]
-    assert len(steps) == 4, "three of the four kernels' in words"
-    assert "… and 1 more kernel; --top 0 tells of each" in steps[-1]
+def test_names_are_short_on_a_terminal_unless_the_user_chooses() -> None:
+    three = items(*THREE)
+    assert "vgpr_heavy(int*)" in text(three, View(fold=True))
+    assert "vgpr_heavy(int*)" not in text(three, View(fold=True, may_shorten=True))
 
 
-def test_next_is_left_out_where_it_would_mislead() -> None:
-    """Kernels that spill have no step down; where LDS pads the VGPRs, LDS is named."""
-    shown = lines(SPILLS, View())
-    steps = [line for line in shown if "  next  " in line]
-    assert [line.split()[0] for line in steps] == ["hint_too_high"]
-    assert "≤ 21 KiB LDS (−11 KiB) → 3 waves/SIMD" in steps[0]
-    assert "VGPRs (" not in steps[0]
-
-
-def test_every_finding_says_what_to_do() -> None:
-    for name in (SPILLS, VARIETY):
-        found = [f for item in items(name) if isinstance(item, Result) for f in item.findings]
-        assert all(finding.hint for finding in found)
-        rules = {finding.rule for finding in found}
-        footer = lines(name, View())[-1]
-        assert any(f"`kernelinfo explain {rule}`" in footer for rule in rules)
-
-
-def test_repeats_are_folded() -> None:
-    (first, *_) = (item for item in items(SPILLS) if isinstance(item, Result))
-    code_object = first.kernel.code_object
-    repeats = [Repeat(code_object, f"copy{i}", (), None, None) for i in range(9)]
-    shown = "".join(render([first, *repeats], View())).splitlines()
-    assert sum("byte for byte" in line for line in shown) == 3
-    assert any("… and 6 more code objects counted once" in line for line in shown)
+def test_every_finding_is_told_once_and_says_what_to_do() -> None:
+    shown = items(VARIETY)
+    told = {f for item in shown if isinstance(item, Result) for f in item.findings}
+    assert all(finding.hint for finding in told)
+    lines = text(shown, View(width=60)).splitlines()
+    for finding in told:
+        assert sum(finding.rule in line and finding.message in line for line in lines) == 1
+    assert any(f"`kernelinfo explain {finding.rule}`" in lines[-1] for finding in told)
 
 
 def test_colours_are_legible_on_light_and_dark() -> None:
     """By the formula of WCAG 2, over xterm's own palette."""
-    white, black = (255, 255, 255), (0, 0, 0)
     palette = [
         (0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0), (0, 0, 238), (205, 0, 205),
         (0, 205, 205), (229, 229, 229),
     ]  # fmt: skip
+    white, black = (255, 255, 255), (0, 0, 0)
     theme = TerminalTheme(white, black, palette)
-    for style in (*SEVERITY_STYLES.values(), "red"):
-        color = Style.parse(style).color
-        if color is not None:
-            rgb = color.get_truecolor(theme)
-            assert contrast(rgb, white) >= 3, style
-            assert contrast(rgb, black) >= 3, style
-    assert contrast(Color.parse("yellow").get_truecolor(theme), white) < 3, "which is why not"
+    painted = text(items(VARIETY, SPILLS), View(color=True)) + text(many(3), View(color=True))
+    codes = {code for codes in re.findall(r"\x1b\[([\d;]+)m", painted) for code in codes.split(";")}
+    colors = {int(code) - 30 for code in codes if len(code) == 2}
+    assert colors
+    for number in colors:
+        rgb = Color.from_ansi(number).get_truecolor(theme)
+        assert min(contrast(rgb, white), contrast(rgb, black)) >= 3, number
+    assert contrast(Color.from_ansi(3).get_truecolor(theme), white) < 3, "which is why no yellow"
 
 
-def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
-    def luminance(rgb: tuple[int, int, int]) -> float:
+def contrast(one: Sequence[int], other: Sequence[int]) -> float:
+    def luminance(rgb: Sequence[int]) -> float:
         linear = [
             c / 255 / 12.92 if c / 255 <= 0.03928 else ((c / 255 + 0.055) / 1.055) ** 2.4
             for c in rgb
@@ -168,42 +136,6 @@ def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
 
     high, low = sorted((luminance(one), luminance(other)), reverse=True)
     return (high + 0.05) / (low + 0.05)
-
-
-def test_explain_hangs_in_a_narrow_terminal() -> None:
-    out, _, _ = run("explain", VARIETY, "odd_block", "--width", "80")
-    prose = [line for line in out.splitlines() if not line.startswith((" KI", "odd_block"))]
-    assert all(cells(line) <= 80 for line in prose)
-
-
-@pytest.mark.parametrize(
-    ("name", "shown"),
-    [
-        ("::error file=x::no", "\\x3a:error file=x::no"),
-        ("  ::stop-commands::x", "  \\x3a:stop-commands::x"),
-        ("a ::error::after a line break", "a \\x3a:error::after a line break"),
-        ("##[error]no", "\\u0023#[error]no"),
-        ("x ##vso[task.setvariable]", "x \\u0023#vso[task.setvariable]"),
-        ("ns::kernel<int>(a::b)", "ns::kernel<int>(a::b)"),
-        ("# 3 ## heading", "# 3 ## heading"),
-    ],
-)
-@pytest.mark.parametrize("color", [True, False])
-def test_names_are_no_commands_to_ci_services(name: str, shown: str, color: bool) -> None:
-    assert paint([(name, "")], color) == shown
-    assert paint([(name[:1], ""), (name[1:], "")], False) == shown
-
-
-def test_limiters_that_do_not_fit_share_a_line() -> None:
-    shown = [line.strip() for line in lines(VARIETY, View(width=46, fold=True))]
-    assert "slots VGPR" in shown
-    assert shown.count("slots scratch") == 3
-
-
-def test_a_long_word_is_indented_less() -> None:
-    told = [*wrap([("KI101 warning spilled: ", ""), ("k" * 24, ""), (" and more", "")], 30, 14)]
-    shown = ["".join(text for text, _ in line).rstrip() for line in told]
-    assert shown == ["KI101 warning spilled:", "      " + "k" * 24, " " * 14 + "and more"]
 
 
 def copies(count: int, *, differ: bool) -> list[Item]:
@@ -221,12 +153,46 @@ def copies(count: int, *, differ: bool) -> list[Item]:
     return made
 
 
-@pytest.mark.parametrize("differ", [False, True])
-@pytest.mark.parametrize(
-    "view", [View(), View(group=True), View(top=10, quiet=True), View(color=True, fold=True)]
-)
-def test_text_of_namesakes_takes_linear_work(differ: bool, view: View) -> None:
-    few, many = (copies(count, differ=differ) for count in (30, 120))
-    assert count_calls(lambda: [*render(many, view)]) < 5 * count_calls(
-        lambda: [*render(few, view)]
+def test_text_of_namesakes_takes_linear_work() -> None:
+    for view in (View(), View(group=True), View(top=10, quiet=True), View(color=True, fold=True)):
+        for differ in (False, True):
+            few, more = (partial(text, copies(count, differ=differ), view) for count in (30, 120))
+            assert count_calls(more) < 5 * count_calls(few), (view, differ)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a pseudo-terminal is POSIX's")
+def test_a_page_of_the_manual_is_drawn_and_paged_on_a_terminal() -> None:
+    """80 columns are enough; what is wider is not sent."""
+    read = on_a_terminal(("explain", "occupancy"), PAGER="sed s/^/paged:/")
+    assert all(line.startswith("paged:") for line in read)
+    page = [line.removeprefix("paged:") for line in read]
+    assert "\x1b[1;4mOccupancy from first principles\x1b[0m" in page[0]
+    assert not [line for line in page if line.startswith(("#", "* ", "```"))]
+    assert any("waves stay \x1b[1mresident\x1b[0m" in line for line in page)
+    report = on_a_terminal((VARIETY,), NO_COLOR="1")
+    assert max(map(cell_len, report)) <= 80
+    assert "\x1b" not in "".join(report)
+
+
+def on_a_terminal(arguments: Sequence[str], **environment: str) -> list[str]:
+    """The lines that a terminal of 80 columns is sent."""
+    ours, theirs = pty.openpty()
+    given = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kernelinfo", *arguments],
+        cwd=FIXTURES,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env=given | {"PAGER": "cat", "COLUMNS": "80", "TERM": "xterm"} | environment,
     )
+    os.close(theirs)
+    sent = b""
+    try:
+        while more := os.read(ours, 1 << 16):
+            sent += more
+    except OSError:  # the terminal is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    return sent.decode().replace("\r\n", "\n").splitlines()
