@@ -8,9 +8,6 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.containers import open_paths
-
 
 def tool(name: str) -> str:
     """The newest of the installed versions of one of LLVM's programs; else its plain name."""
@@ -95,9 +92,7 @@ def cut(folder: Path, name: str) -> Path | None:
     if not made.exists():
         made.mkdir()
         (made / "library.so").symlink_to(of)
-        for number, blob in enumerate(open_paths([str(of)])):
-            assert isinstance(blob, Blob)
-            (made / f"{number:04}.co").write_bytes(bytes(blob.data.read()))
+        _extract(of, made)
     return made
 
 
@@ -182,12 +177,10 @@ def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
         objects.mkdir()
         (objects / "host").touch()
         inputs, targets = [objects / "host"], ["host-x86_64-unknown-linux-gnu"]
-        largest = max(_bundles(of), key=_bytes)
-        for number, blob in enumerate(largest):
-            assert blob.member is not None
-            inputs.append(objects / str(number))
-            inputs[-1].write_bytes(bytes(blob.data))
-            targets.append(blob.member)
+        largest = max(_bundles(of, objects), key=_bytes)
+        for path in largest:
+            inputs.append(path)
+            targets.append(f"hipv4-amdgcn-amd-amdhsa--{_target(path)}")
         command = [BUNDLER, "-type=o", "-compress", f"-output={made}"]
         command += [f"-input={path}" for path in inputs]
         subprocess.run([*command, "-targets=" + ",".join(targets)], check=True)
@@ -195,19 +188,30 @@ def compressed_bundle(folder: Path, of: Path | None) -> Path | None:
     return made
 
 
-def _bundles(library: Path) -> list[list[Blob]]:
+def _extract(library: Path, folder: Path) -> list[Path]:
+    """Its code objects as files, in their order."""
+    command = [sys.executable, "-m", "kernelinfo", "extract", str(library), "-o", str(folder)]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return sorted(folder.glob("*.co"))
+
+
+def _target(code_object: Path) -> str:
+    """By the name that `extract` gives: `library-001-gfx90a.co`."""
+    return code_object.stem.rpartition("-gfx")[2].join(("gfx", ""))
+
+
+def _bundles(library: Path, folder: Path) -> list[list[Path]]:
     """Its code objects; with the first target begins each of its bundles."""
-    bundles: list[list[Blob]] = []
-    for blob in open_paths([str(library)]):
-        assert isinstance(blob, Blob)
-        if not bundles or blob.member == bundles[0][0].member:
+    bundles: list[list[Path]] = []
+    for path in _extract(library, folder):
+        if not bundles or _target(path) == _target(bundles[0][0]):
             bundles.append([])
-        bundles[-1].append(blob)
+        bundles[-1].append(path)
     return bundles
 
 
-def _bytes(bundle: list[Blob]) -> int:
-    return sum(len(blob.data) for blob in bundle)
+def _bytes(bundle: list[Path]) -> int:
+    return sum(path.stat().st_size for path in bundle)
 
 
 def _compile(

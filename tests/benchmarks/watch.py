@@ -23,10 +23,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kernelinfo.watch.loop import INTERVAL
-
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "assembly"
 SMALL = FIXTURES / "tiny-v6-clang22-gfx90a.s"
+INTERVAL = 0.2
+"""Seconds between two looks at the files (the manual, "watch")."""
 BUILDS = tuple(FIXTURES / f"occupancy-clang{version}-gfx90a.s" for version in (19, 22))
 SAVES = 15
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from kernelinfo.hardware.targets import Target, find, known
+from kernelinfo import Target
 
-from .compilers import Setting, settings_of
+from .compilers import Setting, known_targets, settings_of
 from .shapes import Shape
 
 DEVICE = (
@@ -61,8 +61,9 @@ def _flags(setting: Setting) -> list[str]:
 
 @cache
 def _settings(llvm: int) -> tuple[Setting, ...]:
-    targets = [find(name) for name in known()]
-    return tuple(s for target in targets if _accepts(llvm, target) for s in settings_of(target))
+    return tuple(
+        s for target in known_targets() if _accepts(llvm, target) for s in settings_of(target)
+    )
 
 
 def _accepts(llvm: int, target: Target) -> bool:

@@ -12,10 +12,8 @@ from random import Random
 from subprocess import CalledProcessError
 from typing import Any
 
-from kernelinfo import Kernel, Options, Result, analyse
-from kernelinfo.kernel.compiler_number import agrees, why
+from kernelinfo import Demand, Kernel, Options, Result, analyse
 from kernelinfo.model.compilers.llvm import Attributes, Printed, printed
-from kernelinfo.model.limits import Demand
 
 from .compilers import Compiler, Setting
 from .shapes import Shape, random_shape
@@ -243,13 +241,16 @@ def _by_formula(
 
 def _judge(kernel: Kernel, tally: Tally, stated: str) -> None:
     ours = kernel.occupancy()
-    if agrees(kernel.traits, kernel.code_object, ours):
+    number = Result(kernel, ours).compiler_number
+    if number is not None and number.agrees:
         tally.agree += 1
-        return
-    cause = why(kernel.traits, kernel.code_object, ours)
-    if cause is None or "other-version" in cause.names:
-        compiler_waves = kernel.traits.numbers.compiler_waves_per_simd
+    elif (
+        number is None
+        or number.reason is None
+        or "a version that the file does not name" in number.reason
+    ):
+        waves, reason = (number.waves_per_simd, number.reason) if number else (None, None)
         tally.unexplained += 1
-        tally.faults.append(f"{stated}: prints {compiler_waves}, is {ours.waves_per_simd}: {cause}")
+        tally.faults.append(f"{stated}: prints {waves}, is {ours.waves_per_simd}: {reason}")
     else:
-        tally.causes.update(cause.names)
+        tally.causes.update([number.reason])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from kernelinfo.hardware.targets import Target
+from kernelinfo import Target, arch
 
+from ..test_golden import run
 from .shapes import Shape
 
 
@@ -20,6 +22,12 @@ class Setting:
     wave_size: int
     wgp_mode: bool | None
     """None where the target has no choice."""
+
+
+def known_targets() -> list[Target]:
+    """All targets, generic ones included."""
+    listed = json.loads(run("arch", "--format", "json")[0])["targets"]
+    return [arch(target["name"]).target for target in listed]
 
 
 def settings_of(target: Target) -> Iterator[Setting]:

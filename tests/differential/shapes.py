@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from kernelinfo.hardware.targets import Target
-from kernelinfo.model.limits import waves_of
+from kernelinfo import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +72,7 @@ def random_shape(random: Random, target: Target, wave_size: int) -> Shape:
     sizes, waves = _sizes(random), _waves(random, target)
     if target.agprs.file != "none":
         # More than this, and the waves that must fit have no VGPR left.
-        share = 512 // waves_of(sizes[1] if sizes else 1024, 4 * wave_size)
+        share = 512 // -(-(sizes[1] if sizes else 1024) // (4 * wave_size))
         agpr = _register(random, 32 if waves else min(share - 32, 256), granule)
     return Shape(vgpr, agpr, sgpr, _lds_bytes(random, target), sizes, waves)
 

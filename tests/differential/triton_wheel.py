@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kernelinfo.hardware.targets import find, known
+from kernelinfo import arch
 
-from .compilers import Setting, settings_of
+from .compilers import Setting, known_targets, settings_of
 from .shapes import Shape
 
 _WORKER = Path(__file__).with_name("triton_worker.py")
@@ -36,8 +36,8 @@ class Triton:
         return ("triton",)
 
     def settings(self) -> tuple[Setting, ...]:
-        targets = map(find, _known()["targets"])
-        return tuple(setting for target in targets for setting in settings_of(target))
+        targets = map(arch, _known()["targets"])
+        return tuple(each for known in targets for each in settings_of(known.target))
 
     def build(
         self, setting: Setting, shapes: Mapping[str, Shape], folder: Path
@@ -73,7 +73,7 @@ def _features(setting: Setting) -> list[str]:
 
 @cache
 def _known() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_ask(list(known())))
+    found: dict[str, Any] = json.loads(_ask([target.name for target in known_targets()]))
     return found
 
 

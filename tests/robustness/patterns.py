@@ -18,7 +18,6 @@ from types import FrameType, ModuleType
 from typing import Any, NamedTuple, NoReturn
 
 import kernelinfo
-from kernelinfo.reading.grammar import load_tables
 
 PACKAGE = Path(kernelinfo.__file__).parent
 GRAMMARS = "kernel_info", "mc_expression"
@@ -67,8 +66,9 @@ def patterns() -> Uses:
             found += constants
             found += [use for use in arguments if use.pattern.pattern not in known]
             unknown += variables
+    [grammar] = (path for path, text in sources.items() if "\ndef load_tables(" in text)
     for name in GRAMMARS:
-        texts = filter(None, load_tables(name).patterns)
+        texts = filter(None, _module(grammar).load_tables(name).patterns)
         found += [Use(f"{name}.lark", re.compile(text), "match") for text in texts]
     return Uses([*dict.fromkeys(found)], unknown)
 

@@ -4,48 +4,52 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from kernelinfo.atomic_write import create_aside
-from kernelinfo.watch import files
-from kernelinfo.watch.files import FolderTree, Outputs
-from kernelinfo.watch.sources import Sources
+from kernelinfo.watch import FolderTree, Outputs, Sources
 
 
-@pytest.fixture
-def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
+@contextmanager
+def log(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
     """The descriptor of `watch.log` in the current folder, to which standard output goes."""
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(folder)
     Path("b").mkdir()
     Path("b/k.s").write_text("code")
     Path("k.hip").write_text("source")
-    stream = os.open("watch.log", os.O_CREAT | os.O_WRONLY)
-    monkeypatch.setattr(files, "_STREAMS", (stream, 9999))
-    yield stream
-    os.close(stream)
+    stream, before = os.open("watch.log", os.O_CREAT | os.O_WRONLY), os.dup(1)
+    os.dup2(stream, 1)
+    try:
+        yield stream
+    finally:
+        os.dup2(before, 1)
+        os.close(before)
+        os.close(stream)
 
 
-def test_its_log_is_no_source(log: int) -> None:
-    sources = Sources(["b"])
-    sources.rest()
-    os.write(log, b"look 1\n")
-    assert not sources.have_changed(only_saved=False)
-    os.link("watch.log", "another-name.log")
-    assert not sources.have_changed(only_saved=False)
-    Path("k.hip").write_text("saved")
-    assert sources.have_changed(only_saved=False)
+def test_its_log_is_no_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with log(tmp_path, monkeypatch) as stream:
+        sources = Sources(["b"])
+        sources.rest()
+        os.write(stream, b"look 1\n")
+        assert not sources.have_changed(only_saved=False)
+        os.link("watch.log", "another-name.log")
+        assert not sources.have_changed(only_saved=False)
+        Path("k.hip").write_text("saved")
+        assert sources.have_changed(only_saved=False)
 
 
-@pytest.mark.parametrize("path", [".", "*.log", "watch.log"])
-def test_its_log_is_no_output(path: str, log: int) -> None:
-    before = Outputs([path]).snapshot()
-    os.write(log, b"look 1\n")
-    assert Outputs([path]).snapshot() == before
-    assert not any("watch.log" in one for one in before)
-
-
-def test_files_that_a_run_is_still_writing_are_left_out(log: int) -> None:
-    create_aside("b/k.co")
-    assert FolderTree("b", only_folders=True).snapshot().keys() == {"b/k.s"}
+def test_its_log_and_unfinished_files_are_no_outputs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with log(tmp_path, monkeypatch) as stream:
+        for path in (".", "*.log", "watch.log"):
+            before = Outputs([path]).snapshot()
+            os.write(stream, b"look 1\n")
+            assert Outputs([path]).snapshot() == before, path
+            assert not any("watch.log" in one for one in before)
+        create_aside("b/k.co")
+        assert FolderTree("b", only_folders=True).snapshot().keys() == {"b/k.s"}
