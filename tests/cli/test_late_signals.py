@@ -15,7 +15,7 @@ import pytest
 
 from ..conftest import FIXTURES
 from ..lifeline import Lifeline
-from ..sweep.test_processes import script
+from ..sweep.compilers import script
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="compilers of these tests are scripts")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from re import ASCII, fullmatch
 from typing import NamedTuple
 
-from ..sweep.test_processes import script
+from ..sweep.compilers import script
 
 _SEPARATE = ("-D", "-U", "-I", "-isystem", "-iquote", "-include", "-x")
 _BEGUN = ("-DX=", "-Iinclude/")

@@ -14,7 +14,7 @@ from kernelinfo.compile.commands import CommandEntry, entries_of
 from kernelinfo.errors import ReadError
 
 from ..compiling import needs_clang
-from ..sweep.test_processes import script
+from ..sweep.compilers import script
 from ..test_golden import run
 
 CLOSED = ("-nogpuinc", "-nogpulib")

@@ -14,7 +14,7 @@ import pytest
 from kernelinfo.compile.commands import entries_of, is_plain
 
 from ..conftest import FIXTURES
-from ..sweep.test_processes import script
+from ..sweep.compilers import script
 from ..test_golden import run
 from .hostile_words import SOME, VARIANTS, Trap
 

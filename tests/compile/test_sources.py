@@ -19,7 +19,7 @@ from kernelinfo.kernel.report import Report
 
 from ..compiling import needs_clang
 from ..lifeline import Lifeline
-from ..sweep.test_processes import script
+from ..sweep.compilers import script
 
 SOURCE = """
 #include "scale.h"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from random import Random
 
-from kernelinfo.hardware.targets import Target
-from kernelinfo.variants.nouns import Asked
+from kernelinfo import Target
+from kernelinfo.variants import Asked
 
 PRELUDE = """
 #define DEVICE __attribute__((device))

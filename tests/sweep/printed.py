@@ -11,13 +11,8 @@ from pathlib import Path
 from random import Random
 
 import kernelinfo
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.hardware.targets import find
-from kernelinfo.kernel import Result
-from kernelinfo.variants.lines import of_its_row
-from kernelinfo.variants.module import by_symbol
-from kernelinfo.variants.nouns import Asked, Line, Sweep, measures
+from kernelinfo import Options, Result, Sweep, analyse, arch
+from kernelinfo.variants import Asked, Line, by_symbol, measures, of_its_row
 
 from .kernels import PRELUDE, RandomKernel, random_kernel
 
@@ -51,7 +46,9 @@ class Printed:
 
 def run(compiler: str, target: str, random: Random, folder: Path) -> Printed:
     """Result of one module of random kernels: every printed line, compiled in the source."""
-    kernels = [random_kernel(random, f"k{i}", find(target)) for i in range(KERNELS_OF_A_MODULE)]
+    kernels = [
+        random_kernel(random, f"k{i}", arch(target).target) for i in range(KERNELS_OF_A_MODULE)
+    ]
     found = Printed()
     try:
         bitcode = _compile(compiler, target, kernels, folder / "plain")

@@ -9,15 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
+from kernelinfo import CompilerError, Options, Result, analyse, arch
 from kernelinfo.compile.compilers import Compiler, find_compiler
 from kernelinfo.compile.ir import read_input
 from kernelinfo.compile.processes import Processes
-from kernelinfo.errors import CompilerError
-from kernelinfo.hardware.targets import find
-from kernelinfo.kernel import Result
-from kernelinfo.variants.module import IrModule, by_symbol, open_module
+from kernelinfo.variants import IrModule, by_symbol, open_module
 
 from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
 
@@ -96,7 +92,8 @@ def run(
         while tally.kernels < modules * kernels_of_a_module:
             where = folder / f"{version}-{target}-{number}"
             kernels = [
-                random_kernel(random, f"k{i}", find(target)) for i in range(kernels_of_a_module)
+                random_kernel(random, f"k{i}", arch(target).target)
+                for i in range(kernels_of_a_module)
             ]
             for line in _compare(
                 version, target, random, where, compiler, processes, tally, kernels
@@ -117,7 +114,7 @@ def _compare(
     kernels: Sequence[RandomKernel],
 ) -> Iterator[str]:
     """Differences in one module; none if the compiler refuses it unchanged."""
-    asked = {kernel.name: random_asked(random, find(target)) for kernel in kernels}
+    asked = {kernel.name: random_asked(random, arch(target).target) for kernel in kernels}
     level = random.choice(("3", "3", "2", "1", "s"))
     try:
         plain = compile_source(version, target, level, kernels, folder / "plain")

@@ -7,8 +7,7 @@ from random import Random
 
 import pytest
 
-from kernelinfo.variants.lines import lines
-from kernelinfo.variants.nouns import SIZES, WAVES, Asked, Language
+from kernelinfo.variants import SIZES, WAVES, Asked, Language, lines
 
 from ..compiling import bitcode, needs_clang
 from ..conftest import require

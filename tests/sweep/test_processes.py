@@ -12,84 +12,64 @@ from random import Random
 
 import pytest
 
-from kernelinfo.compile.processes import Processes
-from kernelinfo.errors import CompilerError
-
 from ..compiling import bitcode, needs_clang
 from ..lifeline import Lifeline
+from ..test_golden import run
 from . import interrupts
+from .compilers import IR, clang, script
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="compilers of these tests are scripts")
 
 
-def script(path: Path, text: str) -> str:
-    """Path of an executable shell script."""
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return str(path)
-
-
-def test_standard_output_comes_back() -> None:
-    with Processes(10) as processes:
-        assert processes.run(["/bin/cat"], b"text" * 100_000) == b"text" * 100_000
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "echo first error: a >&2; echo 'x.ll:1: error: b' >&2; echo 1 gone >&2; exit 1",
-            "error: b",
-        ),
-        ("echo 'LLVM ERROR: out of registers' >&2; exit 70", "LLVM ERROR: out of registers"),
-        ("exit 3", "failed with exit code 3"),
-        ("kill -9 $$", "killed by signal 9"),
-        ("yes >&2", "no answer within 0.5 s"),
-        ("sleep 60", "no answer within 0.5 s"),
-    ],
-)
-def test_a_failure_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+def swept(folder: Path, compiler: str, *options: str) -> str:
+    """The one line of standard error of a sweep that fails."""
+    (folder / "k.ll").write_text(IR)
     began = time.monotonic()
-    with Processes(0.5) as processes, pytest.raises(CompilerError, match=message) as raised:
-        processes.run([script(tmp_path / "compiler", text)])
-    assert "\n" not in str(raised.value)
-    assert time.monotonic() - began < 30
+    out, err, code = run(
+        "sweep", "k.ll", "--compiler", compiler, "--jobs", "1", *options, folder=folder
+    )
+    assert time.monotonic() - began < 30, "nobody waits for what a compiler left behind"
+    assert (out.count("error:"), code, err.count("\n")) == (0, 2, 1), (out, err)
+    return err
 
 
-@pytest.mark.parametrize(
-    ("option", "mend"), [("--timeout", "see --timeout"), ("", "give a source with fewer kernels")]
-)
-def test_a_late_answer_names_an_option_only_if_there_is_one(
-    tmp_path: Path, option: str, mend: str
-) -> None:
-    slow = script(tmp_path / "compiler", "sleep 60")
-    with Processes(0.5, option=option) as processes, pytest.raises(CompilerError, match=mend):
-        processes.run([slow])
-
-
-def test_output_without_end_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelinfo.compile.processes._MOST_OUTPUT", 1 << 20)
-    with Processes(60) as processes:
-        most = script(tmp_path / "most", "head -c 1048576 /dev/zero")
-        assert len(processes.run([most])) == 1 << 20
-    with Processes(60) as processes, pytest.raises(CompilerError, match="more than 1048576 bytes"):
-        processes.run([script(tmp_path / "compiler", "head -c 3000000 /dev/zero")])
-
-
-@pytest.mark.parametrize("leaves", ["sleep 60 &", "setsid sleep 60 &"])
-def test_a_child_left_behind_is_not_waited_for(tmp_path: Path, leaves: str) -> None:
-    began = time.monotonic()
-    with Processes(60) as processes:
-        assert processes.run([script(tmp_path / "compiler", f"{leaves} echo done")]) == b"done\n"
-    assert time.monotonic() - began < 30
+def test_a_failure_is_one_line(tmp_path: Path) -> None:
+    for text, message in {
+        "echo first error: a >&2; echo 'x.ll:1: error: b' >&2; echo 1 gone >&2; exit 1": "error: b",
+        "echo 'LLVM ERROR: out of registers' >&2; exit 70": "LLVM ERROR: out of registers",
+        "exit 3": "failed with exit code 3",
+        "kill -9 $$": "killed by signal 9",
+        "yes >&2": "no answer within 0.5 s",
+        "sleep 60": "see --timeout",
+        "sleep 60 & exit 4": "failed with exit code 4",
+        "setsid sleep 60 & exit 5": "failed with exit code 5",
+        f"{sys.executable} -c 'bytearray(5 << 30)' 2>&1 | tail -1 >&2; exit 1": "MemoryError",
+    }.items():
+        timeout = "0.5" if "0.5" in message or "--timeout" in message else "60"
+        err = swept(tmp_path, clang(tmp_path / "clang", text), "--timeout", timeout)
+        assert message in err, text
 
 
 def test_a_program_that_cannot_run(tmp_path: Path) -> None:
-    with Processes(1) as processes:
-        for name in ("missing", "plain.txt", "a\0b"):
-            (tmp_path / "plain.txt").write_text("no program")
-            with pytest.raises(CompilerError, match="give another --compiler"):
-                processes.run([str(tmp_path / name)])
+    (tmp_path / "plain.txt").write_text("no program")
+    assert "no such program" in swept(tmp_path, str(tmp_path / "missing"))
+
+
+def test_a_compiler_is_closed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("CCC_OVERRIDE_OPTIONS", "LD_PRELOAD", "CPATH", "SECRET"):
+        monkeypatch.setenv(name, "")
+    monkeypatch.setenv("PATH", f"bin::{os.environ['PATH']}")
+    tells = "pwd; ls -A; ulimit -t; ulimit -v; ulimit -c; env"
+    swept(tmp_path, clang(tmp_path / "clang", f"({tells}) > {tmp_path}/told; exit 1"))
+    where, *rest = (tmp_path / "told").read_text().splitlines()
+    assert not os.path.exists(where)
+    limits, environment = rest[:3], dict(line.split("=", 1) for line in rest[3:] if "=" in line)
+    assert limits == ["61", str(4 << 20), "0"]
+    assert environment.keys() <= {
+        *("PATH", "HOME", "LD_LIBRARY_PATH", "PYTHONPATH", "ROCM_PATH", "HIP_PATH", "TMPDIR"),
+        *("LLVM_DISABLE_SYMBOLIZATION", "PWD", "OLDPWD", "SHLVL", "_"),
+    }
+    assert all(map(os.path.isabs, environment["PATH"].split(":")))
 
 
 @needs_clang

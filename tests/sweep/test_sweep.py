@@ -16,16 +16,16 @@ from typing import Any
 
 import jsonschema
 import pytest
+from rich.cells import cell_len
 
 import kernelinfo
-from kernelinfo.render.paint import cells
 
 from ..compiling import assembly, bitcode, needs_clang
 from ..conftest import FIXTURES
 from ..test_golden import run
+from .compilers import script
 from .proof import TARGETS
 from .proof import run as compare_with_source
-from .test_processes import script
 
 pytestmark = pytest.mark.nightly
 
@@ -285,7 +285,7 @@ def test_the_table_fits_a_narrow_terminal(width: int, build: Path) -> None:
     words = ("kernels.bc", "--waves", "4,8", "--width", str(width))
     out = run("sweep", *words, folder=build)[0]
     assert " limited by\n" in out
-    assert [line for line in out.splitlines() if cells(line) > width] == []
+    assert [line for line in out.splitlines() if cell_len(line) > width] == []
 
 
 @needs_clang
