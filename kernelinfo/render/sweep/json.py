@@ -47,4 +47,5 @@ def _variant(variant: Variant) -> dict[str, Any]:
         "ignored": variant.is_ignored,
         "kernel": variant.result and kernel_document(variant.result),
         "error": variant.error,
+        "code": variant.error and variant.error.code,
     }
