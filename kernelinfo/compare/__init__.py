@@ -8,8 +8,10 @@ from itertools import product
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from kernelinfo.compare.changes import Match, Pair
-from kernelinfo.compare.summary import Build, KernelSummary
+from kernelinfo.compare.changes import Match
+from kernelinfo.compare.changes import Pair as Pair
+from kernelinfo.compare.summary import Build as Build
+from kernelinfo.compare.summary import KernelSummary as KernelSummary
 from kernelinfo.kernel.names import base_name, stem, without_namespace, without_unit
 from kernelinfo.reading.blob import Problem
 

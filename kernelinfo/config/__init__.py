@@ -10,7 +10,9 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from kernelinfo.config.file import OWN, SHARED, ConfigFile, read_file
 from kernelinfo.config.keys import GATED, KEYS
 from kernelinfo.config.lines import KeyPath
-from kernelinfo.config.measures import MEASURES, Allowance, Bound
+from kernelinfo.config.measures import MEASURES as MEASURES
+from kernelinfo.config.measures import Allowance as Allowance
+from kernelinfo.config.measures import Bound as Bound
 from kernelinfo.config.messages import say
 from kernelinfo.config.validation import Validation, spelled
 from kernelinfo.errors import ConfigError, Message

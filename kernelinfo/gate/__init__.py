@@ -13,15 +13,13 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration, ToolchainChange
 from kernelinfo.errors import Message
 from kernelinfo.gate import acceptance, budget, expectation, files, ratchet
-from kernelinfo.gate.baseline import (
-    holds_instructions,
-    pinnable,
-    pinnable_kernels,
-    read_baseline,
-)
+from kernelinfo.gate.baseline import holds_instructions, pinnable_kernels
+from kernelinfo.gate.baseline import pinnable as pinnable
+from kernelinfo.gate.baseline import read_baseline as read_baseline
+from kernelinfo.gate.baseline import write_baseline as write_baseline
 from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import VANISHED, Judged, Notice, Outcome
-from kernelinfo.gate.scope import Scope
+from kernelinfo.gate.scope import Scope as Scope
 from kernelinfo.gate.suppression import Suppressions
 from kernelinfo.gate.toolchain import Toolchain
 from kernelinfo.kernel import Finding, Kernel, Result

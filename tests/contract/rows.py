@@ -10,7 +10,7 @@ Each file `tests/contract/*.toml` is one test. A row of it has
               `with = "all"`
     with      names of more files of the table, or of folders
     before    command lines that are run first, each of which must exit with 0, or changes of files:
-              `cp A B`, `mv A B`, `rm A`
+              `cp A B`, `mv A B`, `rm A`, or a step of files.py as in `sub FILE PATTERN NEW`
     env       variables of the environment
     missing   libraries of extras that are not installed; the others are there then
     stdin     text, or steps
@@ -60,7 +60,7 @@ import kernelinfo
 
 from ..messages import does_line_match
 from ..test_golden import run
-from .files import FIXTURES, Files, Steps, make, write
+from .files import FIXTURES, STEPS, Files, Steps, make, write
 
 TABLES = sorted(Path(__file__).parent.glob("*.toml"))
 _KEYS = {
@@ -156,6 +156,10 @@ def _answered(row: Row, folder: Path) -> Answer:
             name, *arguments = shlex.split(command)
             if name in _CHANGES:
                 _CHANGES[name](*(folder / argument for argument in arguments))
+                continue
+            if name in STEPS:
+                file = folder / arguments[0]
+                file.write_bytes(STEPS[name](file.read_bytes(), *arguments[1:]))
                 continue
             first = _answer(command, folder)
             assert not first.code, f"{command}: exit code {first.code}: {first.err}"

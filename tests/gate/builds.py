@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from hypothesis import strategies as st
 
-from kernelinfo.analysis import load
-from kernelinfo.kernel import Result
-from kernelinfo.kernel.report import Report
-from kernelinfo.reading.target_id import compiler_of
+from kernelinfo import CodeObject, Report, Result, load
 
 from ..conftest import FIXTURES
+from ..contract.compiled import assembly
 
 _REAL = load(FIXTURES / "assembly" / "occupancy-clang22-gfx90a.s").results[1]
 
@@ -31,6 +30,13 @@ class Numbers:
     stamps: tuple[str, ...] = ("clang version 19.1.7 (https://example.com/llvm)",)
 
 
+@cache
+def code_object(path: str, stamps: tuple[str, ...]) -> CodeObject:
+    """Text of the compilers that left these stamps."""
+    text = assembly("k", f"stamp={'|'.join(stamps)}")
+    return load(text.encode()).kernels[0].code_object._replace(path=path)
+
+
 def result(numbers: Numbers) -> Result:
     assert _REAL.occupancy is not None
     kernel = _REAL.kernel
@@ -38,11 +44,7 @@ def result(numbers: Numbers) -> Result:
         kernel._replace(
             name=f"{numbers.name}(int)",
             symbol=f"_Z{numbers.name}",
-            code_object=kernel.code_object._replace(
-                path=numbers.path,
-                compiler=compiler_of(numbers.stamps),
-                stamps=numbers.stamps,
-            ),
+            code_object=code_object(numbers.path, numbers.stamps),
             traits=kernel.traits._replace(
                 numbers=kernel.traits.numbers._replace(
                     vgprs=numbers.vgprs,

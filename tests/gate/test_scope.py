@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from kernelinfo.analysis.options import Options
-from kernelinfo.compare.summary import build
-from kernelinfo.gate.scope import Scope
+from kernelinfo import Options
+from kernelinfo.gate import Scope, pinnable
 
 from .builds import Numbers, result
 
 
 def holds(scope: Scope, path: str = "build/a.s") -> bool:
-    (kernel,) = build([result(Numbers("k", path=path))], lambda code: code.path).kernels
+    (kernel,) = pinnable([result(Numbers("k", path=path))], Path()).kernels
     return scope.holds(kernel, Path())
 
 
-@pytest.mark.parametrize(
-    ("given", "path", "covered"),
-    [
+def test_paths() -> None:
+    for given, path, covered in (
         ((), "build/a.s", True),
         (("build/a.s",), "build/a.s", True),
         (("build/a.s",), "build/b.s", False),
@@ -31,35 +27,31 @@ def holds(scope: Scope, path: str = "build/a.s") -> bool:
         (("build/*.s",), "other/a.s", False),
         (("build/**/*.s",), "build/x/y/a.s", True),
         (("other", "build/*.s"), "build/a.s", True),
-    ],
-)
-def test_paths(given: tuple[str, ...], path: str, covered: bool) -> None:
-    assert holds(Scope(paths=given), path) == covered
+    ):
+        assert holds(Scope(paths=given), path) == covered, (given, path)
 
 
-@pytest.mark.parametrize(
-    ("scope", "covered"),
-    [
-        (Scope(options=Options(kernels=("k*",))), True),
-        (Scope(options=Options(kernels=("other",))), False),
-        (Scope(options=Options(kernels=("other", "k*"))), True),
-        (Scope(options=Options(exclude=("k*",))), False),
-        (Scope(options=Options(exclude=("other",))), True),
-        (Scope(options=Options(kernels=("k*",), exclude=("k*",))), False),
-        (Scope(options=Options(targets=("gfx90a",))), True),
-        (Scope(options=Options(targets=("gfx942",))), False),
-        (Scope(options=Options(kernels=("k*",), targets=("gfx942",))), False),
-    ],
-)
-def test_names_and_targets(scope: Scope, covered: bool) -> None:
-    assert holds(scope) == covered
+def test_names_and_targets() -> None:
+    for options, covered in (
+        (Options(kernels=("k*",)), True),
+        (Options(kernels=("other",)), False),
+        (Options(kernels=("other", "k*")), True),
+        (Options(exclude=("k*",)), False),
+        (Options(exclude=("other",)), True),
+        (Options(kernels=("k*",), exclude=("k*",)), False),
+        (Options(targets=("gfx90a",)), True),
+        (Options(targets=("gfx942",)), False),
+        (Options(kernels=("k*",), targets=("gfx942",)), False),
+    ):
+        assert holds(Scope(options=options)) == covered, options
 
 
-@pytest.mark.parametrize(
-    ("paths", "text"),
-    [(("a", "b"), "a, b, -k x"), (("a", "b", "c"), "3 paths, -k x"), ((), "-k x")],
-)
-def test_what_a_run_covers_in_words(paths: tuple[str, ...], text: str) -> None:
-    scope = Scope(paths=paths, options=Options(kernels=("x",)))
-    assert (scope.description, scope.whole) == (text, False)
+def test_what_a_run_covers_in_words() -> None:
+    for paths, text in (
+        (("a", "b"), "a, b, -k x"),
+        (("a", "b", "c"), "3 paths, -k x"),
+        ((), "-k x"),
+    ):
+        scope = Scope(paths=tuple(paths), options=Options(kernels=("x",)))
+        assert (scope.description, scope.whole) == (text, False)
     assert Scope().whole

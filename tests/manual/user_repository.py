@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..gate.test_scenarios import SAXPY, SCALE, K, assembly
+from ..contract.compiled import assembly
 from ..test_golden import run
 
 REGRESSION = "lost 4 waves (8 → 4): 80 VGPRs, the step is ≤ 64"
@@ -14,8 +14,8 @@ REGRESSION = "lost 4 waves (8 → 4): 80 VGPRs, the step is ≤ 64"
 def adopt(folder: Path) -> None:
     """Two kernels in `build/`, a configuration, and a baseline that accepts a warning."""
     (folder / "build").mkdir()
-    (folder / "build" / "a.s").write_text(assembly(K(SAXPY)))
-    (folder / "build" / "b.s").write_text(assembly(K(SCALE, vgprs=50, spills=30, scratch=120)))
+    (folder / "build" / "a.s").write_text(assembly("saxpy"))
+    (folder / "build" / "b.s").write_text(assembly("scale,vgpr=50,spill=30,scratch=120"))
     (folder / "kernelinfo.toml").write_text('paths = ["build"]\nbaseline = "b.json"\n')
     out, err, code = run("check", "--update-baseline", folder=folder)
     assert (err, code) == ("", 0), out
@@ -24,4 +24,4 @@ def adopt(folder: Path) -> None:
 
 def regress(folder: Path) -> None:
     """Build the first kernel with more VGPRs."""
-    (folder / "build" / "a.s").write_text(assembly(K(SAXPY, vgprs=80)))
+    (folder / "build" / "a.s").write_text(assembly("saxpy,vgpr=80"))
