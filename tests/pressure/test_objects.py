@@ -204,12 +204,10 @@ def test_what_no_disassembler_knows_is_told(
 @two_routes.needed
 def test_low_halves_may_be_written_with_the_high_ones(tmp_path: Path) -> None:
     """Only a high half proves that the compiler told them apart."""
-    low = "\tv_mov_b16 v1.l, v0.l\n\tv_mov_b32 v4, v1\n"
-    for body, count in (
-        (low, 1),
-        (f"{low}\tv_mov_b16 v5.h, v4.l\n", 0),
-        (low.replace("v4, v1", "v4, v0"), 0),
-    ):
+    whole = "".join(f"\tv_mov_b32 v{n}, v0\n" for n in (1, 2, 3)) + "\tv_add_f32 v3, v3, v2\n"
+    low = f"{whole}\tv_mov_b16 v1.l, v3.l\n\tv_mov_b32 v4, v1\n"
+    high, apart = f"{low}\tv_mov_b16 v5.h, v4.l\n", low.replace("v4, v1", "v4, v3")
+    for body, count in ((low, 1), (high, 0), (apart, 0)):
         texts.measured(tmp_path, body, target="gfx1100")
         path = tmp_path / "many.s"
         path.write_text(path.read_text().partition("\t.amdgpu_metadata")[0])
