@@ -10,9 +10,6 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.compile.commands import CommandEntry, entries_of
-from kernelinfo.errors import ReadError
-
 from ..compiling import needs_clang
 from ..sweep.compilers import script
 from ..test_golden import run
@@ -53,10 +50,6 @@ def written(project: Path, *arguments: str, **entry: Any) -> str:
     return str(path)
 
 
-def entry_of(path: str, commands: str) -> CommandEntry:
-    return entries_of([path], commands)[path]
-
-
 FLAGS = ("-I../include", "-isystem", "../far", "-DWIDTH=8", "-std=c++17", "-O1", "-g")
 
 
@@ -75,22 +68,6 @@ def test_headers_and_macros_of_the_build_count(project: Path) -> None:
     )
     assert json.loads(out)["Target"] == "gfx1100"
     assert code == 0
-
-
-def test_only_headers_macros_and_language_are_taken(project: Path) -> None:
-    others = ("-Xclang", "-Ievil", "-Xarch_device", "-DNO", "-o", "-DNO", "-include-pch", "p.pch")
-    commands = written(
-        *(project, *FLAGS, *others, "-fplugin=x.so", "-B.", "@flags", "-mllvm", "-Devil"),
-        *("-include", "a.h", "-iquote", "q", "-U", "OLD", "-xhip", "-Wl,@x", "-specs=x"),
-    )
-    entry = entry_of(str(project / "src/k.hip"), commands)
-    build = str(project / "build")
-    assert entry.flags == (
-        *("-I", f"{build}/../include", "-isystem", f"{build}/../far", "-DWIDTH=8"),
-        *("-std=c++17", "-include", f"{build}/a.h", "-iquote", f"{build}/q", "-UOLD"),
-    )
-    assert entry.language == "hip"
-    assert entry.targets == ()
 
 
 @needs_clang
@@ -124,45 +101,6 @@ def test_nothing_in_a_compile_command_runs(project: Path) -> None:
     _, err, code = run(source, *words, "--", *CLOSED, folder=project / "build")
     assert code == 0, err
     assert not mark.exists()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (None, "No such file or directory"),
-        ("{", "is no JSON; give a compile_commands.json"),
-        ("{}", "is no list of compile commands"),
-        ("[1]", "is no list of compile commands"),
-        ('[{"directory": "/", "file": 1}]', "is no list of compile commands"),
-        ("[" * 100_000, "is no JSON"),
-        ("[]", "has no entry for"),
-        (r'[{"directory": "\u0000", "file": "k.hip"}]', "has no entry for"),
-        (r'[{"directory": "/", "file": "a\u0000"}]', "has no entry for"),
-        (r'[{"directory": "\ud800", "file": "k.hip"}]', "has no entry for"),
-        (r'[{"directory": "/", "file": "\ud800"}]', "has no entry for"),
-    ],
-)
-def test_a_bad_list_is_one_line(tmp_path: Path, text: str | None, message: str) -> None:
-    path = tmp_path / "compile_commands.json"
-    if text is not None:
-        path.write_text(text)
-    with pytest.raises(ReadError, match=message) as raised:
-        entry_of("k.hip", str(path))
-    assert "\n" not in str(raised.value)
-
-
-def test_a_fifo_instead_of_a_list_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "compile_commands.json")
-    with pytest.raises(ReadError, match="is no regular file"):
-        entry_of("k.hip", str(tmp_path / "compile_commands.json"))
-
-
-def test_a_target_that_is_none_is_refused(project: Path) -> None:
-    for target in ("gfx90a:$(touch x)", "native", "gfx1", "gfx90a:xnack"):
-        with pytest.raises(ReadError, match="is no known target; give --arch"):
-            entry_of(str(project / "src/k.hip"), written(project, f"--offload-arch={target}"))
-    commands = written(project, "--offload-arch=gfx90a:xnack-,gfx942")
-    assert entry_of(str(project / "src/k.hip"), commands).targets == ("gfx90a:xnack-", "gfx942")
 
 
 @pytest.mark.nightly
