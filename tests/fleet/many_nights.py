@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import duckdb
 
-from kernelinfo.fleet.dataset import MANIFEST, row_columns
+from .nights import add
 
 TARGETS = ("gfx90a", "gfx942", "gfx1100")
 
@@ -22,11 +21,14 @@ def write(
     file has the build's name in it.
     """
     with TemporaryDirectory() as scratch, duckdb.connect() as connection:
-        lines = Path(scratch, "row.jsonl")
-        lines.write_text(json.dumps(row))
+        add(Path(scratch), "b", [row])
+        kernels, inputs = (f"'{scratch}/{table}/*/*.parquet'" for table in ("kernels", "inputs"))
         connection.execute(
-            f"CREATE TABLE first AS FROM read_json('{lines}', columns={row_columns()})"
+            f"CREATE TABLE first AS FROM read_parquet({kernels}, hive_partitioning = false)"
         )
+        manifest = connection.execute(
+            f"DESCRIBE FROM read_parquet({inputs}, hive_partitioning = false)"
+        ).fetchall()
         for number in range(1, builds + 1):
             build = f"0.{number}.0"
             mark = f"-{build}" if version else ""
@@ -40,8 +42,7 @@ def write(
                 " s.s % 200 AS VGPR_Used, (hash(l.l, t.t, s.s) % 99999)::BIGINT AS Code_Size,"
                 ' (hash(s.s, l.l) % 1000000007)::BIGINT AS "Offset",'
                 f" CASE WHEN {slow} THEN Waves_Per_SIMD / 2 ELSE Waves_Per_SIMD END"
-                " AS Waves_Per_SIMD),"
-                f" '/builds/{build}/' || {path} AS Url, '0' AS Kernelinfo_Version"
+                f" AS Waves_Per_SIMD, '/builds/{build}/' || {path} AS Url)"
                 f" FROM first f, range({libraries}) l(l), range(3) t(t), range({symbols}) s(s)"
                 " ORDER BY Target"
             )
@@ -52,7 +53,7 @@ def write(
             values = {"Path": path, "Url": f"'/builds/{build}/' || {path}", "Part": "'run-0'"}
             values |= {"Problems": "0", "Accepted": "0", "Run": "'run'"}
             columns = ", ".join(
-                f"({values.get(name, 'NULL')})::{kind} AS {name}" for name, kind in MANIFEST.items()
+                f"({values.get(name, 'NULL')})::{kind} AS {name}" for name, kind, *_ in manifest
             )
             files = f"SELECT {columns} FROM range({libraries}) l(l)"
             connection.execute(f"COPY ({files}) TO '{folders[1]}/manifest.parquet'")

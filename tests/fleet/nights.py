@@ -55,6 +55,13 @@ def add(
         dataset.write_manifest(build, name, [done | about], scratch)
 
 
+def add_no_problems(fleet: Path, build: str) -> None:
+    """Write the empty table of problems of a build, as a scan does at its end."""
+    from kernelinfo.fleet.dataset import Dataset
+
+    Dataset(str(fleet)).write_no_problems(build, "")
+
+
 def add_by_0_2(fleet: Path, build: str, rows: Iterable[Mapping[str, Any]]) -> None:
     """Write a build as kernelinfo 0.2.0 did: no `Library`, `inputs` by address, no manifest."""
     import duckdb

@@ -12,11 +12,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from kernelinfo.kernel.rows import INSTRUCTIONS
+import kernelinfo as api
 
 from ..conftest import FIXTURES
 
 OBJECTS = FIXTURES / "code_object"
+_COLUMNS = json.loads(Path(api.__path__[0], "render", "row-schema.json").read_text("utf-8"))[
+    "required"
+]
 _ADDED = ("Path", "Url", "Kernelinfo_Version")
 
 
@@ -60,7 +63,7 @@ def comparable(found: list[dict[str, Any]]) -> list[str]:
     A dataset has the columns of instructions also if they are not counted.
     """
     kept = (
-        {k: v for k, v in row.items() if k not in _ADDED and not (k in INSTRUCTIONS and v is None)}
+        {k: v for k, v in row.items() if k not in _ADDED and not (k not in _COLUMNS and v is None)}
         for row in found
     )
     return sorted(json.dumps(row, sort_keys=True) for row in kept)

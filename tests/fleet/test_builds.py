@@ -252,28 +252,6 @@ def test_a_second_scan_is_refused_by_name(tmp_path: Path) -> None:
     scan(ONE, to=tmp_path, build="other")  # another build is free
 
 
-def machine() -> dict[str, object]:
-    """Content of a lock that names this machine."""
-    from kernelinfo.fleet import lock
-
-    return {"host": "here", "machine": lock._machine()}
-
-
-def test_locks_that_nobody_holds_do_not_block(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
-        pass
-    stale = [
-        *(holder(until=until) for until in (time.time() - 1, float("nan"), float("inf"), 1e18)),
-        holder(**machine(), process=ended.pid),
-        holder(**machine(), process=os.getpid(), begun="0"),  # a number that is used again
-        *("", "{}", "[]", "null", '{"host": 1}', "\0" * 100, "[" * 100_000),
-    ]
-    for content in stale:
-        locked(tmp_path, content)
-        scan(ONE, to=tmp_path)
-        assert not lock_of(tmp_path).exists()
-
-
 def test_a_waiting_scan_goes_on_when_the_lock_is_gone(tmp_path: Path) -> None:
     locked(tmp_path, holder())
     command = ("scan", ONE, "--to", tmp_path, "--build", "b", "--wait")
@@ -285,20 +263,6 @@ def test_a_waiting_scan_goes_on_when_the_lock_is_gone(tmp_path: Path) -> None:
     assert running.returncode == 0
     assert out.startswith(f"{tmp_path}: waiting for a scan on far (process 1) since then\n")
     assert comparable(rows(tmp_path)) == reported(ONE)
-
-
-def test_a_scan_whose_lock_was_taken_over_says_so(tmp_path: Path) -> None:
-    from kernelinfo.errors import KernelinfoError
-    from kernelinfo.fleet.dataset import Dataset
-    from kernelinfo.fleet.lock import Lock, held
-
-    lock = Lock(Dataset(str(tmp_path)), "b", "", 60)
-    with held(lock):
-        lock.check()
-        locked(tmp_path, holder())
-        with pytest.raises(KernelinfoError, match="taken over by a scan on far"):
-            lock.check()
-    assert lock_of(tmp_path).exists()  # it is not ours
 
 
 def test_two_scans_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -12,12 +12,10 @@ import kernelinfo
 
 from ..conftest import require
 from ..test_golden import run
-from .nights import add, add_by_0_2, five, kernels
+from .nights import add, add_by_0_2, add_no_problems, five, kernels
 from .scans import OBJECTS, scan
 
 require("duckdb")
-
-from kernelinfo.fleet.dataset import Dataset
 
 PAGE = Path(kernelinfo.__path__[0], "manual", "fleet.md").read_text("utf-8")
 QUERIES = re.findall(r"```sql\n-- (.*?)\n(.*?)```", PAGE, re.DOTALL)
@@ -26,17 +24,11 @@ QUERIES = re.findall(r"```sql\n-- (.*?)\n(.*?)```", PAGE, re.DOTALL)
 @pytest.fixture(scope="module")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two builds; the second has a kernel more, one that spills and something unread."""
-    from kernelinfo.fleet.dataset import write_lines
-    from kernelinfo.fleet.worker import problem_row
-    from kernelinfo.reading.blob import Problem
-
-    folder, scratch = (tmp_path_factory.mktemp(name) for name in ("fleet", "scratch"))
+    folder = tmp_path_factory.mktemp("fleet")
     rows = kernels()
     add(folder, "7.1", rows[1:])
     add(folder, "7.2", [rows[0] | {"VGPR_Spills": 3}, *rows[1:]])
-    unread = problem_row(Problem("x", "cut off"), "/builds/7.2/lib/x.co", "lib/x.co")
-    write_lines(str(scratch), "problems", [unread])
-    Dataset(str(folder)).write_part("7.2", "part.0.1", str(scratch))
+    add(folder, "7.2", [], "lib/x.co", "shard", damage="cut off")
     return folder
 
 
@@ -85,7 +77,7 @@ def test_on_builds_of_two_versions_without_problems(tmp_path: Path) -> None:
     rows = kernels()
     add_by_0_2(tmp_path, "7.1", rows[1:])
     add(tmp_path, "7.2", [rows[0] | {"VGPR_Spills": 3}, *rows[1:]])
-    Dataset(str(tmp_path)).write_no_problems("7.2", "")
+    add_no_problems(tmp_path, "7.2")
     assert answer("What is new", tmp_path) == [("librows.so", 1, rows[0]["Code_Size"])]
     assert answer("Which libraries spill", tmp_path) == [("7.2", "librows.so", 1, 3)]
     assert answer("What could not", tmp_path) == []

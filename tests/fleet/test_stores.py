@@ -174,25 +174,6 @@ def test_one_scan_at_a_time_writes_a_build_of_an_object_store(
     assert store.find("dataset") == []
 
 
-def test_of_two_writers_without_exclusive_files_one_is_named(tmp_path: Path) -> None:
-    """A store that lets both create the lock, as some do: the first finds it is not its own."""
-    import fsspec
-
-    from kernelinfo.errors import KernelinfoError
-    from kernelinfo.fleet.dataset import Dataset
-    from kernelinfo.fleet.lock import Lock, held
-
-    from .test_builds import holder
-
-    memory = fsspec.filesystem("memory")
-    lock = Lock(Dataset("memory://fleet"), "b", "", 60)
-    with held(lock):
-        memory.pipe_file("/fleet/inputs/Build=b/lock", holder().encode())
-        with pytest.raises(KernelinfoError, match="taken over by a scan on far"):
-            lock.check()
-    memory.rm("/fleet", recursive=True)
-
-
 def test_a_bucket_that_is_not_there_is_one_line(s3: dict[str, str]) -> None:
     for place in ((OBJECTS, "s3://nowhere/fleet"), ("s3://nowhere/7.1", "fleet")):
         command = ("scan", place[0], "--to", place[1], "--build", "b")
