@@ -1,7 +1,11 @@
-"""Answers to agents: the numbers of the command line, from below one folder, within a bound."""
+"""Answers to agents: the numbers of the command line, from below one folder, within a bound.
+
+Each request with an id gets one, also one that cannot be read.
+"""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -12,8 +16,10 @@ from typing import Any
 
 import pytest
 
+from kernelinfo.agents import requests
 from kernelinfo.agents.answers import ANSWERS, answer
 from kernelinfo.agents.bounded import ANSWER_BYTES, Answer, bounded
+from kernelinfo.agents.requests import RequestLines
 from kernelinfo.agents.tools import TOOLS
 
 from ..conftest import FIXTURES
@@ -113,9 +119,8 @@ def test_hardware_and_rules(root: Path) -> None:
     assert len(asked("rules", root).document["rules"]) > 20
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments", "message"),
-    [
+def test_a_request_without_an_answer_says_why(root: Path) -> None:
+    refused: list[tuple[str, dict[str, Any], str]] = [
         ("report", {"path": "../outside.s"}, "outside"),
         ("report", {"path": "k.s\0"}, "outside"),
         ("report", {"path": "nothing.s"}, "no such file"),
@@ -127,14 +132,10 @@ def test_hardware_and_rules(root: Path) -> None:
         ("diff", {"old": "k.s", "new": "../outside.s"}, "outside"),
         ("calc", {"target": "gfx942", "wave_size": 32}, "no waves of 32 lanes"),
         ("rules", {"rule": "KI999"}, "no such rule"),
-    ],
-)
-def test_a_request_without_an_answer_says_why(
-    name: str, arguments: dict[str, Any], message: str, root: Path
-) -> None:
-    found = asked(name, root, **arguments)
-    assert found.is_error
-    assert message in found.text
+    ]
+    for name, arguments, message in refused:
+        answered = asked(name, root, **arguments)
+        assert (answered.is_error, message in answered.text) == (True, True), answered.text
 
 
 def test_links_out_of_the_root_are_not_followed(root: Path) -> None:
@@ -216,3 +217,61 @@ def test_each_tool_has_a_function_and_describes_its_arguments() -> None:
         assert "left_out" in tool.description
         for name, schema in tool.schema["properties"].items():
             assert schema["description"].endswith("."), name
+
+
+def is_readable(line: str) -> bool:
+    """Like the SDK: UTF-8, and a protocol."""
+    try:
+        json.dumps(json.loads(line), ensure_ascii=False).encode()
+        return "jsonrpc" in json.loads(line)
+    except (ValueError, RecursionError, TypeError):
+        return False
+
+
+def replaced(line: bytes) -> object:
+    """The id of the request in place of a line; None for a blank line."""
+    text = RequestLines(io.BytesIO(line + b"\n"), is_readable).readline()
+    if text == "\n":
+        return None
+    found = json.loads(text)
+    assert found.pop("method") == "(a request that cannot be read)"
+    assert found.pop("jsonrpc") == "2.0"
+    return found.pop("id")
+
+
+UNREADABLE = [
+    (rb'{"jsonrpc":"2.0","id":7,"params":{"path":"\ud800"}}', 7),
+    (rb'{"jsonrpc":"2.0","params":{"path":"\udc00","id":3},"id":7}', 7),
+    (rb'{"jsonrpc":"2.0","params":{"id":3,"path":"\udc00"}}', None),
+    (rb'{"jsonrpc":"2.0","id":"a-1","params":{"path":"\ud800"}}', "a-1"),
+    (rb'{"jsonrpc":"2.0","id":"\ud800"}', None),
+    (rb'{"jsonrpc":"2.0","id":true,"x":"\ud800"}', None),
+    (rb'{"jsonrpc":"2.0","id":1.5,"x":"\ud800"}', None),
+    (rb'{"jsonrpc":"2.0","id":null,"x":"\ud800"}', None),
+    (rb'{"jsonrpc":"2.0","id":7,"params":', 7),
+    (rb'{"jsonrpc":"2.0","id":007,"params":', None),
+    (rb'{"jsonrpc":"2.0","id":7x,"params":', None),
+    (rb'{"jsonrpc":"2.0","params":{"id":7', None),
+    (b'{"jsonrpc":"2.0","id":8,"params":' + b"[" * 5000 + b"]" * 5000 + b"}", 8),
+    (b'{"jsonrpc":"2.0","id":8,"params":' + b"9" * 5000 + b"}", 8),
+    (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b"}", None),
+    (b"[" * 5000, None),
+    (b"\xff\xfe", None),
+    (b"[1]", None),
+    (b"{}", None),
+]
+"""A request, and the id of its answer."""
+
+
+def test_an_unreadable_request_keeps_its_id() -> None:
+    wrong = [(line[:60], id) for line, id in UNREADABLE if replaced(line) != id]
+    assert wrong == []
+
+
+def test_a_long_request_keeps_its_id_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requests, "_LONGEST_REQUEST", 100)
+    good = b'{"jsonrpc":"2.0","id":2}\n'
+    stream = io.BytesIO(b'{"jsonrpc":"2.0","id":1,"params":"' + b"x" * 1000 + b'"}\n' + good)
+    lines = RequestLines(stream, is_readable)
+    assert json.loads(lines.readline())["id"] == 1
+    assert [lines.readline(), lines.readline()] == [good.decode(), ""]

@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.agents.bounded import ANSWER_BYTES
-
 from ..benchmarks.measure import instructions
 from ..conftest import FIXTURES, require
 from ..test_golden import run
@@ -30,6 +28,8 @@ ROCRAND = Path("/usr/lib/x86_64-linux-gnu/librocrand.so.1")
 ROCSPARSE = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
 SERVER = (sys.executable, "-m", "kernelinfo", "mcp")
 
+ANSWER_BYTES = 20_000
+"""Bytes that the manual promises of an answer."""
 Session = Callable[[Any], Coroutine[Any, Any, None]]
 
 

@@ -7,34 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import kernelinfo.analysis.kernels
-from kernelinfo import Options, Problem, Result, Selection
-from kernelinfo.analysis import Analysis, analyse, load
-from kernelinfo.analysis.inputs import PathCounts
-from kernelinfo.errors import LaunchError, ReadError
-from kernelinfo.reading.blob import Blob, Missing
-from kernelinfo.reading.budget import FileBudget
-from kernelinfo.reading.data import Data
-from kernelinfo.reading.facts import Features, KernelFacts, Module
+from kernelinfo import LaunchError, Options, ReadError, Result, Selection, analyse, load
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
-
-
-def test_an_unknown_target_under_another_id_is_two_problems(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    module = Module("code-object", "gfx9999", Features(), None, (), (KernelFacts("k", ()),))
-    monkeypatch.setattr(kernelinfo.analysis.kernels, "modules", lambda *_: iter([module]))
-    blob = Blob(
-        "library.so",
-        Data.of(b""),
-        FileBudget(0),
-        member="hipv4-amdgcn-amd-amdhsa--gfx90a",
-    )
-    items = list(Analysis(Options()).analyse_blob(blob, PathCounts("library.so")))
-    messages = [item.message for item in items if isinstance(item, Problem)]
-    assert len(messages) == 2
-    assert "unknown target 'gfx9999'" in messages[0]
-    assert "its id says gfx90a, the code says gfx9999" in messages[1]
 
 
 def test_of_a_directory_one_file_at_a_time_is_held(tmp_path: Path) -> None:
@@ -50,17 +24,6 @@ def test_of_a_directory_one_file_at_a_time_is_held(tmp_path: Path) -> None:
         tracemalloc.stop()
     assert kernels == 64
     assert peak < 3 * len(whole)
-
-
-def test_host_files_without_archives_are_counted_over_all_processes() -> None:
-    counts, more = PathCounts("lib"), PathCounts("lib")
-    for each, name in ((counts, "liba.so"), (more, "libb.so"), (more, "libc.so")):
-        each.missing.append(Missing(name, None, "x.kpack", "here"))
-    counts.add(more)
-    [problem] = counts.summaries()
-    assert isinstance(problem, Problem)
-    assert problem.path == "liba.so"
-    assert problem.message.endswith("(and for 2 more)")
 
 
 @pytest.mark.parametrize(

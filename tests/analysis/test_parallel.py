@@ -15,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
+from kernelinfo import Options, Problem
 from kernelinfo.analysis import analyse, parallel
-from kernelinfo.analysis.options import Options
+from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.reading.blob import Problem
-from kernelinfo.render import View, jsonl
+from kernelinfo.reading.blob import Missing
+from kernelinfo.render import View, format_module
 
 from ..conftest import FIXTURES
 
@@ -97,7 +98,7 @@ def test_many_small_files_are_worth_several_processes(
     assert parallel.processes(many, 0) == 1
 
 
-rows = partial(jsonl.rows, view=View())
+rows = partial(format_module("jsonl").rows, view=View())
 
 
 def spread(tasks: list[parallel.ReadTask]) -> tuple[str, list[str]]:
@@ -286,3 +287,14 @@ def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> Non
         KernelinfoError, match=r"no process .* started: .*; try again with --jobs 1"
     ):
         spread(work())
+
+
+def test_host_files_without_archives_are_counted_over_all_processes() -> None:
+    counts, more = PathCounts("lib"), PathCounts("lib")
+    for each, name in ((counts, "liba.so"), (more, "libb.so"), (more, "libc.so")):
+        each.missing.append(Missing(name, None, "x.kpack", "here"))
+    counts.add(more)
+    [problem] = counts.summaries()
+    assert isinstance(problem, Problem)
+    assert problem.path == "liba.so"
+    assert problem.message.endswith("(and for 2 more)")

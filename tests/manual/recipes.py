@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+REPOSITORY: str = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["urls"][
+    "Repository"
+]
 _RECIPE = re.compile(r"<!-- recipe: (\S+) -->\n+```\w+\n(.*?)```", re.DOTALL)
 
 

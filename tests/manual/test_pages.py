@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from kernelinfo import __version__, manual
-from kernelinfo.render.check.sarif import REPOSITORY
 from kernelinfo.rules import every_rule
 
 from ..test_golden import run
+from .recipes import REPOSITORY
 
 
 class Anchors(HTMLParser):

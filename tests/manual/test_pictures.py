@@ -12,14 +12,9 @@ from xml.etree import ElementTree
 from rich.console import Console
 from rich.text import Text
 
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
-from kernelinfo.render import View
-from kernelinfo.render.text import render
-from kernelinfo.render.watch.text import on_screen
-from kernelinfo.watch.loop import WatchedOutputs
-from kernelinfo.watch.nouns import WatchLook
-from kernelinfo.watch.peaks import with_peaks
+from kernelinfo import Options, analyse
+from kernelinfo.render import View, format_module, renderer
+from kernelinfo.watch import WatchedOutputs, WatchLook, with_peaks
 
 from ..conftest import FIXTURES
 
@@ -47,9 +42,8 @@ ALT = {
 def report() -> str:
     """The screen of a terminal of 100 columns."""
     with contextlib.chdir(FIXTURES.parent):
-        return "".join(
-            render(analyse([SHOWN], Options()), View(width=COLUMNS, fold=True, color=True))
-        )
+        view = View(width=COLUMNS, fold=True, color=True)
+        return "".join(renderer("text")(analyse([SHOWN], Options()), view))
 
 
 def look(folder: Path) -> str:
@@ -66,6 +60,7 @@ def look(folder: Path) -> str:
             found = watched.step()
         assert isinstance(found, WatchLook)
         found = with_peaks(found._replace(time=TIME, seconds=1.94), Options())
+        on_screen = format_module("watch.text").on_screen
         return "".join(on_screen(found, None, "waits for a change; Ctrl-C ends", view, 40))
 
 

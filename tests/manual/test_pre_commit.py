@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.render.check.sarif import REPOSITORY
-
 from ..conftest import FIXTURES
 from . import user_repository
-from .recipes import ROOT, recipe
+from .recipes import REPOSITORY, ROOT, recipe
 
 GOOD = FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co"
 SPILLS = FIXTURES / "assembly" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"

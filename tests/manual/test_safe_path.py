@@ -11,12 +11,11 @@ from threading import Event, Thread
 import pytest
 import yaml
 
-from kernelinfo.analysis.pool import Pool
-from kernelinfo.compile.compilers import find_compiler
-from kernelinfo.compile.processes import Processes
-from kernelinfo.kernel import demangler
 from kernelinfo.pytest_plugin import RunCheck
 
+from ..conftest import FIXTURES
+from ..fuzz.specimens import Specimen, code_object
+from ..test_golden import run
 from .recipes import ROOT, recipe
 from .test_recipes import ACTION, SPILLS, run_action
 
@@ -66,28 +65,15 @@ def test_each_step_has_a_safe_path() -> None:
     assert release["jobs"]["build"]["env"]["PYTHONSAFEPATH"] == "1"
 
 
-class Length:
-    """Work of a pool's process."""
-
-    def work(self, task: str) -> int:
-        return len(task)
-
-    def parts(self, task: str) -> list[str]:
-        return []
-
-    def given_up(self, part: str) -> int:
-        return -1
-
-
 @pytest.mark.skipif(os.name != "posix", reason="the processes are forked elsewhere")
 def test_a_spawned_process_of_a_pool(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    paths = [str(FIXTURES / folder) for folder in ("code_object", "container")]
+    alone = run(*paths, "--format", "jsonl", folder=repository)
     waiting = Event()
     Thread(target=waiting.wait).start()  # beside a thread, a process is spawned
     try:
-        pool = Pool(1, Length())
-        assert list(pool.outcomes(iter(["four"]))) == [("four", 4)]
-        pool.end()
+        assert run(*paths, "--format", "jsonl", "--jobs", "2", folder=repository) == alone
     finally:
         waiting.set()
     assert runs_nothing(repository)
@@ -95,17 +81,21 @@ def test_a_spawned_process_of_a_pool(repository: Path, monkeypatch: pytest.Monke
 
 
 def test_the_child_that_demangles(repository: Path) -> None:
-    with demangler._worker(os.getpid()) as worker:  # of an earlier test, if there was one
-        worker.kill()
-    demangler._worker.cache_clear()
-    assert demangler.demangle_apart("_Z1fi") == "f(int)"
+    """It is asked for names whose length may explode."""
+    name = "_Z1f" + "".join(f"S{index}_" if index else "PiS_" for index in range(40)) * 60
+    (repository / "k.co").write_bytes(code_object([Specimen(name, 8, 0, 8, 0, 0, 64)]))
+    command = [sys.executable, "-P", "-m", "kernelinfo", "k.co", "--format", "jsonl"]
+    done = subprocess.run(command, cwd=repository, capture_output=True, check=True)
+    assert b'"Symbol"' in done.stdout
     assert runs_nothing(repository)
 
 
 @pytest.mark.needs("llvmlite")
 def test_the_child_with_llvmlite(repository: Path) -> None:
-    with Processes(60) as processes:
-        assert find_compiler("llvmlite", None, processes).version
+    (repository / "k.ll").write_bytes((FIXTURES / "src" / "required.ll").read_bytes())
+    words = ("sweep", "k.ll", "--arch", "gfx90a", "--compiler", "llvmlite", "--waves", "8")
+    out, err, code = run(*words, folder=repository)
+    assert (code, "compiler  llvmlite" in out) == (0, True), err
     assert runs_nothing(repository)
 
 
