@@ -18,7 +18,7 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from hashlib import md5
-from struct import pack, pack_into
+from struct import pack, pack_into, unpack_from
 from typing import Any
 
 import msgpack
@@ -361,6 +361,21 @@ def database(read: Callable[[str], bytes], *statements: str) -> bytes:
         return connection.serialize()
 
 
+def with_note(data: bytes, metadata: str) -> bytes:
+    """A code object without sections whose note, moved to its end, holds other metadata: JSON, or
+    bytes in hexadecimal."""
+    is_json = metadata[:1] in "{[7"
+    content = bytes(msgpack.packb(json.loads(metadata))) if is_json else bytes.fromhex(metadata)
+    note = pack("<III8s", 7, len(content), 32, b"AMDGPU") + content
+    start, count = unpack_from("<Q", data, 32)[0], unpack_from("<H", data, 56)[0]
+    headers = range(start, start + 56 * count, 56)
+    [header] = [at for at in headers if unpack_from("<I", data, at)[0] == 4]
+    moved = bytearray(data)
+    pack_into("<Q", moved, header + 8, len(data))
+    pack_into("<Q", moved, header + 32, len(note))
+    return bytes(moved) + note
+
+
 WRITERS: dict[str, Callable[..., bytes]] = {
     "archive": lambda *entries: archive(*(member(*entry) for entry in entries)),
     "thin": lambda *entries: thin(*(name for name, _ in entries)),
@@ -386,6 +401,7 @@ WRAPPERS: dict[str, Callable[..., bytes]] = {
     "zip64": lambda data, offset: zip64(data, int(offset, 0)),
     "ccob": ccob,
     "rpm": rpm,
+    "note": with_note,
     "pickle": pickled,
     "gz": lambda data: gzip.compress(data, mtime=0),
     "zlib": zlib.compress,

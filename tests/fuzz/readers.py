@@ -44,9 +44,8 @@ from ..tars import LIES, tar
 from . import documents, fleets, intermediate, live_registers, user_files
 from .promise import answer
 from .short_ways import same_expressions, same_lines, same_yaml
-from .specimens import CONTAINERS, Specimen, assembly, code_object, metadata
+from .specimens import CONTAINERS, KERNELS, assembly, code_object, metadata
 
-KERNELS = [Specimen("first", 64, 8, 40, 1024, 0, 256), Specimen("second", 128, 0, 96, 0, 16, 1024)]
 OBJECT = code_object(KERNELS)
 
 

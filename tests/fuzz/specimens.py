@@ -44,6 +44,9 @@ class Specimen(NamedTuple):
     workgroup_size: int
 
 
+KERNELS = [Specimen("first", 64, 8, 40, 1024, 0, 256), Specimen("second", 128, 0, 96, 0, 16, 1024)]
+
+
 def _specimen(name: str, vgprs: int, agprs: int, *rest: int) -> Specimen:
     return Specimen(name, 8 * (vgprs + agprs), 8 * agprs, *rest)
 
@@ -151,6 +154,7 @@ def code_object(
     owner: bytes = b"AMDGPU\0",
     kind: int = 32,
     debug: bool = False,
+    stamp: bytes = b"clang\0",
 ) -> bytes:
     """A linked code object of version 5, loaded where it lies in the file."""
     names = b"\0"
@@ -187,7 +191,7 @@ def code_object(
     for at, section in parts:
         whole[len(whole) :] = bytes(at - len(whole)) + section.data
     if sections:
-        comment = (len(whole), _Section(b".comment", 1, b"clang\0"))
+        comment = (len(whole), _Section(b".comment", 1, stamp))
         _append_sections(whole, [*parts, comment], _debug(kernels) if debug else [])
     return bytes(whole)
 

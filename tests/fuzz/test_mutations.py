@@ -13,8 +13,8 @@ from .corpus import FOLDER as CORPUS
 from .corpus import kept
 from .mutations import broken, flips, prefixes
 from .promise import answer
-from .readers import KERNELS, OBJECT, READERS
-from .specimens import CONTAINERS, Specimen, assembly, code_object, modules, note
+from .readers import OBJECT, READERS
+from .specimens import CONTAINERS, KERNELS, Specimen, assembly, code_object, modules, note
 
 SPECIMENS = {
     "code-object": OBJECT,

@@ -101,9 +101,12 @@ def _run(request: Request, log: str) -> None:
         options.append("-x")
     import pytest
 
-    code = pytest.main([*options, *request.tests])
-    sys.stdout.flush()
-    os._exit(int(code))
+    code = 1
+    try:  # whatever a mutant raises, this process must not go on as the server
+        code = int(pytest.main([*options, *request.tests]))
+        sys.stdout.flush()
+    finally:
+        os._exit(code)
 
 
 if __name__ == "__main__":

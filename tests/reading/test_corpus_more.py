@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo import Problem, Result, analyse
-from kernelinfo.analysis.options import Options
+from kernelinfo import Options, Problem, Result, analyse
 
 from ..conftest import CORPUS, needs_corpus
 

@@ -8,15 +8,11 @@ from pathlib import Path
 import pytest
 
 from kernelinfo import load
-from kernelinfo.reading.assembly.metadata_yaml import plain_value
-from kernelinfo.reading.data import integer
-from kernelinfo.reading.facts import SourceLine
-from tests.fuzz.specimens import Specimen, assembly
+from tests.fuzz.specimens import KERNELS, assembly
 
 from ..test_golden import run
 from ..test_house import PACKAGE
 
-KERNELS = [Specimen("first", 64, 8, 40, 1024, 0, 256), Specimen("second", 128, 0, 96, 0, 16, 1024)]
 TEXT = assembly(KERNELS).decode()
 NINES = "9" * 5000
 
@@ -47,36 +43,6 @@ def test_every_number_of_a_text_goes_through_one_function() -> None:
 
 
 @pytest.mark.parametrize(
-    ("digits", "base", "value"),
-    [
-        ("0000048", 10, 48),
-        ("0x1F", 0, 31),
-        (b"0b11", 0, 3),
-        ("0o17", 0, 15),
-        ("017", 0, 15),
-        (b"0", 0, 0),
-        ("00", 0, 0),
-        (NINES, 10, 1 << 64),
-        ("0x" + NINES, 0, 1 << 64),
-        (NINES.encode(), 16, 1 << 64),
-    ],
-)
-def test_digits_have_a_value(digits: str | bytes, base: int, value: int) -> None:
-    assert integer(digits, base) == value
-
-
-@pytest.mark.parametrize("digits", ["0000048", "08", "0x", "0b2", "0o", ""])
-def test_digits_of_another_base_are_refused(digits: str) -> None:
-    with pytest.raises(ValueError, match="is no number of base"):
-        integer(digits, 0)
-
-
-@pytest.mark.parametrize("word", ["0o", "08", "0000048", "-0o", "0b", "0x", "+", "1_0", "٣"])
-def test_a_word_of_metadata_that_is_no_number_is_text(word: str) -> None:
-    assert plain_value(word) == word
-
-
-@pytest.mark.parametrize(
     "line",
     [
         ".amd_amdgpu_pal_metadata 0x2e12,0000048",
@@ -104,18 +70,18 @@ _LOC = "\t.file {file}\n\t.loc 1 7 3\n\ts_endpgm"
         ('1 ""', None),
         ('1 "" ""', None),
         ('1 "/x" ""', None),
-        ('1 "" "k.hip"', SourceLine("k.hip", 7)),
-        ('0 "" ""\n\t.file 1 "k.hip"', SourceLine("k.hip", 7)),
-        ('0 "/x" ""\n\t.file 1 "k.hip"', SourceLine("k.hip", 7)),
-        ('0 "/x" "y"\n\t.file 1 "k.hip"', SourceLine("/x/k.hip", 7)),
+        ('1 "" "k.hip"', ("k.hip", 7)),
+        ('0 "" ""\n\t.file 1 "k.hip"', ("k.hip", 7)),
+        ('0 "/x" ""\n\t.file 1 "k.hip"', ("k.hip", 7)),
+        ('0 "/x" "y"\n\t.file 1 "k.hip"', ("/x/k.hip", 7)),
         ('1 "' + "a/" * 100_000 + 'k.hip"', None),
-        ('1 "' + "a/" * 2000 + 'k.hip"', SourceLine("a/" * 2000 + "k.hip", 7)),
+        ('1 "' + "a/" * 2000 + 'k.hip"', ("a/" * 2000 + "k.hip", 7)),
         ('1 "k.hip"\n\t.file 1 ""', None),
-        (r'1 "\"\\"', SourceLine('"\\', 7)),
-        ('1 "\x7f\x01"', SourceLine("\x7f\x01", 7)),
+        (r'1 "\"\\"', ('"\\', 7)),
+        ('1 "\x7f\x01"', ("\x7f\x01", 7)),
     ],
 )
-def test_a_file_has_a_name_or_is_unknown(file: str, source: SourceLine | None) -> None:
+def test_a_file_has_a_name_or_is_unknown(file: str, source: tuple[str, int] | None) -> None:
     text = TEXT.replace("\ts_endpgm", _LOC.format(file=file))
     found = {one.kernel.source for one in load(text.encode()).results}
     assert found == {source}

@@ -10,8 +10,8 @@ from ..conftest import FIXTURES
 from ..fuzz import documents, fleets, intermediate, live_registers
 from ..fuzz.mutations import Breakage, prefixes, values
 from ..fuzz.promise import answer
-from ..fuzz.readers import DATABASE, KERNELS, LINKED, LINKED_TEXT, LOGS, OBJECT
-from ..fuzz.specimens import CONTAINERS, assembly, code_object
+from ..fuzz.readers import DATABASE, LINKED, LINKED_TEXT, LOGS, OBJECT
+from ..fuzz.specimens import CONTAINERS, KERNELS, assembly, code_object
 
 
 class Format(NamedTuple):

@@ -7,8 +7,7 @@ import pytest
 from tests.containers import archive, bundle, member
 
 from ..fuzz.promise import answer
-from ..fuzz.readers import KERNELS
-from ..fuzz.specimens import CONTAINERS, code_object
+from ..fuzz.specimens import CONTAINERS, KERNELS, code_object
 
 MEMBERS = 777
 DAMAGED = 400

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from struct import pack
 
+import msgpack
 import pytest
 
-from kernelinfo.hardware.targets import find
-from kernelinfo.reading.code_object.linking_section import functions
-from kernelinfo.reading.data import Data
-from kernelinfo.reading.elf import read_elf
-from kernelinfo.reading.facts import KernelFacts, ReadWarning, facts_of
-from kernelinfo.reading.object_linking import LinkedFunction, with_callees
-
-from ...conftest import CORPUS, needs_corpus
-from ..test_corpus import kernels
+from kernelinfo import Options, Problem, Result, analyse
+from tests.conftest import CORPUS, needs_corpus
+from tests.fuzz.specimens import note
 
 SYMBOLS = {"kernel": 0, "callee": 0, "outside": 0, "lds": 2048, "more": 512}
 
@@ -40,20 +37,25 @@ class Info:
             self.add(kind, number)
         return self
 
-    def object(self) -> bytes:
-        names, table = b"\0", bytes(24)
-        for symbol, size in SYMBOLS.items():
+    def object(self, name: str = "kernel") -> bytes:
+        """The object, with metadata of one kernel."""
+        symbols = SYMBOLS | dict.fromkeys((symbol for _, symbol in self.relocations), 0) | SYMBOLS
+        names, table = bytearray(1), bytearray(24)
+        for symbol, size in symbols.items():
             table += pack("<IBBHQQ", len(names), 0x11, 0, 1, 0, size)
             names += symbol.encode() + b"\0"
-        index = {name: number for number, name in enumerate(SYMBOLS, 1)}
+        index = {symbol: number for number, symbol in enumerate(symbols, 1)}
+        listed = {".name": name, ".symbol": f"{name}.kd"}
+        metadata = {"amdhsa.kernels": [listed], "amdhsa.version": [1, 2]}
         rows = b"".join(pack("<QQq", at, index[n] << 32 | 3, 0) for at, n in self.relocations)
         parts = [(b".amdgpu.info", 1, self.data, 0), (b".rela.amdgpu.info", 4, rows, 3)]
-        parts += [(b".symtab", 2, table, 4), (b".strtab", 3, names, 0)]
+        parts += [(b".symtab", 2, bytes(table), 4), (b".strtab", 3, bytes(names), 0)]
+        parts += [(b".note", 7, note(msgpack.packb(metadata)), 0)]
         titles = b"\0" + b"".join(name + b"\0" for name, *_ in parts) + b".shstrtab\0"
         body, headers, at = b"", bytes(64), 64
-        for name, kind, data, link in (*parts, (b".shstrtab", 3, titles, 0)):
+        for section, kind, data, link in (*parts, (b".shstrtab", 3, titles, 0)):
             fields = (
-                titles.index(b"\0" + name + b"\0") + 1,
+                titles.index(b"\0" + section + b"\0") + 1,
                 kind,
                 0,
                 0,
@@ -67,18 +69,20 @@ class Info:
             headers += pack("<IIQQQQIIQQ", *fields)
             body, at = body + data, at + len(data)
         start = b"\x7fELF\x02\x01\x01\x40\x04".ljust(16, b"\0")
-        start += pack("<HHIQQQIHHHHHH", 1, 224, 1, 0, 0, at, 0x53F, 64, 0, 0, 64, 6, 5)
+        start += pack("<HHIQQQIHHHHHH", 1, 224, 1, 0, 0, at, 0x53F, 64, 0, 0, 64, 7, 6)
         return start + body + headers
 
 
 def facts(info: Info, name: str = "kernel") -> tuple[dict[str, object], list[str]]:
-    warnings: list[ReadWarning] = []
-    elf = read_elf(Data.of(info.object()), warnings)
-    section = next(section for section in elf.sections if section.name == ".amdgpu.info")
-    stated_alone = functions(elf, section, warnings)
-    [kernel] = with_callees([KernelFacts(name, ())], stated_alone, find("gfx90a"), xnack=False)
-    stated: dict[str, object] = {fact.name: fact.value for fact in facts_of(kernel.stated)}
-    return stated, [warning.message for warning in warnings]
+    """What is stated of the kernel, and the problems but for its descriptor, which is not there."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "x.o")
+        path.write_bytes(info.object(name))
+        items = list(analyse([str(path)], Options()))
+    [kernel] = [item.kernel for item in items if isinstance(item, Result)]
+    stated = {fact.name: fact.value for fact in kernel.traits.facts}
+    problems = [item.message for item in items if isinstance(item, Problem)]
+    return stated, [one for one in problems if "no descriptor" not in one]
 
 
 def test_a_kernel_counts_with_what_it_calls() -> None:
@@ -118,30 +122,23 @@ def test_the_deepest_path_of_calls_counts() -> None:
     assert "recursion" not in found
 
 
-def function(calls: list[str], *, vgprs: int = 0, scratch: int = 0) -> LinkedFunction:
-    made = LinkedFunction()
-    made.calls, made.vgprs, made.scratch = calls, vgprs, scratch
-    return made
-
-
 def test_calls_of_all_by_all_take_linear_time() -> None:
-    names = [f"f{number}" for number in range(300)]
-    functions = {name: function(names, vgprs=8) for name in names}
-    found = with_callees(
-        [KernelFacts(name, ()) for name in names], functions, find("gfx90a"), xnack=False
-    )
-    stated = [{fact.name: fact.value for fact in facts_of(kernel.stated)} for kernel in found]
-    assert all(one["recursion"] and one["vgprs"] == 8 for one in stated)
-    assert "indirect_call" not in stated[0]
-    assert stated[-1]["indirect_call"], "not all is followed"
+    names, info = [f"f{number}" for number in range(300)], Info()
+    for name in names:
+        info.function(name, 0, 0, 8)
+        for callee in names:
+            info.add(8, callee)
+    found, _ = facts(info, "f0")
+    assert (found["recursion"], found["vgprs"]) == (True, 8)
+    assert "indirect_call" not in found
 
 
 def test_a_chain_of_calls_of_any_length() -> None:
-    functions = {f"f{number}": function([f"f{number + 1}"], scratch=1) for number in range(50_000)}
-    functions["f50000"] = function([], vgprs=99)
-    [kernel] = with_callees([KernelFacts("f0", ())], functions, find("gfx90a"), xnack=False)
-    stated = {fact.name: fact.value for fact in facts_of(kernel.stated)}
-    assert (stated["scratch_bytes_per_lane"], stated["vgprs"]) == (50_000, 99)
+    info = Info()
+    for number in range(20_000):
+        info.function(f"f{number}", 0, 0, 0, 0, 1).add(8, f"f{number + 1}")
+    found, _ = facts(info.function("f20000", 0, 0, 99), "f0")
+    assert (found["scratch_bytes_per_lane"], found["vgprs"]) == (20_000, 99)
 
 
 def test_unknown_kinds_are_skipped() -> None:
@@ -166,7 +163,9 @@ def test_damage_is_named_and_leaves_the_rest_open(info: Info, message: str) -> N
 @needs_corpus
 @pytest.mark.parametrize("target", ["gfx90a", "gfx1100"])
 def test_what_llvm_writes(target: str) -> None:
-    found = kernels(CORPUS / "more" / "objects" / f"objlink-llvm24git-{target}.o")
+    path = CORPUS / "more" / "objects" / f"objlink-llvm24git-{target}.o"
+    items = analyse([str(path)], Options())
+    found = {i.kernel.symbol: i.kernel for i in items if isinstance(i, Result)}
     assert {name: kernel.used.lds_bytes for name, kernel in found.items()} == {
         "calls": 0,
         "pointer": 0,
