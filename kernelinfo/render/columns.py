@@ -10,6 +10,7 @@ from kernelinfo.kernel.columns import Column
 from kernelinfo.kernel.rows import Value
 from kernelinfo.render import RECORD_FORMATS, View, csv
 from kernelinfo.render.markdown import kernel_table, plain
+from kernelinfo.render.messages import say
 from kernelinfo.render.names import chosen_name, printable
 from kernelinfo.render.paint import column_cells, painted, table_lines
 from kernelinfo.render.records import json_lines, render_document
@@ -23,7 +24,7 @@ def render_columns(
 ) -> Iterator[str]:
     """The columns of all kernels in a format. Raises `OptionError` for a format without tables."""
     if format not in RECORD_FORMATS:
-        raise OptionError(f"--columns: --format {format} has no columns to choose; leave it out")
+        raise OptionError(say("format-without-columns", format=format))
     names = [column.name for column in columns]
     results = (item for item in items if isinstance(item, Result))
     if format in ("text", "markdown"):

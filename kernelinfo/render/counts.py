@@ -11,6 +11,7 @@ from kernelinfo.kernel import Item, Result, grouped
 from kernelinfo.kernel.columns import find
 from kernelinfo.kernel.numbers import BY_FIELD
 from kernelinfo.render import RECORD_FORMATS, View
+from kernelinfo.render.messages import say
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import fitted, number, painted, sizes, table_lines
 from kernelinfo.render.records import render_document
@@ -91,7 +92,7 @@ def waves_lost(waves: float | None, percent: float | None) -> float:
 def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View) -> Iterator[str]:
     """The counts in a format. Raises `OptionError` for a format without tables."""
     if format not in RECORD_FORMATS:
-        raise OptionError(f"--by {by}: --format {format} has no counts; give text, json or csv")
+        raise OptionError(say("format-without-counts", by=by, format=format))
     found = counts_by(items, by)
     if format == "text":
         yield from _text(found, by, view)

@@ -7,17 +7,18 @@ from typing import Any
 
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Resources
+from kernelinfo.errors import Message
 from kernelinfo.kernel import counted
 from kernelinfo.render import View
+from kernelinfo.render.messages import say
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import cells, fitted, known, limiters, painted, percent, size_column
 from kernelinfo.render.records import render_table
 
 
-def tie_problem(names: tuple[str, ...]) -> str:
+def tie_problem(names: tuple[str, ...]) -> Message:
     """A problem: several files fit the launches, so there is no prediction."""
-    fit = " and ".join(map(printable, names))
-    return f"{fit} fit its launches equally; name the GPU with --device, or give the files that ran"
+    return say("files-tied", files=" and ".join(map(printable, names)))
 
 
 def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
@@ -51,8 +52,8 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
     if remarks:
         yield "\n"
     if absent := unmatched(measured):
-        text = f"{counted(len(absent), 'kernel')} of the run in none of the files: "
-        remarks += ["", text + ", ".join(absent)]
+        kernels = counted(len(absent), "kernel")
+        remarks += ["", say("kernels-in-no-file", kernels=kernels, names=", ".join(absent))]
     for remark in remarks:
         yield from painted(fitted([(f" {remark}", "")], view, 3), view)
 

@@ -13,6 +13,7 @@ from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, sums_in_words, waves_lost
 from kernelinfo.render.diff.rows import arrow
+from kernelinfo.render.messages import say
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import number, painted, table_lines
 from kernelinfo.render.records import render_document
@@ -27,7 +28,7 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
     Raises `OptionError` for a format without tables.
     """
     if format not in RECORD_FORMATS:
-        raise OptionError(f"--by {by}: --format {format} has no counts; give text, json or csv")
+        raise OptionError(say("format-without-counts", by=by, format=format))
     files = comparison.names or ("", "")
     old = _counts((*(pair.old for pair in comparison.pairs), *comparison.gone), by, files[0])
     new = _counts((*(pair.new for pair in comparison.pairs), *comparison.new), by, files[1])

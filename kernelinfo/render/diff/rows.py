@@ -14,6 +14,7 @@ from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render import NameStyle, View
+from kernelinfo.render.messages import say
 from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_apart
 from kernelinfo.render.paint import bound, cells, compiler_name, waves_per_simd
 
@@ -239,9 +240,10 @@ def loosely_paired(comparison: Comparison) -> str:
     count = sum(gone[name] == new[name] == 1 for name in gone)
     if not count:
         return ""
-    share = "shares its base name" if count == 1 else "share their base names"
-    with_new = "with a new one" if count == 1 else "with new ones"
-    return f"{counted(count, 'gone kernel')} {share} {with_new}; --loose pairs them"
+    return say(
+        "kernel-gone-and-new" if count == 1 else "kernels-gone-and-new",
+        kernels=counted(count, "gone kernel"),
+    )
 
 
 def retargeted(comparison: Comparison) -> str:
@@ -254,8 +256,7 @@ def unread(comparison: Comparison) -> str:
     """A warning that gone and new kernels may be unread ones; empty if all was read."""
     if not comparison.problems:
         return ""
-    problems = counted(len(comparison.problems), "problem")
-    return f"{problems}: not all was read, kernels may be missing"
+    return say("builds-unread", problems=counted(len(comparison.problems), "problem"))
 
 
 def arrow(old: str, new: str) -> str:

@@ -21,6 +21,7 @@ from kernelinfo.render.diff.rows import (
     every_kernel,
     place,
 )
+from kernelinfo.render.messages import say
 from kernelinfo.render.names import name_of, printable, told_apart
 from kernelinfo.render.paint import fitted, painted
 from kernelinfo.render.records import render_document, render_table
@@ -38,7 +39,8 @@ def render_side_by_side(
 
     Raises `OptionError` for a format without tables."""
     if format not in RECORD_FORMATS:
-        raise OptionError(f"--as {','.join(targets)} has no {format}; give one target")
+        listed = ",".join(targets)
+        raise OptionError(say("format-without-targets", targets=listed, format=format))
     known: dict[tuple[str, str, str, bool], OnTargets] = {}
     for target, comparison in zip(targets, comparisons, strict=True):
         for one in every_kernel(comparison):
