@@ -18,7 +18,8 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
         code, _, template = line.partition("\t")
         words = re.split(r"\{[^{}]*\}", template.replace("{{", "{").replace("}}", "}"))
         pattern = ".*".join(map(re.escape, words))
-        pairs.append((len("".join(words)), code, re.compile(rf"(?:^|.*: ){pattern}")))
+        advice = "(?:; .*)?" if code.startswith("KI") else ""  # a finding stands before its advice
+        pairs.append((len("".join(words)), code, re.compile(rf"(?:^|.*: ){pattern}{advice}")))
     return [(code, pattern) for _, code, pattern in sorted(pairs, key=lambda pair: -pair[0])]
 
 

@@ -7,10 +7,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from inspect import getsource
 from pathlib import Path
 from string import Formatter
 
 from kernelinfo import errors
+from kernelinfo.rules import RULES
 
 from .test_golden import compare
 from .test_house import MODULES, PACKAGE, nodes, place
@@ -22,10 +24,8 @@ TABLES: dict[str, Mapping[str, str]] = {
     for path in sorted((PACKAGE / "errors.py", *PACKAGE.glob("*/messages.py")))
 }
 """Room → code → sentence."""
-NOT_YET = {"rules"}
-"""Folders with sentences outside of a table: a list that only shrinks."""
 ERRORS = [name for name, kind in vars(errors).items() if isinstance(kind, type)]
-TELLING = {*ERRORS, "Problem", "problem", "Note", "ReadWarning", "warn"}
+TELLING = {*ERRORS, "Problem", "problem", "Note", "ReadWarning", "warn", "Remark", "found"}
 """Names of what takes a sentence."""
 
 
@@ -58,41 +58,48 @@ def test_all_messages(regenerate: bool) -> None:
 def test_a_code_is_short_and_means_one_sentence() -> None:
     codes = Counter(code for table in TABLES.values() for code in table)
     assert [code for code, count in codes.items() if count > 1] == []
-    assert [code for code in codes if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", code)] == []
+    form = r"(KI\d{3}|[a-z][a-z0-9]*)(-[a-z0-9]+)*"
+    assert [code for code in codes if not re.fullmatch(form, code)] == []
     assert [code for code in codes if len(code) > 32] == []
 
 
 def test_each_sentence_is_said_with_its_facts() -> None:
+    """`remark` also says the advice to a sentence."""
     said: dict[str, set[str]] = {name: set() for name in TABLES}
     for module in MODULES:
         for name, call in calls(module):
-            if name != "say":
+            if name not in ("say", "remark"):
                 continue
+            table = TABLES[room(module)]
             where = f"{place(module)}:{call.lineno}"
             facts = {keyword.arg for keyword in call.keywords}
             for code in literals(call.args[0]):
                 written = ast.literal_eval(code)
-                assert written in TABLES[room(module)], where
-                assert facts == facts_in(TABLES[room(module)][written]), where
-                said[room(module)].add(written)
+                mend = {f"{written}-mend"} & {*table} if name == "remark" else set()
+                assert written in table, where
+                assert facts == set().union(*(facts_in(table[one]) for one in {written, *mend})), (
+                    where
+                )
+                said[room(module)] |= {written, *mend}
     assert {name: set(TABLES[name]) - codes for name, codes in said.items()} == {
         name: set() for name in TABLES
     }
 
 
+def test_a_rule_says_its_own_sentences() -> None:
+    for rule in RULES:
+        numbers = re.findall(r'"(KI\d{3})', getsource(rule.check))
+        assert {*numbers} <= {rule.number}, rule.name
+
+
 def test_no_sentence_stands_elsewhere() -> None:
-    offenders, folders = [], set()
+    offenders = []
     for module in MODULES:
-        folder = next((one for one in NOT_YET if place(module).startswith(one)), None)
         for name, call in calls(module):
             values = (*call.args, *(keyword.value for keyword in call.keywords))
-            is_telling = name in TELLING and any(map(is_sentence, values))
-            if is_telling and folder is None:
+            if name in TELLING and any(map(is_sentence, values)):
                 offenders.append(f"{place(module)}:{call.lineno}")
-            elif is_telling and folder:
-                folders.add(folder)
     assert offenders == []
-    assert folders == NOT_YET
 
 
 def is_sentence(value: ast.expr) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -29,6 +30,20 @@ class Remark(NamedTuple):
     message: str
     hint: str = ""  # what to do; empty if there is nothing to do
     severity: Severity | None = None  # None: the rule's own
+
+
+def remarking(messages: Mapping[str, str]) -> Callable[..., Remark]:
+    """The function that makes the remarks of the rules: `remark("KI205", size=48, …)`.
+
+    `messages` holds a sentence for each code, and the advice to it, of the same facts, for the code
+    with `-mend`. A severity may follow the code.
+    """
+
+    def remark(code: str, severity: Severity | None = None, /, **facts: object) -> Remark:
+        mend = messages.get(f"{code}-mend", "").format(**facts)
+        return Remark(Message(messages[code].format(**facts), code), mend, severity)
+
+    return remark
 
 
 def grouped(value: float) -> str:

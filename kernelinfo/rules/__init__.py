@@ -14,6 +14,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.rules import compilation, failures, spills, waves
 from kernelinfo.rules.documented import DOCUMENTED
+from kernelinfo.rules.messages import say
 
 if TYPE_CHECKING:
     from kernelinfo.kernel import Severity
@@ -170,7 +171,7 @@ def named(name: str) -> tuple[Rule | Documented, ...]:
     """The rules with this number, number prefix or name. Raises `OptionError` if none matches."""
     found = tuple(rule for rule in every_rule() if means(name, rule.number, rule.name))
     if not found:
-        raise OptionError(f"{name!r}: no such rule; `kernelinfo rules` lists them")
+        raise OptionError(say("rule-unknown", name=name))
     return found
 
 

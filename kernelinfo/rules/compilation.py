@@ -10,6 +10,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, placement
 from kernelinfo.reading.facts import Code
+from kernelinfo.rules.messages import remark, say
 
 
 def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
@@ -25,11 +26,8 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
         return
     held = ""
     if code.agpr_moves:
-        held = f": they hold spilled VGPRs ({counted(code.agpr_moves, 'move')})"
-    yield Remark(
-        f"{agprs} AGPRs without a matrix instruction{held}",
-        "if the kernel needs more waves, keep fewer values alive",
-    )
+        held = say("KI301-held", moves=counted(code.agpr_moves, "move"))
+    yield remark("KI301", agprs=agprs, held=held)
 
 
 def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -43,11 +41,7 @@ def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     if not traits.numbers.vgpr_spills or (step := step_in_use(traits)) is None:
         return
     vgprs, waves = step
-    yield Remark(
-        f"allocation stopped exactly at the {vgprs}-VGPR step for {counted(waves, 'wave')} and "
-        "spilled",
-        "compile with the next looser bound and measure both",
-    )
+    yield remark("KI302", vgprs=vgprs, waves=counted(waves, "wave"))
 
 
 def step_in_use(traits: Traits) -> tuple[int, int] | None:
@@ -83,11 +77,8 @@ def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remar
         return
     whole, half = (placement(target, demand, Launch(size)) for size in (largest, largest // 2))
     if step[0] == most_vgprs(whole, whole.group):
-        yield Remark(
-            f"the launch bound is {largest}, as without one, which allows {step[0]} VGPRs; "
-            f"{largest // 2} would allow {most_vgprs(half, half.group)}",
-            "state the launched size by __launch_bounds__",
-        )
+        more = most_vgprs(half, half.group)
+        yield remark("KI303", largest=largest, vgprs=step[0], half=largest // 2, more=more)
 
 
 def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -106,11 +97,8 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     if room is None or room < spilled:
         return
     asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)
-    yield Remark(
-        f"{spilled} VGPRs spilled, though {asked + room} VGPRs would keep the same "
-        f"{waves_per_simd(occupancy.waves_per_simd)}",
-        "lower amdgpu_waves_per_eu or the second argument of __launch_bounds__ to that",
-    )
+    waves = waves_per_simd(occupancy.waves_per_simd)
+    yield remark("KI304", spilled=spilled, vgprs=asked + room, waves=waves)
 
 
 def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -125,10 +113,12 @@ def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Re
     if asked is None or not occupancy.launchable or occupancy.waves_per_simd >= asked:
         return
     limits = " and ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
-    yield Remark(
-        f"asked for {waves_per_simd(asked)}, {limits} "
-        f"allow{'s' if len(occupancy.limiters) == 1 else ''} {occupancy.waves_per_simd:.4g}",
-        f"ask for the waves that are resident, or use less {limits}",
+    yield remark(
+        "KI306",
+        waves=waves_per_simd(asked),
+        limits=limits,
+        allow="allows" if len(occupancy.limiters) == 1 else "allow",
+        most=f"{occupancy.waves_per_simd:.4g}",
     )
 
 
@@ -152,10 +142,7 @@ def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     if entry and version >= _FEATURES_LEFT_OPEN:
         # `gfx90a:xnack+` of `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+`
         own, other = (name.rpartition("--")[2] for name in (code_object.member or "", entry))
-        yield Remark(
-            f"built for {own}, next to code for {other} in the same file",
-            "name the same features in every --offload-arch of the processor",
-        )
+        yield remark("KI305", target=own, other=other)
 
 
 def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
@@ -170,8 +157,4 @@ def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     """
     cache = kernel.target.icache if kernel.target else None
     if cache is not None and (kernel.code_bytes or 0) > cache.bytes:
-        yield Remark(
-            f"{kernel.code_bytes} bytes of code; the instruction cache "
-            f"of {cache.cus} CUs holds {cache.bytes}",
-            "if one loop is that large, unroll or inline less",
-        )
+        yield remark("KI401", code=kernel.code_bytes, cus=cache.cus, cache=cache.bytes)

@@ -11,6 +11,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import room, waves_by_resource
 from kernelinfo.reading.facts import Fact
+from kernelinfo.rules.messages import remark, say
 
 
 def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -29,17 +30,16 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
         return
     launch = occupancy.launch
     if occupancy.refusal:
-        message = f"a workgroup of {launch.workgroup_size} is refused: {occupancy.refusal}"
-        yield Remark(message, "launch as compiled, or compile for this size by __launch_bounds__")
+        yield remark("KI001-refused", size=launch.workgroup_size, refusal=occupancy.refusal)
         return
-    message = f"a workgroup of {launch.workgroup_size} cannot start: {obstacles[0]}"
+    remarked = remark("KI001", size=launch.workgroup_size, obstacle=obstacles[0])
     if launch.assumption not in ("declared-max", "hardware-max"):
-        yield Remark(message, "launch smaller ones, or bound the registers by __launch_bounds__")
+        yield remarked
     elif occupancy.range is None and not traits.numbers.tg_split:
-        yield Remark(message, "nor can one of any other size")
+        yield remarked._replace(hint=say("KI001-none"))
     else:
-        hint = f"smaller ones to {_largest_that_can(occupancy)} can"
-        yield Remark(message, hint, "warning")
+        hint = say("KI001-smaller", most=_largest_that_can(occupancy))
+        yield remarked._replace(hint=hint, severity="warning")
 
 
 def _largest_that_can(occupancy: Occupancy) -> int:
@@ -58,7 +58,7 @@ def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     """
     for text in occupancy.obstacles:
         if "LDS" in text:
-            yield Remark(text, "use less, or a target that has more")
+            yield remark("KI002", obstacle=text)
 
 
 _WORDS = {
@@ -80,14 +80,14 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     What to do: rebuild the file, or correct the metadata of hand-written assembly.
     """
     if kernel.contradiction:
-        yield Remark(kernel.contradiction, "one of the files is stale or damaged: build both again")
+        yield remark("KI004-copies", contradiction=kernel.contradiction)
     yield from _required_above_maximum(kernel)
     for chosen, other in kernel.traits.disagreements:
         if _is_xnack_padding(chosen, other, kernel):
             yield from _assembled(other, kernel, occupancy)
         elif not _come_to_the_same(chosen, other, kernel):
-            statements = f"{_statement(chosen, kernel)}, but {_statement(other, kernel)}"
-            yield Remark(f"{statements}; the first counts", "build the file again")
+            first, second = (_statement(fact, kernel) for fact in (chosen, other))
+            yield remark("KI004", first=first, second=second)
 
 
 def _required_above_maximum(kernel: Kernel) -> Iterator[Remark]:
@@ -98,9 +98,7 @@ def _required_above_maximum(kernel: Kernel) -> Iterator[Remark]:
         return
     facts = [fact for fact in kernel.traits.facts if fact.name == "required_workgroup"]
     line = kernel.line_of(facts[0]) if facts else None
-    place = "" if line is None else f" (line {line})"
-    message = f"workgroups of {required} are required{place}, above the declared maximum of {most}"
-    yield Remark(message, "build the file again, or correct one of them")
+    yield remark("KI004-required", required=required, line=_in_line(line), most=most)
 
 
 def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
@@ -124,11 +122,11 @@ def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator
         trap_handler=launch.trap_handler,
     )
     if assembled.waves_per_simd != compiled.waves_per_simd:
-        yield Remark(
-            f"objects assembled from this file run {waves_per_simd(assembled.waves_per_simd)}, "
-            f"compiled directly {compiled.waves_per_simd:.4g}: "
-            "only the assembler reserves XNACK's SGPRs",
-            severity="note",
+        yield remark(
+            "KI004-xnack",
+            "note",
+            assembled=waves_per_simd(assembled.waves_per_simd),
+            compiled=f"{compiled.waves_per_simd:.4g}",
         )
 
 
@@ -141,7 +139,10 @@ def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
 
 
 def _statement(fact: Fact, kernel: Kernel) -> str:
-    line = kernel.line_of(fact)
-    place = "" if line is None else f" (line {line})"
     noun = " ".join(_WORDS.get(word, word) for word in fact.name.split("_"))
-    return f"{fact.source} says {noun} {fact.value}{place}"
+    line = _in_line(kernel.line_of(fact))
+    return say("KI004-value", source=fact.source, noun=noun, value=fact.value, line=line)
+
+
+def _in_line(line: int | None) -> str:
+    return "" if line is None else say("KI004-line", line=line)

@@ -11,6 +11,7 @@ from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.facts import Code, SpillPlace
+from kernelinfo.rules.messages import remark, say
 
 _FEW_VGPRS = 4  # spilled VGPRs; so few rarely cost time, often one value saved across a call
 _MANY_SGPRS = 64  # spilled SGPRs fill the lanes of one VGPR in wave64; more take further VGPRs
@@ -32,14 +33,16 @@ def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -
     in_loop = code is not None and code.loops
     if (spilled := traits.numbers.vgpr_spills) and not in_loop:
         scratch = traits.numbers.scratch_bytes_per_lane
-        where = f", {scratch} B of scratch per lane" if scratch else ", none of them to scratch"
+        in_scratch = say("KI101-without-scratch")
+        if scratch:
+            in_scratch = say("KI101-scratch", scratch=scratch)
+        place = ""
         if code is not None and code.place:
-            where += f", {counted(code.place.number, 'spill instruction')} {_at(code.place)}"
-        yield Remark(
-            f"{counted(spilled, 'VGPR')} spilled{where}",
-            "keep fewer values alive, or allow more VGPRs by a looser launch bound",
-            "note" if spilled <= _FEW_VGPRS else None,
-        )
+            instructions = counted(code.place.number, "spill instruction")
+            place = say("KI101-place", instructions=instructions, place=_at(code.place))
+        severity = "note" if spilled <= _FEW_VGPRS else None
+        vgprs = counted(spilled, "VGPR")
+        yield remark("KI101", severity, vgprs=vgprs, scratch=in_scratch, place=place)
 
 
 def scratch_without_spill(
@@ -62,28 +65,28 @@ def scratch_without_spill(
     spilled = vgprs + sgprs
     explained = REGISTER_BYTES * spilled + _FRAME_BYTES if spilled else 0
     if scratch > explained:
-        beyond = f"beyond {_spilled(vgprs, sgprs)}" if spilled else "without spills"
-        called = _called(code.callees) if code else ""
-        frame = f"the frame of {called}, which it calls" if called else "a call frame"
-        what = f"an array or {frame}" if code is None or code.calls else "an array"
-        text = f"{scratch} B of scratch per lane {beyond}: {what}"
-        mend = "index the array by constants, or inline the call"
-        if code and _are_of_a_library(code.callees):
-            mend = "index arrays of its own by constants"
+        beyond = say("KI102-without")
+        if spilled:
+            beyond = say("KI102-beyond", registers=_registers(vgprs, sgprs))
+        cause = say("KI102-array")
+        if code is None or code.calls:
+            cause = say("KI102-array-or-frame")
+            if code and code.callees:
+                cause = say("KI102-array-or-callee", callees=_called(code.callees))
         # The compiler comments a clause of reloads once, so with spills the count is unreliable.
         in_loops = 0 if spilled or code is None else code.scratch_in_loops or 0
-        if in_loops:
-            text += f", touched {counted(in_loops, 'time')} inside loops"
-        yield Remark(
-            text,
-            mend,
-            "warning" if in_loops or scratch - explained > _LARGE_BYTES else None,
-        )
+        loops = say("KI102-loops", times=counted(in_loops, "time")) if in_loops else ""
+        remarked = remark("KI102", scratch=scratch, beyond=beyond, cause=cause, loops=loops)
+        if code and _are_of_a_library(code.callees):
+            remarked = remarked._replace(hint=say("KI102-library-mend"))
+        is_worse = in_loops or scratch - explained > _LARGE_BYTES
+        yield remarked._replace(severity="warning" if is_worse else None)
 
 
-def _spilled(vgprs: int, sgprs: int) -> str:
+def _registers(vgprs: int, sgprs: int) -> str:
+    """`5 VGPRs and 2 SGPRs`."""
     kinds = ((vgprs, "VGPRs"), (sgprs, "SGPRs"))
-    return "the " + " and ".join(f"{count} {noun}" for count, noun in kinds if count) + " spilled"
+    return " and ".join(f"{count} {noun}" for count, noun in kinds if count)
 
 
 def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
@@ -94,11 +97,8 @@ def sgpr_spill(traits: Traits, occupancy: Occupancy | None) -> Iterator[Remark]:
     What to do: keep fewer kernel arguments and uniform values alive at once.
     """
     if spilled := traits.numbers.sgpr_spills:
-        yield Remark(
-            f"{counted(spilled, 'SGPR')} spilled to lanes of VGPRs",
-            "keep fewer arguments and uniform values alive at once",
-            severity="warning" if spilled >= _MANY_SGPRS else None,
-        )
+        severity = "warning" if spilled >= _MANY_SGPRS else None
+        yield remark("KI103", severity, sgprs=counted(spilled, "SGPR"))
 
 
 def dynamic_stack(
@@ -113,15 +113,10 @@ def dynamic_stack(
     """
     if traits.numbers.dynamic_stack:
         known = traits.numbers.scratch_bytes_per_lane or 0
-        text = f"scratch grows at run time; only {known} B per lane are known"
-        if code and code.callees:
-            text += f"; it calls {_called(code.callees)}"
-        yield Remark(
-            text,
-            ""
-            if code and _are_of_a_library(code.callees)
-            else "bound the recursion, give an alloca a constant size, make callees visible",
-        )
+        callees = code.callees if code else ()
+        calls = say("KI104-calls", callees=_called(callees)) if callees else ""
+        remarked = remark("KI104", scratch=known, calls=calls)
+        yield remarked._replace(hint="") if _are_of_a_library(callees) else remarked
 
 
 def indirect_call(
@@ -141,28 +136,15 @@ def indirect_call(
         return
     callees = traits.numbers.callees
     if code and code.outside:
-        yield Remark(
-            f"calls {_called(code.outside)}, outside of this module: register counts are lower "
-            "bounds",
-            "compile the callees in one module with it",
-        )
+        yield remark("KI105-outside", callees=_called(code.outside))
     elif code and callees and callees.most_vgprs > callees.alone_vgprs:
-        yield Remark(
-            f"an indirect call: the compiler took the module's maximum, {callees.most_vgprs} VGPRs "
-            f"of {short(demangle(callees.function))}; alone it needs {callees.alone_vgprs}",
-            "choose among direct calls, which count only their own callees",
-        )
+        most, alone = callees.most_vgprs, callees.alone_vgprs
+        function = short(demangle(callees.function))
+        yield remark("KI105-largest", most=most, function=function, alone=alone)
     elif code and callees:
-        yield Remark(
-            f"an indirect call: no function of this module needs more than the "
-            f"{callees.alone_vgprs} VGPRs of the kernel alone",
-        )
+        yield remark("KI105-alone", alone=callees.alone_vgprs)
     else:
-        yield Remark(
-            "calls functions through a pointer or outside of this module: register counts are "
-            "lower bounds",
-            "compile the callees in one module with it",
-        )
+        yield remark("KI105")
 
 
 def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
@@ -180,27 +162,37 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
         return
     worst = max(loops, key=lambda loop: (loop.depth, loop.reloads + loop.spills))
     kinds = ((worst.reloads, "spill reload"), (worst.spills, "spill store"))
-    parts = [counted(count, noun) for count, noun in kinds if count]
-    text = f"{' and '.join(parts)} inside loop {worst.header}"
+    spills = " and ".join(counted(count, noun) for count, noun in kinds if count)
+    depth = place = others = vgprs = ""
     if worst.depth > 1:
-        text += f" at depth {worst.depth}"
+        depth = say("KI106-depth", depth=worst.depth)
     if worst.place:
-        text += f", {worst.place.number} of these {_at(worst.place)}"
-    if others := len(loops) - 1:
-        text += f", more in {counted(others, 'other loop')}"
+        place = say("KI106-place", count=worst.place.number, place=_at(worst.place))
+    if len(loops) > 1:
+        others = say("KI106-others", loops=counted(len(loops) - 1, "other loop"))
     if spilled := traits.numbers.vgpr_spills:
-        text += f" ({spilled} VGPRs spilled"
-        scratch = traits.numbers.scratch_bytes_per_lane or 0
-        spilled_bytes = REGISTER_BYTES * spilled
+        scratch, taken = traits.numbers.scratch_bytes_per_lane or 0, REGISTER_BYTES * spilled
         # Spilled registers may share a slot or sit in AGPRs; then the bytes do not add up.
-        text += f", {spilled_bytes} of {scratch} B)" if spilled_bytes <= scratch else ")"
-    yield Remark(text, "keep fewer values alive across that loop, or allow more VGPRs")
+        part = say("KI106-scratch", spilled=taken, scratch=scratch) if taken <= scratch else ""
+        vgprs = say("KI106-vgprs", vgprs=spilled, scratch=part)
+    yield remark(
+        "KI106",
+        spills=spills,
+        loop=worst.header,
+        depth=depth,
+        place=place,
+        others=others,
+        vgprs=vgprs,
+    )
 
 
 def _at(place: SpillPlace) -> str:
     """`at attention.hip:87, behind the call of lookup`."""
-    parts = [f"at {posixpath.basename(place.source)}"] if place.source else []
-    parts += [f"behind the call of {short(demangle(place.callee))}"] if place.callee else []
+    parts = []
+    if place.source:
+        parts.append(say("spills-at", place=posixpath.basename(place.source)))
+    if place.callee:
+        parts.append(say("spills-behind-call", callee=short(demangle(place.callee))))
     return ", ".join(parts)
 
 

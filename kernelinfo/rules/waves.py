@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelinfo.errors import Message
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Kernel, Remark, Result, counted, waves_per_simd
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy, occupancy
 from kernelinfo.model.limits import Demand, Launch, waves_by_resource
+from kernelinfo.rules.messages import remark, say
 
 _NEAR_VGPRS, _NEAR_LDS = 0.05, 0.1  # how far above the step a kernel may be, as a share of the step
 _WORTH = 1.2  # times the current waves; a smaller gain is not reported
@@ -34,10 +36,12 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
         return
     if not (one_granule or -step.change <= _NEAR_VGPRS * step.at_most):
         return
-    yield Remark(
-        f"{counted(-step.change, 'VGPR')} fewer than {limit.used} would give "
-        f"{step.waves_per_simd:.4g} instead of {waves_per_simd(occupancy.waves_per_simd)}",
-        "look for values that need not stay alive",
+    yield remark(
+        "KI201",
+        vgprs=counted(-step.change, "VGPR"),
+        used=limit.used,
+        more=f"{step.waves_per_simd:.4g}",
+        waves=waves_per_simd(occupancy.waves_per_simd),
     )
 
 
@@ -55,11 +59,8 @@ def lds_near_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     step = occupancy.next[0]
     worth = step.waves_per_simd >= _WORTH * occupancy.waves_per_simd
     if worth and -step.change <= _NEAR_LDS * step.at_most and not lost_to_rounding(occupancy):
-        yield Remark(
-            f"{-step.change} B of LDS less would give {step.waves_per_simd:.4g} instead of "
-            f"{waves_per_simd(occupancy.waves_per_simd)}",
-            "take a narrower pad or a smaller tile",
-        )
+        waves = waves_per_simd(occupancy.waves_per_simd)
+        yield remark("KI202", less=-step.change, more=f"{step.waves_per_simd:.4g}", waves=waves)
 
 
 def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -74,12 +75,15 @@ def lds_rounding_costs_workgroup(traits: Traits, occupancy: Occupancy) -> Iterat
     if not lost:
         return
     limit = next(limit for limit in occupancy.limits if limit.resource == "lds")
-    fit = occupancy.workgroups + lost
-    yield Remark(
-        f"{limit.used} B of LDS are rounded to {limit.allocated}: {occupancy.workgroups} "
-        f"workgroups per {occupancy.per} fit; without rounding {fit} would",
-        f"use at most {limit.used // limit.granule * limit.granule} B",
+    yield remark(
+        "KI203",
         "note" if occupancy.workgroups > _MANY_WORKGROUPS else None,
+        used=limit.used,
+        allocated=limit.allocated,
+        workgroups=occupancy.workgroups,
+        per=occupancy.per,
+        more=occupancy.workgroups + lost,
+        most=limit.used // limit.granule * limit.granule,
     )
 
 
@@ -107,11 +111,12 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     if set(occupancy.limiters) - {"scratch"} != {"slots"} or unsure:
         return
     if occupancy.launchable and occupancy.percent < 100 and occupancy.range is None:
-        yield Remark(
-            f"workgroups of {occupancy.launch.workgroup_size} fill {occupancy.waves} of "
-            f"{occupancy.wave_slots} wave slots",
-            "launch a size that divides the slots",
+        yield remark(
+            "KI204",
             "note" if occupancy.launch.assumption == "option" else "warning",
+            size=occupancy.launch.workgroup_size,
+            waves=occupancy.waves,
+            slots=occupancy.wave_slots,
         )
 
 
@@ -129,11 +134,7 @@ def partial_wave(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     wave = occupancy.demand.wave_size
     busy = launch.workgroup_size % wave
     if busy and launch.workgroup_size > 1:
-        yield Remark(
-            f"workgroups of {launch.workgroup_size} leave {wave - busy} of {wave} lanes of their "
-            "last wave idle",
-            f"launch a multiple of {wave}",
-        )
+        yield remark("KI205", size=launch.workgroup_size, idle=wave - busy, lanes=wave)
 
 
 def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
@@ -146,11 +147,8 @@ def compiler_disagrees(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]
     """
     number = Result(kernel, occupancy).compiler_number
     if number is not None and number.reason:
-        yield Remark(
-            f"the compiler printed {waves_per_simd(number.waves_per_simd)}, the hardware holds "
-            f"{occupancy.waves_per_simd:.4g}: {number.reason}",
-            "trust the latter, which counts whole workgroups",
-        )
+        printed, waves = waves_per_simd(number.waves_per_simd), f"{occupancy.waves_per_simd:.4g}"
+        yield remark("KI207", printed=printed, waves=waves, why=number.reason)
 
 
 def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
@@ -173,11 +171,12 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
         return
     kinds = list(_padded_kinds(demand, result))
     allocated, used = (" and ".join(of) for of in zip(*kinds, strict=True))
-    text = f"{allocated} are allocated, {used} are used"
+    lost = ""
     if alone.waves > result.waves:
-        lost = f"{result.waves_per_simd:.4g} instead of {waves_per_simd(alone.waves_per_simd)}"
-        text += f": {lost}"
-    yield Remark(text, _generic(traits, result.launch) or _cause(result, alone))
+        waves, unpadded = f"{result.waves_per_simd:.4g}", waves_per_simd(alone.waves_per_simd)
+        lost = say("KI208-lost", waves=waves, unpadded=unpadded)
+    remarked = remark("KI208", allocated=allocated, used=used, lost=lost)
+    yield remarked._replace(hint=_generic(traits, result.launch) or _cause(result, alone))
 
 
 def _without_padding(of: Occupancy) -> Occupancy:
@@ -208,16 +207,16 @@ def _padded_kinds(demand: Demand, result: Occupancy) -> Iterator[tuple[str, str]
         yield f"{of.sgprs} SGPRs", f"{demand.used_sgprs}"
 
 
-def _cause(result: Occupancy, alone: Occupancy) -> str:
+def _cause(result: Occupancy, alone: Occupancy) -> Message:
     """The likely cause of the padding; `alone` is the occupancy of the code without it."""
     if alone.waves > result.waves:
-        return "raise the upper bound of amdgpu_waves_per_eu, if there is one"
+        return say("KI208-bound-mend")
     limits = {limit.resource: limit for limit in result.limits}
     padded = [limits[one].waves or 0 for one in ("vgpr", "sgpr") if one in limits]
     lds = limits["lds"].waves if "lds" in limits else None
     if lds is not None and lds <= max(padded) and lds < result.wave_slots:
-        return "likely padded to the occupancy that LDS allows; less LDS ends it"
-    return "likely padded to the occupancy that the workgroup size or amdgpu_waves_per_eu allows"
+        return say("KI208-lds-mend")
+    return say("KI208-launch-mend")
 
 
 def _generic(traits: Traits, launch: Launch) -> str:
@@ -230,9 +229,7 @@ def _generic(traits: Traits, launch: Launch) -> str:
         return ""
     poorer = next(member for member in members if member.name not in richer)
     padded = occupancy(poorer, traits.demand, launch)
-    if "LDS" not in _cause(padded, _without_padding(padded)):
+    if _cause(padded, _without_padding(padded)).code != "KI208-lds-mend":
         return ""
-    return (
-        f"likely padded for the {assumed // 1024} KiB of LDS that {compiled.name} assumes, "
-        f"but there is more on {' and '.join(richer)}; compile for the device"
-    )
+    lds, devices = assumed // 1024, " and ".join(richer)
+    return say("KI208-generic-mend", lds=lds, target=compiled.name, devices=devices)

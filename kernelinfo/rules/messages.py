@@ -1,0 +1,130 @@
+"""What the rules find: every sentence, by the number of its rule.
+
+A word follows the number where a rule has several sentences, and where a sentence has optional
+parts. The advice to a sentence has its code and `-mend`.
+"""
+
+from __future__ import annotations
+
+from kernelinfo.errors import wording
+from kernelinfo.kernel import remarking
+
+MESSAGES = {
+    "rule-unknown": "{name!r}: no such rule; `kernelinfo rules` lists them",
+    # Launches that fail and inputs that contradict themselves.
+    "KI001": "a workgroup of {size} cannot start: {obstacle}",
+    "KI001-mend": "launch smaller ones, or bound the registers by __launch_bounds__",
+    "KI001-none": "nor can one of any other size",
+    "KI001-smaller": "smaller ones to {most} can",
+    "KI001-refused": "a workgroup of {size} is refused: {refusal}",
+    "KI001-refused-mend": "launch as compiled, or compile for this size by __launch_bounds__",
+    "KI002": "{obstacle}",
+    "KI002-mend": "use less, or a target that has more",
+    "KI004": "{first}, but {second}; the first counts",
+    "KI004-mend": "build the file again",
+    "KI004-value": "{source} says {noun} {value}{line}",
+    "KI004-line": " (line {line})",
+    "KI004-copies": "{contradiction}",
+    "KI004-copies-mend": "one of the files is stale or damaged: build both again",
+    "KI004-required": (
+        "workgroups of {required} are required{line}, above the declared maximum of {most}"
+    ),
+    "KI004-required-mend": "build the file again, or correct one of them",
+    "KI004-xnack": (
+        "objects assembled from this file run {assembled}, compiled directly {compiled}: only the "
+        "assembler reserves XNACK's SGPRs"
+    ),
+    # Values in memory, and calls.
+    "KI101": "{vgprs} spilled{scratch}{place}",
+    "KI101-mend": "keep fewer values alive, or allow more VGPRs by a looser launch bound",
+    "KI101-scratch": ", {scratch} B of scratch per lane",
+    "KI101-without-scratch": ", none of them to scratch",
+    "KI101-place": ", {instructions} {place}",
+    "KI102": "{scratch} B of scratch per lane {beyond}: {cause}{loops}",
+    "KI102-mend": "index the array by constants, or inline the call",
+    "KI102-library-mend": "index arrays of its own by constants",
+    "KI102-beyond": "beyond the {registers} spilled",
+    "KI102-without": "without spills",
+    "KI102-array": "an array",
+    "KI102-array-or-frame": "an array or a call frame",
+    "KI102-array-or-callee": "an array or the frame of {callees}, which it calls",
+    "KI102-loops": ", touched {times} inside loops",
+    "KI103": "{sgprs} spilled to lanes of VGPRs",
+    "KI103-mend": "keep fewer arguments and uniform values alive at once",
+    "KI104": "scratch grows at run time; only {scratch} B per lane are known{calls}",
+    "KI104-mend": "bound the recursion, give an alloca a constant size, make callees visible",
+    "KI104-calls": "; it calls {callees}",
+    "KI105": (
+        "calls functions through a pointer or outside of this module: register counts are lower "
+        "bounds"
+    ),
+    "KI105-mend": "compile the callees in one module with it",
+    "KI105-outside": ("calls {callees}, outside of this module: register counts are lower bounds"),
+    "KI105-outside-mend": "compile the callees in one module with it",
+    "KI105-largest": (
+        "an indirect call: the compiler took the module's maximum, {most} VGPRs of {function}; "
+        "alone it needs {alone}"
+    ),
+    "KI105-largest-mend": "choose among direct calls, which count only their own callees",
+    "KI105-alone": (
+        "an indirect call: no function of this module needs more than the {alone} VGPRs of the "
+        "kernel alone"
+    ),
+    "KI106": "{spills} inside loop {loop}{depth}{place}{others}{vgprs}",
+    "KI106-mend": "keep fewer values alive across that loop, or allow more VGPRs",
+    "KI106-depth": " at depth {depth}",
+    "KI106-place": ", {count} of these {place}",
+    "KI106-others": ", more in {loops}",
+    "KI106-vgprs": " ({vgprs} VGPRs spilled{scratch})",
+    "KI106-scratch": ", {spilled} of {scratch} B",
+    "spills-at": "at {place}",
+    "spills-behind-call": "behind the call of {callee}",
+    # Waves that slightly fewer resources or another launch would gain.
+    "KI201": "{vgprs} fewer than {used} would give {more} instead of {waves}",
+    "KI201-mend": "look for values that need not stay alive",
+    "KI202": "{less} B of LDS less would give {more} instead of {waves}",
+    "KI202-mend": "take a narrower pad or a smaller tile",
+    "KI203": (
+        "{used} B of LDS are rounded to {allocated}: {workgroups} workgroups per {per} fit; "
+        "without rounding {more} would"
+    ),
+    "KI203-mend": "use at most {most} B",
+    "KI204": "workgroups of {size} fill {waves} of {slots} wave slots",
+    "KI204-mend": "launch a size that divides the slots",
+    "KI205": "workgroups of {size} leave {idle} of {lanes} lanes of their last wave idle",
+    "KI205-mend": "launch a multiple of {lanes}",
+    "KI207": "the compiler printed {printed}, the hardware holds {waves}: {why}",
+    "KI207-mend": "trust the latter, which counts whole workgroups",
+    "KI208": "{allocated} are allocated, {used} are used{lost}",
+    "KI208-lost": ": {waves} instead of {unpadded}",
+    "KI208-bound-mend": "raise the upper bound of amdgpu_waves_per_eu, if there is one",
+    "KI208-lds-mend": "likely padded to the occupancy that LDS allows; less LDS ends it",
+    "KI208-launch-mend": (
+        "likely padded to the occupancy that the workgroup size or amdgpu_waves_per_eu allows"
+    ),
+    "KI208-generic-mend": (
+        "likely padded for the {lds} KiB of LDS that {target} assumes, but there is more on "
+        "{devices}; compile for the device"
+    ),
+    # How the code was compiled, and how large it is.
+    "KI301": "{agprs} AGPRs without a matrix instruction{held}",
+    "KI301-mend": "if the kernel needs more waves, keep fewer values alive",
+    "KI301-held": ": they hold spilled VGPRs ({moves})",
+    "KI302": "allocation stopped exactly at the {vgprs}-VGPR step for {waves} and spilled",
+    "KI302-mend": "compile with the next looser bound and measure both",
+    "KI303": (
+        "the launch bound is {largest}, as without one, which allows {vgprs} VGPRs; {half} would "
+        "allow {more}"
+    ),
+    "KI303-mend": "state the launched size by __launch_bounds__",
+    "KI304": "{spilled} VGPRs spilled, though {vgprs} VGPRs would keep the same {waves}",
+    "KI304-mend": "lower amdgpu_waves_per_eu or the second argument of __launch_bounds__ to that",
+    "KI305": "built for {target}, next to code for {other} in the same file",
+    "KI305-mend": "name the same features in every --offload-arch of the processor",
+    "KI306": "asked for {waves}, {limits} {allow} {most}",
+    "KI306-mend": "ask for the waves that are resident, or use less {limits}",
+    "KI401": "{code} bytes of code; the instruction cache of {cus} CUs holds {cache}",
+    "KI401-mend": "if one loop is that large, unroll or inline less",
+}
+
+say, remark = wording(MESSAGES), remarking(MESSAGES)
