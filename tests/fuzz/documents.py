@@ -18,6 +18,7 @@ from kernelinfo.gate.baseline import read_baseline, write_baseline
 from kernelinfo.reading.containers.triton import read_sidecar
 
 from ..conftest import FIXTURES
+from ..test_golden import run
 from . import user_files
 from .promise import refused
 
@@ -69,7 +70,7 @@ SIDECARS = [
     b"[" * 100_000,
     b" " * (2 << 20),
 ]
-_SAVED = (FIXTURES / "expected" / "code_object" / "handwritten.co.json").read_bytes()
+_SAVED = run("code_object/handwritten.co", "--format", "json")[0].encode()
 ODD_NUMBERS = [
     re.sub(rb"(?<=_bytes\": )\d+", number, _SAVED, count=1)
     for number in (b"9" * 4000, b"1e999", b"NaN", b"-5", b"1.5", b"18446744073709551616")
