@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from kernelinfo import Kernel, Options, Result, analyse
 
 from ..conftest import CORPUS, FIXTURES, needs_corpus
@@ -73,9 +71,9 @@ def compare(text: Path, code_object: Path) -> None:
 COMPILED = [p for p in pairs(FIXTURES) if p[0].stem not in ("macros", "nometadata", "truncated")]
 
 
-@pytest.mark.parametrize(("text", "code_object"), COMPILED, ids=lambda path: path.name)
-def test_fixtures(text: Path, code_object: Path) -> None:
-    compare(text, code_object)
+def test_fixtures() -> None:
+    for text, code_object in COMPILED:
+        compare(text, code_object)
 
 
 @needs_corpus

@@ -142,9 +142,8 @@ callee:
 """
 
 
-@pytest.mark.parametrize(
-    ("code", "is_sized_at_launch"),
-    [
+def test_instructions_that_reach_lds() -> None:
+    for code, is_sized_at_launch in (
         ("\tds_read_b32 v0, v1", True),
         ("    ds_write_b64 v0, v[2:3] offset:8 // a comment", True),
         ("\tds_append v0 offset:16", True),
@@ -162,14 +161,12 @@ callee:
         ("\tds_nop", False),
         ("\ts_nop 0 ; ds_read_b32 v0, v1", False),
         ("\ts_nop 0 // lds", False),
-    ],
-)
-def test_instructions_that_reach_lds(code: str, is_sized_at_launch: bool) -> None:
-    text = ACCESS.format(target="gfx90a", code=code, lds=0)
-    kernel = kernels(text.encode())["k"]
-    assert kernel.traits.numbers.dynamic_lds is (is_sized_at_launch or None)
-    reserved = ACCESS.format(target="gfx90a", code=code, lds=64)
-    assert kernels(reserved.encode())["k"].traits.numbers.dynamic_lds is None
+    ):
+        text = ACCESS.format(target="gfx90a", code=code, lds=0)
+        kernel = kernels(text.encode())["k"]
+        assert kernel.traits.numbers.dynamic_lds is (is_sized_at_launch or None), code
+        reserved = ACCESS.format(target="gfx90a", code=code, lds=64)
+        assert kernels(reserved.encode())["k"].traits.numbers.dynamic_lds is None, code
 
 
 def test_instructions_are_found_behind_what_a_log_puts_before_lines() -> None:

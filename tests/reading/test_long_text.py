@@ -31,14 +31,12 @@ def cut(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
 
 
 @pytest.mark.parametrize("size", [61, 500, 4099])
-@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.name)
-def test_fixtures_are_read_in_parts_as_whole(
-    path: Path, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    content = path.read_bytes()
-    whole = read(searchable(content))
+def test_fixtures_are_read_in_parts_as_whole(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [searchable(path.read_bytes()) for path in TEXTS]
+    whole = [read(text) for text in texts]
     cut(monkeypatch, size)
-    assert read(LongText(Data.of(searchable(content)))) == whole
+    for path, text, expected in zip(TEXTS, texts, whole, strict=True):
+        assert read(LongText(Data.of(text))) == expected, path.name
 
 
 @needs_corpus
@@ -69,26 +67,23 @@ def test_a_text_whose_lines_end_with_returns_is_read_in_parts() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 2, 5, 64])
-@pytest.mark.parametrize("content", [b"", b"\n", b"a", b"ab\n\ncde\nf", b"x" * 70 + b"\ny\n"])
-def test_a_long_text_answers_as_bytes(
-    content: bytes, size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_text_answers_as_bytes(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cut(monkeypatch, size)
-    text = LongText(Data.of(content))
-    assert len(text) == len(content)
-    for start in range(-3, len(content) + 2):
-        assert list(lines_from(text, max(start, 0))) == list(lines_from(content, max(start, 0)))
-        for end in (None, *range(start, start + 9)):
-            assert text[start:end] == content[start:end]
-            for sought in (b"\n", b"cd", b"xx\ny"):
-                assert text.find(sought, start, end) == content.find(sought, start, end)
-    assert b"".join(piece for _, piece in pieces(text)) == content
+    for content in (b"", b"\n", b"a", b"ab\n\ncde\nf", b"x" * 70 + b"\ny\n"):
+        text = LongText(Data.of(content))
+        assert len(text) == len(content)
+        for start in range(-3, len(content) + 2):
+            assert [*lines_from(text, max(start, 0))] == [*lines_from(content, max(start, 0))]
+            for end in (None, *range(start, start + 9)):
+                assert text[start:end] == content[start:end]
+                for sought in (b"\n", b"cd", b"xx\ny"):
+                    assert text.find(sought, start, end) == content.find(sought, start, end)
+        assert b"".join(piece for _, piece in pieces(text)) == content
 
 
 PEAK = """
 import sys
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
+from kernelinfo import Options, analyse
 kernels = sum(1 for item in analyse(sys.argv[1:], Options(instructions=False)))
 # Not ru_maxrss: that begins with what the parent had when it started this process.
 print(kernels, int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]) * 1024)

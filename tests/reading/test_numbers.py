@@ -64,9 +64,8 @@ def test_digits_that_the_assembler_refuses_are_one_problem(line: str, tmp_path: 
 _LOC = "\t.file {file}\n\t.loc 1 7 3\n\ts_endpgm"
 
 
-@pytest.mark.parametrize(
-    ("file", "source"),
-    [
+def test_a_file_has_a_name_or_is_unknown() -> None:
+    for file, source in (
         ('1 ""', None),
         ('1 "" ""', None),
         ('1 "/x" ""', None),
@@ -79,37 +78,19 @@ _LOC = "\t.file {file}\n\t.loc 1 7 3\n\ts_endpgm"
         ('1 "k.hip"\n\t.file 1 ""', None),
         (r'1 "\"\\"', ('"\\', 7)),
         ('1 "\x7f\x01"', ("\x7f\x01", 7)),
-    ],
-)
-def test_a_file_has_a_name_or_is_unknown(file: str, source: tuple[str, int] | None) -> None:
-    text = TEXT.replace("\ts_endpgm", _LOC.format(file=file))
-    found = {one.kernel.source for one in load(text.encode()).results}
-    assert found == {source}
+    ):
+        text = TEXT.replace("\ts_endpgm", _LOC.format(file=file))
+        found = {one.kernel.source for one in load(text.encode()).results}
+        assert found == {source}
 
 
-@pytest.mark.parametrize(
-    "location",
-    [
-        "1 0 0",
-        "1 999999999 1",
-        f"1 {NINES} 3",
-        f"{NINES} 1 1",
-        "999999999 1 1",
-        "1 08 09",
-        "0 1 1",
-        "1",
-    ],
-)
-def test_any_digits_of_a_location(location: str, tmp_path: Path) -> None:
-    line = f'\t.file 1 "k.hip"\n\t.loc {location}\n\ts_endpgm'
-    (tmp_path / "k.s").write_text(TEXT.replace("\ts_endpgm", line))
-    for command in ("report", "check", "explain", "pressure"):
-        assert run(command, "k.s", folder=tmp_path)[1:] == ("", 0)
-
-
-@pytest.mark.parametrize(
-    "stamp", [f"clang version {NINES}.0.0", f"LLD {NINES}.", "clang version 08.0"]
-)
-def test_any_digits_of_a_compilers_stamp(stamp: str, tmp_path: Path) -> None:
-    (tmp_path / "k.s").write_text(TEXT + f'\t.ident "{stamp}"\n')
-    assert run("k.s", folder=tmp_path)[1:] == ("", 0)
+def test_any_digits_of_a_location_and_a_stamp(tmp_path: Path) -> None:
+    places = ("1 0 0", "1 999999999 1", f"1 {NINES} 3", f"{NINES} 1 1", "999999999 1 1")
+    for location in (*places, "1 08 09", "0 1 1", "1"):
+        line = f'\t.file 1 "k.hip"\n\t.loc {location}\n\ts_endpgm'
+        (tmp_path / "k.s").write_text(TEXT.replace("\ts_endpgm", line))
+        for command in ("report", "check", "explain", "pressure"):
+            assert run(command, "k.s", folder=tmp_path)[1:] == ("", 0), location
+    for stamp in (f"clang version {NINES}.0.0", f"LLD {NINES}.", "clang version 08.0"):
+        (tmp_path / "k.s").write_text(TEXT + f'\t.ident "{stamp}"\n')
+        assert run("k.s", folder=tmp_path)[1:] == ("", 0), stamp
