@@ -124,6 +124,9 @@ CASES = {
         TOO_MANY_STATEMENTS,
     ),
     "notes": Case(with_notes(note(b"x", b"AMD\0", 99) * 5000), 2, "more than 4096 notes"),
+    "notes without content": Case(
+        with_notes(note(b"", b"AMD\0", 99) * 5000), 2, "more than 4096 notes"
+    ),
     "notes without a name": Case(with_notes(pack("<4I", 0, 4, 3, 0) * 5000), 2, "not listed"),
     "empty lists in a note": Case(
         object_with(b"\x81\xaeamdhsa.version\xdd" + pack(">I", 5 << 20) + b"\x90" * (5 << 20)),
