@@ -54,9 +54,9 @@ say = wording(MESSAGES)
 class KernelinfoError(Exception):
     """Base of all errors. A line of the message reads `where: what was found; what to do`."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: Message) -> None:
         super().__init__(message)
-        self.message = message if isinstance(message, Message) else Message(message, "")
+        self.message = message
 
     @property
     def code(self) -> str:

@@ -253,7 +253,7 @@ def notes(counts: Collection[PathCounts], *, required: bool = False) -> Iterator
 
 def once(notes: Iterable[Note]) -> Iterator[Note]:
     """The first note of each message, with the number of its repetitions."""
-    by_message: dict[str, list[Note]] = {}
+    by_message: dict[Message, list[Note]] = {}
     for note in notes:
         by_message.setdefault(note.message, []).append(note)
     for message, (first, *others) in by_message.items():

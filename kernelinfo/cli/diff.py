@@ -33,6 +33,7 @@ from kernelinfo.compare.saved import WITHOUT_COLUMNS
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
+from kernelinfo.reading.messages import in_file
 from kernelinfo.render import FORMATS, renderer
 from kernelinfo.render.counts import CountedBy
 from kernelinfo.render.diff.counts import render_counts
@@ -161,7 +162,7 @@ def _compare(
 
 def _of_baseline(path: str, wanted: Options) -> Build:
     if wanted.where is not None:
-        raise OptionError(f"{path}: {WITHOUT_COLUMNS}")
+        raise OptionError(in_file(path, WITHOUT_COLUMNS))
     return chosen(read_baseline(path), wanted)
 
 

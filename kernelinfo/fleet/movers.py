@@ -19,7 +19,7 @@ from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import path_under
-from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.errors import KernelinfoError, Message, OptionError
 from kernelinfo.fleet.acceptance import KnownProblem, accepted
 from kernelinfo.fleet.dataset import Dataset, quoted
 from kernelinfo.fleet.history import (
@@ -300,7 +300,7 @@ def _gaps(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[s
     found = connection.execute("SELECT Build, Path, Member, Message FROM problems").fetchall()
     builds_of = defaultdict[KnownProblem, dict[str, str]](dict)  # problem -> build -> path
     for build, path, member, message in found:
-        known = accepted(path or "", Problem("", message or "", member))
+        known = accepted(path or "", Problem("", Message(message or "", ""), member))
         builds_of[known][build] = path or ""
     places = connection.execute("SELECT DISTINCT Path, Library FROM places").fetchall()
     gaps = defaultdict[str, set[str]](set)

@@ -59,7 +59,7 @@ def _files_of(dataset: Dataset, table: TableName, build: str) -> list[str]:
 
 def unmatched_choices(
     connection: duckdb.DuckDBPyConnection, view: str, options: Options
-) -> tuple[str, ...]:
+) -> tuple[Message, ...]:
     """A message per `-k`, `--target` and `--member` without a kernel in a view, if another option
     has one."""
     columns = "Kernel_Name, Symbol, Target, Member"

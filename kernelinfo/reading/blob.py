@@ -64,7 +64,7 @@ class Note(NamedTuple):
     """A warning about an input that was read; a report shows it once for all inputs of a path."""
 
     path: str
-    message: str
+    message: Message
     member: str | None = None
 
 
@@ -72,7 +72,7 @@ class Problem(NamedTuple):
     """An input, or a part of one, that could not be read, with the reason and the mend."""
 
     path: str
-    message: str
+    message: Message
     member: str | None = None
     offset: int | None = None
     line: int | None = None
@@ -80,7 +80,7 @@ class Problem(NamedTuple):
     @property
     def code(self) -> str:
         """Kind of the problem, which stays as sentences change: `zip-damaged`."""
-        return self.message.code if isinstance(self.message, Message) else ""
+        return self.message.code
 
     @property
     def located(self) -> Message:

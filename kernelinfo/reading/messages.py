@@ -406,7 +406,7 @@ MESSAGES = {
 say = wording(MESSAGES)
 
 
-def in_file(path: object, message: str) -> Message:
+def in_file(path: object, message: Message) -> Message:
     """A message behind the path of its file."""
     return say("in-file", path=path, reason=message)
 

@@ -37,6 +37,7 @@ from kernelinfo import (
     load,
     manual,
 )
+from kernelinfo.errors import Message
 from kernelinfo.kernel import Severity
 from kernelinfo.render import View, renderer
 from kernelinfo.rules import every_rule, find
@@ -131,7 +132,7 @@ notices = st.tuples(findings, texts, st.none() | texts, st.none() | paths).map(
     lambda fields: Notice(*fields)
 )
 problems = st.tuples(paths, texts.map("cannot be read: ".__add__), st.none() | texts).map(
-    lambda fields: Problem(*fields)
+    lambda fields: Problem(fields[0], Message(fields[1], "file-unreadable"), fields[2])
 )
 kernels = st.lists(judged(), max_size=2, unique_by=lambda one: one.result.kernel.name)
 hostile = st.tuples(kernels, *(st.lists(each, max_size=2) for each in (notices, problems))).map(

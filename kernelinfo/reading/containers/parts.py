@@ -60,7 +60,9 @@ def part(
     )
 
 
-def problem(blob: Blob, message: str, *, at: int | None = 0, member: str | None = None) -> Problem:
+def problem(
+    blob: Blob, message: Message, *, at: int | None = 0, member: str | None = None
+) -> Problem:
     """The problem with this message, at offset `at` in a container; None if it has no offset."""
     return Problem(blob.path, message, _joined(blob, member), _offset(blob, at))
 

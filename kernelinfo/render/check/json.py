@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
+from kernelinfo.errors import Message
 from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.messages import in_file
@@ -15,7 +16,11 @@ from kernelinfo.render.json_text import encoded
 
 def render(outcome: Outcome, view: View) -> Iterator[str]:
     gone = (
-        Problem(one.path or "", in_file(one.subject, one.finding.message), line=one.line)
+        Problem(
+            one.path or "",
+            in_file(one.subject, Message(one.finding.message, one.finding.code)),
+            line=one.line,
+        )
         for one in outcome.notices
         if one.finding.rule == VANISHED
     )

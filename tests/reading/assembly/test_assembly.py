@@ -24,7 +24,7 @@ def read(text: str, folder: Path) -> tuple[list[Kernel], list[str]]:
     """Kernels and messages of a text."""
     (folder / "k.s").write_text(text)
     items = list(analyse([str(folder / "k.s")], Options()))
-    messages = [item.message for item in items if isinstance(item, Problem)]
+    messages: list[str] = [item.message for item in items if isinstance(item, Problem)]
     return [item.kernel for item in items if isinstance(item, Result)], messages
 
 
