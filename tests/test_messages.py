@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -61,6 +62,11 @@ def test_a_code_is_short_and_means_one_sentence() -> None:
     form = r"(KI\d{3}|[a-z][a-z0-9]*)(-[a-z0-9]+)*"
     assert [code for code in codes if not re.fullmatch(form, code)] == []
     assert [code for code in codes if len(code) > 32] == []
+
+
+def test_a_message_keeps_its_code_in_other_processes() -> None:
+    error = errors.ReadError(errors.say("bug", error="{}"))
+    assert pickle.loads(pickle.dumps(error)).message.code == "bug"
 
 
 def test_each_sentence_is_said_with_its_facts() -> None:

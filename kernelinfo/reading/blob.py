@@ -67,6 +67,11 @@ class Note(NamedTuple):
     message: Message
     member: str | None = None
 
+    @property
+    def code(self) -> str:
+        """Kind of the note, which stays as sentences change: `data-not-searched`."""
+        return self.message.code
+
 
 class Problem(NamedTuple):
     """An input, or a part of one, that could not be read, with the reason and the mend."""
