@@ -3,102 +3,90 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 import kernelinfo
-from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Result
-from kernelinfo.kernel.columns import HEADINGS, find
-from kernelinfo.kernel.condition import condition
-from kernelinfo.kernel.rows import COLUMNS, row
+from kernelinfo import OptionError, condition
 
 from ..conftest import FIXTURES
+from ..test_golden import run
 
-RESULTS = [
-    *kernelinfo.load(FIXTURES / "assembly/variety-clang22-gfx90a.s").results,
-    *kernelinfo.load(FIXTURES / "code_object/tiny-v6-clang22-gfx1030.co").results,
+PATHS = ("assembly/variety-clang22-gfx90a.s", "code_object/tiny-v6-clang22-gfx1030.co")
+RESULTS = [result for path in PATHS for result in kernelinfo.load(FIXTURES / path).results]
+
+
+def rows(*words: str) -> list[dict[str, Any]]:
+    """Rows of kernels of both files, as JSON lines."""
+    out, _, code = run("report", *PATHS, "--format", "jsonl", *words)
+    assert code == 0
+    return [json.loads(line) for line in out.splitlines()]
+
+
+HOLDS: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [
+    ("waves < 4", lambda r: r["Waves_Per_SIMD"] < 4),
+    ("waves/SIMD<4", lambda r: r["Waves_Per_SIMD"] < 4),
+    ("Waves_Per_SIMD >= 8", lambda r: r["Waves_Per_SIMD"] >= 8),
+    ("occ <= 50%", lambda r: r["Occupancy_Percent"] <= 50),
+    ("lds > 32k", lambda r: r["LDS_Block_Size"] > 32 * 1024),
+    ("lds = 40KiB", lambda r: r["LDS_Block_Size"] == 40 * 1024),
+    ("VGPR_USED != 2", lambda r: r["VGPR_Used"] != 2),
+    ("limiters = vgpr", lambda r: "vgpr" in r["Limiters"]),
+    ("'limited by' = LDS", lambda r: "lds" in r["Limiters"]),
+    ("exact = false", lambda r: r["Exact"] is False),
+    ("kernel = stride", lambda r: "stride<" in r["Kernel_Name"]),
+    ("kernel ~ vgpr*", lambda r: r["Kernel_Name"].startswith("vgpr")),
+    ("kernel = 'vgpr_heavy(int*)'", lambda r: r["Kernel_Name"] == "vgpr_heavy(int*)"),
+    ("target = gfx1030", lambda r: r["Compiled_For"] == "gfx1030"),
+    ("target = MI250X", lambda r: r["Compiled_For"] == "gfx90a"),
+    ("target ~ gfx9*", lambda r: r["Compiled_For"] == "gfx90a"),
+    ("library ~ tiny*", lambda r: r["Library"].startswith("tiny")),
+    (
+        "not waves < 4 and lds = 0",
+        lambda r: r["Waves_Per_SIMD"] >= 4 and not r["LDS_Block_Size"],
+    ),
+    (
+        "waves = 1 or waves = 2 and (lds > 0 OR agpr > 100)",
+        lambda r: (
+            r["Waves_Per_SIMD"] == 1
+            or (
+                r["Waves_Per_SIMD"] == 2
+                and (r["LDS_Block_Size"] > 0 or r["Accum_VGPR_Count"] > 100)
+            )
+        ),
+    ),
 ]
 
 
-def chosen(text: str) -> list[Result]:
-    wanted = condition(text)
-    return [result for result in RESULTS if wanted.holds(result)]
-
-
-def by_rows(holds: object) -> list[Result]:
-    return [result for result in RESULTS if holds(row(result))]  # type: ignore[operator]
-
-
-@pytest.mark.parametrize(
-    ("text", "holds"),
-    [
-        ("waves < 4", lambda r: r["Waves_Per_SIMD"] < 4),
-        ("waves/SIMD<4", lambda r: r["Waves_Per_SIMD"] < 4),
-        ("Waves_Per_SIMD >= 8", lambda r: r["Waves_Per_SIMD"] >= 8),
-        ("occ <= 50%", lambda r: r["Occupancy_Percent"] <= 50),
-        ("lds > 32k", lambda r: r["LDS_Block_Size"] > 32 * 1024),
-        ("lds = 40KiB", lambda r: r["LDS_Block_Size"] == 40 * 1024),
-        ("VGPR_USED != 2", lambda r: r["VGPR_Used"] != 2),
-        ("limiters = vgpr", lambda r: "vgpr" in r["Limiters"]),
-        ("'limited by' = LDS", lambda r: "lds" in r["Limiters"]),
-        ("exact = false", lambda r: r["Exact"] is False),
-        ("kernel = stride", lambda r: "stride<" in r["Kernel_Name"]),
-        ("kernel ~ vgpr*", lambda r: r["Kernel_Name"].startswith("vgpr")),
-        ("kernel = 'vgpr_heavy(int*)'", lambda r: r["Kernel_Name"] == "vgpr_heavy(int*)"),
-        ("target = gfx1030", lambda r: r["Compiled_For"] == "gfx1030"),
-        ("target = MI250X", lambda r: r["Compiled_For"] == "gfx90a"),
-        ("target ~ gfx9*", lambda r: r["Compiled_For"] == "gfx90a"),
-        ("library ~ tiny*", lambda r: r["Library"].startswith("tiny")),
-        (
-            "not waves < 4 and lds = 0",
-            lambda r: r["Waves_Per_SIMD"] >= 4 and not r["LDS_Block_Size"],
-        ),
-        (
-            "waves = 1 or waves = 2 and (lds > 0 OR agpr > 100)",
-            lambda r: (
-                r["Waves_Per_SIMD"] == 1
-                or (
-                    r["Waves_Per_SIMD"] == 2
-                    and (r["LDS_Block_Size"] > 0 or r["Accum_VGPR_Count"] > 100)
-                )
-            ),
-        ),
-    ],
-)
-def test_a_condition_chooses_what_the_rows_say(text: str, holds: object) -> None:
-    found = chosen(text)
-    assert found == by_rows(holds)
-    assert 0 < len(found) < len(RESULTS)
-
-
-@pytest.mark.parametrize("heading", [one for one in HEADINGS if one != "lds"])
-def test_a_column_is_the_same_of_a_result_and_of_its_row(heading: str) -> None:
-    """Rows state the allocated LDS, the table the used."""
-    column = find(heading)
-    assert column
-    for result in RESULTS:
-        saved = json.loads(json.dumps(row(result)))
-        assert column.of({name: saved[name] for name in column.reads}) == column.of(result)
+def test_a_condition_chooses_what_the_rows_say() -> None:
+    every, wrong = rows(), []
+    for text, holds in HOLDS:
+        expected = [row for row in every if holds(row)]
+        if rows("--where", text) != expected or not 0 < len(expected) < len(every):
+            wrong.append(text)
+    assert wrong == []
 
 
 def test_a_condition_holds_for_a_row_with_the_columns_that_it_reads() -> None:
+    every = rows()
     wanted = condition("waves < 4 and not (kernel ~ lds* or spills > 0) or BLOCK_M = 64")
     assert wanted.reads == (
         *("Waves_Per_SIMD", "Kernel_Name", "Symbol", "VGPR_Spills", "SGPR_Spills", "Options"),
     )
-    for result in RESULTS:
-        saved = json.loads(json.dumps(row(result)))
-        read = {name: saved[name] for name in wanted.reads}
+    for result, row in zip(RESULTS, every, strict=True):
+        read = {name: row[name] for name in wanted.reads}
         assert wanted.holds(read) is wanted.holds(result)
         assert condition("BLOCK_M = 64").holds(read | {"Options": ["BLOCK_M=64"]})
-
-
-def test_every_heading_and_every_column_of_rows_is_a_name() -> None:
-    for name in (*HEADINGS, *COLUMNS, *map(str.upper, HEADINGS)):
-        column = find(name)
-        assert column, name
-        column.of(RESULTS[0])
+    for name in every[0]:
+        for value in ("?", "1", "gfx90a"):
+            try:
+                one = condition(f"{name} = {value}")
+            except OptionError:  # a number is no text
+                continue
+            for result, row in zip(RESULTS, every, strict=True):
+                assert one.holds({name: row[name] for name in one.reads}) is one.holds(result)
 
 
 def test_an_unknown_number_compares_false_and_equals_a_question_mark() -> None:
@@ -114,29 +102,29 @@ def test_an_unknown_number_compares_false_and_equals_a_question_mark() -> None:
     assert condition("member = ?").holds(unknown)
 
 
-@pytest.mark.parametrize(
-    ("text", "caret", "what"),
-    [
-        ("wavs < 4", 0, "no column 'wavs'; did you mean waves?"),
-        ("waves < 4 and vgrp > 8", 14, "no column 'vgrp'; did you mean vgpr?"),
-        ("waves < many", 8, "waves is a number, and 'many' is none"),
-        ("kernel < 4", 9, "< compares numbers; use = or ~ for kernel"),
-        ("target = gfx9x", 9, "unknown target 'gfx9x'"),
-        ("waves 4", 6, "write COLUMN = VALUE"),
-        ("waves <", 7, "write COLUMN = VALUE"),
-        ("(waves < 4", 10, "write COLUMN = VALUE"),
-        ("waves < 4)", 9, "write COLUMN = VALUE"),
-        ("waves < 4 lds > 2", 10, "write COLUMN = VALUE"),
-        ("", 0, "write COLUMN = VALUE"),
-    ],
-)
-def test_a_mistake_has_a_caret_and_the_nearest_name(text: str, caret: int, what: str) -> None:
-    with pytest.raises(OptionError) as error:
-        condition(text)
-    first, shown, mark = str(error.value).split("\n")
-    assert first.startswith(f"--where: {what}")
-    assert shown == f"  {text}"
-    assert mark == "  " + " " * caret + "^"
+MISTAKES = [
+    ("wavs < 4", 0, "no column 'wavs'; did you mean waves?"),
+    ("waves < 4 and vgrp > 8", 14, "no column 'vgrp'; did you mean vgpr?"),
+    ("waves < many", 8, "waves is a number, and 'many' is none"),
+    ("kernel < 4", 9, "< compares numbers; use = or ~ for kernel"),
+    ("target = gfx9x", 9, "unknown target 'gfx9x'"),
+    ("waves 4", 6, "write COLUMN = VALUE"),
+    ("waves <", 7, "write COLUMN = VALUE"),
+    ("(waves < 4", 10, "write COLUMN = VALUE"),
+    ("waves < 4)", 9, "write COLUMN = VALUE"),
+    ("waves < 4 lds > 2", 10, "write COLUMN = VALUE"),
+    ("", 0, "write COLUMN = VALUE"),
+]
+
+
+def test_a_mistake_has_a_caret_and_the_nearest_name() -> None:
+    for text, caret, what in MISTAKES:
+        with pytest.raises(OptionError) as error:
+            condition(text)
+        first, shown, mark = str(error.value).split("\n")
+        assert first.startswith(f"--where: {what}")
+        assert shown == f"  {text}"
+        assert mark == "  " + " " * caret + "^"
 
 
 @pytest.mark.parametrize("text", ["(" * 4000 + "waves=1" + ")" * 10, "not " * 1000 + "waves = 1"])

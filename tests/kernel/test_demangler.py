@@ -2,54 +2,39 @@
 
 from __future__ import annotations
 
-import os
+from pathlib import Path
 
-import pytest
+import kernelinfo
 
-from kernelinfo.kernel import demangler
-from kernelinfo.kernel.names import demangle
+_DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def doubling(times: int) -> str:
     """f(A<int, int>, A<A<int, int>, A<int, int> >, …): each parameter twice the one before."""
-    digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    return "_Z1f1AIiiE" + "".join(
-        f"S_IS{digits[n]}_S{digits[n]}_E" for n in range(min(times, len(digits)))
-    )
+    return "_Z1f1AIiiE" + "".join(f"S_IS{digit}_S{digit}_E" for digit in _DIGITS[:times])
 
 
-@pytest.mark.parametrize(
-    ("symbol", "name"),
-    [
-        ("_Z3fooIiEvT_", "void foo<int>(int)"),
-        ("main", "main"),
-        ("_Z", "_Z"),
-        ("_Z\udc80", "_Z\udc80"),
-        ("_Z" + "N" * 2000, "_Z" + "N" * 2000),
-    ],
-)
-def test_names(symbol: str, name: str) -> None:
-    assert demangle(symbol) == name
+def names(folder: Path, *symbols: str) -> list[str]:
+    """Names of kernels with these symbols."""
+    text = "".join(f".amdhsa_kernel {one}\n.end_amdhsa_kernel\n" for one in symbols)
+    (folder / "k.s").write_text(f'.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n{text}')
+    return [kernel.name for kernel in kernelinfo.load(folder / "k.s").kernels]
 
 
-def test_names_that_repeat_themselves_are_names() -> None:
-    assert demangle(doubling(3)).startswith("f(A<int, int>, A<A<int, int>, A<int, int>>, ")
-    many = "_Z1f1AIiiE" + "S0_" * 60
-    assert demangle(many) == "f(A<int, int>" + ", A<int, int>" * 60 + ")"
+def test_names(tmp_path: Path) -> None:
+    expected = {
+        "_Z3fooIiEvT_": "void foo<int>(int)",
+        "_Z4makev.intern.3adb6e9e": "make() (.intern.3adb6e9e)",
+        "main": "main",
+        "_Z": "_Z",
+        "_Z" + "N" * 2000: "_Z" + "N" * 2000,
+        doubling(2): "f(A<int, int>, A<A<int, int>, A<int, int>>, "
+        "A<A<A<int, int>, A<int, int>>, A<A<int, int>, A<int, int>>>)",
+        "_Z1f1AIiiE" + "S0_" * 60: "f(A<int, int>" + ", A<int, int>" * 60 + ")",
+    }
+    assert names(tmp_path, *expected) == [*expected.values()]
 
 
-def test_names_that_explode_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demangler, "_lost", [])
-    for times in range(18, 36):
-        assert demangle(doubling(times)) == doubling(times)
-    assert len(demangler._lost) == 3  # then none is tried any more
-
-
-def test_a_fork_has_its_own_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demangler, "_lost", [])
-    demangle("_Z1f1AIiiE" + "S0_" * 61)
-    if not os.fork():
-        demangle("_Z1f1AIiiE" + "S0_" * 62)
-        os._exit(0)
-    assert os.wait()[1] == 0
-    assert demangle("_Z1f1AIiiE" + "S0_" * 63).count("A<int, int>") == 64
+def test_names_that_explode_stay_as_they_are(tmp_path: Path) -> None:
+    symbols = [doubling(times) for times in range(18, 24)]
+    assert names(tmp_path, *symbols) == symbols

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelinfo import load
-from kernelinfo.errors import LaunchError
-from kernelinfo.hardware import targets
-from kernelinfo.hardware.targets import find
-from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.combine import combine
-from kernelinfo.model import Occupancy, occupancy
-from kernelinfo.model.calculator import arch, vgpr_steps
-from kernelinfo.model.limits import Demand, Launch
-from kernelinfo.reading.facts import Features, KernelFacts, Numbers
-from tests.conftest import FIXTURES, registers
+from kernelinfo import Demand, Launch, LaunchError, Occupancy, arch, load
+from kernelinfo.model import occupancy
 
-devices = st.sampled_from([name for name in targets.known() if not targets.find(name).members])
+from ..conftest import FIXTURES, registers
+from ..targets import DEVICES, KNOWN
+from ..test_golden import run
+
+devices = st.sampled_from(DEVICES)
 
 
 @st.composite
 def asks(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     name = draw(devices)
-    target = targets.find(name)
+    target = KNOWN[name]
     file = draw(st.sampled_from(target.vgprs))
     return name, {
         "workgroup_size": draw(st.integers(1, target.waves.max_workgroup_size)),
@@ -70,7 +66,7 @@ def test_headroom_costs_nothing_and_one_more_does(case: tuple[str, dict[str, Any
     now = resident(name, ask)
     if not now.launchable:
         return
-    target = targets.find(name)
+    target = KNOWN[name]
     most = {
         "vgprs": target.vgpr_file(ask["wave_size"]).addressable,
         "sgprs": target.sgprs.allocatable,
@@ -127,7 +123,7 @@ def test_lds_bound_kernels_have_registers_to_spare() -> None:
 
 def test_the_range_over_launch_sizes_names_the_worst() -> None:
     demand = Demand(64, 8, 16, 0, 0)
-    span = occupancy(targets.find("gfx90a"), demand, Launch(1024, "declared-max")).range
+    span = occupancy(KNOWN["gfx90a"], demand, Launch(1024, "declared-max")).range
     assert span is not None
     assert (span.min_percent, span.max_percent) == (68.75, 100)
     assert (span.worst_workgroup_size, span.best_workgroup_size) == (704, 1024)
@@ -135,11 +131,11 @@ def test_the_range_over_launch_sizes_names_the_worst() -> None:
 
 def test_no_range_where_the_size_is_known() -> None:
     demand = Demand(64, 8, 16, 0, 0)
-    assert occupancy(targets.find("gfx90a"), demand, Launch(1024, "required")).range is None
+    assert occupancy(KNOWN["gfx90a"], demand, Launch(1024, "required")).range is None
 
 
 def test_unknown_demands_make_an_upper_bound() -> None:
-    found = occupancy(targets.find("gfx90a"), Demand(64, None, 16, 0, 0), Launch(256))
+    found = occupancy(KNOWN["gfx90a"], Demand(64, None, 16, 0, 0), Launch(256))
     assert not found.exact
     assert "VGPRs" in found.at_most_because[0]
     assert found.allocated.vgprs is None
@@ -150,14 +146,14 @@ def test_split_workgroups_need_not_be_whole() -> None:
     """AMDGPUUsage, TG_SPLIT: the waves of a workgroup may go to several CUs."""
     split = Demand(64, 72, 16, 0, 0, tg_split=True)
     whole = Demand(64, 72, 16, 0, 0)
-    target = targets.find("gfx90a")
+    target = KNOWN["gfx90a"]
     assert occupancy(target, split, Launch(512)).waves_per_simd == 7
     assert occupancy(target, whole, Launch(512)).waves_per_simd == 6
 
 
 def test_dynamic_lds_counts_like_static() -> None:
     demand = Demand(64, 8, 16, 4096, 0)
-    found = occupancy(targets.find("gfx90a"), demand, Launch(256, dynamic_lds_bytes=28672))
+    found = occupancy(KNOWN["gfx90a"], demand, Launch(256, dynamic_lds_bytes=28672))
     assert found.allocated.lds_bytes == 32768
     assert found.percent == 25
 
@@ -170,7 +166,7 @@ def test_dynamic_lds_counts_like_static() -> None:
 def test_only_static_lds_can_be_used_less(static: int, dynamic: int, next_lds: int | None) -> None:
     """gfx90a has 65536 bytes per CU: two workgroups may have 32768 each."""
     demand = Demand(64, 8, 16, static, 0)
-    found = occupancy(targets.find("gfx90a"), demand, Launch(256, dynamic_lds_bytes=dynamic))
+    found = occupancy(KNOWN["gfx90a"], demand, Launch(256, dynamic_lds_bytes=dynamic))
     assert found.workgroups == 1
     assert [step.at_most for step in found.next] == ([] if next_lds is None else [next_lds])
 
@@ -184,13 +180,6 @@ def test_the_step_table_is_of_whole_workgroups() -> None:
     ]
 
 
-def test_the_steps_of_a_workgroup_that_is_too_large_are_of_the_largest() -> None:
-    target, demand = targets.find("gfx90a"), Demand(64, 8, 16, 0, 0)
-    for size in (1024, 4096):
-        found = occupancy(target, demand, Launch(size))
-        assert vgpr_steps(target, found) == ((64, 8), (128, 4))
-
-
 @pytest.mark.parametrize(
     ("name", "blocks"),
     [("gfx90a", "blocks of 8, none at all"), ("gfx1201", "blocks of 8, only of 16 and 32")],
@@ -200,13 +189,15 @@ def test_blocks_of_dynamic_vgprs_that_a_target_has_not(name: str, blocks: str) -
         arch(name).limits(dynamic_vgpr_block=8)
 
 
-def test_the_steps_of_a_kernel_are_those_of_its_mode() -> None:
-    """gfx1100: 1024 workitems are 32 waves, all that the two SIMDs of a CU hold."""
-    target = targets.find("gfx1100")
-    steps = {True: ((96, 16), (192, 8)), False: ((96, 16),)}
-    for wgp_mode, expected in steps.items():
-        demand = Demand(32, 8, 16, 0, 0, wgp_mode=wgp_mode)
-        assert vgpr_steps(target, occupancy(target, demand, Launch(1024))) == expected
+def test_the_steps_of_a_kernel_are_those_of_its_size_and_mode() -> None:
+    """1024 workitems are 16 waves of gfx90a; of gfx1100 32, all that the two SIMDs of a CU hold."""
+    for words, steps in {
+        ("--arch", "gfx90a"): "64:8 ◄  128:4",
+        ("--arch", "gfx1100", "--wave", "32"): "96:16 ◄  192:8",
+        ("--arch", "gfx1100", "--wave", "32", "--cu-mode"): "96:16 ◄",
+    }.items():
+        out, _, _ = run("calc", *words, "--vgpr", "8", "--block", "1024")
+        assert f"{steps}" in out, out
 
 
 @pytest.mark.parametrize(("block", "most"), [(16, 128), (32, 256)])
@@ -228,7 +219,7 @@ def test_each_limit_counts_whole_workgroups_a_simd() -> None:
 def test_lds_bounds_the_range_over_launch_sizes() -> None:
     """32 KiB let in two workgroups: of one wave 2 of 32 slots, of 16 all."""
     demand = Demand(64, 8, 16, 32768, 0)
-    span = occupancy(targets.find("gfx90a"), demand, Launch(1024, "declared-max")).range
+    span = occupancy(KNOWN["gfx90a"], demand, Launch(1024, "declared-max")).range
     assert span is not None
     assert (span.min_percent, span.max_percent) == (6.25, 100)
     assert (span.worst_workgroup_size, span.best_workgroup_size) == (64, 1024)
@@ -308,12 +299,14 @@ def test_what_the_target_does_not_have_is_refused(target: str, asks: dict[str, A
         arch(target).occupancy(**{"workgroup_size": 64, **asks})
 
 
-def test_a_wave_has_the_only_size_there_is() -> None:
+def test_a_wave_has_the_only_size_there_is(tmp_path: Path) -> None:
     """gfx90a and gfx1250 have one wave size; gfx1030 has two."""
+    yaml = "amdhsa.kernels:\n  - .name: k\n    .vgpr_count: 12\n...\n"
     for target, size in (("gfx90a", 64), ("gfx1250", 32), ("gfx1030", None)):
-        of = CodeObject("k.s", (), None, 0, 0, "assembly", target, Features(), 5, None, ())
-        stated = KernelFacts("k", (("metadata", Numbers(vgprs=12)),))
-        assert combine(stated, of, find(target)).wave_size == size
+        head = f'.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n'
+        path = tmp_path / "k.s"
+        path.write_text(f"{head}.amdgpu_metadata\n---\n{yaml}.end_amdgpu_metadata\n")
+        assert [kernel.wave_size for kernel in load(path).kernels] == [size]
 
 
 def test_dynamic_lds_of_a_kernel_is_not_negative() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.model import Occupancy
-from kernelinfo.model.calculator import arch
+from kernelinfo import Occupancy, arch
 
 from ..conftest import registers
 

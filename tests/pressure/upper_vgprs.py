@@ -11,7 +11,7 @@ from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.instructions import effect
 from kernelinfo.pressure.registers import ranges
 
-from .reading import function_of
+from .live_ins import function_of
 from .two_routes import OBJDUMP, assembled
 
 _MODES = (0x39, 0x5E)
