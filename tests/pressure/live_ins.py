@@ -66,11 +66,11 @@ def compare(text: str, dump: str) -> Counter[str]:
         for block, labels in enumerate(function.labels):
             if labels and (match := re.fullmatch(r"\.LBB\d+_(\d+)", labels[0])):
                 numbers[int(match[1])] = block
-        for number, block in numbers.items():
-            if number not in theirs[name] or not function.graph.is_reached(block):
+        for label, block in numbers.items():
+            if label not in theirs[name] or not function.graph.is_reached(block):
                 continue
             tally["blocks"] += 1
-            own, other = function.live_in(block), theirs[name][number]
+            own, other = function.live_in(block), theirs[name][label]
             for letter, part in (("V", VGPRS | AGPRS), ("S", SGPRS)):
                 for key, both in (
                     ("both", own & other),
