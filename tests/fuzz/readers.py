@@ -237,7 +237,7 @@ READERS: dict[str, Reader] = {
     "debug-information": Reader(
         _debug, [*_fixtures("code_object/tiny-*"), code_object(KERNELS, debug=True)]
     ),
-    "linking-info": Reader(_linking, [info.data for info in LINKED]),
+    "linking-info": Reader(_linking, [bytes(info.data) for info in LINKED]),
     "build-log": Reader(lambda data: answer(LOGS[0] + data, show=False), LOGS),
     "hipk": Reader(
         lambda data: answer(split(reference=data), show=False),
