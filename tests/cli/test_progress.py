@@ -50,7 +50,7 @@ def seen(*arguments: str, timer: type[Timer] = AtOnce, out: io.StringIO | None =
     """What a terminal shows as standard error, while standard output is `out`."""
     terminal, out, now = Terminal(), out or io.StringIO(), time.monotonic
     with (
-        patch("sys.argv", ["kernelinfo", *arguments, "--jobs", "1"]),
+        patch("sys.argv", ["kernelinfo", *arguments]),
         patch("sys.stderr", terminal),
         patch("sys.stdout", out),
         patch("threading.Timer", timer),
@@ -59,14 +59,14 @@ def seen(*arguments: str, timer: type[Timer] = AtOnce, out: io.StringIO | None =
         suppress(SystemExit),
     ):
         main()
-    assert "\x1b" not in out.getvalue()
+    assert out.isatty() or "\x1b" not in out.getvalue()
     return terminal.getvalue()
 
 
 def test_bytes_and_kernels_after_a_while_and_no_thread_behind() -> None:
     threads = {*threading.enumerate()}
     rows = io.StringIO()
-    shown = seen(LIBRARY, "--format", "csv", out=rows)
+    shown = seen(LIBRARY, "--format", "csv", "--jobs", "1", out=rows)
     assert " kernels" in shown
     assert "48.4 kB" in shown
     assert rows.getvalue().count("\n") == 9
@@ -78,9 +78,13 @@ def test_bytes_and_kernels_after_a_while_and_no_thread_behind() -> None:
 
 def test_results_on_the_terminal_replace_the_bar() -> None:
     """`kernelinfo pressure large.so --format csv`: the first kernel may take a minute."""
-    shown = seen("pressure", SOURCE, "--format", "csv", out=Terminal())
-    assert "reading" in shown
-    assert " kernel" not in shown
+    for command in (
+        ("pressure", SOURCE, "--format", "csv", "--jobs", "1"),
+        ("explain", SOURCE, "*"),
+    ):
+        shown = seen(*command, out=Terminal())
+        assert "reading" in shown
+        assert " kernel" not in shown
 
 
 SOON = """
