@@ -105,64 +105,62 @@ def test_another_compiler_s_sgprs_cost_a_wave() -> None:
     assert before.waves_per_simd - after.waves_per_simd == 1
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "effect", "why"),
-    [
-        (
-            {"workgroup_size": 256, "waves_per_simd": 8.0, "limiters": ("slots",)},
-            {"workgroup_size": 704, "waves_per_simd": 5.5, "limiters": ("slots",)},
-            "worse",
-            "launch: 256 → 704 workitems in a workgroup; slots: 8 → 5.5 waves/SIMD",
-        ),
-        (
-            {"workgroup_size": 256},
-            {"workgroup_size": 128},
-            "changed",
-            "launch: 256 → 128 workitems in a workgroup",
-        ),
-        (
-            {"waves_per_simd": 4.0, "limiters": ("vgpr",)},
-            {"waves_per_simd": 0.0, "limiters": ("vgpr",), "vgprs": 200, "reserved_vgprs": 200},
-            "worse",
-            "VGPR: 122 → 200 used, 128 → 200 allocated, cannot launch now",
-        ),
-        (
-            {"waves_per_simd": 4.0, "limiters": ("vgpr",)},
-            {"waves_per_simd": 6.0, "limiters": ("lds",), "vgprs": 80, "reserved_vgprs": 80},
-            "better",
-            "VGPR: 122 → 80 used, 128 → 80 allocated, 4 → 6 waves/SIMD; now limited by LDS",
-        ),
-        (
-            {"waves_per_simd": 4.0},
-            {"waves_per_simd": 8.0, "limiters": ("slots",), "vgpr_spills": 14, "exact": False},
-            "mixed",
-            "VGPR: 4 → ≤8 waves/SIMD; now limited by slots; spills: 0 → 14 VGPRs",
-        ),
-        (
-            {"target": "gfx90a", "waves_per_simd": 8.0, "percent": 100.0, "wave_size": 64},
-            {"target": "gfx1100", "waves_per_simd": 16.0, "percent": 100.0, "wave_size": 32},
-            "same",
-            "",
-        ),
-        (
-            {"target": "gfx1100", "waves_per_simd": 16.0, "percent": 100.0},
-            {"target": "gfx90a", "waves_per_simd": 7.0, "percent": 87.5},
-            "worse",
-            "VGPR: 100 → 87.5 % of the wave slots",
-        ),
-        (
-            {"scratch_bytes_per_lane": 16384},
-            {"scratch_bytes_per_lane": None},
-            "changed",
-            "scratch: 16384 → ? B a lane",
-        ),
-        ({"vgpr_spills": None}, {"vgpr_spills": 0}, "moved", "spills: ? → 0 VGPRs"),
-        ({"vgpr_spills": None}, {"vgpr_spills": 3}, "changed", "spills: ? → 3 VGPRs"),
-        ({"lds_bytes": 0}, {"lds_bytes": 512}, "moved", "LDS: 0 → 512 B"),
-    ],
-)
-def test_what_is_said_of_a_move(
-    old: dict[str, object], new: dict[str, object], effect: str, why: str
-) -> None:
-    pair = Pair(kernel("f", **old), kernel("f", **new))
-    assert (pair.effect, pair.why) == (effect, why)
+MOVES: list[tuple[dict[str, object], dict[str, object], str, str]] = [
+    (
+        {"workgroup_size": 256, "waves_per_simd": 8.0, "limiters": ("slots",)},
+        {"workgroup_size": 704, "waves_per_simd": 5.5, "limiters": ("slots",)},
+        "worse",
+        "launch: 256 → 704 workitems in a workgroup; slots: 8 → 5.5 waves/SIMD",
+    ),
+    (
+        {"workgroup_size": 256},
+        {"workgroup_size": 128},
+        "changed",
+        "launch: 256 → 128 workitems in a workgroup",
+    ),
+    (
+        {"waves_per_simd": 4.0, "limiters": ("vgpr",)},
+        {"waves_per_simd": 0.0, "limiters": ("vgpr",), "vgprs": 200, "reserved_vgprs": 200},
+        "worse",
+        "VGPR: 122 → 200 used, 128 → 200 allocated, cannot launch now",
+    ),
+    (
+        {"waves_per_simd": 4.0, "limiters": ("vgpr",)},
+        {"waves_per_simd": 6.0, "limiters": ("lds",), "vgprs": 80, "reserved_vgprs": 80},
+        "better",
+        "VGPR: 122 → 80 used, 128 → 80 allocated, 4 → 6 waves/SIMD; now limited by LDS",
+    ),
+    (
+        {"waves_per_simd": 4.0},
+        {"waves_per_simd": 8.0, "limiters": ("slots",), "vgpr_spills": 14, "exact": False},
+        "mixed",
+        "VGPR: 4 → ≤8 waves/SIMD; now limited by slots; spills: 0 → 14 VGPRs",
+    ),
+    (
+        {"target": "gfx90a", "waves_per_simd": 8.0, "percent": 100.0, "wave_size": 64},
+        {"target": "gfx1100", "waves_per_simd": 16.0, "percent": 100.0, "wave_size": 32},
+        "same",
+        "",
+    ),
+    (
+        {"target": "gfx1100", "waves_per_simd": 16.0, "percent": 100.0},
+        {"target": "gfx90a", "waves_per_simd": 7.0, "percent": 87.5},
+        "worse",
+        "VGPR: 100 → 87.5 % of the wave slots",
+    ),
+    (
+        {"scratch_bytes_per_lane": 16384},
+        {"scratch_bytes_per_lane": None},
+        "changed",
+        "scratch: 16384 → ? B a lane",
+    ),
+    ({"vgpr_spills": None}, {"vgpr_spills": 0}, "moved", "spills: ? → 0 VGPRs"),
+    ({"vgpr_spills": None}, {"vgpr_spills": 3}, "changed", "spills: ? → 3 VGPRs"),
+    ({"lds_bytes": 0}, {"lds_bytes": 512}, "moved", "LDS: 0 → 512 B"),
+]
+
+
+def test_what_is_said_of_a_move() -> None:
+    for old, new, effect, why in MOVES:
+        pair = Pair(kernel("f", **old), kernel("f", **new))
+        assert (pair.effect, pair.why) == (effect, why)

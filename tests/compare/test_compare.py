@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelinfo import load
-from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.summary import Build, KernelNumbers, KernelSummary, build
-from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.render.diff.rows import rows
+from kernelinfo import KernelNumbers, KernelSummary, diff
+from kernelinfo.compare import Build, Comparison, compare
 from tests.conftest import FIXTURES
 
 PLAIN = KernelNumbers(
@@ -152,7 +149,6 @@ def test_other_template_arguments_or_parameters_are_another_kernel(old: str, new
     assert names(compare(kernels(old), kernels(new))) == ([], [old], [new])
     loose = compare(kernels(old), kernels(new), loose=True)
     assert names(loose) == ([(old, new, "base-name")], [], [])
-    assert [row.why for row in rows(loose)] == ["paired by base name alone"]
 
 
 def test_another_mangling_is_the_same_name() -> None:
@@ -247,29 +243,18 @@ def test_across_targets_a_symbol_of_several_files_is_that_of_the_same_file(place
     assert ([one.waves_per_simd for one in found.gone], found.new) == ([8], ())
 
 
-def nowhere(code_object: CodeObject) -> str:
-    return ""
-
-
-def where_it_is(code_object: CodeObject) -> str:
-    return code_object.path
-
-
-@pytest.mark.parametrize("stem", ["occupancy-clang22-gfx90a", "variety-clang22-gfx942"])
-def test_text_and_code_object_of_one_compilation_are_the_same_build(stem: str) -> None:
-    paths = [FIXTURES / "assembly" / f"{stem}.s", FIXTURES / "code_object" / f"{stem}.co"]
-    old, new = (build(load(path).results, nowhere) for path in paths)
-    found = compare(old, new)
-    assert (found.gone, found.new) == ((), ())
-    assert {pair.match for pair in found.pairs} == {"exact"}
-    assert all(pair.old.waves_per_simd == pair.new.waves_per_simd for pair in found.pairs)
+def test_text_and_code_object_of_one_compilation_are_the_same_build() -> None:
+    for stem in ("occupancy-clang22-gfx90a", "variety-clang22-gfx942"):
+        found = diff(FIXTURES / f"assembly/{stem}.s", FIXTURES / f"code_object/{stem}.co")
+        assert (found.gone, found.new) == ((), ())
+        assert {pair.match for pair in found.pairs} == {"exact"}
+        assert all(pair.old.waves_per_simd == pair.new.waves_per_simd for pair in found.pairs)
 
 
 def test_two_compilers_of_one_source_have_the_same_kernels() -> None:
-    stems = [f"variety-clang{version}-gfx90a" for version in (15, 22)]
-    reports = (load(FIXTURES / "assembly" / f"{stem}.s") for stem in stems)
-    old, new = (build(report.results, where_it_is) for report in reports)
-    found = compare(old, new)
-    assert len(found.pairs) == len(old.kernels) == 26
-    assert (found.old_compilers, found.new_compilers) == (old.compilers, new.compilers)
-    assert "15.0.6" in old.compilers[0]
+    old, new = (FIXTURES / f"assembly/variety-clang{number}-gfx90a.s" for number in (15, 22))
+    found = diff(old, new)
+    assert len(found.pairs) == 26
+    assert (found.gone, found.new) == ((), ())
+    assert "15.0.6" in found.old_compilers[0]
+    assert "22." in found.new_compilers[0]
