@@ -11,12 +11,11 @@ from tests.conftest import FIXTURES
 from tests.test_golden import INPUTS, run
 
 
-def problems_of(old: Path, new: Path) -> str:
+def pairs_or_problem(old: Path, new: Path) -> tuple[int, str]:
     try:
-        diff(old, new)
+        return len(diff(old, new).pairs), ""
     except ReadError as error:
-        return str(error).removeprefix(f"{FIXTURES}/")
-    return ""
+        return 0, str(error).removeprefix(f"{FIXTURES}/")
 
 
 WHOLE = [name for name in INPUTS if not name.startswith("broken/")]
@@ -46,13 +45,12 @@ def test_a_saved_report_is_the_same_build(tmp_path: Path) -> None:
     """Of each fixture, whose problems are those of the report, too."""
     for name in WHOLE:
         file = saved(name, tmp_path)
-        problems = problems_of(FIXTURES / name, file)
-        assert problems_of(file, file) == problems, name
-        if problems:
+        kernels, problem = pairs_or_problem(FIXTURES / name, file)
+        assert pairs_or_problem(file, file) == (kernels, problem), name
+        if problem:
             continue
-        kernels = len(diff(FIXTURES / name, file).pairs)
-        found = diff(as_0_1_0_wrote_lines(file), FIXTURES / name)
-        same = diff(file, as_0_1_0_wrote_lines(file))
+        lines = as_0_1_0_wrote_lines(file)
+        found, same = diff(lines, FIXTURES / name), diff(file, lines)
         for one in (found, same):
             old, new = zip(*((pair.old, pair.new) for pair in one.pairs), strict=True)
             assert with_source(old) == with_source(new), name
