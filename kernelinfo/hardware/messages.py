@@ -5,13 +5,21 @@ from __future__ import annotations
 from kernelinfo.errors import wording
 
 MESSAGES = {
-    "device-no-product": "no known product",
-    "device-several": "{name} is {several}; name one product",
-    "device-unknown": "unknown device {name!r}; {hint}",
-    "device-other-target": "{product} is {target}, not {arch}; leave --arch out",
-    "devices-listed": "`kernelinfo arch` lists targets and products",
+    # Targets.
     "target-not-given": "no target is named; give --arch or --device",
+    "target-with-features": (
+        "{name} is a target with features; give {processor}. --target {name} chooses kernels by "
+        "features"
+    ),
     "target-wave-size": "{target}: no waves of {lanes} lanes",
+    # Products.
+    "device-unknown": "unknown device {name!r}; {hint}",
+    "devices-listed": "`kernelinfo arch` lists targets and products",
+    "device-several": "{name} is {several}; name one product",
+    "device-no-product": "no known product",
+    "device-other-target": "{product} is {target}, not {arch}; leave --arch out",
+    "device-nvidia": "{name} is an NVIDIA target; name an AMD one, such as gfx942 or MI300X",
+    # targets.toml.
     "targets-contradiction": "{where}: {error}",
     "targets-no-table": "{where}: a table was expected, not {value!r}",
     "targets-keys": "{where}: missing or unknown: {names}",
@@ -19,11 +27,6 @@ MESSAGES = {
     "targets-choice": "{where}: {value!r} is none of {choices}",
     "targets-type": "{where}: {kind} was expected, not {value!r}",
     "targets-empty": "{where}: is empty",
-    "device-nvidia": "{name} is an NVIDIA target; name an AMD one, such as gfx942 or MI300X",
-    "target-with-features": (
-        "{name} is a target with features; give {processor}. --target {name} chooses kernels by "
-        "features"
-    ),
 }
 
 say = wording(MESSAGES)
