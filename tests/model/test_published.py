@@ -49,23 +49,22 @@ SGPR_LADDERS = {
 }
 
 
-@pytest.mark.parametrize(("target", "wave_size"), VGPR_LADDERS)
-def test_vgpr_ladder(target: str, wave_size: int) -> None:
-    rungs = arch(target).limits(workgroup_size=wave_size, wave_size=wave_size)
-    most = {rung.waves_per_simd: rung.vgprs for rung in rungs}
-    ladder = VGPR_LADDERS[target, wave_size]
-    assert {waves: most[waves] for waves in ladder} == ladder
+def test_vgpr_ladder() -> None:
+    for (target, wave_size), ladder in VGPR_LADDERS.items():
+        rungs = arch(target).limits(workgroup_size=wave_size, wave_size=wave_size)
+        most = {rung.waves_per_simd: rung.vgprs for rung in rungs}
+        assert {waves: most[waves] for waves in ladder} == ladder, target
 
 
-@pytest.mark.parametrize(("target", "wave_size"), VGPR_LADDERS)
-def test_one_register_more_than_a_step_costs_a_wave(target: str, wave_size: int) -> None:
-    file = arch(target).target.vgpr_file(wave_size)
-    for waves, most in VGPR_LADDERS[target, wave_size].items():
-        at = _single_wave(target, wave_size, **registers(target, most))
-        assert at.waves_per_simd == waves
-        if most < file.addressable:
-            more = _single_wave(target, wave_size, **registers(target, most + 1))
-            assert more.waves_per_simd < waves
+def test_one_register_more_than_a_step_costs_a_wave() -> None:
+    for (target, wave_size), ladder in VGPR_LADDERS.items():
+        file = arch(target).target.vgpr_file(wave_size)
+        for waves, most in ladder.items():
+            at = _single_wave(target, wave_size, **registers(target, most))
+            assert at.waves_per_simd == waves, target
+            if most < file.addressable:
+                more = _single_wave(target, wave_size, **registers(target, most + 1))
+                assert more.waves_per_simd < waves, target
 
 
 def _single_wave(target: str, wave_size: int, **asks: Any) -> Occupancy:
