@@ -14,6 +14,7 @@ Each file `tests/contract/*.toml` is one test. A row of it has
     env       variables of the environment
     missing   libraries of extras that are not installed; the others are there then
     stdin     text, or steps
+    each      cases of one file x: the problem that it is, then its steps
     exit      the exit code: 0 unless said; 2 where there are problems
     problems  one entry for each line on standard error, in order: the code of its message, then
               text of the line; `3× …` is three such lines, and `["*"]` any number of any. None may
@@ -96,10 +97,19 @@ def read_table(path: Path) -> list[Row]:
     defaults, shared = table.pop("defaults", {}), table.pop("files", {})
     table.pop("needs", None)
     merged = [defaults | row for group in table.values() for row in group]
-    rows = [row | {"run": run} for row in merged for run in _runs(row)]
+    rows = [case | {"run": run} for row in merged for case in _cases(row) for run in _runs(row)]
     for row in rows:
         assert row.keys() <= _KEYS, f"{path.name}: {row.keys() - _KEYS}"
     return [row | {"files": _files(row, shared), "steps": shared} for row in rows]
+
+
+def _cases(row: Row) -> Iterator[dict[str, Any]]:
+    """The row, or a row of each of its cases."""
+    others = {key: value for key, value in row.items() if key != "each"}
+    for problem, *steps in row.get("each", ()):
+        yield others | {"files": {"x": steps}, "problems": [problem]}
+    if "each" not in row:
+        yield others
 
 
 def _runs(row: Row) -> list[str]:
