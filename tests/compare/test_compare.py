@@ -199,6 +199,12 @@ def test_a_namesake_more_moves_nothing() -> None:
     assert [one.vgprs for one in found.new] == [32]
 
 
+def test_of_two_new_namesakes_the_order_of_the_build_chooses_none() -> None:
+    old, both = kernels(kernel("f", vgprs=100)), (kernel("f", vgprs=8), kernel("f", vgprs=9))
+    for order in (both, both[::-1]):
+        assert [pair.new.vgprs for pair in compare(old, kernels(*order)).pairs] == [8]
+
+
 def test_a_feature_that_changed_is_the_same_processor() -> None:
     old, new = (kernels(kernel("f", target=t)) for t in ("gfx90a:xnack+", "gfx90a"))
     (pair,) = compare(old, new).pairs
