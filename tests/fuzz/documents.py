@@ -5,23 +5,20 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import shutil
 import tempfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from kernelinfo import Options
-from kernelinfo.compare.builds import read_build
-from kernelinfo.compare.profile import read as read_profile
+from kernelinfo import diff
 from kernelinfo.config import read_config
-from kernelinfo.gate.baseline import read_baseline, write_baseline
-from kernelinfo.reading.containers.triton import read_sidecar
 
 from ..conftest import FIXTURES
 from ..test_golden import run
 from . import user_files
-from .promise import refused
+from .promise import BUG, refused
 
+OBJECT = "code_object/tiny-v6-clang22-gfx90a.co"
 PAGE = FIXTURES.parent / "kernelinfo" / "manual" / "gate.md"
 
 
@@ -37,21 +34,32 @@ def _in_file(name: str, read: Callable[[Path], object]) -> Callable[[bytes], Non
     return of_bytes
 
 
-saved_report = _in_file("saved.json", lambda path: read_build(str(path), Options()))
+saved_report = _in_file("saved.json", lambda path: diff(str(path), str(path)))
 
 
 def _baseline(path: Path) -> None:
-    """A baseline that is read can be written and read again as the same kernels."""
-    pinned = read_baseline(path)
-    write_baseline(again := path.with_name("again.json"), pinned)
-    assert Counter(read_baseline(again).kernels) == Counter(pinned.kernels)
+    """A baseline that is read can be written with what is pinned now, and read again."""
+    code = _asked("check", OBJECT, "--baseline", str(path), "--update-baseline")
+    if code == 0:
+        assert _asked("check", OBJECT, "--baseline", str(path)) == 0
+
+
+def _asked(*words: str) -> int:
+    _, err, code = run(*words)
+    assert BUG not in err, err
+    return code
+
+
+def _sidecar(path: Path) -> None:
+    shutil.copy(FIXTURES / OBJECT, path.with_suffix(".hsaco"))
+    _asked(str(path.with_suffix(".hsaco")))
 
 
 baseline = _in_file("baseline.json", _baseline)
 configuration = _in_file("kernelinfo.toml", read_config)
-profile = _in_file("profile.csv", read_profile)
+profile = _in_file("profile.csv", lambda path: _asked("compare-profile", str(path), OBJECT))
 compile_commands = _in_file("compile_commands.json", user_files.compile_commands)
-sidecar = _in_file("kernel.json", lambda path: read_sidecar(str(path.with_suffix(".hsaco"))))
+sidecar = _in_file("kernel.json", _sidecar)
 
 
 _SIDECAR = {

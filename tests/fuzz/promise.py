@@ -6,17 +6,18 @@ import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.options import Options
-from kernelinfo.errors import MESSAGES, KernelinfoError
-from kernelinfo.kernel import Item, Result
-from kernelinfo.reading.blob import Problem
-from kernelinfo.reading.containers import open_bytes
+from kernelinfo import KernelinfoError, Options, Problem, Result, analyse
+from kernelinfo.errors import MESSAGES
+from kernelinfo.kernel import Item
 from kernelinfo.render import FORMATS, View, renderer
 
 SECONDS = 5
+_FOLDER = TemporaryDirectory()
+_FILE = Path(_FOLDER.name, "file")
 BUG = MESSAGES["bug"].partition("{")[0]
 """Part of each message on an exception that nobody expected, and of no other one."""
 
@@ -35,7 +36,8 @@ class Answer(NamedTuple):
 def answer(data: bytes, *, show: bool = True) -> Answer:
     """The answer for these bytes; raises where the promise is broken."""
     start = time.process_time()
-    items: list[Item] = list(Analysis(Options()).analyse_path("file", open_bytes(data, "file")))
+    _FILE.write_bytes(data)
+    items: list[Item] = list(analyse([str(_FILE)], Options()))
     results = [item for item in items if isinstance(item, Result)]
     problems = [item for item in items if isinstance(item, Problem)]
     assert results or problems, "silence"

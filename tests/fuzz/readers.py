@@ -41,9 +41,9 @@ from ..containers import (
     zipped,
 )
 from ..tars import LIES, tar
-from . import documents, fleets, intermediate, live_registers, user_files
+from . import documents, fleets, inside, live_registers, user_files
+from .inside import same_expressions, same_lines, same_yaml
 from .promise import answer
-from .short_ways import same_expressions, same_lines, same_yaml
 from .specimens import CONTAINERS, KERNELS, assembly, code_object, metadata
 
 OBJECT = code_object(KERNELS)
@@ -389,10 +389,10 @@ READERS: dict[str, Reader] = {
         fixtures="container/*.whl",
         more=[FAR],
     ),
-    "sweep-ir": Reader(intermediate.read_ir, intermediate.SEEDS),
+    "sweep-ir": Reader(inside.read_ir, inside.IR),
     "sidecar": Reader(documents.sidecar, documents.SIDECARS),
     "saved-report": Reader(
-        documents.saved_report, [*_fixtures("expected/*/*.json"), *documents.ODD_NUMBERS]
+        documents.saved_report, [*_fixtures("expected/*.json"), *documents.ODD_NUMBERS]
     ),
     "baseline": Reader(documents.baseline, documents.BASELINES),
     "profile": Reader(documents.profile, _fixtures("profile/*")),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..conftest import FIXTURES
-from ..fuzz import documents, fleets, intermediate, live_registers
+from ..fuzz import documents, fleets, inside, live_registers
 from ..fuzz.mutations import Breakage, prefixes, values
 from ..fuzz.promise import answer
 from ..fuzz.readers import DATABASE, LINKED, LINKED_TEXT, LOGS, OBJECT
@@ -84,8 +84,8 @@ _KNOWN = {
     "AKS2, SQLite": Format([*_containers("aks2"), values(DATABASE)], []),
     "RPM, cpio": Format(_containers("rpm", "cpio"), []),
     "saved report": Format(
-        _fixtures("expected/code_object/handwritten.co.json"),
-        _files("expected/*/*.json"),
+        _fixtures("expected/report.json"),
+        _files("expected/*.json"),
         documents.saved_report,
     ),
     "profile": Format(
@@ -95,7 +95,7 @@ _KNOWN = {
         [values(data) for data in documents.CONFIGURATIONS], [], documents.configuration
     ),
     "Triton's JSON": Format([values(documents.SIDECARS[0])], [], documents.sidecar),
-    "IR of sweep": Format([values(intermediate.SEEDS[0])], [], intermediate.read_ir),
+    "IR of sweep": Format([values(inside.IR[0])], [], inside.read_ir),
     "code of pressure": Format(
         [values(body) for body in live_registers.BODIES], [], live_registers.pressure
     ),

@@ -1,10 +1,12 @@
-"""LLVM IR as `sweep` reads and edits it; no compiler is started."""
+"""Ways that only the fuzzer takes alone: short readers beside their references, and edits of IR."""
 
 from __future__ import annotations
 
+from kernelinfo import ReadError
 from kernelinfo.compile import ir
-from kernelinfo.errors import ReadError
-from kernelinfo.variants.nouns import SIZES, WAVES
+from kernelinfo.reading.assembly import info_block, metadata_yaml
+from kernelinfo.variants import SIZES, WAVES
+from tests.reading.by_lark import assert_read_as_by_lark, line_by_lark
 
 _WISH = {WAVES: "5,5", SIZES: "1,64"}
 
@@ -68,10 +70,38 @@ attributes #1 = { nounwind "amdgpu-flat-work-group-size"="1,256" }
 !llvm.ident = !{!1}
 !1 = !{!"AMD clang version 17.0.0 (https://github.com/RadeonOpenCompute/llvm-project)"}
 """
-SEEDS = [
+IR = [
     _PRINTED.encode(),
     b"BC\xc0\xde" + bytes(range(32)) + b"clang version 22.1.8",
     b'target triple = "amdgcn-amd-amdhsa/x"\ntarget triple = "amdgcn"\n',
     b'target triple = "amdgpu9.42-amd-amdhsa"\ndefine amdgpu_kernel void @k() #99999999999 {\n',
     b"define amdgpu_kernel void @k(" + b"(" * 2000 + b") #0 {\n" + b"attributes #0 = { }\n" * 200,
 ]
+
+
+def same_lines(data: bytes) -> None:
+    """Each comment of a kernel's info."""
+    for line in data.splitlines():
+        assert info_block.read_line(line) == line_by_lark(line)
+
+
+def same_expressions(data: bytes) -> None:
+    """The steps of each line's value."""
+    for line in data.decode("utf-8", "backslashreplace").splitlines():
+        assert_read_as_by_lark(line.partition(",")[2] or line)
+
+
+def same_yaml(data: bytes) -> None:
+    """The facts of a metadata block, where its pattern is the compiler's."""
+    text, _ = metadata_yaml.document(data.decode("utf-8", "backslashreplace"))
+    try:
+        short = metadata_yaml._compilers(text)
+    except ValueError:
+        return
+    try:
+        whole = metadata_yaml._any_yaml(text)
+    except ValueError:  # damage in what is not looked at
+        return
+    assert short.version == whole.version
+    assert short.target == whole.target
+    assert short.kernels == whole.kernels
