@@ -3,7 +3,7 @@
 IR file -> text -> function attributes edited -> the user's compiler -> assembly -> kernels.
 """
 
-from kernelinfo.variants.lines import lines as lines
+from kernelinfo.variants.lines import lines as source_lines
 from kernelinfo.variants.lines import of_its_row as of_its_row
 from kernelinfo.variants.module import IrModule as IrModule
 from kernelinfo.variants.module import by_symbol as by_symbol

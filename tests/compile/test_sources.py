@@ -9,13 +9,10 @@ from threading import Thread
 
 import pytest
 
-from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
+from kernelinfo import CompilerError, OptionError, Options, Report, analyse
 from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources
-from kernelinfo.errors import CompilerError, OptionError
-from kernelinfo.kernel.report import Report
 
 from ..compiling import needs_clang
 from ..lifeline import Lifeline
