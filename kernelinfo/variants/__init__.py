@@ -4,13 +4,20 @@ IR file -> text -> function attributes edited -> the user's compiler -> assembly
 """
 
 from kernelinfo.variants.lines import lines as source_lines
-from kernelinfo.variants.lines import of_its_row as of_its_row
-from kernelinfo.variants.module import IrModule as IrModule
-from kernelinfo.variants.module import by_symbol as by_symbol
-from kernelinfo.variants.module import open_module as open_module
-from kernelinfo.variants.nouns import SIZES as SIZES
-from kernelinfo.variants.nouns import WAVES as WAVES
-from kernelinfo.variants.nouns import Asked as Asked
-from kernelinfo.variants.nouns import Language as Language
-from kernelinfo.variants.nouns import Line as Line
-from kernelinfo.variants.nouns import measures as measures
+from kernelinfo.variants.lines import of_its_row
+from kernelinfo.variants.module import IrModule, by_symbol, open_module
+from kernelinfo.variants.nouns import SIZES, WAVES, Asked, Language, Line, measures
+
+__all__ = [
+    "SIZES",
+    "WAVES",
+    "Asked",
+    "IrModule",
+    "Language",
+    "Line",
+    "by_symbol",
+    "measures",
+    "of_its_row",
+    "open_module",
+    "source_lines",
+]

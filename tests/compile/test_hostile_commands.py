@@ -112,6 +112,14 @@ def test_no_word_reaches_a_compiler_or_a_shell(
     assert not trap.mark.exists()
 
 
+def test_a_source_without_kernels_is_told(trap: Trap) -> None:
+    compiler = trap.clang(FIXTURES / "broken" / "x86.s")
+    words = ("--arch", "gfx90a", "--compiler", compiler)
+    out, err, code = run(*trap.sources(1), *words, folder=trap.folder)
+    assert (out, code) == ("", 2)
+    assert "k0.hip: no kernel for the device in it; give a source with" in err
+
+
 def test_the_words_are_no_blanks_by_hand(trap: Trap) -> None:
     hipcc = trap.joining(trap.clang(ASSEMBLY))
     subprocess.run([hipcc, *trap.words(["-DX=;touch MARK;"])], capture_output=True)

@@ -41,6 +41,11 @@ def test_names_sections_and_missing_attributes_do_not_mislead(tmp_path: Path) ->
     assert edited.endswith('attributes #2 = { "amdgpu-flat-work-group-size"="1,64" }\n')
 
 
+def test_equal_variants_are_one_row(tmp_path: Path) -> None:
+    out, _, _ = swept(tmp_path / "a", "first", "--waves", "2,4,5,6")
+    assert " as compiled ◄; waves 2, 4–6; waves ≥2, 4–6  " in out
+
+
 def test_functions_and_damaged_text_are_no_kernels(tmp_path: Path) -> None:
     out, _, _ = swept(tmp_path / "a")
     assert [line for line in out.splitlines() if line in ("first", 'se"cond #7', "bare")] == [
