@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from functools import partial
+from io import BytesIO, TextIOWrapper
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from kernelinfo.reading.blob import Missing
 from kernelinfo.render import View, format_module
 
 from ..conftest import FIXTURES
+from ..test_golden import run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
@@ -32,23 +34,23 @@ PATHS = ["container", "code_object", "broken", "assembly/odd-clang22-gfx90a.s", 
 WHOLE_PATHS = [str(FIXTURES / path) for path in PATHS]
 
 
-def outcome(*arguments: str) -> tuple[str, list[str], int]:
-    command = [sys.executable, "-m", "kernelinfo", *PATHS, "--format", "jsonl", *arguments]
-    done = subprocess.run(command, cwd=FIXTURES, capture_output=True, text=True, check=False)
-    return done.stdout, sorted(done.stderr.splitlines()), done.returncode
+def outcome(*arguments: str, command: tuple[str, ...] = ()) -> tuple[str, list[str], int]:
+    format = () if "--format" in arguments or command else ("--format", "jsonl")
+    out, err, code = run(*command, *PATHS, *format, *arguments)
+    return out, sorted(err.splitlines()), code
 
 
-@pytest.mark.parametrize("processes", ["2", "5"])
-def test_the_answer_is_the_same(processes: str) -> None:
-    alone = outcome("--jobs", "1")
+def test_the_answer_is_the_same() -> None:
+    alone = outcome("--jobs", "1", "--verbose")
     assert alone[2] == 2
     assert any(line.startswith("../grammars: no AMD GPU kernel") for line in alone[1])
-    assert outcome("--jobs", processes) == alone
+    assert any(line.endswith("read as code-object for gfx90a") for line in alone[1])
+    for processes in ("2", "5"):
+        assert outcome("--jobs", processes, "--verbose") == alone
 
 
 @pytest.mark.parametrize(
-    "format",
-    ["csv", *(nightly(name) for name in ("text", "json", "markdown"))],
+    "format", ["csv", *(nightly(name) for name in ("text", "json", "markdown"))]
 )
 def test_every_format_is_the_same(format: str) -> None:
     alone = outcome("--jobs", "1", "--format", format)
@@ -56,29 +58,18 @@ def test_every_format_is_the_same(format: str) -> None:
 
 
 def test_check_is_the_same() -> None:
-    command = [sys.executable, "-m", "kernelinfo", "check", *PATHS, "--jobs"]
-    alone, several = (
-        subprocess.run([*command, jobs], cwd=FIXTURES, capture_output=True, check=False)
-        for jobs in ("1", "3")
-    )
-    assert (several.stdout, several.returncode) == (alone.stdout, alone.returncode)
-
-
-def test_verbose_names_what_is_read() -> None:
-    alone = outcome("--jobs", "1", "--verbose")
-    assert any(line.endswith("read as code-object for gfx90a") for line in alone[1])
-    assert outcome("--jobs", "4", "--verbose") == alone
-
-
-def test_standard_input_is_read_by_one() -> None:
-    data = (FIXTURES / "container" / "libtwo.so").read_bytes()
-    command = [sys.executable, "-m", "kernelinfo", "-", "--format", "jsonl", "--jobs"]
-    alone, several = (
-        subprocess.run([*command, parallel], input=data, capture_output=True, check=True).stdout
-        for parallel in ("1", "4")
-    )
-    assert alone
+    alone, several = (outcome("--jobs", jobs, command=("check",)) for jobs in ("1", "3"))
     assert several == alone
+
+
+def test_standard_input_is_read_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = (FIXTURES / "container" / "libtwo.so").read_bytes()
+    answers = []
+    for jobs in ("1", "4"):
+        monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(data)))
+        answers.append(run("-", "--format", "jsonl", "--jobs", jobs))
+    assert answers[0][0]
+    assert answers[1] == answers[0]
     assert parallel.processes(list(parallel.tasks(["-"])), 4) == 1
 
 
@@ -271,11 +262,11 @@ def test_a_killed_run_ends_its_processes(tmp_path: Path) -> None:
         f"tasks = list(parallel.tasks([{str(tmp_path)!r}]))\n"
         "list(parallel.spread(tasks, Options(), 2))\n"
     )
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as run:
-        assert run.stdout
-        assert run.stdout.read(2) == b"..", "two processes work"
-        run.kill()
-        assert run.stdout.read() == b"", "the pipe ends with the last process that has it"
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as child:
+        assert child.stdout
+        assert child.stdout.read(2) == b"..", "two processes work"
+        child.kill()
+        assert child.stdout.read() == b"", "the pipe ends with the last process that has it"
 
 
 def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:

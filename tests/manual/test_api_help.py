@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterator
 from textwrap import dedent
 
-import pytest
-
 import kernelinfo
 
 API = sorted(set(dir(kernelinfo)) - {"__version__"})
@@ -22,12 +20,11 @@ UNIT_IN_NAME = re.compile(
 """Names that are their unit: waves, bytes, a line of text, a workgroup's size in workitems."""
 
 
-@pytest.mark.parametrize("name", API)
-def test_each_name_says_what_it_is(name: str) -> None:
-    value = getattr(kernelinfo, name)
-    first = (inspect.getdoc(value) or "").partition("\n")[0]
-    assert first[:1].isupper(), first
-    assert not first.startswith(f"{name}("), "the signature that a tuple gets by itself"
+def test_each_name_says_what_it_is() -> None:
+    """And none has only the signature that a tuple gets by itself."""
+    helps = {name: inspect.getdoc(getattr(kernelinfo, name)) or "" for name in API}
+    wrong = [name for name, help in helps.items() if not help[:1].isupper()]
+    assert wrong + [name for name, help in helps.items() if help.startswith(f"{name}(")] == []
 
 
 COUNTED = {
@@ -54,20 +51,17 @@ def members(name: str) -> Iterator[tuple[str, str, str]]:
             yield ast.unparse(one.target), ast.unparse(one.annotation), words or comment
 
 
-@pytest.mark.parametrize("name", CLASSES)
-def test_each_number_has_its_unit(name: str) -> None:
-    for field, kind, help in members(name):
-        is_number = re.fullmatch(r"(int|float)( \| None)?", kind) and not field.startswith("_")
-        said = help or UNIT_IN_NAME.fullmatch(field) or field in COUNTED
-        assert not is_number or said, f"{name}.{field}"
-
-
-@pytest.mark.parametrize("name", CLASSES)
-def test_each_method_has_its_help(name: str) -> None:
-    for field, kind, help in members(name):
-        is_method = callable(getattr(getattr(kernelinfo, name), field, None))
-        is_property = isinstance(
-            inspect.getattr_static(getattr(kernelinfo, name), field, None), property
-        )
-        if not field.startswith("_") and (is_method or is_property) and kind:
-            assert help, f"{name}.{field}"
+def test_each_number_has_its_unit_and_each_method_its_help() -> None:
+    wrong = []
+    for name in CLASSES:
+        of_class = getattr(kernelinfo, name)
+        for field, kind, help in members(name):
+            if help or field.startswith("_"):
+                continue
+            is_number = re.fullmatch(r"(int|float)( \| None)?", kind)
+            if is_number and not UNIT_IN_NAME.fullmatch(field) and field not in COUNTED:
+                wrong.append(f"{name}.{field}")
+            is_property = isinstance(inspect.getattr_static(of_class, field, None), property)
+            if kind and (is_property or callable(getattr(of_class, field, None))):
+                wrong.append(f"{name}.{field}")
+    assert wrong == []
