@@ -47,11 +47,12 @@ def clang(path: Path, compile: str) -> str:
 
 
 def recorder(folder: Path, *kernels: str) -> str:
-    """A compiler that keeps each IR in `folder`/seen, and answers with assembly of kernels."""
+    """A compiler that keeps each IR in `folder`/seen and its options in `folder`/words, and answers
+    with assembly of kernels."""
     (folder / "seen").mkdir()
     answer = folder / "answer.s"
     answer.write_bytes(assembly([Specimen(name, 64, 0, 8, 0, 0, 64) for name in kernels]))
-    keep = f"cat > $(mktemp {folder}/seen/XXXXXX)"
+    keep = f"echo $* >> {folder}/words; cat > $(mktemp {folder}/seen/XXXXXX)"
     return clang(
         folder / "clang", f'case "$*" in *-emit-llvm*) cat;; *) {keep}; cat {answer};; esac'
     )

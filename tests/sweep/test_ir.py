@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+from ..fuzz.specimens import Specimen, assembly
+from ..messages import codes
 from ..test_golden import run
-from .compilers import IR, recorder
+from .compilers import IR, clang, recorder
 
 
 def swept(folder: Path, *arguments: str, ir: str = IR) -> tuple[str, str, list[str]]:
@@ -54,4 +57,50 @@ def test_functions_and_damaged_text_are_no_kernels(tmp_path: Path) -> None:
     for number, damaged in enumerate(("define amdgpu_kernel void", "attributes #0 = {")):
         ir = f'target triple = "amdgcn-amd-amdhsa"\n{damaged}'
         out, err, texts = swept(tmp_path / str(number), ir=ir)
-        assert (out, texts, len(err.splitlines())) == ("", [], 1)
+        assert (out, texts, codes(err)) == ("", [], ["module-without-kernels"])
+
+
+def answered(folder: Path, size: int, *arguments: str) -> str:
+    """The table of a kernel for workgroups of `size`, which more or fewer waves than its 4
+    change: 2 save its 16 B of scratch, 5 cost 48 B."""
+    for name, vgprs, scratch in (("4", 128, 16), ("2", 256, 0), ("5", 96, 64)):
+        answer = assembly([Specimen("first", vgprs, 0, 8, 0, scratch, size)])
+        (folder / name).write_bytes(answer)
+    which = "2) cat 2;; *5) cat 5;; *) cat 4;;"
+    compiler = clang(
+        folder / "clang",
+        "case $* in *-emit-llvm*) cat; exit;; esac\n"
+        f"cd {folder}; case $(grep -o 'waves-per-eu\"=\"[25]') in *{which} esac",
+    )
+    (folder / "k.ll").write_text(IR)
+    out, err, code = run(
+        "sweep", "k.ll", "first", *arguments, "--compiler", compiler, folder=folder
+    )
+    assert (err, code) == ("", 0)
+    return re.sub(" +", " ", out)
+
+
+def test_rows_and_what_they_cost(tmp_path: Path) -> None:
+    out = answered(tmp_path, 64)
+    assert " as compiled ◄; waves 4, 6–8; waves ≥4, 6–8 128 128 0 16 ? 16 B 0 " in out
+    assert " waves 2; waves ≥2 256 256 0 16 ? 0 0 0 4 B 2 25.0% VGPR\n" in out
+    assert " 4 waves/SIMD as compiled; 5 cost 48 B of scratch; 2 save 16 B of scratch\n" in out
+    out = answered(tmp_path, 512, "--waves", "1,3,4")
+    assert " as compiled ◄; waves 3, 4; waves ≥3, 4; waves 1 ignored; waves ≥1 ignored 128 " in out
+
+
+def test_a_page_shows_names_as_they_are(tmp_path: Path) -> None:
+    out, _, _ = swept(tmp_path / "a", "--format", "html", ir=IR.replace("@bare", '@"<bare>"'))
+    assert "&lt;bare&gt;" in out
+    assert "<bare>" not in out
+
+
+def test_a_module_of_opencl_is_compiled_as_clang_does(tmp_path: Path) -> None:
+    """Without what its driver adds for HIP."""
+    for number, metadata in enumerate(("", "!kernel_arg_type !1 ")):
+        folder = tmp_path / str(number)
+        ir = IR.replace("#0 comdat {", f"#0 comdat {metadata}{{")
+        _, _, texts = swept(folder, "first", "--waves", "5", ir=ir)
+        words = (folder / "words").read_text()
+        assert texts
+        assert ("-amdgpu-internalize-symbols" in words) == (not metadata)
