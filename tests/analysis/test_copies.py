@@ -73,12 +73,14 @@ def test_json_names_the_copies(folder: Path) -> None:
 
 def test_one_that_differs_is_listed_with_what_differs(folder: Path) -> None:
     text = folder / f"{NAME}.s"
-    text.write_text(text.read_text().replace(".vgpr_count:     122", ".vgpr_count:     112"))
+    stated = text.read_text().replace(".vgpr_count:     122", ".vgpr_count:     112")
+    text.write_text(stated.replace("65536", "61440"))
     out, _, code = run(".", folder=folder)
     assert code == 0
     assert len(rows(folder, ".")) == 8
     assert f"{NAME}.s states 112 VGPRs used, not 122; one of the files is stale or damaged" in out
-    assert out.count("stale or damaged") == 1
+    assert f"{NAME}.s states 61440 B of LDS, not 65536; " in out
+    assert out.count("stale or damaged") == 2
 
 
 def test_no_copy_hides_that_a_name_is_wrong(folder: Path) -> None:

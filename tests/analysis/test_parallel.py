@@ -138,7 +138,11 @@ def test_several_processes_write_what_one_writes() -> None:
 
 
 def killed_at(
-    name: str, monkeypatch: pytest.MonkeyPatch, once: Path | None = None, start: int = 0
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    once: Path | None = None,
+    start: int = 0,
+    number: int = signal.SIGKILL,
 ) -> None:
     """Whichever process comes to that file is killed; only the first one if `once`."""
     do = parallel.ReadWorker.work
@@ -148,7 +152,7 @@ def killed_at(
         if is_the_file and task.start >= start and not (once and once.exists()):
             if once:
                 once.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), number)
         return do(self, task)
 
     monkeypatch.setattr(parallel.ReadWorker, "work", work)
@@ -204,8 +208,9 @@ def test_a_process_killed_in_the_middle_of_an_answer_is_not_waited_for(
 def test_a_file_that_ends_its_process_is_named_and_the_run_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Even by a signal that the process which started it blocks meanwhile."""
     text, problems = spread(work())
-    killed_at("container/libtwo.so", monkeypatch)
+    killed_at("container/libtwo.so", monkeypatch, number=signal.SIGTERM)
     less, more = spread(work())
     [message] = [one for one in more if "process" in one]
     assert message.startswith(str(FIXTURES / "container" / "libtwo.so: the process that read it"))

@@ -92,3 +92,16 @@ def test_a_signal_ends_each_wait(
     assert done.returncode == code
     assert not list((tmp_path / "tmp").iterdir())
     line.ended()
+
+
+def test_a_signal_after_the_end_says_nothing() -> None:
+    """A handler that raises while the interpreter clears up prints a traceback."""
+    program = (
+        "import atexit, os, signal\n"
+        "from kernelinfo.__main__ import main\n"
+        "atexit.register(lambda: os.kill(os.getpid(), signal.SIGINT))\n"
+        "main()\n"
+    )
+    words = [sys.executable, "-c", program, "--version"]
+    done = subprocess.run(words, cwd=FIXTURES.parent, capture_output=True, text=True)
+    assert (done.stderr, done.returncode) == ("", -2)

@@ -79,6 +79,17 @@ def test_places_of_a_missing_header_are_listed(source: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
+def test_places_of_a_missing_header_are_those_that_flags_name(source: Path, tmp_path: Path) -> None:
+    complaint = f"{source}:2:10: fatal error: 'later.h' file not found"
+    compiler = script(tmp_path / "clang++", f'echo "{complaint}" >&2\nexit 1\n')
+    settings = Settings(("gfx90a",), ("-I/made", "-isystem", "/far", "-DX"), compiler)
+    with Processes(60) as processes:
+        (one,) = compile_sources([str(source)], settings, processes)
+    places = f"{source.parent}/later.h", "/made/later.h", "/far/later.h"
+    assert one.dependencies == (str(source), *places)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
 def test_a_device_library_that_is_too_old(source: Path, tmp_path: Path) -> None:
     complaint = (
         "clang-22: error: cannot find ROCm device library for ABI version 6, which requires "

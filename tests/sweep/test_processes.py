@@ -37,6 +37,7 @@ def test_a_failure_is_one_line(tmp_path: Path) -> None:
     for text, message in {
         "echo first error: a >&2; echo 'x.ll:1: error: b' >&2; echo 1 gone >&2; exit 1": "error: b",
         "echo 'LLVM ERROR: out of registers' >&2; exit 70": "LLVM ERROR: out of registers",
+        f"echo 'error: {'x' * 310}' >&2; exit 1": f"{'x' * 293}…\n",
         "exit 3": "failed with exit code 3",
         "kill -9 $$": "killed by signal 9",
         "yes >&2": "no answer within 0.5 s",
