@@ -89,6 +89,12 @@ def test_a_condition_holds_for_a_row_with_the_columns_that_it_reads() -> None:
                 assert one.holds({name: row[name] for name in one.reads}) is one.holds(result)
 
 
+def test_a_constant_that_is_no_number_compares_false() -> None:
+    below = condition("BLOCK_M < 100")
+    options = {"64": True, "128": False, "wide": False}
+    assert {one: below.holds({"Options": [f"BLOCK_M={one}"]}) for one in options} == options
+
+
 def test_an_unknown_number_compares_false_and_equals_a_question_mark() -> None:
     (unknown,) = [
         result

@@ -103,6 +103,17 @@ def test_a_program_that_fails_is_as_none(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert "llvm-objdump-99 printed no instructions of labels" in err
 
 
+def test_a_program_with_its_version_in_a_link_is_not_asked_for_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    only(monkeypatch, tmp_path)
+    for name in ("llvm-objdump", "llvm-objdump-19"):
+        (tmp_path / name).symlink_to("/bin/false")
+    _, err, code = run("pressure", "pressure/upper.o")
+    assert code == 2
+    assert "llvm-objdump 19 does not know gfx1250; LLVM 21 does" in err
+
+
 @needed
 def test_namesakes_bear_their_target() -> None:
     rows = run("pressure", "container/libtwo.so")[0].splitlines()[1:9]

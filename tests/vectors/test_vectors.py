@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from shutil import which
@@ -56,6 +57,20 @@ def test_both_sides_of_each_step_of_vgprs_are_tried() -> None:
     tried = {vector["vgprs"] for vector in vectors() if vector["target"] == "gfx90a"}
     steps = {64, 72, 80, 96, 128, 168, 256}
     assert tried >= {*steps, *(step + 1 for step in steps)}
+
+
+def test_both_sides_of_each_share_of_lds_are_tried() -> None:
+    """1, 2, 3, 4, 5, 8 or 16 workgroups share the 64 KiB of CDNA 2, in steps of 512 B."""
+    tried = {vector["lds_bytes"] for vector in vectors() if vector["target"] == "gfx90a"}
+    shares = {65536, 32768, 21504, 16384, 12800, 8192, 4096}
+    assert tried >= {*shares, *(share + 1 for share in shares)}
+
+
+def test_random_cases_launch_workgroups_as_programs_do() -> None:
+    """64 to 1024 workitems, each power of two many times, besides sizes that occur once or so. Only
+    random cases have such counts of SGPRs."""
+    sizes = Counter(vector["workgroup_size"] for vector in vectors() if vector["sgprs"] % 8 == 5)
+    assert {size for size, _ in sizes.most_common(5)} == {64, 128, 256, 512, 1024}
 
 
 def test_each_case_is_what_a_simulation_finds() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from struct import pack
 from typing import Any
 
 from elftools.elf.elffile import ELFFile
@@ -52,6 +53,23 @@ def test_scopes_are_entered_and_unwanted_entries_left_out() -> None:
     for tag in tags:
         found = entries_below(top, tags, partial(has_tag, tag))
         assert [(one.offset, one.tag) for one in found] == [one for one in every if one[1] == tag]
+
+
+def test_codes_of_two_bytes_and_whole_addresses(tmp_path: Path) -> None:
+    """Abbreviations 200 and 201, as units with many kinds of entries have; `DW_FORM_addr` has the
+    bytes that the unit states."""
+    data = bytearray((FIXTURES / "lines" / "attention-clang22-gfx942.co").read_bytes())
+    elf = ELFFile(BytesIO(bytes(data)))
+    info, kinds = (elf.get_section_by_name(f".debug_{name}") for name in ("info", "abbrev"))
+    entries = bytes.fromhex("01 c801 1122334455667788 c901 c901 00 c901 00")
+    for section, new in (
+        (info, pack("<IHIB", info["sh_size"] - 4, 4, 0, 8) + entries),
+        (kinds, bytes.fromhex("0111010000 c8012e0111010000 c90134000000 00")),
+    ):
+        start, size = section["sh_offset"], section["sh_size"]
+        data[start : start + size] = new.ljust(size, b"\0")
+    (tmp_path / "k.co").write_bytes(data)
+    assert compare(tmp_path / "k.co") == 4
 
 
 def has_tag(tag: str, abbreviation: Any) -> bool:
