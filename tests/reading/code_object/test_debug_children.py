@@ -61,6 +61,8 @@ def test_codes_of_two_bytes_and_whole_addresses(tmp_path: Path) -> None:
     data = bytearray((FIXTURES / "lines" / "attention-clang22-gfx942.co").read_bytes())
     elf = ELFFile(BytesIO(bytes(data)))
     info, kinds = (elf.get_section_by_name(f".debug_{name}") for name in ("info", "abbrev"))
+    assert info
+    assert kinds
     entries = bytes.fromhex("01 c801 1122334455667788 c901 c901 00 c901 00")
     for section, new in (
         (info, pack("<IHIB", info["sh_size"] - 4, 4, 0, 8) + entries),
