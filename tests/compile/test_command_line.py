@@ -11,7 +11,9 @@ import pytest
 import kernelinfo
 
 from ..compiling import needs_clang
+from ..conftest import FIXTURES
 from ..test_golden import run
+from .hostile_words import Trap
 
 KERNEL = "__attribute__((global)) void k(int *a) { a[1] = 2; }\n"
 CLOSED = ("--compiler", "clang++-22", "--", "-nogpuinc", "-nogpulib")
@@ -66,6 +68,16 @@ def test_each_command_that_shows_kernels_compiles(folder: Path) -> None:
         out, err, code = run(*words, *target, *CLOSED, folder=folder)
         assert (code, shown in out) == (0, True), err
         assert err.startswith("compiled by: ")
+
+
+def test_live_registers_of_a_source_whatever_the_number_of_processes(tmp_path: Path) -> None:
+    """The source is compiled once, and its assembly read here."""
+    trap = Trap(tmp_path)
+    clang = trap.clang(FIXTURES / "assembly" / "tiny-v6-clang22-gfx90a.s")
+    words = (*trap.sources(1), "--arch", "gfx90a", "--compiler", clang)
+    answers = [run("pressure", *words, "--jobs", jobs, folder=tmp_path) for jobs in ("1", "2")]
+    assert answers[0] == answers[1]
+    assert "claim(int*)" in answers[0][0]
 
 
 @needs_clang

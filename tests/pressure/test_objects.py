@@ -16,6 +16,7 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
 from ..conftest import CORPUS, FIXTURES, needs_corpus, require
+from ..fuzz.specimens import Specimen, code_object
 from ..test_golden import OCCUPANCY, run
 from . import grep, proofs, texts, two_routes
 from .compiled import compiled
@@ -112,6 +113,18 @@ def test_a_program_with_its_version_in_a_link_is_not_asked_for_it(
     _, err, code = run("pressure", "pressure/upper.o")
     assert code == 2
     assert "llvm-objdump 19 does not know gfx1250; LLVM 21 does" in err
+
+
+def test_a_program_is_given_at_most_512_functions(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    functions = [Specimen(f"k{number}", 8, 0, 8, 0, 0, 64) for number in range(513)]
+    (tmp_path / "k.co").write_bytes(code_object(functions))
+    only(monkeypatch, tmp_path)
+    count = "open(sys.argv[-1], 'rb').read().count(b'\\0.f')"
+    write_program(tmp_path / "llvm-objdump", f"import sys; open('count', 'w').write(str({count}))")
+    run("pressure", "k.co", folder=tmp_path)
+    assert (tmp_path / "count").read_text() == "512"
 
 
 @needed
