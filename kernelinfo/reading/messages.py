@@ -121,6 +121,7 @@ MESSAGES = {
     "database-log-unread": "its write-ahead log is not read: rows in it are not counted",
     "database-damaged": "damaged database ({error}); not all of it is read",
     "database-rows-unordered": "rows out of order",
+    "database-memory": "it takes too much memory",
     "database-rows-too-many": "more than {rows} rows; not read from here on",
     "database-row-again": "row {number} of {table} again",
     "database-checksum": "its checksum does not match; build it again",

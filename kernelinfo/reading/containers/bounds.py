@@ -29,4 +29,7 @@ DATABASE_ROWS = 1_000_000  # rows of one table; MIOpen's largest databases have 
 DATABASE_STEPS = 100_000_000
 """Steps of SQLite's virtual machine per database: a damaged one could run forever. A row takes
 about thirty steps."""
+DATABASE_OPERATIONS = 1 << 16
+"""Operations of one program for that machine: each generated column may double them, in memory. A
+query here has about thirty."""
 RPM_HEADER_BYTES = 256 << 20  # one header; rpm has this bound, too

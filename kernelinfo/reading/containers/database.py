@@ -85,6 +85,7 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
         database = sqlite3.connect(uri, uri=True)
     database.text_factory = decode
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bounds.DATABASE_BLOB_BYTES)
+    database.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, bounds.DATABASE_OPERATIONS)
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA writable_schema = ON")  # lets SQLite read cut-off databases
     left = iter(range(bounds.DATABASE_STEPS // _STEPS))
@@ -198,7 +199,8 @@ def _index_problem(
 
 
 def _reason(error: BaseException) -> str:
-    return " ".join(str(error).split())[:100]  # the message may quote the database
+    # The message may quote the database; that of a lack of memory is empty.
+    return " ".join(str(error).split())[:100] or say("database-memory")
 
 
 def _plain(blob: Blob, data: object, size: object) -> memoryview:
