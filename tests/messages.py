@@ -8,6 +8,8 @@ from pathlib import Path
 
 _WORDS = Path(__file__).parent.parent / "fixtures" / "expected" / "messages.txt"
 """Lines of code, tab and template."""
+_FEWEST = 4
+"""Letters of a sentence of its own; others, such as `{error}`, are not told by their text."""
 
 
 @cache
@@ -17,6 +19,8 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
     for line in _WORDS.read_text("utf-8").splitlines() if _WORDS.exists() else ():
         code, _, template = line.partition("\t")
         words = re.split(r"\{[^{}]*\}", template.replace("{{", "{").replace("}}", "}"))
+        if sum(map(str.isalpha, "".join(words))) < _FEWEST:
+            continue
         pattern = ".*".join(map(re.escape, words))
         advice = "(?:; .*)?" if code.startswith("KI") else ""  # a finding stands before its advice
         pairs.append((len("".join(words)), code, re.compile(rf"(?:^|.*: ){pattern}{advice}")))

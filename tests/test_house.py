@@ -176,7 +176,7 @@ def test_every_rule_is_in_the_list_and_documented() -> None:
 
 def test_what_two_builds_are_compared_by_is_the_table_of_numbers() -> None:
     from kernelinfo.compare.summary import KernelNumbers
-    from kernelinfo.kernel.numbers import BY_FIELD
+    from kernelinfo.kernel.record import BY_FIELD
 
     numeric = (int | None, float | None)
     held = {name for name, type in get_type_hints(KernelNumbers).items() if type in numeric}

@@ -21,7 +21,7 @@ from kernelinfo.hardware import targets
 from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.kernel.condition import condition
-from kernelinfo.kernel.rows import row
+from kernelinfo.kernel.record import record
 from kernelinfo.model import occupancy
 from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.model.limits import Launch
@@ -87,7 +87,7 @@ def report(arguments: ToolArguments, root: str) -> Draft:
     """All kernels of a path, worst first."""
     items, remarks = _read(arguments, root, _options(arguments, root))
     results = sorted((one for one in items if isinstance(one, Result)), key=severity)
-    rows = [row(one) for one in results[:MOST_ITEMS]]
+    rows = [record(one) for one in results[:MOST_ITEMS]]
     found = Counter(finding.rule for one in results for finding in one.findings)
     summary = {
         "kernels": len(results),

@@ -18,7 +18,7 @@ from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import write_report
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel
-from kernelinfo.kernel.columns import Column, named_columns
+from kernelinfo.kernel.columns import NamedColumn, named_columns
 from kernelinfo.kernel.columns import sort as sorted_by
 from kernelinfo.model.limits import RESOURCES, Resource
 from kernelinfo.render import ROW_FORMATS, View, format_module
@@ -173,7 +173,7 @@ def command(
 
 
 def _answer(
-    by: CountedBy | None, columns: Sequence[Column], format: str, view: View
+    by: CountedBy | None, columns: Sequence[NamedColumn], format: str, view: View
 ) -> Callable[[Iterable[Item]], Iterator[str]] | None:
     """The renderer of counts or of chosen columns; None for the format's own report."""
     if by:

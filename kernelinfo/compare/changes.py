@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.compare.messages import say
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
-from kernelinfo.kernel.numbers import BY_FIELD, INSTRUCTION_NUMBERS
+from kernelinfo.kernel.record import BY_FIELD, INSTRUCTIONS
 from kernelinfo.model.limits import RESOURCES
 
 _FIELDS = tuple(BY_FIELD)
@@ -193,7 +193,7 @@ def bounded(value: float | None, of: KernelNumbers) -> str:
 
 
 _RESOURCES = ("VGPR", "SGPR", "LDS")
-_COUNTED = {one.field for one in INSTRUCTION_NUMBERS}
+_COUNTED = {one.field for one in INSTRUCTIONS}
 """Numbers that are compared only if both builds count instructions."""
 _TOPICS = dict.fromkeys(one.topic for one in BY_FIELD.values() if one.topic != "occupancy")
 

@@ -11,7 +11,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.messages import say
 from kernelinfo.compare.saved_kernel import SavedKernel
 from kernelinfo.compare.saved_report import read_document, read_lines
-from kernelinfo.compare.saved_rows import HEADING, UNSTATED, read_row, rows_of_csv
+from kernelinfo.compare.saved_rows import HEADING, read_row, rows_of_csv
 from kernelinfo.compare.summary import Build, common_root, path_under
 from kernelinfo.errors import Message, OptionError, ReadError, bug
 from kernelinfo.kernel.condition import Where
@@ -90,10 +90,10 @@ def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], tuple[str, ..
     """
     data = bytes(blob.data)
     if _is_csv(blob):
-        return map(read_row, rows_of_csv(data.decode("utf-8", "replace"))), UNSTATED, True
+        return map(read_row, rows_of_csv(data.decode("utf-8", "replace"))), (), True
     first = _parsed(data.partition(b"\n")[0])
     if isinstance(first, dict) and "Symbol" in first:
-        return map(read_row, _objects(data)), UNSTATED, True
+        return map(read_row, _objects(data)), (), True
     if isinstance(first, dict) and "input" in first:
         return read_lines(_objects(data)), (), True
     document = first if isinstance(first, dict) else _parsed(data)

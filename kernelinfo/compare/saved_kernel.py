@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from kernelinfo.compare.messages import say
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.kernel.numbers import Number
+from kernelinfo.kernel.record import Column
 from kernelinfo.model.limits import RESOURCES, Resource
 
 
@@ -71,7 +71,7 @@ def options(stated: Iterable[object] | None) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, _, value in found)
 
 
-def numbers(of: Any, names: Iterable[tuple[Number, str]]) -> dict[str, Any]:
+def numbers(of: Any, names: Iterable[tuple[Column, str]]) -> dict[str, Any]:
     """Fields of `KernelNumbers`, read from these names; dots separate nested keys."""
     return {
         number.field: count(of, *name.split("."), kind=float if number.is_gain else int)

@@ -17,7 +17,7 @@ from kernelinfo.compare.saved_kernel import (
 )
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.errors import Message, ReadError
-from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Features, SourceLine
 from kernelinfo.reading.messages import in_file

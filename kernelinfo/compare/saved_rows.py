@@ -17,22 +17,15 @@ from kernelinfo.compare.saved_kernel import (
 )
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.csv_guard import unguarded
-from kernelinfo.errors import UnknownTargetError
-from kernelinfo.hardware.targets import find
-from kernelinfo.kernel.columns import SavedRow
 from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS
-from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
+from kernelinfo.kernel.record import BETWEEN_COMPILERS, INSTRUCTIONS, NAMES, NUMBERS, Record
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
-UNSTATED = ("lds_bytes",)
-"""Fields that rows do not store. Rows have the allocated LDS, not the used LDS."""
+HEADING = ",".join(NAMES[:2]).encode()  # the first bytes of CSV with rows
 
-HEADING = ",".join(COLUMNS[:2]).encode()  # the first bytes of CSV with rows
-
-_COLUMNS = tuple((number, number.column) for number in NUMBERS if number.column in COLUMNS)
-_COUNTED = tuple((number, number.column) for number in INSTRUCTION_NUMBERS)
+_COLUMNS = tuple((number, number.name) for number in NUMBERS)
+_COUNTED = tuple((number, number.name) for number in INSTRUCTIONS)
 _TEXTS = {
     *("Kernel_Name", "Symbol", "Target", "Compiled_For", "Library", "Path", "Member"),
     *("Workgroup_Size_From", "Bound_Reason", "Next_Resource", "Compiler", "Source_File"),
@@ -41,7 +34,7 @@ _LISTS = {"Limiters", "Findings", "Options"}
 _WORDS = {"": None, "True": True, "False": False}
 
 
-def rows_of_csv(data: str) -> Iterator[SavedRow]:
+def rows_of_csv(data: str) -> Iterator[Record]:
     """The rows of CSV with typed values."""
     for number, cells in enumerate(csv.DictReader(data.splitlines()), 2):
         if None in cells or None in cells.values():
@@ -59,7 +52,7 @@ def _value_of_cell(name: str, cell: str) -> object:
     return float(cell) if "." in cell else int(cell)
 
 
-def read_row(row: SavedRow) -> SavedKernel:
+def read_row(row: Record) -> SavedKernel:
     """The kernel of a row. Values have JSON's types."""
     target, stamps = value(str, row, "Target"), value(str, row, "Compiler")
     return SavedKernel(
@@ -73,13 +66,13 @@ def read_row(row: SavedRow) -> SavedKernel:
     )
 
 
-def _summary(row: SavedRow) -> KernelSummary:
+def _summary(row: Record) -> KernelSummary:
     """The summary of a row. The name comes from `Symbol`, since `Kernel_Name` may be short."""
     symbol, source = text(row, "Symbol"), None
     if row["Source_File"] is not None:
         source = SourceLine(text(row, "Source_File"), count(row, "Source_Line") or 0)
-    found = numbers(row, _COLUMNS) | dict.fromkeys(UNSTATED)
-    if INSTRUCTION_NUMBERS[0].column in row:
+    found = numbers(row, _COLUMNS)
+    if INSTRUCTIONS[0].name in row:
         found |= numbers(row, _COUNTED)
     if value(bool, row, "Dynamic_Stack"):
         found["scratch_bytes_per_lane"] = None
@@ -91,22 +84,8 @@ def _summary(row: SavedRow) -> KernelSummary:
         numbers=KernelNumbers(
             limiters=limiters(row, "Limiters"),
             exact=value(bool, row, "Exact"),
-            reserved_vgprs=_allocated_vgprs(row),
             **found,
         ),
         source=source,
         options=options(row.get("Options")),
     )
-
-
-def _allocated_vgprs(row: SavedRow) -> int | None:
-    """Unified file: VGPRs + AGPRs. Separate files (gfx908): the VGPR count."""
-    vgprs: int | None = count(row, "VGPR_Count")
-    agprs: int | None = count(row, "Accum_VGPR_Count")
-    if vgprs is None or agprs is None:
-        return None
-    try:
-        separate = find(text(row, "Target").partition(":")[0]).agprs.file == "separate"
-    except UnknownTargetError:
-        return None
-    return vgprs if separate else vgprs + agprs

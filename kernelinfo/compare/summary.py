@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.library import member_file
-from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS
+from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, compared_value
 from kernelinfo.model.limits import Resource
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import compilers as compilers_of
@@ -42,6 +42,8 @@ class KernelNumbers(NamedTuple):
     vgpr_spills: int | None
     sgpr_spills: int | None
     code_bytes: int | None
+    reserved_agprs: int | None = None
+    """AGPRs that the hardware allocates per lane."""
     reserved_sgprs: int | None = None
     """SGPRs that the hardware allocates per wave, without those of the trap handler."""
     wave_size: int | None = None
@@ -116,7 +118,7 @@ class KernelSummary(NamedTuple):
         return _unit(self.code_object, self.processor)
 
 
-_COUNTED = tuple(number.field for number in INSTRUCTION_NUMBERS)
+_COUNTED = tuple(number.field for number in INSTRUCTIONS)
 IDENTITY = ("target", "name", "symbol", "code_object")
 COMPARED = (*IDENTITY, *KernelNumbers._fields)
 
@@ -180,7 +182,7 @@ def summaries(
 def _numbers(result: Result) -> KernelNumbers:
     """The numbers of a kernel under the launch of its occupancy."""
     kernel, occupancy = result.kernel, result.occupancy
-    found: dict[str, Any] = {number.field: number.of(result) for number in NUMBERS}
+    found: dict[str, Any] = {number.field: compared_value(number, result) for number in NUMBERS}
     if kernel.instructions:
         found |= zip(_COUNTED, kernel.instructions, strict=True)
     return KernelNumbers(

@@ -17,8 +17,8 @@ from kernelinfo.config.messages import say
 from kernelinfo.config.validation import Validation, spelled
 from kernelinfo.errors import ConfigError, Message
 from kernelinfo.kernel import Severity
-from kernelinfo.kernel.numbers import Number
 from kernelinfo.kernel.pattern import matching
+from kernelinfo.kernel.record import Column
 from kernelinfo.opening import FilePath
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import configurations
@@ -34,7 +34,7 @@ class Budget(NamedTuple):
 
     kernel: str = "*"
     target: str | None = None
-    bounds: tuple[tuple[Number, Bound], ...] = ()
+    bounds: tuple[tuple[Column, Bound], ...] = ()
     line: int | None = None
     """Line of the configuration, from 1; None if unknown."""
 
@@ -42,7 +42,7 @@ class Budget(NamedTuple):
 class Gate(NamedTuple):
     """Allowances: how much worse than the baseline each number may be."""
 
-    allowances: tuple[tuple[Number, Allowance], ...] = ()
+    allowances: tuple[tuple[Column, Allowance], ...] = ()
     """(number, allowance) pairs; other numbers may get worse without limit."""
     toolchain_change: ToolchainChange = "report"
 

@@ -6,7 +6,7 @@ import operator
 import re
 from typing import NamedTuple
 
-from kernelinfo.kernel.numbers import BY_FIELD, INSTRUCTION_NUMBERS, NUMBERS, Number
+from kernelinfo.kernel.record import BY_FIELD, INSTRUCTIONS, NUMBERS, Column
 
 _SIGNS = {"<=": ("≤", operator.le), ">=": ("≥", operator.ge), "==": ("=", operator.eq)}
 BOUND = r"^\s*(<=|>=|==)\s*(\d+(?:\.\d+)?)\s*$"
@@ -19,7 +19,7 @@ VGPR = BY_FIELD["vgprs"]
 
 MEASURES = tuple(
     sorted(
-        (number for number in (*NUMBERS, *INSTRUCTION_NUMBERS) if number.key),
+        (number for number in (*NUMBERS, *INSTRUCTIONS) if number.key),
         key=lambda number: (number.is_gain, not number.affects),
     )
 )
@@ -40,7 +40,7 @@ class Bound(NamedTuple):
         return f"{_SIGNS[self.sign][0]} {self.limit:g}"
 
 
-def parse_bound(measure: Number, value: str | float) -> Bound:
+def parse_bound(measure: Column, value: str | float) -> Bound:
     """The bound of `">=2"`, `"<=64"` or `"==0"`. A bare number is the least of a gain and the most
     of a cost.
 

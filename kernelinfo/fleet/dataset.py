@@ -16,7 +16,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.resources import files
 from typing import Any, Literal
 
 from kernelinfo import __version__
@@ -25,6 +24,7 @@ from kernelinfo.fleet.listing import address
 from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.storage import Storage
 from kernelinfo.kernel.library import library_of
+from kernelinfo.kernel.record import COLUMNS, INSTRUCTIONS
 
 TableName = Literal["kernels", "problems", "inputs"]
 TABLES: tuple[TableName, ...] = ("kernels", "problems", "inputs")
@@ -44,7 +44,7 @@ _TYPES = {
     "boolean": "BOOLEAN",
     "array": "VARCHAR[]",
 }
-"""JSON Schema type -> DuckDB type."""
+"""Type in JSON -> DuckDB type."""
 INPUTS: ColumnTypes = {
     "Path": "VARCHAR",
     "Url": "VARCHAR",
@@ -91,10 +91,8 @@ def check_destination(url: str, build: str, shard: str = "") -> None:
 
 
 def row_columns() -> ColumnTypes:
-    """Column -> DuckDB type of table `kernels`: those of every row, from render/row-schema.json."""
-    schema = json.loads(files("kernelinfo.render").joinpath("row-schema.json").read_bytes())
-    kinds = {name: schema["properties"][name]["type"] for name in schema["properties"]}
-    return {name: _TYPES[of if isinstance(of, str) else of[0]] for name, of in kinds.items()}
+    """Column -> DuckDB type of table `kernels`: those of every record."""
+    return {column.name: _TYPES[column.type] for column in (*COLUMNS, *INSTRUCTIONS)}
 
 
 class Dataset:

@@ -39,8 +39,7 @@ from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.condition import Where
 from kernelinfo.kernel.library import library_of
-from kernelinfo.kernel.numbers import NUMBERS
-from kernelinfo.kernel.rows import BETWEEN_COMPILERS, COLUMNS
+from kernelinfo.kernel.record import BETWEEN_COMPILERS, NAMES, NUMBERS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.data import integer
 from kernelinfo.reading.messages import in_file
@@ -55,18 +54,15 @@ _KEYS: dict[By, str] = {
 """SQL of the key that kernels are grouped by."""
 
 _IDENTITY = "hash(Library, Target, Compiled_For, Symbol)"
-_COMPARED = (
-    *(number.column for number in NUMBERS if number.column in COLUMNS),
-    "VGPR_Count + Accum_VGPR_Count",
-)
-_AFFECTING_COLUMNS = [number.column for number in NUMBERS if number.affects]
+_COMPARED = (*(number.name for number in NUMBERS),)
+_AFFECTING_COLUMNS = [number.name for number in NUMBERS if number.affects]
 _AFFECTING = f"hash({_IDENTITY}, {', '.join(f'coalesce({c}, 0)' for c in _AFFECTING_COLUMNS)})"
 _ALL_NUMBERS = f"hash({_IDENTITY}, {', '.join(_COMPARED)})"
 """SQL of the numbers of a kernel: those that affect it, where none is 0 as in `Move.affects`, and
 all that a comparison of rows has."""
 _READ_WHOLE = "FILTER (g.Build IS NULL)"
 _ROWS_AT_ONCE = 10_000
-_READ = tuple(name for name in COLUMNS if name != "Library")
+_READ = tuple(name for name in NAMES if name != "Library")
 _LISTED = ", ".join(f'"{name}"' for name in _READ)
 _SUMS = (
     "count(*), coalesce(sum(Waves_Per_SIMD), 0),"

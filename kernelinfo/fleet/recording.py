@@ -49,7 +49,7 @@ class UnreadFile(NamedTuple):
         return accepted(self.path, self.problem)
 
 
-class Record(NamedTuple):
+class BuildRecord(NamedTuple):
     """A build, or a shard of it, after a scan."""
 
     manifest: list[DatasetRow]
@@ -97,7 +97,7 @@ def _unread(request: ScanRequest, file: InputFile) -> DatasetRow:
 
 def end(
     request: ScanRequest, files: Sequence[InputFile], before: Sequence[DatasetRow], run: str
-) -> Record:
+) -> BuildRecord:
     """Replace the manifest of a build or shard, then delete what no longer counts.
 
     `before` is the manifest so far, `run` the prefix of this run's parts. Raises `KernelinfoError`.
@@ -128,7 +128,7 @@ def end(
         scratch = _scratch(request)
         request.dataset.write_manifest(request.build, request.shard, manifest, scratch)
     _tidy(request, live, {*kernels, *(one.key for one in problems)})
-    return Record(manifest, counting)
+    return BuildRecord(manifest, counting)
 
 
 def _key(row: DatasetRow) -> RowKey:

@@ -145,7 +145,7 @@ class Scanned(NamedTuple):
     """A build after a scan."""
 
     plan: Plan
-    record: recording.Record
+    record: recording.BuildRecord
     kernels: int  # number of kernels that this scan read
     notes: tuple[Note, ...] = ()  # on files that this scan read
 

@@ -23,7 +23,7 @@ from kernelinfo.gate.scope import Scope as Scope
 from kernelinfo.gate.suppression import Suppressions
 from kernelinfo.gate.toolchain import Toolchain
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
+from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 
@@ -55,7 +55,7 @@ def asks_for_instructions(configuration: Configuration) -> bool:
     """True if a budget, an allowance or the baseline has numbers of instructions."""
     bounded = [number for one in configuration.budgets for number, _ in one.bounds]
     bounded += [number for number, _ in configuration.gate.allowances]
-    if any(number in INSTRUCTION_NUMBERS for number in bounded):
+    if any(number in INSTRUCTIONS for number in bounded):
         return True
     return configuration.baseline is not None and holds_instructions(configuration.baseline)
 

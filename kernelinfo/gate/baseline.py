@@ -8,14 +8,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, get_type_hints
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.compare.summary import (
-    COMPARED,
-    IDENTITY,
     Build,
-    KernelNumbers,
     KernelSummary,
     build,
     path_under,
@@ -38,7 +34,6 @@ from kernelinfo.gate.baseline_text import (
 from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.model.limits import RESOURCES, Resource
 from kernelinfo.opening import FilePath, open_regular
 from kernelinfo.reading.messages import in_file
 
@@ -47,18 +42,6 @@ if sys.platform != "win32":
 
 _MOST_KERNELS = 1 << 22
 """Limit of the kernels in a baseline: a few bytes of text can state many."""
-
-_TYPES: dict[object, tuple[type, ...]] = {
-    str: (str,),
-    int | None: (int, type(None)),
-    float | None: (float, int, type(None)),
-    bool | None: (bool, type(None)),
-    tuple[Resource, ...]: (list,),
-}
-_FIELDS = get_type_hints(KernelSummary) | get_type_hints(KernelNumbers)
-_KEYS = {key: _TYPES[_FIELDS[key]] for key in COMPARED}
-"""Field -> types of its value in version 1, for all compared fields."""
-_REQUIRED = _KEYS.keys() - KernelNumbers._field_defaults
 
 
 def is_baseline(path: str) -> bool:
@@ -84,14 +67,14 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     """The pinned build of a baseline file.
 
     A pinned kernel that equals one of `build` is that object. Raises `BaselineError` for a file
-    that is missing, damaged, not a baseline, or of a newer version.
+    that is missing, damaged, not a baseline, or of another version.
     """
     known = {_as_pinned(kernel): kernel for kernel in build}
     try:
         with open_regular(path) as file:
             document = parse(file)
-            version = _version(path, document.schema)
-            kernels = tuple(_kernels(document, version, known))
+            _check_version(path, document.schema)
+            kernels = tuple(_kernels(document, known))
             toolchain = document.toolchain
             is_list = isinstance(toolchain, list)
             if not is_list or not all(isinstance(stamp, str) for stamp in toolchain):
@@ -112,8 +95,7 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
         raise BaselineError(in_file(path, say("baseline-damaged", place=error))) from None
     except Exception as error:
         raise BaselineError(in_file(path, bug(error))) from error
-    older = in_file(path, say("baseline-older"))
-    return Build(kernels, tuple(toolchain), notes=() if version == VERSION else (older,))
+    return Build(kernels, tuple(toolchain))
 
 
 def write_baseline(path: FilePath, pinned: Build) -> None:
@@ -167,42 +149,19 @@ def pinnable_kernels(results: Iterable[Result], folder: FilePath) -> Iterator[Ke
     return summaries(results, partial(_location, folder), set())
 
 
-def _kernels(
-    document: Document, version: int, known: baseline_entry.Known
-) -> Iterator[KernelSummary]:
+def _kernels(document: Document, known: baseline_entry.Known) -> Iterator[KernelSummary]:
     """All kernels of a document. Raises as `parse` and `baseline_entry.kernels` do."""
     count, seen = 0, set[tuple[str, str, str]]()
     for unit, entry in document.entries:
-        if version == 1:
-            found: Iterable[KernelSummary] = [_of_version_1(entry, known)]
-        else:
-            found = baseline_entry.kernels(unit, entry, known)
-            key = unit, entry["symbol"], entry.get("name", "")
-            if key in seen:
-                raise ValueError(say("baseline-symbol-twice", symbol=entry["symbol"]))
-            seen.add(key)
-        for kernel in found:
+        key = unit, entry["symbol"], entry.get("name", "")
+        if key in seen:
+            raise ValueError(say("baseline-symbol-twice", symbol=entry["symbol"]))
+        seen.add(key)
+        for kernel in baseline_entry.kernels(unit, entry, known):
             count += 1
             if count > _MOST_KERNELS:
                 raise ReadError(say("baseline-kernels-many", most=_MOST_KERNELS))
             yield kernel
-
-
-def _of_version_1(kernel: Any, known: baseline_entry.Known) -> KernelSummary:
-    if wrong := (kernel.keys() - _KEYS.keys()) | (_REQUIRED - kernel.keys()):
-        raise ValueError(f"{kernel.get('name', '?')}: {', '.join(sorted(wrong))}")
-    for key, value in kernel.items():
-        if type(value) not in _KEYS[key]:
-            raise ValueError(f"{kernel['name']}: {key}")
-        if isinstance(value, int | float) and not 0 <= value < 1 << 64:  # excludes NaN, too
-            raise ValueError(say("baseline-number", kernel=kernel["name"], key=key))
-    limiters = kernel["limiters"]
-    if not all(limiter in tuple(RESOURCES) for limiter in limiters):
-        raise ValueError(f"{kernel['name']}: limiters")
-    numbers = {**kernel, "limiters": tuple(limiters)}
-    identity = {key: numbers.pop(key) for key in IDENTITY}
-    found = KernelSummary(**identity, numbers=KernelNumbers(**numbers))
-    return known.get(found, found)
 
 
 def _as_pinned(kernel: KernelSummary) -> KernelSummary:
@@ -210,15 +169,15 @@ def _as_pinned(kernel: KernelSummary) -> KernelSummary:
     return kernel._replace(source=None) if kernel.source else kernel
 
 
-def _version(path: FilePath, schema: object) -> int:
-    """The version of a baseline. Raises `BaselineError` for another document, and for a newer
-    version."""
+def _check_version(path: FilePath, schema: object) -> None:
+    """Raises `BaselineError` for another document or version."""
     name, _, version = schema.rpartition("/") if isinstance(schema, str) else ("", "", "")
     if name not in (NAME, OLDER_NAME) or not re.fullmatch("[1-9][0-9]{0,8}", version):
         raise BaselineError(in_file(path, say("baseline-other-document")))
-    if int(version) > VERSION:
-        raise BaselineError(in_file(path, say("baseline-newer", schema=schema)))
-    return int(version)
+    if int(version) != VERSION:
+        is_newer = int(version) > VERSION
+        message = say("baseline-newer" if is_newer else "baseline-older", schema=schema)
+        raise BaselineError(in_file(path, message))
 
 
 def _location(folder: FilePath, code_object: CodeObject) -> str:

@@ -3,52 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter, itemgetter
 from typing import Any
 
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.numbers import BY_FIELD
+from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS
 from kernelinfo.model.limits import RESOURCES
 
-_FIELDS: dict[str, tuple[str, ...]] = {
-    "workgroup-size": ("workgroup_size",),
-    "wave-size": ("wave_size",),
-    "waves": ("waves_per_simd",),
-    "occupancy": ("percent",),
-    "exact": ("exact",),
-    "limited-by": ("limiters",),
-    "vgpr": ("vgprs", "reserved_vgprs"),
-    "agpr": ("agprs",),
-    "sgpr": ("sgprs", "reserved_sgprs"),
-    "lds": ("lds_bytes",),
-    "scratch": ("scratch_bytes_per_lane",),
-    "vgpr-spill": ("vgpr_spills",),
-    "sgpr-spill": ("sgpr_spills",),
-    "code-size": ("code_bytes",),
-    "accepted": ("accepted",),
-    "options": ("options",),
+_FIELDS = {
+    **{number.key or number.field.replace("_", "-"): number.field for number in NUMBERS},
+    "exact": "exact",
+    "limited-by": "limiters",
+    **{number.key: number.field for number in INSTRUCTIONS},
+    "accepted": "accepted",
+    "options": "options",
 }
-"""Key -> its field of `KernelNumbers`, or the two fields of `[used, allocated]`. `accepted` and
-`options` are fields of `KernelSummary`."""
-_DEFAULTS: dict[str, Any] = {field: 0 for fields in _FIELDS.values() for field in fields} | {
-    "exact": True,
-    "limiters": (),
-    "accepted": (),
-    "options": (),
+"""Key -> its field of `KernelNumbers`. `accepted` and `options` are fields of `KernelSummary`."""
+_COUNTED = {number.field for number in INSTRUCTIONS}
+_DEFAULTS: dict[str, Any] = {
+    **{field: None if field in _COUNTED else 0 for field in _FIELDS.values()},
+    **{"exact": True, "limiters": (), "accepted": (), "options": ()},
 }
 """Field -> value if the entry does not state it."""
-for _added in KernelNumbers._fields:  # numbers that older baselines lack
-    if _added not in _DEFAULTS:
-        _FIELDS[BY_FIELD[_added].key or _added] = (_added,)
-        _DEFAULTS[_added] = None
 _FLOATS = ("waves", "occupancy")
 _TARGET, _ON, _NAME, _SYMBOL = "target", "on", "name", "symbol"
-_PLACES = (_TARGET, _ON, _NAME, _SYMBOL)
-"""Keys that state no number."""
-_values_of = attrgetter(*_DEFAULTS)
+_values_of = attrgetter(*_FIELDS.values())
 _in_order = itemgetter(*KernelNumbers._fields)
 _SEVERITIES = ("note", "warning", "error")
 _RULE = re.compile(r"KI(?!5)[0-9]{3}")
@@ -99,45 +80,44 @@ def code_object(unit: str, target: str) -> str:
 def entry(kernels: Sequence[KernelSummary]) -> dict[str, Any]:
     """The entry of kernels of one symbol, name and unit.
 
-    Values that most kernels share are stated once. Under `on` stand the targets with their other
-    values; a target that stands twice is two kernels.
+    Under `on` stand the targets with their numbers, so that a new target adds to an entry and
+    rewrites nothing. A target that is listed twice is two kernels.
     """
     symbol, name = kernels[0].symbol, kernels[0].name
-    rows = sorted(((kernel.target, _values_of(kernel)) for kernel in kernels), key=repr)
-    columns = zip(*(row for _, row in rows), strict=True)
-    common = dict(zip(_DEFAULTS, map(_most_common, columns), strict=True))
     groups: dict[tuple[Any, ...], list[str]] = {}
-    for target, row in rows:
-        groups.setdefault(row, []).append(target)
+    for target, values in sorted(((k.target, _values_of(k)) for k in kernels), key=repr):
+        groups.setdefault(values, []).append(target)
     on = [
-        {_TARGET: targets if targets[1:] else targets[0]}
-        | _stated(dict(zip(_DEFAULTS, row, strict=True)), common)
-        for row, targets in groups.items()
+        {_TARGET: targets if targets[1:] else targets[0]} | _stated(values)
+        for values, targets in groups.items()
     ]
-    called = {} if name in (symbol, demangle(symbol)) else {_NAME: name}
-    own = on[0] if len(on) == 1 else {_ON: on}
-    return {_SYMBOL: symbol, **called, **_stated(common, _DEFAULTS), **own}
+    named = {} if name in (symbol, demangle(symbol)) else {_NAME: name}
+    return {_SYMBOL: symbol, **named, _ON: on}
 
 
-def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
+def kernels(unit: str, entry: Any, known: Known) -> Iterator[KernelSummary]:
     """The kernels of an entry. A kernel that equals one of `known` is that object.
 
     Raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` for a damaged entry.
     """
-    symbol = of[_SYMBOL]
-    name = of[_NAME] if _NAME in of else demangle(symbol)
+    symbol = entry[_SYMBOL]
+    name = entry[_NAME] if _NAME in entry else demangle(symbol)
     if not (isinstance(symbol, str) and isinstance(name, str)):
         raise ValueError(f"{symbol}: name")
-    common = _DEFAULTS | _numbers(of, symbol, _PLACES)
-    groups = of.get(_ON, [of])
-    if not isinstance(groups, list) or not groups or (_ON in of and _TARGET in of):
+    if entry.keys() - {_SYMBOL, _NAME, _ON} or not isinstance(entry[_ON], list) or not entry[_ON]:
         raise ValueError(f"{symbol}: on")
-    for group in groups:
-        own = common if group is of else common | _numbers(group, symbol, (_TARGET,))
-        numbers = KernelNumbers._make(_in_order(own))
+    for group in entry[_ON]:
+        values = dict(_DEFAULTS)
+        for key, value in group.items():
+            if key == _TARGET:
+                continue
+            if key not in _FIELDS:
+                raise ValueError(f"{symbol}: {key}")
+            values[_FIELDS[key]] = _value(key, value, symbol)
+        numbers = KernelNumbers._make(_in_order(values))
         targets = group[_TARGET]
         named = targets if isinstance(targets, list) else [targets]
-        if not named or not all(isinstance(target, str) for target in named):
+        if not named or not all(isinstance(target, str) and target for target in named):
             raise ValueError(f"{symbol}: target")
         for target in named:
             kernel = KernelSummary(
@@ -146,54 +126,27 @@ def kernels(unit: str, of: Any, known: Known) -> Iterator[KernelSummary]:
                 symbol,
                 code_object(unit, target),
                 numbers,
-                accepted=own["accepted"],
-                options=own["options"],
+                accepted=values["accepted"],
+                options=values["options"],
             )
             yield known.get(kernel, kernel)
 
 
-def _most_common(values: Sequence[Any]) -> Any:
-    """The most frequent value; of several the one that is first as text."""
-    if values.count(values[0]) == len(values):
-        return values[0]
-    counts = Counter(values)
-    return min(counts, key=lambda value: (-counts[value], repr(value)))
-
-
-def _stated(values: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
-    """Values by key as JSON, without those that equal the others."""
+def _stated(values: Iterable[Any]) -> dict[str, Any]:
+    """Values by key as JSON, without the defaults."""
     return {
-        key: _as_json(key, [values[field] for field in fields])
-        for key, fields in _FIELDS.items()
-        if any(values[field] != others[field] for field in fields)
+        key: _as_json(key, value)
+        for (key, field), value in zip(_FIELDS.items(), values, strict=True)
+        if value != _DEFAULTS[field]
     }
 
 
-def _as_json(key: str, values: list[Any]) -> Any:
-    if len(values) == 2:
-        return values
-    (value,) = values
+def _as_json(key: str, value: Any) -> Any:
     if key == "limited-by":
         return " ".join(value)
     if key in ("accepted", "options"):
         return dict(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _numbers(of: Any, symbol: str, places: Collection[str]) -> dict[str, Any]:
-    """Field -> value of all numbers in an entry, or in one group of it. `places` are its other
-    keys."""
-    found: dict[str, Any] = {}
-    for key, value in of.items():
-        if key in places:
-            continue
-        fields = _FIELDS.get(key, ())
-        values = [value] if len(fields) == 1 else value
-        if not isinstance(values, list) or len(values) != len(fields):
-            raise ValueError(f"{symbol}: {key}")
-        for field, one in zip(fields, values, strict=True):
-            found[field] = _value(key, one, symbol)
-    return found
 
 
 def _value(key: str, value: Any, symbol: str) -> Any:

@@ -17,7 +17,7 @@ from kernelinfo.gate.baseline_entry import entry, sorted_units
 from kernelinfo.gate.messages import say
 from kernelinfo.reading.budget import BY_DEFAULT
 
-NAME, VERSION = "kernelinfo/baseline", 2
+NAME, VERSION = "kernelinfo/baseline", 3
 OLDER_NAME = "kernelinfo-baseline"
 """The name in baselines of 0.2.0."""
 COMPRESSED = ".gz"
@@ -45,7 +45,7 @@ class Document(NamedTuple):
     schema: object
     toolchain: Any
     entries: Iterator[tuple[str, Any]]
-    """(unit, entry). In version 1 the unit is empty and an entry is one kernel."""
+    """(unit, entry)."""
 
 
 class ConflictError(Exception):

@@ -8,6 +8,7 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, entries_for
 from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Finding
+from kernelinfo.kernel.record import BY_NAME, Column
 from kernelinfo.rules.documented import documented
 
 _BUDGET = documented("KI206")
@@ -25,9 +26,18 @@ def broken(kernel: KernelSummary, budget: Budget, file: str) -> Iterator[Finding
     for measure, bound in budget.bounds:
         value = getattr(kernel.numbers, measure.field)
         if value is not None and not bound.holds(value):
-            number, key = f"{value:g} {measure.noun}", measure.key
+            number, key = _with_noun(kernel, measure, value), measure.key
             message = say("budget-exceeded", number=number, key=key, bound=bound, place=place)
             yield _BUDGET.found(message)
+
+
+def _with_noun(kernel: KernelSummary, measure: Column, value: float) -> str:
+    """A number as messages say it: `264 VGPRs allocated (210 used)`."""
+    number, beside = f"{value:g} {measure.noun}", BY_NAME.get(measure.beside)
+    other = beside and getattr(kernel.numbers, beside.field)
+    if beside is None or other is None or other == value:
+        return number
+    return f"{number} ({other:g} {beside.unit.rpartition(' ')[2]})"
 
 
 def idle(budget: Budget, budgets: Sequence[Budget], kernels: Sequence[KernelSummary]) -> Finding:

@@ -18,8 +18,8 @@ MESSAGES = {
         "anew with --update-baseline"
     ),
     "baseline-older": (
-        "has the form of an older kernelinfo and accepts no findings; write it anew with "
-        "`kernelinfo check --update-baseline`"
+        "was written by an older kernelinfo ({schema}); delete it and pin anew with "
+        "--update-baseline"
     ),
     "baseline-conflict": (
         "has conflict markers of a merge; settle them, or take either side and run `kernelinfo "
@@ -45,7 +45,6 @@ MESSAGES = {
     "baseline-symbol-twice": "{symbol}, which stands twice",
     "baseline-library-twice": "line {line}: {library} stands twice",
     "baseline-library-long": "line {line}: a library's name of {length} characters",
-    "baseline-number": "{kernel}: {key} is not a number of 64 bits",
     # Kernels and their pinned numbers.
     "baseline-pin": "pin it with --update-baseline",
     "regression-mend": "mend it (`explain` shows the steps), or pin it with --update-baseline",

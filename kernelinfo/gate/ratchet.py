@@ -12,7 +12,7 @@ from kernelinfo.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
 from kernelinfo.errors import Message
 from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Finding, Result, Severity
-from kernelinfo.kernel.numbers import Number
+from kernelinfo.kernel.record import Column
 from kernelinfo.model.limits import MOST, RESOURCES, Resource, placement
 from kernelinfo.rules.documented import documented
 
@@ -67,7 +67,7 @@ def vanished(kernel: KernelSummary) -> Finding:
     return _VANISHED.found(message, say("kernel-vanished-mend"))
 
 
-def _message(measure: Number, pair: Pair, result: Result, old: float, new: float) -> Message:
+def _message(measure: Column, pair: Pair, result: Result, old: float, new: float) -> Message:
     """The change of a number in words: `4 → 6 VGPRs spilled since the baseline`.
 
     Lost waves come with their cause, a renamed kernel with its old name.

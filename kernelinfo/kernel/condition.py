@@ -11,9 +11,10 @@ from typing import Literal, NamedTuple
 from kernelinfo.errors import KernelinfoError, Message, OptionError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.columns import Column, SavedRow, constant, find, row_column, suggestion
+from kernelinfo.kernel.columns import NamedColumn, constant, find, record_column, suggestion
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.pattern import in_member, matches
+from kernelinfo.kernel.record import Record
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 
 _ORDERS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
@@ -24,13 +25,13 @@ _CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*|num_\w+|waves_per_eu|matrix_instr_nonkd
 """Names of Triton's constants, which only its files list, and of its compile options."""
 
 
-_SYMBOL, _MEMBER = row_column("Symbol"), row_column("Member")
+_SYMBOL, _MEMBER = record_column("Symbol"), record_column("Member")
 
 
 class ColumnCondition(NamedTuple):
     """A column compared with a value."""
 
-    column: Column
+    column: NamedColumn
     operator: str
     value: str
     number: float | None
@@ -41,9 +42,9 @@ class ColumnCondition(NamedTuple):
         """The columns of rows that it reads."""
         return self.column.reads
 
-    def holds(self, kernel: Result | SavedRow) -> bool:
+    def holds(self, kernel: Result | Record) -> bool:
         """True if the kernel's value compares so; an unknown value only equals `?`."""
-        found = self.column.of(kernel)
+        found = self.column.value(kernel)
         if self.value == _UNKNOWN:
             return (found is None) is (self.operator == "=")
         if found is None:
@@ -60,15 +61,15 @@ class ColumnCondition(NamedTuple):
             equal = self._equals(kernel, found)
         return equal is (self.operator != "!=")
 
-    def _equals(self, kernel: Result | SavedRow, found: str | int | float) -> bool:
+    def _equals(self, kernel: Result | Record, found: str | int | float) -> bool:
         if isinstance(found, bool):
             return str(found).casefold() == self.value.casefold()
         if isinstance(found, int | float):
             return found == self.number
         if self.column.kind == "kernel":
-            return matches(self.value, str(found), str(_SYMBOL.of(kernel)))
+            return matches(self.value, str(found), str(_SYMBOL.value(kernel)))
         if self.column.kind == "member":
-            return in_member(self.value, str(_MEMBER.of(kernel)))
+            return in_member(self.value, str(_MEMBER.value(kernel)))
         if self.column.kind == "target" and ":" not in self.value:
             found = found.partition(":")[0]
         if self.operator == "~":
@@ -88,7 +89,7 @@ class Negated(NamedTuple):
         """The columns of rows that it reads."""
         return self.condition.reads
 
-    def holds(self, kernel: Result | SavedRow) -> bool:
+    def holds(self, kernel: Result | Record) -> bool:
         """True if the condition does not hold."""
         return not self.condition.holds(kernel)
 
@@ -105,7 +106,7 @@ class Joined(NamedTuple):
         """The columns of rows that both read."""
         return (*self.first.reads, *self.second.reads)
 
-    def holds(self, kernel: Result | SavedRow) -> bool:
+    def holds(self, kernel: Result | Record) -> bool:
         """True if both hold, or for `or` one."""
         if self.operator == "and":
             return self.first.holds(kernel) and self.second.holds(kernel)
@@ -121,7 +122,7 @@ class Where(NamedTuple):
     text: str
     condition: Condition
 
-    def holds(self, kernel: Result | SavedRow) -> bool:
+    def holds(self, kernel: Result | Record) -> bool:
         """True if the condition holds for a result, or for a row with the columns `reads`."""
         return self.condition.holds(kernel)
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, overload
 from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.messages import say
-from kernelinfo.kernel.numbers import NUMBERS
 from kernelinfo.kernel.pattern import matches, nearest_kernels
-from kernelinfo.kernel.rows import row
+from kernelinfo.kernel.record import NUMBERS, compared_value, record
 from kernelinfo.reading.blob import Problem
 
 if TYPE_CHECKING:
@@ -128,17 +127,17 @@ class Report(Sequence[Kernel]):
 
         Numbers have the names of columns in any case. Raises `OptionError` for another name.
         """
-        known = {name.casefold(): one for one in NUMBERS for name in (one.field, one.column)}
+        known = {name.casefold(): one for one in NUMBERS for name in (one.field, one.name)}
         if (chosen := known.get(number.casefold())) is None:
             fields = [one.field for one in NUMBERS]
             hint = did_you_mean(number, fields) or say("numbers-listed", names=", ".join(fields))
             raise OptionError(say("number-unknown", number=number, hint=hint))
-        values = map(chosen.of, self.results)
+        values = (compared_value(chosen, result) for result in self.results)
         return max((value for value in values if value is not None), default=None)
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat row per kernel, as in `--format jsonl`: for pandas, polars, DuckDB."""
-        return [row(result) for result in self.results]
+        return [record(result) for result in self.results]
 
     @property
     def code_objects(self) -> tuple[CodeObject, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.columns import Column
+    from kernelinfo.kernel.columns import NamedColumn
     from kernelinfo.pressure.registers import RegisterClass
     from kernelinfo.pressure.source_text import SourceText
     from kernelinfo.rules import Selection
@@ -27,7 +27,7 @@ class View(NamedTuple):
     group: bool = False  # all targets of one kernel stand together
     may_shorten: bool = False  # the user chose no name style: many kernels get short names
     is_sorted: bool = False  # the user chose the order of kernels
-    also: tuple[Column, ...] = ()  # columns that the user sorts by; tables show them
+    also: tuple[NamedColumn, ...] = ()  # columns that the user sorts by; tables show them
     selection: Selection | None = None  # rules that a page runs again; None: the default ones
     whole: bool = False  # live registers: show whole kernels, because the user named one
     register_class: RegisterClass | None = None  # None: vector registers

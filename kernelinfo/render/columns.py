@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Result
-from kernelinfo.kernel.columns import Column
-from kernelinfo.kernel.rows import Value
+from kernelinfo.kernel.columns import NamedColumn
+from kernelinfo.kernel.record import Value
 from kernelinfo.render import RECORD_FORMATS, View, csv
 from kernelinfo.render.markdown import kernel_table, plain
 from kernelinfo.render.messages import say
@@ -20,7 +20,7 @@ SCHEMA = "kernelinfo/columns/1"
 
 
 def render_columns(
-    items: Iterable[Item], columns: Sequence[Column], format: str, view: View
+    items: Iterable[Item], columns: Sequence[NamedColumn], format: str, view: View
 ) -> Iterator[str]:
     """The columns of all kernels in a format. Raises `OptionError` for a format without tables."""
     if format not in RECORD_FORMATS:
@@ -46,7 +46,7 @@ def render_columns(
 
 
 def _table(
-    columns: Sequence[Column], results: Sequence[Result], format: str, view: View
+    columns: Sequence[NamedColumn], results: Sequence[Result], format: str, view: View
 ) -> Iterator[str]:
     names = [column.name for column in columns]
     shown = shown_first(results, severity, view)
@@ -63,7 +63,9 @@ def _table(
     yield from painted(hidden(len(results) - len(shown)), view)
 
 
-def _cells(columns: Sequence[Column], results: Sequence[Result], view: View) -> list[list[str]]:
+def _cells(
+    columns: Sequence[NamedColumn], results: Sequence[Result], view: View
+) -> list[list[str]]:
     """The texts of the columns, a row for each kernel."""
     in_columns = [
         column_cells(of.name, [_value(of, one, view) for one in results]) for of in columns
@@ -71,6 +73,8 @@ def _cells(columns: Sequence[Column], results: Sequence[Result], view: View) -> 
     return [[*row] for row in zip(*in_columns, strict=True)]
 
 
-def _value(column: Column, result: Result, view: View) -> Value:
+def _value(column: NamedColumn, result: Result, view: View) -> Value:
     """The value of a column; names in the style that the user chose."""
-    return chosen_name(result.kernel, view.names) if column.name == "kernel" else column.of(result)
+    return (
+        chosen_name(result.kernel, view.names) if column.name == "kernel" else column.value(result)
+    )

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, get_args
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Result, grouped
 from kernelinfo.kernel.columns import find
-from kernelinfo.kernel.numbers import BY_FIELD
+from kernelinfo.kernel.record import BY_NAME, compared_value
 from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import printable
@@ -66,7 +66,7 @@ def counts_by(items: Iterable[Item], by: CountedBy) -> dict[str, KernelSums]:
     found: dict[str, KernelSums] = {}
     for item in items:
         if isinstance(item, Result):
-            value, one = column.of(item), _counts(item)
+            value, one = column.value(item), _counts(item)
             for key in value if isinstance(value, tuple) else (value,):
                 name = "?" if key is None else number(key) if isinstance(key, float) else str(key)
                 found[name] = found.get(name, KernelSums()).plus(one)
@@ -78,7 +78,7 @@ def _counts(result: Result) -> KernelSums:
     return KernelSums(
         kernels=1,
         spilling=int(kernel.spills.registers > 0),
-        scratch_bytes_per_lane=int(BY_FIELD["scratch_bytes_per_lane"].of(result) or 0),
+        scratch_bytes_per_lane=int(compared_value(BY_NAME["Scratch_Size"], result) or 0),
         waves_lost=waves_lost(occupancy.waves_per_simd, occupancy.percent) if occupancy else 0,
         code_bytes=kernel.code_bytes or 0,
     )

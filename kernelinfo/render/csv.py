@@ -7,10 +7,10 @@ from functools import partial
 
 from kernelinfo.csv_guard import guarded
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.rows import COLUMNS, INSTRUCTIONS, ColumnNames, ColumnValues
+from kernelinfo.kernel.record import INSTRUCTIONS, NAMES
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name, printable
-from kernelinfo.render.row_lines import lines
+from kernelinfo.render.row_lines import ColumnNames, ColumnValues, lines
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -27,7 +27,8 @@ def rows(items: Iterable[Item], view: View) -> Iterator[str]:
 
 def first_line(view: View) -> str:
     """The names of the columns."""
-    return line((*COLUMNS, *(INSTRUCTIONS if view.instructions else ())))
+    counts = INSTRUCTIONS if view.instructions else ()
+    return line((*NAMES, *(column.name for column in counts)))
 
 
 def _spell(names: ColumnNames, values: ColumnValues) -> str:

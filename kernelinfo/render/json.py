@@ -10,7 +10,7 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.kernel import Finding, Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Fact, Source

@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 
 from kernelinfo.kernel import Item
-from kernelinfo.kernel.rows import ColumnNames, ColumnValues
 from kernelinfo.render import View
 from kernelinfo.render.names import chosen_name
-from kernelinfo.render.row_lines import lines
+from kernelinfo.render.row_lines import ColumnNames, ColumnValues, lines
 
 # Rows have no cycles; checking for them would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.rows import row
+from kernelinfo.kernel.record import record
 from kernelinfo.render.paint import bound, cell, printable
 
 _SHOWN = 60  # rows, as in pandas
@@ -39,7 +39,7 @@ def html_table(results: Sequence[Result]) -> str:
 
 
 def _row(result: Result) -> str:
-    values = row(result)
+    values = record(result)
     at_most = bound(result.occupancy and result.occupancy.exact)
     texts = {name: escape(printable(cell(values[name]))) for name in _COLUMNS}
     cells = (at_most * (name in _BOUNDED) + text for name, text in texts.items())

@@ -12,7 +12,7 @@ from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES, Launch, Resource
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.rows import Value
+    from kernelinfo.kernel.record import Value
     from kernelinfo.render import View
 
 

@@ -1,37 +1,37 @@
-"""Rows of kernels as lines of text, for the formats with one row per kernel."""
+"""Records of kernels as lines of text, for the formats with one row per kernel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache, partial
+from functools import lru_cache
+from itertools import groupby
+from typing import NamedTuple
 
-from kernelinfo.kernel import Finding, Item, Kernel, Result
-from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.rows import (
-    BUILD,
-    FINDINGS,
-    INSTRUCTIONS,
-    KERNEL,
-    OCCUPANCY,
-    ORIGIN,
-    RESOURCES,
-    SIZE,
-    SOURCE,
-    ColumnNames,
-    ColumnValues,
-    build_values,
-    finding_values,
-    instruction_values,
-    occupancy_values,
-    origin_values,
-    resource_values,
-    source_values,
-)
-from kernelinfo.kernel.traits import Traits
-from kernelinfo.model import Occupancy
+from kernelinfo.kernel import Item, Kernel, Result
+from kernelinfo.kernel.record import COLUMNS, INSTRUCTIONS, Column, Part, Value
 
+ColumnNames = tuple[str, ...]
+ColumnValues = tuple[Value, ...]
 Spell = Callable[[ColumnNames, ColumnValues], str]
 """(names, values) of neighbouring columns → their text."""
+
+
+class _Neighbours(NamedTuple):
+    """Neighbouring columns that depend on the same."""
+
+    part: Part
+    columns: tuple[Column, ...]
+    names: ColumnNames
+
+
+def _run(part: Part, columns: Iterable[Column]) -> _Neighbours:
+    columns = tuple(columns)
+    return _Neighbours(part, columns, tuple(column.name for column in columns))
+
+
+_RUNS = [_run(*pair) for pair in groupby(COLUMNS, lambda column: column.part)]
+_INSTRUCTIONS = _run("kernel", INSTRUCTIONS)
+_MOST_STATEMENTS = 1 << 15  # 88,000 kernels have 25,000 statements
 
 
 def lines(
@@ -39,44 +39,47 @@ def lines(
 ) -> Iterator[str]:
     """One line of text per kernel: its columns spelled by `spell`, joined by commas.
 
-    Equal values of neighbouring columns are spelled once. `name` returns the `Kernel_Name`.
-    `instructions` adds the columns `INSTRUCTIONS`.
+    What a code object's kernels, or equal statements, share is spelled once. `name` returns the
+    `Kernel_Name`. `instructions` adds the columns `INSTRUCTIONS`.
     """
-    code_object: CodeObject | None = None
-    text = partial(_text, spell)
-    for kernel, occupancy, findings in (item for item in items if isinstance(item, Result)):
+    code_object, text = None, lru_cache(maxsize=1 << 14)(spell)  # names recur for seven targets
+    shared: dict[int, str] = {}
+    statements: dict[object, dict[int, str]] = {}
+    for result in items:
+        if not isinstance(result, Result):
+            continue
+        kernel, occupancy, findings = result
         if kernel.code_object is not code_object:
             code_object = kernel.code_object
-            origin = spell(ORIGIN, origin_values(kernel))
-            build = spell(BUILD, build_values(code_object))
-        resources, reached, found = _of_statement(spell, kernel.traits, occupancy, findings)
-        yield ",".join(
-            (
-                text(KERNEL, (name(kernel), kernel.symbol)),
-                origin,
-                resources,
-                text(SIZE, (kernel.code_bytes,)),
-                reached,
-                build,
-                text(SOURCE, source_values(kernel)),
-                found,
-                *([spell(INSTRUCTIONS, instruction_values(kernel))] if instructions else []),
-            )
-        )
+            shared = _spelled("code object", spell, result)
+        statement = kernel.traits, occupancy, findings
+        stated = statements.get(statement)
+        if stated is None:
+            if len(statements) >= _MOST_STATEMENTS:
+                statements.clear()
+            stated = statements[statement] = _spelled("statement", spell, result)
+        pieces = []
+        for position, run in enumerate(_RUNS):
+            if run.part == "kernel":
+                values = _values(run, result)
+                if not position:
+                    values = name(kernel), *values[1:]
+                pieces.append(text(run.names, values))
+            else:
+                pieces.append((shared if run.part == "code object" else stated)[position])
+        if instructions:
+            pieces.append(spell(_INSTRUCTIONS.names, _values(_INSTRUCTIONS, result)))
+        yield ",".join(pieces)
 
 
-@lru_cache(maxsize=1 << 14)  # a library has each name for seven targets
-def _text(spell: Spell, names: ColumnNames, values: ColumnValues) -> str:
-    return spell(names, values)
+def _spelled(part: Part, spell: Spell, result: Result) -> dict[int, str]:
+    """Position of each run of a part → its text."""
+    return {
+        position: spell(run.names, _values(run, result))
+        for position, run in enumerate(_RUNS)
+        if run.part == part
+    }
 
 
-@lru_cache(maxsize=1 << 15)  # spelled once for 88,000 kernels with 25,000 statements
-def _of_statement(
-    spell: Spell, traits: Traits, occupancy: Occupancy | None, findings: tuple[Finding, ...]
-) -> tuple[str, str, str]:
-    """Texts of the columns `RESOURCES`, `OCCUPANCY` and `FINDINGS`, which equal kernels share."""
-    return (
-        spell(RESOURCES, resource_values(traits, occupancy)),
-        spell(OCCUPANCY, occupancy_values(occupancy)),
-        spell(FINDINGS, finding_values(findings)),
-    )
+def _values(run: _Neighbours, result: Result) -> ColumnValues:
+    return tuple([column.value(result) for column in run.columns])

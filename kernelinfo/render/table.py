@@ -191,7 +191,7 @@ def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellCol
         columns[heading] = column_cells(heading, own)
     limiters = columns.pop(_HEADING[-1])
     for column in more:
-        columns[column.name] = column_cells(column.name, [column.of(row.result) for row in rows])
+        columns[column.name] = column_cells(column.name, [column.value(row.result) for row in rows])
     return {**columns, _HEADING[-1]: limiters}
 
 

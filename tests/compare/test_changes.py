@@ -100,7 +100,7 @@ def test_another_compiler_s_sgprs_cost_a_wave() -> None:
     found = diff(old, new)
     (pair,) = (pair for pair in found.pairs if pair.effect == "worse")
     assert pair.old.name == "sgpr_heavy(int*)"
-    assert pair.why == "SGPR: 96 → 100 used, 96 → 112 allocated, 7 → 6 waves/SIMD"
+    assert pair.why == "SGPR: 96 → 112 allocated, 96 → 100 used, 7 → 6 waves/SIMD"
     before, after = found.totals
     assert before.waves_per_simd - after.waves_per_simd == 1
 
@@ -122,13 +122,13 @@ MOVES: list[tuple[dict[str, object], dict[str, object], str, str]] = [
         {"waves_per_simd": 4.0, "limiters": ("vgpr",)},
         {"waves_per_simd": 0.0, "limiters": ("vgpr",), "vgprs": 200, "reserved_vgprs": 200},
         "worse",
-        "VGPR: 122 → 200 used, 128 → 200 allocated, cannot launch now",
+        "VGPR: 128 → 200 allocated, 122 → 200 used, cannot launch now",
     ),
     (
         {"waves_per_simd": 4.0, "limiters": ("vgpr",)},
         {"waves_per_simd": 6.0, "limiters": ("lds",), "vgprs": 80, "reserved_vgprs": 80},
         "better",
-        "VGPR: 122 → 80 used, 128 → 80 allocated, 4 → 6 waves/SIMD; now limited by LDS",
+        "VGPR: 128 → 80 allocated, 122 → 80 used, 4 → 6 waves/SIMD; now limited by LDS",
     ),
     (
         {"waves_per_simd": 4.0},

@@ -63,7 +63,7 @@ def test_each_limit_that_moved_is_named() -> None:
     (pair,) = compare(kernels(old), kernels(new)).pairs
     assert (
         pair.why
-        == "VGPR: 122 → 130 used, 128 → 136 allocated; LDS: 16384 → 20480 B, 4 → 3 waves/SIMD"
+        == "VGPR: 128 → 136 allocated, 122 → 130 used; LDS: 16384 → 20480 B, 4 → 3 waves/SIMD"
     )
 
 

@@ -11,13 +11,13 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config.measures import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.kernel import counted
-from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
+from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.opening import FilePath
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.rules import find
 
-_LISTED = tuple(measure for measure in MEASURES if measure not in INSTRUCTION_NUMBERS[1:])
+_LISTED = tuple(measure for measure in MEASURES if measure not in INSTRUCTIONS[1:])
 """Numbers of a new kernel; of its instructions only how many there are."""
 
 

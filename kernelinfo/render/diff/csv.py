@@ -7,7 +7,7 @@ from itertools import chain
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS, NUMBERS, Number
+from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Column
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.diff.rows import rows
@@ -19,8 +19,8 @@ _SIDES = ("Old", "New")
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     """The rows. A cell is empty if the build does not state it or lacks the kernel."""
-    numbers = (*NUMBERS, *(INSTRUCTION_NUMBERS if view.instructions else ()))
-    of_sides = (*_NAMES, *(number.column for number in numbers))
+    numbers = (*NUMBERS, *(INSTRUCTIONS if view.instructions else ()))
+    of_sides = (*_NAMES, *(number.name for number in numbers))
     yield line(["Status", "Match", "Why", *(f"{s}_{name}" for name in of_sides for s in _SIDES)])
     for row in rows(comparison):
         pairs = zip(*(side(one, view, numbers) for one in (row.old, row.new)), strict=True)
@@ -28,7 +28,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def side(
-    kernel: KernelSummary | None, view: View, numbers: Sequence[Number] = NUMBERS
+    kernel: KernelSummary | None, view: View, numbers: Sequence[Column] = NUMBERS
 ) -> list[object]:
     """Cells of one build: names, target, code object and numbers of the kernel."""
     if kernel is None:

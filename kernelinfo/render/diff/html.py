@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import headline, retargeted, roll_up, rows, toolchain, unread
 from kernelinfo.render.diff.totals import totals

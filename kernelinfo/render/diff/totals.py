@@ -8,7 +8,7 @@ from typing import NamedTuple
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.kernel import grouped
-from kernelinfo.kernel.numbers import INSTRUCTION_NUMBERS
+from kernelinfo.kernel.record import INSTRUCTIONS
 
 _SUMMED = {
     "vgprs": "VGPRs",
@@ -44,7 +44,7 @@ def totals(comparison: Comparison) -> str:
     parts = [f"{name} {_change(sums[key], 'better', 'worse')}" for key, name in _SUMMED.items()]
     parts += [
         f"{number.noun} {_change(sums[number.field], 'less', 'more')}"
-        for number in INSTRUCTION_NUMBERS
+        for number in INSTRUCTIONS
         if number.field in sums
     ]
     kernels = "kernel" if len(moved) == 1 else "kernels"
@@ -62,7 +62,7 @@ def moved_sums(moved: Sequence[Pair]) -> dict[str, MovedSum]:
         key: _sum(moved, ("vgpr_spills", "sgpr_spills") if key == "spills" else (key,))
         for key in _SUMMED
     }
-    fields = [number.field for number in INSTRUCTION_NUMBERS if number.field != "other"]
+    fields = [number.field for number in INSTRUCTIONS if number.field != "other"]
     counted = {field: _sum(moved, (field,)) for field in fields}
     return sums | {field: one for field, one in counted.items() if one.less or one.more}
 

@@ -10,7 +10,7 @@ from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import KernelName
-from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.kernel.rows import INSTRUCTIONS
+from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
@@ -14,7 +14,13 @@ COLUMNS = (
     *("Kernel_Name", "Symbol", "Target", "Path", "Member", "Instructions", "VGPR_Used"),
     *("AGPR_Used", "SGPR_Used", "Vector_Peak", "VGPR_Peak", "AGPR_Peak", "SGPR_Peak"),
     *("Peak_Line", "Peak_Address", "Peak_Source_File", "Peak_Source_Line", "Peak_Loop"),
-    *("Next_At_Most", "Instructions_Above", "Exact", "Reasons", *INSTRUCTIONS[1:]),
+    *(
+        "Next_At_Most",
+        "Instructions_Above",
+        "Exact",
+        "Reasons",
+        *(column.name for column in INSTRUCTIONS[1:]),
+    ),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from kernelinfo.kernel.rows import COLUMNS, row
+from kernelinfo.kernel.record import NAMES, record
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.names import name_of
@@ -18,7 +18,7 @@ _ASKED = (
 
 def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
     """The heading, then the variants of each kernel, as compiled first."""
-    yield line((*_ASKED, *COLUMNS))
+    yield line((*_ASKED, *NAMES))
     for kernel in (kernel for sweep in sweeps for kernel in sweep.kernels):
         for variant in kernel.variants:
             yield line(
@@ -30,5 +30,5 @@ def _report(kernel: SweptKernel, variant: Variant, view: View) -> tuple[object, 
     """The kernel's columns. A variant that failed has only the names."""
     names = (name_of(kernel, view.names), kernel.symbol)
     if variant.result:
-        return names + tuple(row(variant.result).values())[len(names) :]
-    return names + (None,) * (len(COLUMNS) - len(names))
+        return names + tuple(record(variant.result).values())[len(names) :]
+    return names + (None,) * (len(NAMES) - len(names))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelinfo.fleet.history import Trend
-from kernelinfo.kernel.numbers import NUMBERS
+from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.csv import line
 from kernelinfo.render.diff.csv import side
@@ -13,7 +13,7 @@ from kernelinfo.render.trend.rows import rows
 
 _HEADING = (
     *("Kernel", "Status", "Match", "Moved_In", "Why", "Library", "Build"),
-    *("Kernel_Name", "Symbol", "Target", "Code_Object", *(number.column for number in NUMBERS)),
+    *("Kernel_Name", "Symbol", "Target", "Code_Object", *(number.name for number in NUMBERS)),
 )
 
 

@@ -1,0 +1,439 @@
+"""The record of a kernel: one table of columns, which all lists of a kernel's facts read.
+
+Rows, `--columns`, `--sort`, `--where`, budgets, comparisons, baselines, saved files, datasets and
+the schema of rows (`pytest --regen tests/schemas`) are made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from kernelinfo.kernel import Result
+from kernelinfo.kernel.library import library_of
+from kernelinfo.model import Allocated, Occupancy
+from kernelinfo.model.limits import RESOURCES
+from kernelinfo.reading.target_id import compilers
+
+Value = str | int | float | tuple[str, ...] | None
+Record = Mapping[str, Any]
+"""Column → value of one kernel, as JSON lines, CSV and datasets hold it; None where the input does
+not say."""
+
+Type = Literal["string", "integer", "number", "boolean", "array"]
+"""Type of a column's values in JSON; of an array, strings."""
+
+Part = Literal["kernel", "code object", "statement"]
+"""What values depend on: each kernel, its code object, or its statement: what the compiler states
+of it, its occupancy and its findings, which many kernels share."""
+
+
+class Column(NamedTuple):
+    """One fact of a kernel, with its name and unit in every place."""
+
+    name: str
+    """In rows. Columns of rocprofv3's kernel trace keep its names, so that tables join."""
+    type: Type
+    about: str
+    """Description with unit."""
+    value: Callable[[Result], Value]
+    part: Part = "kernel"
+    is_stated: bool = False
+    """True if it is never None."""
+    choices: tuple[str | int, ...] = ()
+    """All values that it can have, if they are few."""
+    heading: str = ""
+    """In tables, `--columns`, `--sort` and `--where`; empty for a column without a short name."""
+    field: str = ""
+    """Of `Numbers` and `KernelNumbers`; empty if it is not compared."""
+    document: str = ""
+    """Path of keys in the JSON document, joined by dots."""
+    topic: str = ""
+    """Label of its line in a comparison."""
+    unit: str = ""
+    """Text behind the value in a comparison."""
+    key: str = ""
+    """Key of budgets; empty if the gate cannot bound it."""
+    noun: str = ""
+    """Text behind the value in a message."""
+    better: Literal["less", "more", ""] = ""
+    affects: bool = False
+    """True if a kernel counts as affected when the number moves. Registers, LDS and code are not:
+    their cost shows in the occupancy."""
+    beside: str = ""
+    """Column of the same registers, used or allocated: a message says both where they differ."""
+    unless: str = ""
+    """Column that is true where the value is only a part of the amount: it is not compared then."""
+
+    @property
+    def is_gain(self) -> bool:
+        """True if more is better."""
+        return self.better == "more"
+
+
+def _of_occupancy(value: Callable[[Occupancy], Any]) -> Callable[[Result], Any]:
+    return lambda result: result.occupancy and value(result.occupancy)
+
+
+def _allocated(value: Callable[[Allocated], int | None]) -> Callable[[Result], Any]:
+    return _of_occupancy(lambda occupancy: value(occupancy.allocated))
+
+
+def _stated(field: str) -> Callable[[Result], Any]:
+    return lambda result: getattr(result.kernel.traits.numbers, field)
+
+
+def _step(field: str) -> Callable[[Result], Any]:
+    return _of_occupancy(
+        lambda occupancy: getattr(occupancy.next[0], field) if occupancy.next else None
+    )
+
+
+def _target(result: Result) -> str | None:
+    origin, target = result.kernel.code_object, result.kernel.target
+    return target.name if target and target.name != origin.target else origin.target_id
+
+
+def _lds_used(result: Result) -> int | None:
+    """Static and dynamic LDS per workgroup."""
+    static = result.kernel.traits.numbers.lds_bytes
+    dynamic = result.occupancy.launch.dynamic_lds_bytes if result.occupancy else 0
+    return None if static is None else static + dynamic
+
+
+def _compilers(result: Result) -> str | None:
+    origin = result.kernel.code_object
+    first = (origin.compiler,) if origin.compiler else ()
+    return BETWEEN_COMPILERS.join(dict.fromkeys((*first, *compilers(origin.stamps)))) or None
+
+
+BETWEEN_COMPILERS = "; "
+_SIZES = ("option", "config", "required", "declared-max", "hardware-max", "graphics-stage")
+
+COLUMNS = (
+    Column(
+        "Kernel_Name", "string", "Demangled name; as --names says.",
+        lambda result: result.kernel.name, is_stated=True, heading="kernel",
+    ),
+    Column(
+        "Symbol", "string", "Mangled name, without the descriptor's .kd.",
+        lambda result: result.kernel.symbol, is_stated=True,
+    ),
+    Column(
+        "Target", "string",
+        "Target id that the occupancy is for, with the features that are on or off: "
+        "gfx90a:sramecc+:xnack-. Differs from Compiled_For with --as.",
+        _target, "code object",
+    ),
+    Column(
+        "Compiled_For", "string", "Target id that the code was compiled for.",
+        lambda result: result.kernel.code_object.target_id, "code object", heading="target",
+    ),
+    Column(
+        "Library", "string",
+        "Name of the file without folder and version: librocsparse.so; a wheel's or package's "
+        "name.",
+        lambda result: library_of(result.kernel.code_object.path), "code object",
+        is_stated=True, heading="library",
+    ),
+    Column(
+        "Path", "string", "File, as given or as found in a folder.",
+        lambda result: result.kernel.code_object.path, "code object",
+        is_stated=True, heading="file",
+    ),
+    Column(
+        "Member", "string",
+        "Member of the file that the code object is, where the file is a container.",
+        lambda result: result.kernel.code_object.member, "code object", heading="member",
+    ),
+    Column(
+        "Offset", "integer",
+        "Bytes from the start of the file to the code object, or to the compressed part that holds "
+        "it; null in assembly.",
+        lambda result: result.kernel.code_object.offset, "code object",
+    ),
+    Column(
+        "Wave_Size", "integer", "Lanes in a wave.",
+        _stated("wave_size"), "statement", choices=(32, 64),
+        field="wave_size", document="wave_size", topic="launch", unit="lanes in a wave",
+        affects=True,
+    ),
+    Column(
+        "Workgroup_Size", "integer", "Work-items in the workgroup that the occupancy assumes.",
+        _of_occupancy(lambda occupancy: occupancy.launch.workgroup_size), "statement",
+        heading="block", field="workgroup_size", document="workgroup.assumed",
+        topic="launch", unit="workitems in a workgroup", affects=True,
+    ),
+    Column(
+        "Workgroup_Size_From", "string",
+        "Where that size is from: an option, the configuration, the required size, the declared "
+        "maximum, the hardware's maximum, one wave of a graphics stage.",
+        _of_occupancy(lambda occupancy: occupancy.launch.assumption), "statement", choices=_SIZES,
+    ),
+    Column(
+        "VGPR_Count", "integer",
+        "Architectural VGPRs allocated per lane, as in rocprofv3's kernel trace.",
+        _allocated(lambda allocated: allocated.arch_vgprs), "statement",
+    ),
+    Column(
+        "VGPR_Allocated", "integer",
+        "VGPRs allocated per lane, which limit the occupancy; AGPRs included where they share one "
+        "file.",
+        _allocated(lambda allocated: allocated.vgprs), "statement",
+        heading="vgpr", field="reserved_vgprs", document="allocated.vgprs", topic="VGPR",
+        unit="allocated", key="vgpr", noun="VGPRs allocated", better="less", beside="VGPR_Used",
+    ),
+    Column(
+        "Accum_VGPR_Count", "integer",
+        "AGPRs allocated per lane, as in rocprofv3's kernel trace.",
+        _allocated(lambda allocated: allocated.agprs), "statement",
+        heading="agpr", field="reserved_agprs", document="allocated.agprs", topic="VGPR",
+        unit="AGPRs allocated", key="agpr", noun="AGPRs allocated", better="less",
+        beside="AGPR_Used",
+    ),
+    Column(
+        "SGPR_Count", "integer", "SGPRs allocated per wave, without the trap handler's.",
+        _allocated(lambda allocated: allocated.sgprs), "statement",
+        heading="sgpr", field="reserved_sgprs", document="allocated.sgprs", topic="SGPR",
+        unit="allocated", key="sgpr", noun="SGPRs allocated", better="less", beside="SGPR_Used",
+    ),
+    Column(
+        "LDS_Block_Size", "integer",
+        "Bytes of LDS allocated per workgroup, static and dynamic.",
+        _allocated(lambda allocated: allocated.lds_bytes), "statement",
+    ),
+    Column(
+        "LDS_Used", "integer", "Bytes of LDS that a workgroup uses, static and dynamic.",
+        _lds_used, "statement",
+        heading="lds", field="lds_bytes", document="used.lds_bytes", topic="LDS", unit="B",
+        key="lds", noun="B of LDS per workgroup", better="less",
+    ),
+    Column(
+        "Dynamic_LDS", "integer", "Bytes of LDS per workgroup that the launch adds; assumed.",
+        _of_occupancy(lambda occupancy: occupancy.launch.dynamic_lds_bytes), "statement",
+    ),
+    Column(
+        "Scratch_Size", "integer", "Bytes of scratch per lane that are known at compile time.",
+        _stated("scratch_bytes_per_lane"), "statement",
+        heading="scratch", field="scratch_bytes_per_lane",
+        document="used.scratch_bytes_per_lane", topic="scratch", unit="B a lane", key="scratch",
+        noun="B of scratch per lane", better="less", affects=True, unless="Dynamic_Stack",
+    ),
+    Column(
+        "Dynamic_Stack", "boolean", "Scratch grows at run time beyond Scratch_Size.",
+        _stated("dynamic_stack"), "statement",
+    ),
+    Column(
+        "VGPR_Used", "integer",
+        "VGPRs that the code uses per lane; AGPRs included where they share one file.",
+        _stated("vgprs"), "statement",
+        heading="vgpr-used", field="vgprs", document="used.vgprs", topic="VGPR", unit="used",
+        key="vgpr-used", noun="VGPRs used", better="less", beside="VGPR_Allocated",
+    ),
+    Column(
+        "AGPR_Used", "integer", "AGPRs that the code uses per lane.",
+        _stated("agprs"), "statement",
+        heading="agpr-used", field="agprs", document="used.agprs", topic="VGPR",
+        unit="AGPRs used", key="agpr-used", noun="AGPRs used", better="less",
+        beside="Accum_VGPR_Count",
+    ),
+    Column(
+        "SGPR_Used", "integer",
+        "SGPRs that the code uses per wave; VCC, flat scratch and XNACK included.",
+        _stated("sgprs"), "statement",
+        heading="sgpr-used", field="sgprs", document="used.sgprs", topic="SGPR", unit="used",
+        key="sgpr-used", noun="SGPRs used", better="less", beside="SGPR_Count",
+    ),
+    Column(
+        "VGPR_Spills", "integer", "VGPRs spilled.",
+        _stated("vgpr_spills"), "statement",
+        field="vgpr_spills", document="spills.vgprs", topic="spills", unit="VGPRs",
+        key="vgpr-spill", noun="VGPRs spilled", better="less", affects=True,
+    ),
+    Column(
+        "SGPR_Spills", "integer", "SGPRs spilled.",
+        _stated("sgpr_spills"), "statement",
+        field="sgpr_spills", document="spills.sgprs", topic="spills", unit="SGPRs",
+        key="sgpr-spill", noun="SGPRs spilled", better="less", affects=True,
+    ),
+    Column(
+        "Code_Size", "integer", "Bytes of the kernel's code, callees excluded.",
+        lambda result: result.kernel.code_bytes,
+        heading="code", field="code_bytes", document="code_bytes", topic="code", unit="B",
+        key="code-size", noun="B of code", better="less",
+    ),
+    Column(
+        "Waves_Per_SIMD", "number", "Resident waves per SIMD; 0 where no workgroup can start.",
+        _of_occupancy(lambda occupancy: occupancy.waves_per_simd), "statement",
+        heading="waves", field="waves_per_simd", document="occupancy.waves_per_simd",
+        topic="occupancy", unit="waves/SIMD", key="waves", noun="waves/SIMD", better="more",
+        affects=True,
+    ),
+    Column(
+        "Occupancy_Percent", "number", "Resident waves, in percent of the wave slots.",
+        _of_occupancy(lambda occupancy: occupancy.percent), "statement",
+        heading="occ", field="percent", document="occupancy.percent", topic="occupancy",
+        unit="% of the wave slots", key="occupancy", noun="% occupancy", better="more",
+        affects=True,
+    ),
+    Column(
+        "Exact", "boolean", "False where the occupancy is an upper bound.",
+        _of_occupancy(lambda occupancy: occupancy.exact), "statement",
+    ),
+    Column(
+        "Bound_Reason", "string",
+        "Why it is an upper bound; reasons are separated by semicolons.",
+        _of_occupancy(lambda occupancy: "; ".join(occupancy.at_most_because) or None),
+        "statement",
+    ),
+    Column(
+        "Launchable", "boolean", "Whether one workgroup fits.",
+        _of_occupancy(lambda occupancy: occupancy.launchable), "statement",
+    ),
+    Column(
+        "Limiters", "array", "Resources that bind, all of a tie; in CSV separated by spaces.",
+        _of_occupancy(lambda occupancy: occupancy.limiters), "statement",
+        choices=tuple(RESOURCES), heading="limiters",
+    ),
+    Column(
+        "Next_Resource", "string",
+        "Resource that must shrink for more waves; where several Limiters bind, the first of those "
+        "that must shrink together (--format json has each).",
+        _step("resource"), "statement",
+        choices=("vgpr", "sgpr", "lds", "scratch", "barriers", "slots"),
+    ),
+    Column(
+        "Next_Change", "integer",
+        "By how much, in registers or bytes; negative for less.",
+        _step("change"), "statement",
+    ),
+    Column(
+        "Next_Waves_Per_SIMD", "number", "Waves per SIMD that this would give.",
+        _step("waves_per_simd"), "statement",
+    ),
+    Column(
+        "Compiler", "string",
+        "Stamps of the compilers, that of the kernel's own first, then those of linked libraries; "
+        "separated by semicolons.",
+        _compilers, "code object",
+    ),
+    Column(
+        "Options", "array",
+        "Constants and compile options that Triton's JSON next to the code states: BLOCK_M=128, "
+        "num_warps=4; in CSV separated by spaces.",
+        lambda result: result.kernel.code_object.written_options, "code object", is_stated=True,
+    ),
+    Column(
+        "Code_Object_Kernels", "integer",
+        "Kernels that the code object holds, whichever of them are rows.",
+        lambda result: result.kernel.code_object.kernel_count, "code object",
+    ),
+    Column(
+        "Source_File", "string",
+        "File in which the kernel is written, from .loc or debug information (--source-lines).",
+        lambda result: result.kernel.source and result.kernel.source.file,
+    ),
+    Column(
+        "Source_Line", "integer", "Line of that file.",
+        lambda result: result.kernel.source and result.kernel.source.line,
+    ),
+    Column(
+        "Findings", "array",
+        "Rules that found something, by number; in CSV separated by spaces.",
+        lambda result: tuple([finding.rule for finding in result.findings]), "statement",
+        is_stated=True, heading="findings",
+    ),
+)  # fmt: skip
+"""All columns, in the order of rows."""
+
+
+def _count(place: int, name: str, unit: str, noun: str, about: str) -> Column:
+    """The number of instructions of one class; `place` is its index in `InstructionCounts`."""
+    field = name.lower()
+
+    def value(result: Result) -> int | None:
+        return result.kernel.instructions and result.kernel.instructions[place]
+
+    better: Literal["less", "more"] = "more" if name == "Matrix" else "less"
+    key = field.replace("_", "-")
+    return Column(
+        name, "integer", about, value,
+        field=field, topic="instructions", unit=unit, key=key, noun=noun, better=better,
+    )  # fmt: skip
+
+
+_CLASSES = (
+    (
+        "Instructions", "in all", "instructions",
+        "Instructions of the code, callees excluded. This and the next columns are there with "
+        "--instructions; null if not all are known. The 14 classes from Vector to Other add up to "
+        "it.",
+    ),
+    ("Vector", "vector", "vector instructions", "VALU, without matrix instructions and copies."),
+    ("Matrix", "matrix", "matrix instructions", "MFMA, SMFMAC, WMMA and SWMMAC."),
+    (
+        "Scalar", "scalar", "scalar instructions",
+        "SALU instructions, without branches, waits and barriers.",
+    ),
+    ("LDS_Instructions", "LDS", "LDS instructions", "LDS instructions (ds_*) and LDS-direct."),
+    ("Loads", "loads", "loads", "Loads from global, flat, buffer, image and tensor memory."),
+    ("Stores", "stores", "stores", "Stores to the same."),
+    ("Atomics", "atomics", "atomics", "Atomics on global, flat, buffer and image memory."),
+    ("Scalar_Loads", "scalar loads", "scalar loads", "Scalar loads, stores and atomics."),
+    (
+        "Scratch_Instructions", "scratch", "accesses of scratch",
+        "Accesses of scratch, spills included.",
+    ),
+    ("Branches", "branches", "branches", "Branches and calls."),
+    ("Waits", "waits", "waits", "Waits for counters and events."),
+    ("Barriers", "barriers", "barriers", "Barriers of a workgroup or cluster."),
+    ("Copies", "copies", "copies", "Moves between VGPRs and AGPRs, and from a VGPR to another."),
+    (
+        "Other", "other", "other instructions",
+        "No operation, end, export, cache, message, delay and priority.",
+    ),
+    (
+        "Load_Bytes", "B loaded", "B that a lane loads",
+        "Bytes that one lane loads if every load runs once; null also if a load does not say its "
+        "width.",
+    ),
+    (
+        "Store_Bytes", "B stored", "B that a lane stores",
+        "Bytes that one lane stores if every store runs once; null also if a store does not say "
+        "its width.",
+    ),
+)  # fmt: skip
+"""Name, unit, noun and description of the columns of `InstructionCounts`, in its order."""
+INSTRUCTIONS = tuple(_count(place, *texts) for place, texts in enumerate(_CLASSES))
+"""Columns behind all others, only if asked for; None if not counted."""
+
+_TOPICS = ("launch", "occupancy", "VGPR", "SGPR", "LDS", "spills", "scratch", "code")
+NUMBERS = tuple(
+    sorted(
+        (column for column in COLUMNS if column.field),
+        key=lambda number: (*_TOPICS, number.topic).index(number.topic),
+    )
+)
+"""Numbers that two builds are compared by, in the order of a comparison's lines."""
+
+NAMES = tuple(column.name for column in COLUMNS)
+BY_NAME = {column.name: column for column in (*COLUMNS, *INSTRUCTIONS)}
+BY_FIELD = {column.field: column for column in (*NUMBERS, *INSTRUCTIONS)}
+
+
+def record(result: Result) -> dict[str, Value]:
+    """Column → value of one kernel; None if the input does not say.
+
+    The columns `INSTRUCTIONS` are in it if its instructions are counted.
+    """
+    columns = (*COLUMNS, *INSTRUCTIONS) if result.kernel.instructions else COLUMNS
+    return {column.name: column.value(result) for column in columns}
+
+
+def compared_value(number: Column, result: Result) -> float | None:
+    """The value of a number; None if it is only a part of the amount."""
+    if number.unless and BY_NAME[number.unless].value(result):
+        return None
+    value = number.value(result)
+    assert value is None or isinstance(value, int | float)
+    return value
