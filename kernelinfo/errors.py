@@ -109,6 +109,10 @@ class UnknownTargetError(KernelinfoError):
         hint = suggestion or say("targets-listed")
         super().__init__(say("target-unknown", name=name, hint=hint))
         self.name = name
+        self._known = known
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnknownTargetError, (self.name, self._known)  # a pool's process may raise it
 
 
 class UnknownKernelError(KernelinfoError):

@@ -252,6 +252,37 @@ def test_no_two_files_import_each_other() -> None:
     assert needs == {}
 
 
+TESTS = Path(__file__).parent
+BELOW_FRONT_DOORS = {
+    *("agents/test_answers.py", "analysis/test_parallel.py", "browser/test_diff.py"),
+    *("browser/test_kernel.py", "browser/test_model.py", "cli/test_as_equals_calc.py"),
+    *("compile/test_sources.py", "config/schema.py", "conftest.py", "differential/compare.py"),
+    *("distribution/test_wheel.py", "fleet/nights.py", "fleet/test_inside.py", "fuzz/fleets.py"),
+    *("fuzz/inside.py", "fuzz/readers.py", "fuzz/user_files.py", "hardware/test_targets.py"),
+    *("kernel/test_unread_names.py", "model/test_compiler.py", "model/test_devices.py"),
+    *("pressure/instruction_flags.py", "pressure/live_ins.py", "pressure/machine_code.py"),
+    *("pressure/upper_vgprs.py", "reading/by_lark.py", "reading/test_elf.py"),
+    *("reading/code_object/test_debug_children.py", "reading/code_object/test_plain.py"),
+    *("reading/test_grammar.py", "reading/test_long_text.py", "schemas/row.py", "sweep/proof.py"),
+    *("test_docs.py", "test_house.py", "triton/test_recorded.py"),
+}
+"""Files of tests that import modules of a room. The list only shrinks."""
+
+
+def test_tests_use_front_doors() -> None:
+    """They import `kernelinfo` and `kernelinfo.<room>`, so that a room may change inside."""
+    below = set()
+    for path in sorted(TESTS.rglob("*.py")):
+        for imported, name in imports(path):
+            module = PACKAGE.parent.joinpath(*imported.split("."), name)
+            is_module = module.with_suffix(".py").is_file() or module.is_dir()
+            rooms = imported.count(".") + (is_module and bool(name))
+            if imported.partition(".")[0] == "kernelinfo" and rooms > 1:
+                below.add(path.relative_to(TESTS).as_posix())
+    assert below == BELOW_FRONT_DOORS
+    assert len(below) <= 40
+
+
 def names_of_kinds(path: Path) -> Iterator[str]:
     """Names of the classes, type aliases and type variables of a file, without leading `_`."""
     tree = ast.parse(path.read_text("utf-8"))
