@@ -31,7 +31,7 @@ ALT = {
     "watch": [
         "better",
         "12 → 0 VGPRs",
-        "VGPR: 176 → 107 used",
+        "VGPR: 176 → 112 allocated",
         "src/attention.hip:",
         "ended KI106",
     ],
