@@ -116,7 +116,7 @@ class Pair(NamedTuple):
 
     @property
     def why(self) -> str:
-        """The moves in words: `VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD`.
+        """The moves in words: `VGPR: 96 → 104 allocated, 94 → 98 used, 5 → 4 waves/SIMD`.
 
         If the kernel is affected, only the binding limit and its moves; otherwise all moves. Empty
         if no number moved.

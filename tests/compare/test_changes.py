@@ -32,9 +32,19 @@ def claims(registers: int) -> str:
     [
         (94, 94, "same", ""),
         (93, 95, "moved", "VGPR: 93 → 95 used"),
-        (94, 98, "worse", "VGPR: 94 → 98 used, 96 → 104 allocated, 5 → 4 waves/SIMD"),
-        (98, 94, "better", "VGPR: 98 → 94 used, 104 → 96 allocated, 4 → 5 waves/SIMD"),
-        (98, 106, "moved", "VGPR: 98 → 106 used, 104 → 112 allocated"),
+        (
+            94,
+            98,
+            "worse",
+            "VGPR: 96 → 104 allocated, 0 → 4 AGPRs allocated, 94 → 98 used, 5 → 4 waves/SIMD",
+        ),
+        (
+            98,
+            94,
+            "better",
+            "VGPR: 104 → 96 allocated, 4 → 0 AGPRs allocated, 98 → 94 used, 4 → 5 waves/SIMD",
+        ),
+        (98, 106, "moved", "VGPR: 104 → 112 allocated, 98 → 106 used"),
     ],
 )
 def test_registers_count_by_the_steps_of_the_hardware(

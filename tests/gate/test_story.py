@@ -100,7 +100,7 @@ def project(tmp_path: Path) -> Project:
     project.build()
     out, err, code = project.check("--update-baseline")
     assert (err, code) == ("", 0)
-    assert "new void lib::axpy<1>(float*) (gfx906): 44 VGPRs used" in out
+    assert "new void lib::axpy<1>(float*) (gfx906): 44 VGPRs allocated, 44 VGPRs used" in out
     assert "5 waves/SIMD" in out
     return project
 
@@ -133,7 +133,7 @@ def test_the_raw_count_fails_only_where_it_is_asked_to(project: Project) -> None
     project.configure('[gate]\nvgpr = "+2"\n')
     out, _, code = project.check()
     assert code == 1
-    assert "44 → 47 VGPRs used since the baseline" in out
+    assert "44 → 48 VGPRs allocated since the baseline" in out
     project.configure('[gate]\nvgpr = "+10%"\n')
     assert project.check()[2] == 0
 
@@ -235,8 +235,14 @@ def test_better_is_noted_and_with_two_ways_an_error(project: Project) -> None:
     project.build()
     out, _, code = project.check()
     assert code == 0
-    assert "note KI504 void lib::axpy<1>(float*) (gfx906): VGPR: 50 → 44 used" in out
+    assert (
+        "note KI504 void lib::axpy<1>(float*) (gfx906): VGPR: 52 → 44 allocated, 50 → 44 used"
+        in out
+    )
     assert project.check("--strict-baseline")[2] == 1
     out, _, _ = project.check("--update-baseline")
-    assert "changed void lib::axpy<1>(float*) (gfx906): 50 → 44 VGPRs used, 4 → 5 waves" in out
+    assert (
+        "changed void lib::axpy<1>(float*) (gfx906): 52 → 44 VGPRs allocated, 50 → 44 VGPRs used"
+        in out
+    )
     assert project.check("--strict-baseline")[2] == 0

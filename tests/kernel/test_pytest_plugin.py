@@ -53,7 +53,7 @@ def test_a_failure_shows_the_kernel_and_each_finding(project: pytest.Pytester) -
         [
             "*assert 4.0 >= 5",
             "*where 4.0 = Kernel('vgprbound*limiters=vgpr, next='vgpr <= 96 -> 5').waves_per_simd",
-            "k.s:102: error KI206 vgprbound(int, double[*]) (gfx90a): 112 VGPRs used, *",
+            "k.s:102: error KI206 vgprbound(int, double[*]) (gfx90a): 112 VGPRs allocated, *",
             "kernelinfo check failed: 1 error *",
         ]
     )
