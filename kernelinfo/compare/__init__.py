@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from kernelinfo.compare.changes import Match
 from kernelinfo.compare.changes import Pair as Pair
@@ -99,8 +99,7 @@ def compare(
     scopes = [_scopes_by_target(old, new)]
     if across_targets:
         scopes.append(dict.fromkeys(scopes[0], ""))
-    unstated: dict[str, Any] = dict.fromkeys((*old.unstated, *new.unstated))
-    pairs, ours, theirs = _unchanged(_kernels(old, unstated), _kernels(new, unstated))
+    pairs, ours, theirs = _unchanged(old.kernels, new.kernels)
     levels = [level for level in _LEVELS if loose or level[0] != "base-name"]
     for scope, level in product(scopes, levels):
         if ours and theirs:
@@ -117,15 +116,6 @@ def compare(
 
 
 _Summaries = dict[int, KernelSummary]  # position in the build → kernel
-
-
-def _kernels(build: Build, unstated: dict[str, Any]) -> Sequence[KernelSummary]:
-    """The kernels, without the numbers that one of the builds does not store."""
-    if not unstated:
-        return build.kernels
-    return [
-        kernel._replace(numbers=kernel.numbers._replace(**unstated)) for kernel in build.kernels
-    ]
 
 
 def _unchanged(

@@ -40,7 +40,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     counts, found = PathCounts(blob.path), []
     compilers: set[str] = set()
     try:
-        saved, unstated, may_be_cut = _saved(blob, tell)
+        saved, may_be_cut = _saved(blob, tell)
         kernels = list(saved)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         is_key = isinstance(error, KeyError)
@@ -73,7 +73,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     if problem := counts.nothing_found(options):
         tell(problem)
     notes = (in_file(blob.path, say("saved-may-be-cut")),) if may_be_cut else ()
-    return Build(tuple(found), tuple(sorted(compilers)), unstated, notes)
+    return Build(tuple(found), tuple(sorted(compilers)), notes)
 
 
 def _holds(where: Where | None, kernel: SavedKernel, blob: Blob) -> bool:
@@ -83,23 +83,23 @@ def _holds(where: Where | None, kernel: SavedKernel, blob: Blob) -> bool:
     return where is None or kernel.row is None or where.holds(kernel.row)
 
 
-def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], tuple[str, ...], bool]:
-    """(kernels, fields that the file does not store, True if a cut file would go unnoticed).
+def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], bool]:
+    """(kernels, True if a cut file would go unnoticed).
 
     Raises `KeyError`, `TypeError` or `ValueError` for a file that is no report.
     """
     data = bytes(blob.data)
     if _is_csv(blob):
-        return map(read_row, rows_of_csv(data.decode("utf-8", "replace"))), (), True
+        return map(read_row, rows_of_csv(data.decode("utf-8", "replace"))), True
     first = _parsed(data.partition(b"\n")[0])
     if isinstance(first, dict) and "Symbol" in first:
-        return map(read_row, _objects(data)), (), True
+        return map(read_row, _objects(data)), True
     if isinstance(first, dict) and "input" in first:
-        return read_lines(_objects(data)), (), True
+        return read_lines(_objects(data)), True
     document = first if isinstance(first, dict) else _parsed(data)
     if not isinstance(document, dict):
         raise ValueError(say("saved-cut-off"))
-    return read_document(document, blob.path, tell), (), False
+    return read_document(document, blob.path, tell), False
 
 
 def _objects(data: bytes) -> Iterator[dict[str, Any]]:

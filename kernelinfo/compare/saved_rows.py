@@ -74,8 +74,9 @@ def _summary(row: Record) -> KernelSummary:
     found = numbers(row, _COLUMNS)
     if INSTRUCTIONS[0].name in row:
         found |= numbers(row, _COUNTED)
-    if value(bool, row, "Dynamic_Stack"):
-        found["scratch_bytes_per_lane"] = None
+    for number in NUMBERS:
+        if number.unless and value(bool, row, number.unless):
+            found[number.field] = None
     return KernelSummary(
         target=value(str, row, "Compiled_For") or UNKNOWN_TARGET,
         name=demangle(symbol),

@@ -129,8 +129,6 @@ class Build(NamedTuple):
     kernels: tuple[KernelSummary, ...]
     compilers: tuple[str, ...]
     """Stamps of all compilers, linked libraries included; sorted."""
-    unstated: tuple[str, ...] = ()
-    """Fields that the saved file does not store."""
     notes: tuple[str, ...] = ()
     """Sentences on numbers that the saved file does not store."""
     targets: tuple[str, ...] = ()
