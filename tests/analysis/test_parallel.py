@@ -20,10 +20,10 @@ from kernelinfo import Options, Problem
 from kernelinfo.analysis import analyse, parallel
 from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.reading.blob import Missing
 from kernelinfo.render import View, format_module
 
 from ..conftest import FIXTURES
+from ..reading.inside import Missing
 from ..test_golden import run
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections import defaultdict
 from pathlib import Path
 
@@ -318,10 +317,8 @@ def test_twenty_thousand_instructions(opened: Opened, tmp_path: Path) -> None:
     path, out = tmp_path / "long.s", tmp_path / "long.html"
     path.write_text(long_kernel(20_000))
     run("pressure", str(path), "--source", "--format", "html", "-o", str(out))
-    begun = time.monotonic()
     page = opened.open(out)
     expect(page.locator(".panes .line").first).to_be_visible()
-    assert time.monotonic() - begun < 3, "1 s on an idle machine"
     drawn = page.locator(".panes .line")
     assert drawn.count() < 1000
     code = page.locator(".panes .code")

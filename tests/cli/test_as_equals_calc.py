@@ -13,8 +13,9 @@ from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target, align, total_vgprs
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
-from kernelinfo.reading.facts import Features, KernelFacts
-from kernelinfo.reading.facts import Numbers as Stated
+
+from ..reading.inside import Features, KernelFacts
+from ..reading.inside import Numbers as Stated
 
 
 class Numbers(NamedTuple):

@@ -24,8 +24,8 @@ from kernelinfo.fleet import lock, remote
 from kernelinfo.fleet.dataset import Dataset
 from kernelinfo.fleet.listing import SHARED_BYTES, InputFile, address, find, tasks, units
 from kernelinfo.fleet.scanning import list_files, make_request
-from kernelinfo.reading.data import Data
 
+from ..reading.inside import Data
 from .scans import scan
 from .test_builds import ONE, holder, lock_of, locked
 

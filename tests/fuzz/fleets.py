@@ -12,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+from kernelinfo import Problem
 from kernelinfo.compare.saved_rows import read_row
 from kernelinfo.compare.summary import path_under
 from kernelinfo.errors import KernelinfoError, OptionError
@@ -21,7 +22,6 @@ from kernelinfo.fleet.history import BuildTotals, Trend, histories
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import Mover, Night, compared
 from kernelinfo.kernel.library import library_of
-from kernelinfo.reading.blob import Problem
 from kernelinfo.render import TREND_FORMATS, View, renderer
 from kernelinfo.render.paint import harmless
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from kernelinfo import ReadError
 from kernelinfo.compile import ir
-from kernelinfo.reading.assembly import info_block, metadata_yaml
 from kernelinfo.variants import SIZES, WAVES
 from tests.reading.by_lark import assert_read_as_by_lark, line_by_lark
+
+from ..reading.inside import info_block, metadata_yaml
 
 _WISH = {WAVES: "5,5", SIZES: "1,64"}
 

@@ -17,13 +17,6 @@ import msgpack
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import base_name, demangle, without_unit
-from kernelinfo.reading.assembly.expressions import Evaluator, SymbolSetting
-from kernelinfo.reading.assembly.metadata_yaml import document, parse
-from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.code_object.dwarf import read_source_lines
-from kernelinfo.reading.containers import bounds, open_paths
-from kernelinfo.reading.data import Data
-from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
 from tests.reading.code_object.test_object_linking import Info, facts
 
 from ..conftest import FIXTURES
@@ -39,6 +32,18 @@ from ..containers import (
     thin,
     zip64,
     zipped,
+)
+from ..reading.inside import (
+    Blob,
+    Data,
+    Evaluator,
+    SymbolSetting,
+    bounds,
+    metadata_yaml,
+    open_paths,
+    parse_isa_version,
+    parse_target_id,
+    read_source_lines,
 )
 from ..tars import LIES, tar
 from . import documents, fleets, inside, live_registers, user_files
@@ -78,7 +83,7 @@ def _note_v2(data: bytes) -> None:
 
 def _yaml(data: bytes) -> None:
     with suppress(ValueError):
-        parse(document(data.decode("utf-8", "backslashreplace"))[0])
+        metadata_yaml.parse(metadata_yaml.document(data.decode("utf-8", "backslashreplace"))[0])
 
 
 def _expression(data: bytes) -> None:

@@ -15,16 +15,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kernelinfo import Problem
 from kernelinfo.agents.answers import ANSWERS, answer
 from kernelinfo.agents.bounded import ANSWER_BYTES
 from kernelinfo.agents.requests import RequestLines
 from kernelinfo.agents.tools import TOOLS
 from kernelinfo.compile.commands import entries_of, is_plain
-from kernelinfo.reading.blob import Problem
-from kernelinfo.reading.containers.files import File, find
-from kernelinfo.reading.paths import fits
 from kernelinfo.watch.files import FolderTree
 
+from ..reading.inside import File, find, fits
 from .promise import BUG
 from .specimens import Specimen, assembly
 

@@ -13,8 +13,9 @@ import pytest
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
 from kernelinfo.hardware import targets
-from kernelinfo.reading.target_id import parse_target_id
 from tests.conftest import needs_checkout
+
+from ..reading.inside import parse_target_id
 
 TOML = Path(targets.__file__).with_name("targets.toml")
 FACTS = Path(__file__).parents[3] / "shared" / "hardware" / "targets.csv"

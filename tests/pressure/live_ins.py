@@ -20,11 +20,8 @@ from kernelinfo.pressure.registers import (
     from_directives,
     named_by_compiler,
 )
-from kernelinfo.reading.assembly.comments import without_comments
-from kernelinfo.reading.assembly.directives import read_block
-from kernelinfo.reading.assembly.expressions import number
-from kernelinfo.reading.assembly.scan import SourceFiles
 
+from ..reading.inside import SourceFiles, number, read_block, without_comments
 from .random_kernels import source
 
 TARGETS = ("gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201")

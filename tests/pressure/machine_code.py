@@ -15,7 +15,8 @@ from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.instructions import effect
 from kernelinfo.pressure.listing import evaluated
 from kernelinfo.pressure.registers import ranges, span
-from kernelinfo.reading.assembly.comments import code_of, without_comments
+
+from ..reading.inside import code_of, without_comments
 
 _KEEPING_NAMES = b"\ns_set_vgpr_msb 0"
 """Only a text with this instruction has comments that name registers."""

@@ -8,9 +8,7 @@ from typing import Any
 
 from lark import Lark, Tree, UnexpectedInput
 
-from kernelinfo.reading.assembly import expressions, info_block
-from kernelinfo.reading.assembly.expressions import Unresolved
-from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch
+from .inside import MOST_TOKENS, Builders, NoMatch, Unresolved, expressions, info_block
 
 GRAMMARS = Path(__file__).parents[2] / "grammars"
 

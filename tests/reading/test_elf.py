@@ -16,12 +16,9 @@ from elftools.elf.enums import (
 )
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading import elf
-from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.containers import open_paths
-from kernelinfo.reading.data import Data
-from kernelinfo.reading.facts import ReadWarning
 from tests.conftest import every_file, fixtures_and_shared
+
+from .inside import Blob, Data, ReadWarning, elf, open_paths
 
 _ELF = b"\x7fELF"
 

@@ -15,13 +15,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelinfo.reading.assembly.expressions import Call, read_terms
-from kernelinfo.reading.assembly.info_block import Field, read_line
-from kernelinfo.reading.grammar import MOST_TOKENS, NoMatch, TooLong, load_tables, parse
-from kernelinfo.reading.grammar_tables import make_tables
 from tests.conftest import needs_checkout
 
 from .by_lark import GRAMMARS, assert_read_as_by_lark, line_by_lark, make_lark, value_by_lark
+from .inside import (
+    MOST_TOKENS,
+    Call,
+    Field,
+    NoMatch,
+    TooLong,
+    load_tables,
+    make_tables,
+    parse,
+    read_line,
+    read_terms,
+)
 
 
 def test_every_comment_is_read_as_by_lark(texts: list[bytes]) -> None:

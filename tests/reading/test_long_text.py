@@ -8,11 +8,20 @@ from pathlib import Path
 
 import pytest
 
-import kernelinfo.reading.data
-from kernelinfo.reading import assembly, build_log
-from kernelinfo.reading.budget import KernelBudget
-from kernelinfo.reading.data import Data, LongText, Text, lines_from, pieces, searchable
 from tests.conftest import CORPUS, FIXTURES, needs_corpus, with_code
+
+from .inside import (
+    Data,
+    KernelBudget,
+    LongText,
+    Text,
+    assembly,
+    build_log,
+    data,
+    lines_from,
+    pieces,
+    searchable,
+)
 
 TEXTS = sorted([*FIXTURES.rglob("*.s"), *(FIXTURES / "log").iterdir()])
 
@@ -27,7 +36,7 @@ def read(text: Text) -> list[object]:
 def cut(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """Let windows and pieces have `size` bytes."""
     for name in ("_READ_AHEAD", "_PIECE", "_LINES", "_COUNTED"):
-        monkeypatch.setattr(kernelinfo.reading.data, name, size)
+        monkeypatch.setattr(data, name, size)
 
 
 @pytest.mark.parametrize("size", [61, 500, 4099])

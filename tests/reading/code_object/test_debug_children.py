@@ -11,8 +11,9 @@ from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
-from kernelinfo.reading.code_object.debug_children import entries_below
 from tests.conftest import CORPUS, FIXTURES, needs_corpus
+
+from ..inside import entries_below
 
 
 def units(path: Path) -> Iterator[Any]:

@@ -9,19 +9,25 @@ import msgpack
 import pytest
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading import assembly, code_object
-from kernelinfo.reading.assembly import directives, info_block, metadata_yaml
-from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.code_object.notes import read_notes
-from kernelinfo.reading.containers import open_paths
-from kernelinfo.reading.data import Data
-from kernelinfo.reading.elf import read_elf
-from kernelinfo.reading.facts import NOTHING
-from kernelinfo.reading.metadata import kernel_numbers
-from kernelinfo.reading.object_linking import NOTE
 from tests.conftest import every_file, fixtures_and_shared, with_code
 from tests.fuzz.specimens import Specimen
 from tests.fuzz.specimens import code_object as specimen
+
+from ..inside import (
+    NOTE,
+    NOTHING,
+    Blob,
+    Data,
+    assembly,
+    code_object,
+    directives,
+    info_block,
+    kernel_numbers,
+    metadata_yaml,
+    open_paths,
+    read_elf,
+    read_notes,
+)
 
 
 @fixtures_and_shared

@@ -1,0 +1,95 @@
+"""What tests use of `kernelinfo.reading` below its front door.
+
+Who moves or renames something in that room mends this file, and no test.
+"""
+
+from __future__ import annotations
+
+from kernelinfo.reading import assembly, build_log, code_object, data, elf
+from kernelinfo.reading.assembly import directives, expressions, info_block, metadata_yaml
+from kernelinfo.reading.assembly.comments import code_of, without_comments
+from kernelinfo.reading.assembly.directives import read_block
+from kernelinfo.reading.assembly.expressions import (
+    Call,
+    Evaluator,
+    SymbolSetting,
+    Unresolved,
+    number,
+    read_terms,
+)
+from kernelinfo.reading.assembly.info_block import Field, read_line
+from kernelinfo.reading.assembly.scan import SourceFiles
+from kernelinfo.reading.blob import Blob, Missing
+from kernelinfo.reading.budget import KernelBudget
+from kernelinfo.reading.code_object.debug_children import entries_below
+from kernelinfo.reading.code_object.dwarf import read_source_lines
+from kernelinfo.reading.code_object.notes import read_notes
+from kernelinfo.reading.containers import bounds, open_paths
+from kernelinfo.reading.containers.files import File, find
+from kernelinfo.reading.data import Data, LongText, Text, lines_from, pieces, searchable
+from kernelinfo.reading.elf import read_elf
+from kernelinfo.reading.facts import NOTHING, Features, KernelFacts, Numbers, ReadWarning
+from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
+from kernelinfo.reading.grammar_tables import make_tables
+from kernelinfo.reading.metadata import kernel_numbers
+from kernelinfo.reading.object_linking import NOTE
+from kernelinfo.reading.paths import fits
+from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
+
+__all__ = [
+    "MOST_TOKENS",
+    "NOTE",
+    "NOTHING",
+    "Blob",
+    "Builders",
+    "Call",
+    "Data",
+    "Evaluator",
+    "Features",
+    "Field",
+    "File",
+    "KernelBudget",
+    "KernelFacts",
+    "LongText",
+    "Missing",
+    "NoMatch",
+    "Numbers",
+    "ReadWarning",
+    "SourceFiles",
+    "SymbolSetting",
+    "Text",
+    "TooLong",
+    "Unresolved",
+    "assembly",
+    "bounds",
+    "build_log",
+    "code_object",
+    "code_of",
+    "data",
+    "directives",
+    "elf",
+    "entries_below",
+    "expressions",
+    "find",
+    "fits",
+    "info_block",
+    "kernel_numbers",
+    "lines_from",
+    "load_tables",
+    "make_tables",
+    "metadata_yaml",
+    "number",
+    "open_paths",
+    "parse",
+    "parse_isa_version",
+    "parse_target_id",
+    "pieces",
+    "read_block",
+    "read_elf",
+    "read_line",
+    "read_notes",
+    "read_source_lines",
+    "read_terms",
+    "searchable",
+    "without_comments",
+]
