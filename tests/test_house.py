@@ -261,10 +261,15 @@ BELOW_FRONT_DOORS = {
     *("fuzz/inside.py", "fuzz/readers.py", "fuzz/user_files.py", "hardware/test_targets.py"),
     *("kernel/test_unread_names.py", "model/test_compiler.py", "model/test_devices.py"),
     *("pressure/instruction_flags.py", "pressure/live_ins.py", "pressure/machine_code.py"),
-    *("pressure/upper_vgprs.py", "reading/inside.py", "schemas/row.py", "sweep/proof.py"),
-    *("test_docs.py", "test_house.py", "triton/test_recorded.py"),
+    *("pressure/upper_vgprs.py", "reading/by_lark.py"),
+    *("reading/code_object/test_debug_children.py", "reading/code_object/test_plain.py"),
+    *("reading/inside.py", "reading/test_elf.py", "reading/test_grammar.py"),
+    *("reading/test_long_text.py", "schemas/row.py", "sweep/proof.py", "test_docs.py"),
+    *("test_house.py", "triton/test_recorded.py"),
 }
 """Files of tests that import modules of a room. The list only shrinks."""
+INSIDE = {"inside", "reading.inside"}
+"""What hands modules of a room to them."""
 
 
 def test_tests_use_front_doors() -> None:
@@ -277,8 +282,10 @@ def test_tests_use_front_doors() -> None:
             rooms = imported.count(".") + (is_module and bool(name))
             if imported.partition(".")[0] == "kernelinfo" and rooms > 1:
                 below.add(path.relative_to(TESTS).as_posix())
+        if any(isinstance(node, ast.ImportFrom) and node.module in INSIDE for node in nodes(path)):
+            below.add(path.relative_to(TESTS).as_posix())
     assert below == BELOW_FRONT_DOORS
-    assert len(below) <= 31
+    assert len(below) <= 40
 
 
 def names_of_kinds(path: Path) -> Iterator[str]:
