@@ -69,7 +69,7 @@ ROOMS = {
     "yaml": ("reading/assembly/", "reading/build_log/records.py"),
     "re2": ("kernel/pattern.py",),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
-    "jinja2": ("render/html/", "render/sweep/html.py"),
+    "jinja2": ("render/html/",),
     "sqlite3": ("compare/rocpd.py", "reading/containers/database.py"),
     "llvmlite": ("compile/llvmlite_child.py",),
     "dask": ("fleet/",),

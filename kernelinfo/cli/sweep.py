@@ -40,7 +40,7 @@ EXAMPLES = """
   kernelinfo sweep kernels.bc vgprbound --waves 4,5,8
   kernelinfo sweep kernels.bc -k 'vgpr*' --exclude 'lds*' --waves 5
   kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
-  kernelinfo sweep kernels.bc --format html -o sweep.html
+  kernelinfo sweep kernels.bc --format csv -o sweep.csv
 """
 
 

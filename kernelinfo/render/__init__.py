@@ -44,7 +44,7 @@ BLOCK_FORMATS = ("text", "jsonl", "csv", "markdown")  # those, in which reports 
 CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
 """Formats of `check`: a module of `kernelinfo.render.check`, or else the report's module."""
 PRESSURE_FORMATS = ("text", "json", "jsonl", "csv", "html")  # of `render.pressure`
-SWEEP_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.sweep`
+SWEEP_FORMATS = ("text", "json", "csv", "markdown")  # of `render.sweep`
 TREND_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.trend`
 WATCH_FORMATS = ("text", "jsonl")  # of `render.watch`
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # answers without kernels

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ..compiling import bitcode, needs_clang
 from ..conftest import FIXTURES
 from ..fleet.nights import add, kernels, worse
-from ..sweep.test_sweep import KERNELS
 from ..test_golden import OCCUPANCY, run
 from .chromium import Opened
 from .layout import faults
@@ -40,15 +38,6 @@ def _trend(folder: Path) -> tuple[str, ...]:
     return ("trend", str(fleet), "--by", "library", "--moved")
 
 
-def _sweep(folder: Path) -> tuple[str, ...]:
-    return (
-        "sweep",
-        bitcode(KERNELS.replace("BOUND", ""), folder / "kernels.bc"),
-        "--compiler",
-        "clang-22",
-    )
-
-
 def _pressure(folder: Path) -> tuple[str, ...]:
     return ("pressure", SAMPLE, "vgprbound")
 
@@ -71,10 +60,7 @@ def _calc(folder: Path) -> tuple[str, ...]:
 
 @pytest.mark.parametrize(
     "arguments",
-    [
-        *(_report, _diff, _trend, _pressure, _pressures, _source, _explain, _calc),
-        pytest.param(_sweep, marks=needs_clang),
-    ],
+    [_report, _diff, _trend, _pressure, _pressures, _source, _explain, _calc],
 )
 def test_nothing_is_cut_off_or_overlaps(
     opened: Opened, tmp_path: Path, arguments: Callable[[Path], tuple[str, ...]]

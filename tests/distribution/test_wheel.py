@@ -56,7 +56,6 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
         "watch/watch-schema.json",
     }
     data = {"kernelinfo/hardware/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
-    data.add("kernelinfo/render/sweep/page.html")
     sources = ROOT / "kernelinfo" / "render" / "html"
     data |= {f"kernelinfo/render/html/{path.name}" for path in sources.iterdir() if path.is_file()}
     assert grammars | data | {"kernelinfo/py.typed"} <= names

@@ -89,12 +89,6 @@ def test_rows_and_what_they_cost(tmp_path: Path) -> None:
     assert " as compiled ◄; waves 3, 4; waves ≥3, 4; waves 1 ignored; waves ≥1 ignored 128 " in out
 
 
-def test_a_page_shows_names_as_they_are(tmp_path: Path) -> None:
-    out, _, _ = swept(tmp_path / "a", "--format", "html", ir=IR.replace("@bare", '@"<bare>"'))
-    assert "&lt;bare&gt;" in out
-    assert "<bare>" not in out
-
-
 def test_a_module_of_opencl_is_compiled_as_clang_does(tmp_path: Path) -> None:
     """Without what its driver adds for HIP."""
     for number, metadata in enumerate(("", "!kernel_arg_type !1 ")):

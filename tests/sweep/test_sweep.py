@@ -193,7 +193,7 @@ def test_tritons_ir_is_only_put_through_code_generation(build: Path, tmp_path: P
 
 
 @needs_clang
-@pytest.mark.parametrize("name", ["csv", "markdown", "html"])
+@pytest.mark.parametrize("name", ["csv", "markdown"])
 def test_other_formats_hold_every_variant(small: str, name: str) -> None:
     out, err, code = run("sweep", small, "--waves", "4,8", "--format", name)
     assert (err, code) == ("", 0)
@@ -205,9 +205,6 @@ def test_other_formats_hold_every_variant(small: str, name: str) -> None:
     else:
         assert "waves 8" in out
         assert "waves/SIMD as compiled" in out
-    if name == "html":
-        assert out.count('class="amount"') == 2 * (out.count("<tr") - 1)  # no spills
-        assert "<script" not in out
 
 
 @needs_clang
