@@ -16,17 +16,19 @@ Each file `tests/contract/*.toml` is one test. A row of it has
     stdin     text, or steps
     each      cases of one file x: the problem that it is, then its steps
     exit      the exit code: 0 unless said; 2 where there are problems
-    problems  one entry for each line on standard error, in order: the code of its message, then
-              text of the line; `3× …` is three such lines, and `["*"]` any number of any. None may
-              stand there unless said. The lines of usage before a message of typer are left out.
+    problems  one entry for each line on standard error, in order: the code of its message, codes of
+              sentences in it, then facts of the line, with ` … ` between them; `3× …` is three such
+              lines, and `["*"]` any number of any. None may stand there unless said. The lines of
+              usage before a message of typer are left out.
     out       texts of standard output, each once at least; `= text` is the whole of it, `~ text` a
-              regular expression of a line
+              regular expression of a line, `# code fact … fact` a line with such a sentence
     not_out   texts that are not in standard output
     same      another command line, whose answer is the same; `{run}` in it is `run`
     width     columns that no line of standard output goes beyond
     json      path = value in the JSON that was printed, see `look_up`; lines of JSON and rows of
-              CSV are a list. "null" is null; a table `{ a = 1 }` is about its keys only. Each
-              document must follow the schema that it names
+              CSV are a list. "null" is null; a table `{ a = 1 }` is about its keys only; a text
+              `# code fact … fact` is such a sentence. Each document must follow the schema that it
+              names
     members   member of each input in the JSON that was printed, or how many there are
     wrote     name of a file = texts that are in it then, as in `out`; an empty list: there is none
 
@@ -59,7 +61,7 @@ from rich.cells import cell_len
 
 import kernelinfo
 
-from ..messages import does_line_match
+from ..messages import does_line_match, says
 from ..test_golden import run
 from .files import FIXTURES, STEPS, Files, Steps, make, write
 
@@ -249,7 +251,7 @@ def _wrongs(row: Row, answer: Answer) -> Iterator[str]:
             )
         for path, value in _facts(row.get("json", {}) | _members(row)):
             actual = look_up(document, path)
-            if actual != _with_nulls(value):
+            if not _is(actual, _with_nulls(value)):
                 yield f"{path} is {actual!r}, not {value!r}"
 
 
@@ -281,6 +283,15 @@ def _with_nulls(value: Any) -> Any:
     )
 
 
+def _is(actual: Any, value: Any) -> bool:
+    """Whether a value is the row's; a sentence, whether it has its code and facts."""
+    if isinstance(actual, list) and isinstance(value, list):
+        return len(actual) == len(value) and all(map(_is, actual, value))
+    if isinstance(actual, str) and isinstance(value, str) and value.startswith("# "):
+        return says(actual, value[2:])
+    return bool(actual == value)
+
+
 def _wrong_files(row: Row, folder: Path) -> Iterator[str]:
     for name, texts in row.get("wrote", {}).items():
         path = folder / name
@@ -294,6 +305,8 @@ def _wrong_files(row: Row, folder: Path) -> Iterator[str]:
 def _has(out: str, text: str) -> bool:
     if text.startswith("= "):
         return out == text[2:]
+    if text.startswith("# "):
+        return says(out, text[2:])
     return bool(re.search(text[2:], out, re.MULTILINE)) if text[:2] == "~ " else text in out
 
 
