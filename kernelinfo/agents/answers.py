@@ -30,12 +30,15 @@ from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.target_id import named_target_id
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
+from kernelinfo.render import text as report_text
+from kernelinfo.render.diff import text as diff_text
 from kernelinfo.render.diff.json import document as diff_document
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.explanations import explanations
 from kernelinfo.render.hardware import render_constants, render_limits, render_targets
 from kernelinfo.render.json import as_json, kernel_document, occupancy_document
+from kernelinfo.render.pressure import text as pressure_text
 from kernelinfo.render.pressure.json import kernel_document as pressure_document
 from kernelinfo.render.rules import render_rules, rule_document
 from kernelinfo.render.table import severity
@@ -94,7 +97,7 @@ def report(arguments: ToolArguments, root: str) -> Draft:
         "spilling": sum(one.kernel.spills.registers > 0 for one in results),
         "findings": dict(sorted(found.items())),
     }
-    text = renderer("text")(items, _VIEW)
+    text = report_text.render(items, _VIEW)
     document = {"summary": summary, "kernels": rows}
     return Draft(text, document, remarks, _rest(results, rows))
 
@@ -122,7 +125,7 @@ def pressure(arguments: ToolArguments, root: str) -> Draft:
     documents = [_without_curve(pressure_document(one)) for one in shown]
     if not is_one:
         documents = [{key: one[key] for key in _OF_EACH} for one in documents]
-    text = renderer("pressure.text")(shown, _VIEW._replace(whole=is_one))
+    text = pressure_text.render(shown, _VIEW._replace(whole=is_one))
     remarks = [one for one in items if not isinstance(one, Measured)]
     return Draft(text, {"kernels": documents}, remarks, _rest(measured, shown))
 
@@ -154,7 +157,7 @@ def diff(arguments: ToolArguments, root: str) -> Draft:
         "kernels": kernels[:MOST_ITEMS],
     }
     is_answered = comparison.pairs or (comparison.gone and comparison.new)
-    text = renderer("diff.text")(comparison, _VIEW) if is_answered else ()
+    text = diff_text.render(comparison, _VIEW) if is_answered else ()
     return Draft(text, document, [*problems, *more], _rest(kernels, kernels[:MOST_ITEMS]))
 
 

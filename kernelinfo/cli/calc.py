@@ -21,7 +21,7 @@ from kernelinfo.model.calculator import Arch
 from kernelinfo.model.compilers import hip, llvm
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.model.limits import Demand, Launch
-from kernelinfo.render import FORMATS, View, format_module
+from kernelinfo.render import RECORD_FORMATS, View
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
@@ -90,7 +90,7 @@ def command(
     as_hip: Literal["before", "after"] | None = typer.Option(
         None, help="Print the result of HIP's occupancy function, before or after 2026's fixes."
     ),
-    format: Annotated[str, options.format_option(FORMATS)] = "text",
+    format: Annotated[str, options.format_option((*RECORD_FORMATS, "html"))] = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -173,8 +173,9 @@ def _page(target: Target, demand: Demand, launch: Launch, view: View) -> Iterato
     """The what-if page of the numbers, with the curves of each."""
     title = curve_title(target, demand, launch, ())
     found = occupancy(target, demand, launch)
-    page: Iterator[str] = format_module("html").render_given(found, title, view)
-    return page
+    from kernelinfo.render.html import render_given  # jinja2
+
+    return render_given(found, title, view)
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[CurveVariable]:

@@ -14,6 +14,7 @@ from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
     CLAIM,
+    DOCUMENTS,
     Problems,
     complain,
     make_view,
@@ -25,6 +26,7 @@ from kernelinfo.cli.output import (
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.wanted import wanted_options, with_instructions
 from kernelinfo.cli.write_check import (
+    OUTPUTS,
     is_built,
     is_part,
     write_first_configuration,
@@ -40,7 +42,6 @@ from kernelinfo.gate.location import located
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
-from kernelinfo.render import CHECK_FORMATS, SHOW_INSTRUCTIONS
 from kernelinfo.render.config import render_config
 
 EXAMPLES = """
@@ -114,7 +115,7 @@ def command(
     format: Annotated[
         str | None,
         options.format_option(
-            CHECK_FORMATS, "Choose the output format; text, and on GitHub Actions github."
+            OUTPUTS, "Choose the output format; text, and on GitHub Actions github."
         ),
     ] = None,
     output: options.Output = None,
@@ -163,7 +164,7 @@ def command(
     if if_built and not update_baseline and not is_built(checked.paths):
         complain(say("check-not-built", names=", ".join(checked.paths)))
         return
-    is_whole = format in SHOW_INSTRUCTIONS
+    is_whole = format in DOCUMENTS
     wanted = wanted._replace(
         selection=selection,
         workgroup_sizes=project.workgroup_sizes,

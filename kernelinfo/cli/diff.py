@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Annotated, Literal
 
@@ -34,8 +34,9 @@ from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.reading.messages import in_file
-from kernelinfo.render import FORMATS, renderer
+from kernelinfo.render import Renderer, View
 from kernelinfo.render.counts import CountedBy
+from kernelinfo.render.diff import text
 from kernelinfo.render.diff.counts import render_counts
 from kernelinfo.render.diff.side_by_side import render_side_by_side
 
@@ -56,6 +57,46 @@ EXAMPLES = """
   kernelinfo before.s --format json -o saved.json
   kernelinfo diff saved.json after.s
 """
+
+
+def _json(comparison: Comparison, view: View) -> Iterator[str]:
+    from kernelinfo.render.diff.json import render
+
+    return render(comparison, view)
+
+
+def _jsonl(comparison: Comparison, view: View) -> Iterator[str]:
+    from kernelinfo.render.diff.jsonl import render
+
+    return render(comparison, view)
+
+
+def _csv(comparison: Comparison, view: View) -> Iterator[str]:
+    from kernelinfo.render.diff.csv import render
+
+    return render(comparison, view)
+
+
+def _markdown(comparison: Comparison, view: View) -> Iterator[str]:
+    from kernelinfo.render.diff.markdown import render
+
+    return render(comparison, view)
+
+
+def _html(comparison: Comparison, view: View) -> Iterator[str]:
+    from kernelinfo.render.diff.html import render
+
+    return render(comparison, view)
+
+
+OUTPUTS: Mapping[str, Renderer] = {
+    "text": text.render,
+    "json": _json,
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "markdown": _markdown,
+    "html": _html,
+}
 
 
 def command(
@@ -91,7 +132,7 @@ def command(
     flags: options.Flags = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
-    format: Annotated[str, options.format_option(FORMATS)] = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     names: options.FittingNames = None,
     color: options.Color = "auto",
@@ -136,7 +177,7 @@ def command(
     elif by:
         write(render_counts(comparison, by, format, view), output, color=view.color)
     elif comparison.pairs or (comparison.gone and comparison.new):
-        write(renderer(f"diff.{format}")(comparison, view), output, color=view.color)
+        write(OUTPUTS[format](comparison, view), output, color=view.color)
     if any(one.problems for one in comparisons):
         raise typer.Exit(CANNOT_ANSWER)
     if any(fails(one, fail_on) for one in comparisons):

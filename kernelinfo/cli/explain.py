@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from inspect import cleandoc
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +23,7 @@ from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.compile.ir import input_of
 from kernelinfo.errors import OptionError, did_you_mean
@@ -30,10 +33,9 @@ from kernelinfo.opening import check_below
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
-from kernelinfo.render import View, format_module, renderer
+from kernelinfo.render import Renderer, View
 from kernelinfo.render.explanations import explanations
 from kernelinfo.render.paint import harmless
-from kernelinfo.render.pressure.html import dataset
 from kernelinfo.render.records import render_table
 
 EXAMPLES = """
@@ -43,6 +45,51 @@ EXAMPLES = """
   kernelinfo explain KI106                        # one rule
   kernelinfo explain --format html -o manual      # the manual as pages
 """
+
+
+def _of_kernels(
+    render: Renderer, items: Iterable[Item], view: View, *of_texts: Any, **launch: Any
+) -> Iterator[str]:
+    """The report of the kernels."""
+    return render(items, view)
+
+
+def _text(
+    items: Iterable[Item],
+    view: View,
+    wanted: Options,
+    tell: Callable[[Problem], object],
+    **launch: Any,
+) -> Iterator[str]:
+    results = (item for item in items if isinstance(item, Result))
+    return explanations(results, view, options=wanted, tell=tell, **launch)
+
+
+def _html(
+    items: Iterable[Item],
+    view: View,
+    wanted: Options,
+    tell: Callable[[Problem], object],
+    **launch: Any,
+) -> Iterator[str]:
+    """The HTML page. A single kernel of an assembly has its curve of live registers."""
+    from kernelinfo.render.html import render
+    from kernelinfo.render.pressure.html import dataset
+
+    items = [*items]
+    results = [item for item in items if isinstance(item, Result)]
+    one = results[0] if len(results) == 1 else None
+    look = Look(curve=True)
+    measured = next(measure_again([one], look, wanted, ("assembly",), tell)) if one else None
+    return render(items, view, {"pressure": {0: dataset(measured)}} if measured else None)
+
+
+OUTPUTS: Mapping[str, Renderer] = {
+    **{name: partial(_of_kernels, render) for name, render in OF_REPORTS.items()},
+    "text": _text,
+    "html": _html,
+}
+"""A format without a function of its own is the report's."""
 
 
 def command(
@@ -79,7 +126,7 @@ def command(
     ignore: options.Ignore = None,
     severity: options.Severity = None,
     config: options.Config = None,
-    format: options.Format = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",
@@ -140,19 +187,10 @@ def command(
             write(listed(known, path), output)
             problems.exit()
             return
-    if format == "text":
-        results = (item for item in items if isinstance(item, Result))
-        ir = input_of(path)
-        write(
-            explanations(results, view, product, grid, ir, wanted, problems.print),
-            output,
-            color=view.color,
-        )
-    elif format == "html":
-        view = view._replace(selection=project.selection)
-        write(_page([*items], view, wanted, problems.print), output)
-    else:
-        write(renderer(format)(items, view), output, color=view.color)
+    view = view._replace(selection=project.selection)
+    launch = {"device": product, "grid": grid, "ir": input_of(path)}
+    pieces = OUTPUTS[format](items, view, wanted, problems.print, **launch)
+    write(pieces, output, color=view.color)
     problems.exit()
 
 
@@ -165,10 +203,11 @@ def _show(page: str, view: View, output: str | None) -> None:
     if not (view.fold or view.color):
         write([page], output)
         return
-    terminal = format_module("manual_text")
-    text = terminal.drawn(page, view)
+    from kernelinfo.render import manual_text  # rich
+
+    text = manual_text.drawn(page, view)
     if output is None and sys.stdout.isatty():
-        terminal.show(harmless(text, color=view.color))
+        manual_text.show(harmless(text, color=view.color))
     else:
         write([text], output, color=view.color)
 
@@ -182,7 +221,9 @@ def _write_manual(folder: str | None) -> None:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise OptionError(say("manual-unwritable", folder=folder, error=error.strerror)) from None
-    for name, page in format_module("manual_pages").pages():
+    from kernelinfo.render.manual_pages import pages  # markdown_it
+
+    for name, page in pages():
         write([page], os.path.join(folder, name))
 
 
@@ -211,16 +252,3 @@ def _page_or_rule(name: str) -> str:
     known = (*manual.topics(), *(one.name for one in every), *(one.number for one in every))
     suggestion = did_you_mean(name, known) or say("topics-listed")
     raise OptionError(say("topic-unknown", name=name, suggestion=suggestion))
-
-
-def _page(
-    items: list[Item], view: View, wanted: Options, tell: Callable[[Problem], object]
-) -> Iterator[str]:
-    """The HTML page. A single kernel of an assembly has its curve of live registers."""
-    results = [item for item in items if isinstance(item, Result)]
-    one = results[0] if len(results) == 1 else None
-    look = Look(curve=True)
-    measured = next(measure_again([one], look, wanted, ("assembly",), tell)) if one else None
-    pressure = {"pressure": {0: dataset(measured)}} if measured else None
-    page: Iterator[str] = format_module("html").render(items, view, pressure)
-    return page

@@ -17,7 +17,7 @@ MESSAGES = {
     "workgroup-sizes-malformed": "{text!r} ends before it begins; write 64..1024",
     "bound-unknown": "{text!r} is not a bound; the defaults are {names}",
     "label-malformed": "--label {label}: give NAME=VALUE, such as commit=1a2b3c",
-    "format-unknown": "{text!r} is not one of {names}",
+    "format-unknown": "--format {text}: give one of {names}",
     "resource-unknown": "{name!r} is not one of {names}",
     "color-unknown": "--color {color}: give auto, always or never",
     "severity-malformed": "--severity {text}: write RULE=error, RULE=warning or RULE=note",

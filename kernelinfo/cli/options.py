@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +13,7 @@ from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.condition import condition
 from kernelinfo.reading.target_id import named_target_id
-from kernelinfo.render import FORMATS, RECORD_FORMATS, NameStyle
+from kernelinfo.render import RECORD_FORMATS, NameStyle
 
 
 def target_option(name: str, help: str, parser: Callable[[str], str] = values.parse_target) -> Any:
@@ -34,19 +34,19 @@ def one_target(argument: str | None, option: str | None) -> str | None:
     return argument or option
 
 
-def format_option(formats: Sequence[str], help: str = "Choose the output format.") -> Any:
-    """The option `--format` with the given formats as values."""
+def format_option(outputs: Collection[str], help: str = "Choose the output format.") -> Any:
+    """The option `--format`, whose values are the outputs of the command."""
 
     def parse(text: str) -> str:
-        if text not in formats:
-            raise typer.BadParameter(say("format-unknown", text=text, names=", ".join(formats)))
+        if text not in outputs:
+            raise OptionError(say("format-unknown", text=text, names=", ".join(outputs)))
         return text
 
     return typer.Option(
         "--format",
-        metavar=f"[{'|'.join(formats)}]",
+        metavar=f"[{'|'.join(outputs)}]",
         parser=parse,
-        autocompletion=lambda: [*formats],
+        autocompletion=lambda: [*outputs],
         help=help,
     )
 
@@ -252,7 +252,6 @@ Config = Annotated[
         help="Read FILE instead of the nearest kernelinfo.toml or pyproject.toml.",
     ),
 ]
-Format = Annotated[str, format_option(FORMATS)]
 Output = Annotated[
     str | None,
     typer.Option("-o", "--output", metavar="FILE", help="Write to FILE, not to standard output."),

@@ -17,12 +17,15 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.render import BLOCK_FORMATS, NameStyle, View
+from kernelinfo.render import NameStyle, View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import harmless, without_commands, without_hashes
 
 CLAIM = 1  # a finding or change that the user asked to fail for
 CANNOT_ANSWER = 2  # unreadable or partly read input, an unknown target, no kernel, wrong usage
+
+DOCUMENTS = ("json", "html")
+"""Formats of one document: it tells all of a kernel, also its instructions by class."""
 
 _T = TypeVar("_T")
 _PIPED_WIDTH = 100
@@ -93,7 +96,7 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
 
 def check_has_blocks(format: str, run_as: Sequence[str]) -> None:
     """Check that the format can have one report per target. Raises `OptionError`."""
-    if run_as[1:] and format not in BLOCK_FORMATS:
+    if run_as[1:] and format in DOCUMENTS:
         message = say("format-without-blocks", targets=",".join(run_as), format=format)
         raise OptionError(message)
 

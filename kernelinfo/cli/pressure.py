@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import Annotated, Literal
@@ -21,7 +21,8 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
 from kernelinfo.pressure.source_text import SourceText
-from kernelinfo.render import PRESSURE_FORMATS, renderer
+from kernelinfo.render import Renderer, View
+from kernelinfo.render.pressure import text
 
 EXAMPLES = """
   kernelinfo pressure kernels.s                  # one line a kernel
@@ -31,7 +32,40 @@ EXAMPLES = """
   kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
 """
 
-_STREAMED = ("csv", "jsonl")  # formats that write each kernel when it is measured
+
+def _json(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+    from kernelinfo.render.pressure.json import render
+
+    return render(items, view)
+
+
+def _jsonl(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+    from kernelinfo.render.pressure.jsonl import render
+
+    return render(items, view)
+
+
+def _csv(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+    from kernelinfo.render.pressure.csv import render
+
+    return render(items, view)
+
+
+def _html(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+    from kernelinfo.render.pressure.html import render
+
+    return render(items, view)
+
+
+OUTPUTS: Mapping[str, Renderer] = {
+    "text": text.render,
+    "json": _json,
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "html": _html,
+}
+_STREAMED = (_jsonl, _csv)
+"""Outputs that write each kernel when it is measured."""
 
 
 def command(
@@ -75,7 +109,7 @@ def command(
     bound: options.Bound = None,
     deep: options.Deep = False,
     jobs: options.Jobs = 0,
-    format: Annotated[str, options.format_option(PRESSURE_FORMATS)] = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     names: options.FittingNames = None,
     color: options.Color = "auto",
@@ -116,12 +150,12 @@ def command(
         problems.watch(measure(path, wanted, look, jobs)),
         [path],
         lambda item: so_far(item.result) if isinstance(item, Measured) else None,
-        streams=output is None and (format in _STREAMED or view.whole),
+        streams=output is None and (OUTPUTS[format] in _STREAMED or view.whole),
     )
     items = chosen_when_read(path, kernel, wanted, items, _kernel)
     before = [*_to_the_first_kernel(items)]
     if format == "json" or (before and isinstance(before[-1], Measured)):
-        pieces = renderer(f"pressure.{format}")(chain(before, items), view)
+        pieces = OUTPUTS[format](chain(before, items), view)
         write(pieces, output, color=view.color)
     problems.exit()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -15,13 +15,13 @@ from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options
-from kernelinfo.cli.write_report import write_report
+from kernelinfo.cli.write_report import OUTPUTS, ROWS, write_report
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel
 from kernelinfo.kernel.columns import NamedColumn, named_columns
 from kernelinfo.kernel.columns import sort as sorted_by
 from kernelinfo.model.limits import RESOURCES, Resource
-from kernelinfo.render import ROW_FORMATS, View, format_module
+from kernelinfo.render import View
 from kernelinfo.render.columns import render_columns
 from kernelinfo.render.counts import CountedBy, render_counts
 
@@ -76,7 +76,7 @@ def command(
     ignore: options.Ignore = None,
     severity: options.Severity = None,
     config: options.Config = None,
-    format: options.Format = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     names: options.FittingNames = None,
     color: options.Color = "auto",
@@ -146,7 +146,7 @@ def command(
         spilling=spilling,
         unique=unique,
     )
-    if instructions and format not in ROW_FORMATS:
+    if instructions and OUTPUTS[format] not in ROWS:
         raise OptionError(say("instructions-of-report"))
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
     answer = _answer(by, columns or (), format, view)
@@ -155,7 +155,8 @@ def command(
         if format != "html" or answer:
             raise OptionError(say("source-of-report"))
         page = view._replace(selection=project.selection)
-        with_source = format_module("pressure.report").with_source
+        from kernelinfo.render.pressure.report import with_source  # the page and its panes
+
         answer = with_source(page, source_root, paths, wanted, problems.print)
     write_report(
         paths,

@@ -29,7 +29,7 @@ def request(
     urls: Sequence[str], to: str, build: str, options: Options, **others: Any
 ) -> ScanRequest:
     """The request of a scan, as `scanning.make_request`, for rows with all that is counted."""
-    rows = partial(jsonl.rows, view=View(instructions=options.count_instructions is not None))
+    rows = partial(jsonl.render, view=View(instructions=options.count_instructions is not None))
     return scanning.make_request(urls, to, build, options, rows=rows, **others)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Annotated
@@ -29,7 +29,8 @@ from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
-from kernelinfo.render import SWEEP_FORMATS, renderer
+from kernelinfo.render import Renderer, View
+from kernelinfo.render.sweep import text
 from kernelinfo.variants.module import clang_of, with_equal_options
 from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
 from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_input
@@ -64,6 +65,32 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
             if not symbols and os.path.exists(one.assembly):
                 found += names_in([one.assembly], ())
     return completion.named(found, incomplete)
+
+
+def _json(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    from kernelinfo.render.sweep.json import render
+
+    return render(sweeps, view)
+
+
+def _csv(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    from kernelinfo.render.sweep.csv import render
+
+    return render(sweeps, view)
+
+
+def _markdown(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    from kernelinfo.render.sweep.markdown import render
+
+    return render(sweeps, view)
+
+
+OUTPUTS: Mapping[str, Renderer] = {
+    "text": text.render,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+}
 
 
 def command(
@@ -119,7 +146,7 @@ def command(
     workgroup_size: options.WorkgroupSize = None,
     dynamic_lds: options.DynamicLds = None,
     no_trap_handler: options.NoTrapHandler = False,
-    format: Annotated[str, options.format_option(SWEEP_FORMATS)] = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",
@@ -149,7 +176,7 @@ def command(
         inputs = _read(files, problems)
     found = _sweeps(inputs, problems, request, wanted, compiler, timeout, jobs)
     if found:
-        write(renderer(f"sweep.{format}")(found, view), output, color=view.color)
+        write(OUTPUTS[format](found, view), output, color=view.color)
     for message in _unmatched(found, wanted):
         complain(f"{place(files)}: {message}")
     for one in found:

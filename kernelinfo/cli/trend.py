@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Annotated
 
@@ -16,8 +17,9 @@ from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.api import kernel_names, trend
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.kernel import counted
-from kernelinfo.render import TREND_FORMATS, renderer
+from kernelinfo.render import Renderer, View
 from kernelinfo.render.names import several
+from kernelinfo.render.trend import text
 
 EXAMPLES = """
   kernelinfo trend fleet
@@ -34,6 +36,39 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
         found = [one for path in completion.paths(ctx) for one in kernel_names(path)]
         return completion.named(found, incomplete)
     return []
+
+
+def _json(trend: Trend, view: View) -> Iterator[str]:
+    from kernelinfo.render.trend.json import render
+
+    return render(trend, view)
+
+
+def _csv(trend: Trend, view: View) -> Iterator[str]:
+    from kernelinfo.render.trend.csv import render
+
+    return render(trend, view)
+
+
+def _markdown(trend: Trend, view: View) -> Iterator[str]:
+    from kernelinfo.render.trend.markdown import render
+
+    return render(trend, view)
+
+
+def _html(trend: Trend, view: View) -> Iterator[str]:
+    from kernelinfo.render.trend.html import render
+
+    return render(trend, view)
+
+
+OUTPUTS: Mapping[str, Renderer] = {
+    "text": text.render,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+    "html": _html,
+}
 
 
 def command(
@@ -60,7 +95,7 @@ def command(
     where: options.Where = None,
     kernels: Annotated[list[str] | None, options.kernels_option(_offered)] = None,
     exclude: Annotated[list[str] | None, options.exclude_option(_offered)] = None,
-    format: Annotated[str, options.format_option(TREND_FORMATS)] = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     names: options.FittingNames = None,
     color: options.Color = "auto",
@@ -87,7 +122,7 @@ def command(
         )
     for line in found.unmatched:
         complain(say("choice-of-these-builds", dataset=found.dataset, line=line))
-    write(renderer(f"trend.{format}")(found, view), output, color=view.color)
+    write(OUTPUTS[format](found, view), output, color=view.color)
     _exit(found, fails(found.whole, fail_on))
 
 

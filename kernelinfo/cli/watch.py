@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from typing import Annotated, Any
@@ -30,7 +30,7 @@ from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.containers.files import STANDARD_INPUT
-from kernelinfo.render import WATCH_FORMATS, View, renderer
+from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import harmless, without_hashes
 from kernelinfo.render.watch.text import details, on_screen, rows
 from kernelinfo.watch.building import Watch
@@ -48,6 +48,16 @@ EXAMPLES = """
 """
 
 _INTERRUPTED = 128 + signal.SIGINT
+
+
+def _jsonl(look: WatchLook, view: View) -> Iterator[str]:
+    from kernelinfo.render.watch.jsonl import render
+
+    return render(look, view)
+
+
+OUTPUTS: Mapping[str, Renderer] = {"text": details, "jsonl": _jsonl}
+"""What is written of a look. As text its rows stand first, before the search for peaks."""
 
 
 def command(
@@ -83,7 +93,7 @@ def command(
     ignore: options.Ignore = None,
     severity: options.Severity = None,
     config: options.Config = None,
-    format: Annotated[str, options.format_option(WATCH_FORMATS)] = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     names: options.Names = "short",
     color: options.Color = "auto",
     width: options.Width = None,
@@ -155,7 +165,7 @@ def _append(
         if format == "text":
             _print(rows(event, view), view)
         look = with_peaks(event, watch.options)
-        _print((details if format == "text" else renderer(f"watch.{format}"))(look, view), view)
+        _print(OUTPUTS[format](look, view), view)
         if once:
             return CANNOT_ANSWER if look.failure or look.problems else 0
     return 0

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import Problems, complain, shown, waiting, write
+from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.config import Configuration
 from kernelinfo.config.file import OWN
 from kernelinfo.errors import OptionError
@@ -21,25 +23,82 @@ from kernelinfo.kernel import counted
 from kernelinfo.kernel.report import Report
 from kernelinfo.opening import check_below
 from kernelinfo.reading.containers import files
-from kernelinfo.render import View
-from kernelinfo.render.check import check_renderer
+from kernelinfo.render import Renderer, View
+from kernelinfo.render.check import text
 from kernelinfo.render.check.pinned import render_update
-from kernelinfo.render.check.text import verdict
+
+
+def _of_kernels(render: Renderer, outcome: Outcome, view: View) -> Iterator[str]:
+    """The report, with the findings of the gate."""
+    return render(outcome.report.results, view)
+
+
+def _json(outcome: Outcome, view: View) -> Iterator[str]:
+    from kernelinfo.render.check.json import render
+
+    return render(outcome, view)
+
+
+def _markdown(outcome: Outcome, view: View) -> Iterator[str]:
+    from kernelinfo.render.check.markdown import render
+
+    return render(outcome, view)
+
+
+def _html(outcome: Outcome, view: View) -> Iterator[str]:
+    from kernelinfo.render.check.html import render
+
+    return render(outcome, view)
+
+
+def _sarif(outcome: Outcome, view: View) -> Iterator[str]:
+    from kernelinfo.render.check.sarif import render
+
+    return render(outcome, view)
+
+
+def _github(outcome: Outcome, view: View) -> Iterator[str]:
+    from kernelinfo.render.check.github import render
+
+    return render(outcome, view)
+
+
+def _gitlab(outcome: Outcome, view: View) -> Iterator[str]:
+    from kernelinfo.render.check.gitlab import render
+
+    return render(outcome, view)
+
+
+def _junit(outcome: Outcome, view: View) -> Iterator[str]:
+    from kernelinfo.render.check.junit import render
+
+    return render(outcome, view)
+
+
+OUTPUTS: Mapping[str, Renderer] = {
+    **{name: partial(_of_kernels, render) for name, render in OF_REPORTS.items()},
+    "text": text.render,
+    "json": _json,
+    "markdown": _markdown,
+    "html": _html,
+    "sarif": _sarif,
+    "github": _github,
+    "gitlab": _gitlab,
+    "junit": _junit,
+}
+"""A format without a function of its own is the report's."""
 
 
 def write_outcome(outcome: Outcome, view: View, format: str | None, output: str | None) -> None:
     """Write the outcome of a check; without a format as text, or for GitHub Actions if it runs
     there."""
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
-    write(
-        check_renderer(format or ("github" if on_github else "text"))(outcome, view),
-        output,
-        color=view.color,
-    )
-    for line in verdict(outcome, view) if output is not None else ():
+    render = OUTPUTS[format or ("github" if on_github else "text")]
+    write(render(outcome, view), output, color=view.color)
+    for line in text.verdict(outcome, view) if output is not None else ():
         complain(line)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
-        _add_to(summary, check_renderer("markdown")(outcome, view))
+        _add_to(summary, _markdown(outcome, view))
 
 
 def write_first_configuration(paths: Sequence[str], options: Options) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -11,15 +11,71 @@ from typing import TYPE_CHECKING, Any
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import Problems, check_has_blocks, labelled, make_view, shown, write
+from kernelinfo.cli.output import (
+    DOCUMENTS,
+    Problems,
+    check_has_blocks,
+    labelled,
+    make_view,
+    shown,
+    write,
+)
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.paths import configurations
-from kernelinfo.render import FORMATS, SHOW_INSTRUCTIONS, View, format_module
+from kernelinfo.render import Renderer, View
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.parallel import Rows
+
+
+def _text(items: Iterable[Item], view: View) -> Iterator[str]:
+    from kernelinfo.render.text import render
+
+    return render(items, view)
+
+
+def _json(items: Iterable[Item], view: View) -> Iterator[str]:
+    from kernelinfo.render.json import render
+
+    return render(items, view)
+
+
+def _jsonl(items: Iterable[Item], view: View) -> Iterator[str]:
+    from kernelinfo.render.jsonl import render
+
+    return render(items, view)
+
+
+def _csv(items: Iterable[Item], view: View) -> Iterator[str]:
+    from kernelinfo.render.csv import render
+
+    return render(items, view)
+
+
+def _markdown(items: Iterable[Item], view: View) -> Iterator[str]:
+    from kernelinfo.render.markdown import render
+
+    return render(items, view)
+
+
+def _html(items: Iterable[Item], view: View) -> Iterator[str]:
+    from kernelinfo.render.html import render
+
+    return render(items, view)
+
+
+OUTPUTS: Mapping[str, Renderer] = {
+    "text": _text,
+    "json": _json,
+    "jsonl": _jsonl,
+    "csv": _csv,
+    "markdown": _markdown,
+    "html": _html,
+}
+ROWS = (_jsonl, _csv)
+"""Outputs with one row a kernel: they are written while kernels are read, by several processes."""
 
 
 def write_report(
@@ -43,37 +99,35 @@ def write_report(
     `answer` renders them in the place of the format's report. The report has one block per target
     in `run_as`. Raises `OptionError` for a format without blocks.
     """
-    problems, module = problems or Problems(verbose=verbose), format_module(format)
-    is_whole = format in SHOW_INSTRUCTIONS
+    problems, render = problems or Problems(verbose=verbose), OUTPUTS[format]
+    is_whole, has_rows = format in DOCUMENTS, render in ROWS
     options = options._replace(instructions=is_whole, positions=is_whole)
-    rows = getattr(module, "rows", None)
-    first_line = module.first_line(view) if hasattr(module, "first_line") and not answer else ""
     check_has_blocks(format, run_as)
     check_readable_again(paths, run_as)
-    streams = bool(rows) and output is None and not (arrange or answer)
+    streams = has_rows and output is None and not (arrange or answer)
 
-    def block(options: Options) -> Iterator[str]:
-        """The report, without the heading of CSV rows."""
-        if rows and not (verbose or arrange or answer):
-            writer = partial(rows, view=view)
+    def block(options: Options, view: View) -> Iterator[str]:
+        """The report of one target."""
+        if has_rows and not (verbose or arrange or answer):
+            writer = partial(render, view=view._replace(heading=False))
             if pieces := read_by_several(paths, options, jobs, writer):
-                return problems.reported(shown(pieces, (), streams=streams))
+                rows = problems.reported(shown(pieces, (), streams=streams))
+                return chain(render((), view), rows)
         found = shown(problems.watch(read(paths, options, jobs)), paths, streams=streams)
         if arrange:
             found = iter(arrange(found))
         if answer:
             return answer(found)
-        render = rows or module.render
-        return iter(render(found, view._replace(selection=options.selection)))
+        return render(found, view._replace(selection=options.selection))
 
     first, *others = [options._replace(run_as=one) for one in run_as] or [options]
     if answer and others:
-        blocks = ((one.run_as or "", block(one)) for one in (first, *others))
+        blocks = ((one.run_as or "", block(one, view)) for one in (first, *others))
         write(labelled(blocks, format), output, color=view.color)
     else:
-        between = "" if rows else "\n"
-        more = (piece for one in others for piece in chain((between,), block(one)))
-        write(chain((first_line,), block(first), more), output, color=view.color)
+        between, rest = "" if has_rows else "\n", view._replace(heading=False)
+        more = (piece for one in others for piece in chain((between,), block(one, rest)))
+        write(chain(block(first, view), more), output, color=view.color)
     problems.exit()
 
 
@@ -86,7 +140,7 @@ def write_plain_report(paths: list[str]) -> None:
 
         project = configuration()
         options = Options(selection=project.selection, workgroup_sizes=project.workgroup_sizes)
-    write_report(paths, options, make_view(), FORMATS[0])
+    write_report(paths, options, make_view(), "text")
 
 
 def _may_be_configured() -> bool:

@@ -47,7 +47,7 @@ def scan(
         options or Options(),
         shard=shard,
         accept_problems=accept_problems,
-        rows=partial(jsonl.rows, view=View()),
+        rows=partial(jsonl.render, view=View()),
         timeout=timeout,
         labels=tuple((labels or {}).items()),
     )

@@ -1,9 +1,9 @@
-"""Output formats, one module each: a function from a stream of results to pieces of text."""
+"""Output formats: functions from a stream of results, or from another answer, to pieces of text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.columns import NamedColumn
@@ -33,34 +33,10 @@ class View(NamedTuple):
     register_class: RegisterClass | None = None  # None: vector registers
     source: SourceText | None = None  # source text to show beside live registers, if asked for
     instructions: bool = False  # rows have the columns of instructions by class
+    heading: bool = True  # CSV begins with the names of its columns
 
 
-FORMATS = ("text", "json", "jsonl", "csv", "markdown", "html")
-"""Formats of reports, modules of this package with a function `render`; of comparisons, modules of
-`render.diff`; and of calculations."""
-ROW_FORMATS = ("csv", "jsonl")  # those with one row a kernel
-SHOW_INSTRUCTIONS = ("json", "html")  # formats that need instruction counts of every kernel
-BLOCK_FORMATS = ("text", "jsonl", "csv", "markdown")  # those, in which reports may follow another
-CHECK_FORMATS = (*FORMATS, "sarif", "github", "gitlab", "junit")
-"""Formats of `check`: a module of `kernelinfo.render.check`, or else the report's module."""
-PRESSURE_FORMATS = ("text", "json", "jsonl", "csv", "html")  # of `render.pressure`
-SWEEP_FORMATS = ("text", "json", "csv", "markdown")  # of `render.sweep`
-TREND_FORMATS = ("text", "json", "csv", "markdown", "html")  # of `render.trend`
-WATCH_FORMATS = ("text", "jsonl")  # of `render.watch`
 RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # answers without kernels
 
-Renderer = Callable[[Any, View], Iterator[str]]
-
-
-def format_module(name: str) -> Any:
-    """The module of one of `FORMATS`, imported on first use. Its `render` writes a whole report.
-
-    A module with `rows`, and maybe `first_line`, can also write a report in parts."""
-    # `importlib.import_module` does the same, and is a module to import itself.
-    return __import__(f"{__name__}.{name}", fromlist=["render"])
-
-
-def renderer(name: str) -> Renderer:
-    """The `render` function of a format: one of `FORMATS`, or `diff.json` and the like."""
-    render: Renderer = format_module(name).render
-    return render
+Renderer = Callable[..., Iterator[str]]
+"""(answer, view) → pieces of text. The `OUTPUTS` of a command have one for each of its formats."""

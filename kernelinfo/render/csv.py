@@ -14,21 +14,12 @@ from kernelinfo.render.row_lines import ColumnNames, ColumnValues, lines
 
 
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The heading, then one row per kernel. A cell is empty if the input does not state it."""
-    yield first_line(view)
-    yield from rows(items, view)
-
-
-def rows(items: Iterable[Item], view: View) -> Iterator[str]:
-    """The rows of all kernels among the items."""
+    """The heading if `view` has one, then a row per kernel. What is not stated is an empty cell."""
+    if view.heading:
+        counts = INSTRUCTIONS if view.instructions else ()
+        yield line((*NAMES, *(column.name for column in counts)))
     for row in lines(items, partial(chosen_name, style=view.names), _spell, view.instructions):
         yield f"{row}\n"
-
-
-def first_line(view: View) -> str:
-    """The names of the columns."""
-    counts = INSTRUCTIONS if view.instructions else ()
-    return line((*NAMES, *(column.name for column in counts)))
 
 
 def _spell(names: ColumnNames, values: ColumnValues) -> str:

@@ -25,7 +25,7 @@ def explanations(
     device: Device | None,
     grid: int | None,
     ir: str | None,
-    wanted: Options,
+    options: Options,
     tell: Callable[[Problem], object],
 ) -> Iterator[str]:
     """The explanation of each kernel. `ir` is the path of the LLVM IR next to the assembly; `tell`
@@ -33,7 +33,7 @@ def explanations(
     first = [*islice(results, 2)]
     is_alone = len(first) == 1
     known: KnownTexts = {}
-    measured = _with_code(chain(first, results), wanted, is_alone, view.top or None, tell)
+    measured = _with_code(chain(first, results), options, is_alone, view.top or None, tell)
     for index, (result, one) in enumerate(measured):
         yield "\n" if index else ""
         further = [("ask", invitation(ir, result.kernel))] if ir is not None else []

@@ -15,13 +15,10 @@ from kernelinfo.render.row_lines import ColumnNames, ColumnValues, lines
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
-def rows(items: Iterable[Item], view: View) -> Iterator[str]:
+def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """One line per kernel."""
     for line in lines(items, partial(chosen_name, style=view.names), _spell, view.instructions):
         yield f"{{{line}}}\n"
-
-
-render = rows
 
 
 def _spell(names: ColumnNames, values: ColumnValues) -> str:

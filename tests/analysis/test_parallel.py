@@ -20,9 +20,10 @@ from kernelinfo import Options, Problem
 from kernelinfo.analysis import analyse, parallel
 from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.render import View, format_module
+from kernelinfo.render import View
 
 from ..conftest import FIXTURES
+from ..outputs import outputs
 from ..reading.inside import Missing
 from ..test_golden import run
 
@@ -89,7 +90,7 @@ def test_many_small_files_are_worth_several_processes(
     assert parallel.processes(many, 0) == 1
 
 
-rows = partial(format_module("jsonl").rows, view=View())
+rows = partial(outputs("report")["jsonl"], view=View())
 
 
 def spread(tasks: list[parallel.ReadTask]) -> tuple[str, list[str]]:

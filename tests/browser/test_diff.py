@@ -12,9 +12,10 @@ from playwright.sync_api import Page, expect
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
 
 from ..conftest import FIXTURES
+from ..outputs import outputs
 from ..render.test_html import HOSTILE
 from ..test_golden import run
 from .chromium import Opened
@@ -99,7 +100,7 @@ def test_names_are_text(opened: Opened, tmp_path: Path) -> None:
         for name, pair in zip(HOSTILE, kernels, strict=False)
     )
     written = tmp_path / "diff.html"
-    text = "".join(renderer("diff.html")(Comparison(pairs, (), (), (), ()), View()))
+    text = "".join(outputs("diff")["html"](Comparison(pairs, (), (), (), ()), View()))
     written.write_text(text, "utf-8")
     page = opened.open(written)
     expect(page.locator("table.kernels tbody tr")).to_have_count(len(HOSTILE))

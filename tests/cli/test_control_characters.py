@@ -19,16 +19,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kernelinfo.render import (
-    CHECK_FORMATS,
-    FORMATS,
-    PRESSURE_FORMATS,
-    RECORD_FORMATS,
-    SWEEP_FORMATS,
-    TREND_FORMATS,
-)
+from kernelinfo.render import RECORD_FORMATS
 
 from ..conftest import FIXTURES
+from ..outputs import outputs
 from ..test_golden import run
 
 PLANTED = "PLANTED"
@@ -126,7 +120,7 @@ def commands() -> Iterator[list[str]]:
     packed = f"build{EVIL}/pack{EVIL}.tar"
     color = ["--color", "always", "--width", "60"]
     names = cycle(("full", "short", "mangled"))
-    for format in FORMATS:
+    for format in outputs("report"):
         yield ["report", build, "plain.s", "--format", format, "--names", next(names)]
         yield ["explain", one, f"*{PLANTED}*", "--format", format]
         yield ["diff", packed, one, "--format", format]
@@ -139,7 +133,7 @@ def commands() -> Iterator[list[str]]:
     yield ["explain", one, f"no{EVIL}"]
     yield ["explain", one, "*", *color]
     yield ["explain", one]
-    for format in CHECK_FORMATS:
+    for format in outputs("check"):
         yield ["check", build, "--format", format, "--baseline", "base.json"]
     yield ["check", build, *color, "--baseline", "base.json"]
     yield ["check", "--show-config"]
@@ -147,7 +141,7 @@ def commands() -> Iterator[list[str]]:
     yield ["check", one, "--update-baseline", "--baseline", f"own{EVIL}.json"]
     yield ["diff", "plain.s", one, *color]
     yield ["diff", "base.json", one]
-    for format in PRESSURE_FORMATS:
+    for format in outputs("pressure"):
         yield ["pressure", one, f"*{PLANTED}*", "--format", format]
     yield ["pressure", one, "*", *color, "--top", "0"]
     yield ["pressure", one, f"no{EVIL}"]
@@ -257,7 +251,7 @@ def test_a_trend(tmp_path: Path) -> None:
     stamped = {"Compiler": f"clang version 1.0{EVIL}", "Member": f"member{EVIL}"}
     add(tmp_path / "fleet", f"a{LINE}", [first, second, *others])
     add(tmp_path / "fleet", f"b{LINE}", [worse(first) | stamped, *others])
-    for format, *more in [[one] for one in TREND_FORMATS] + [["text", "--color", "always"]]:
+    for format, *more in [[one] for one in outputs("trend")] + [["text", "--color", "always"]]:
         out, err, _ = run("trend", "fleet", "--format", format, *more, folder=tmp_path)
         assert PLANTED in out
         assert_harmless(out, is_colored=bool(more))
@@ -283,7 +277,7 @@ def test_a_sweep(tmp_path: Path) -> None:
     name = "".join(f"\\{byte:02x}" for byte in EVIL.encode())
     (tmp_path / f"k{EVIL}.ll").write_text(IR.format(name=name))
     command = ["sweep", f"k{EVIL}.ll", "--waves", "1,2", "--compiler", "llvmlite"]
-    formats = [[format] for format in SWEEP_FORMATS]
+    formats = [[format] for format in outputs("sweep")]
     for format, *more in [*formats, ["text", "--color", "always"], ["text", "--level", EVIL]]:
         out, err, _ = run(*command, "--format", format, *more, folder=tmp_path)
         assert out or err

@@ -22,8 +22,10 @@ from kernelinfo.fleet.history import BuildTotals, Trend, histories
 from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import Mover, Night, compared
 from kernelinfo.kernel.library import library_of
-from kernelinfo.render import TREND_FORMATS, View, renderer
+from kernelinfo.render import View
 from kernelinfo.render.paint import harmless
+
+from ..outputs import outputs
 
 _BUILDS = 3
 _KINDS = (str, int, float, bool, list, type(None))
@@ -78,8 +80,8 @@ def _show(nights: list[Night]) -> None:
     steps = tuple(map(compared, nights, nights[1:], [0] * len(nights)))
     totals = tuple(BuildTotals(night.name, 3, 1.0, 0, 0, 0, 0, 0) for night in nights)
     whole = Trend("fleet", totals, steps, tuple(histories(nights, steps)))
-    for format in TREND_FORMATS:
-        shown = harmless("".join(renderer(f"trend.{format}")(whole, View())), color=False)
+    for format, render in outputs("trend").items():
+        shown = harmless("".join(render(whole, View())), color=False)
         assert all(one.isprintable() or one == "\n" or ord(one) > 159 for one in shown), format
         if format == "json":
             json.loads(shown)

@@ -8,18 +8,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-from kernelinfo.render import PRESSURE_FORMATS
-
+from ..outputs import outputs
 from ..pressure import texts
 from ..test_golden import run
 from .promise import BUG
 
+FORMATS = [*outputs("pressure")]
 _START = b"\tv_mov_b32_e32 v1, v0\n"
 
 
 def pressure(data: bytes) -> None:
     """The bytes are the body of a kernel; each input is written in one of the formats."""
-    _ask(_whole(data), "pressure", PRESSURE_FORMATS[len(data) % len(PRESSURE_FORMATS)])
+    _ask(_whole(data), "pressure", FORMATS[len(data) % len(FORMATS)])
 
 
 def source_lines(data: bytes) -> None:

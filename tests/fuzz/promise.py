@@ -13,7 +13,9 @@ from typing import NamedTuple
 from kernelinfo import KernelinfoError, Options, Problem, Result, analyse
 from kernelinfo.errors import MESSAGES
 from kernelinfo.kernel import Item
-from kernelinfo.render import FORMATS, View, renderer
+from kernelinfo.render import View
+
+from ..outputs import outputs
 
 SECONDS = 5
 _FOLDER = TemporaryDirectory()
@@ -46,8 +48,8 @@ def answer(data: bytes, *, show: bool = True) -> Answer:
         assert BUG not in problem.message, problem.message
         assert "\n" not in problem.message, problem.message
         assert len(problem.message) < 10_000, problem.message[:100]
-    for format in FORMATS if show else ():
-        shown = "".join(renderer(format)(iter(items), View()))
+    for format, render in outputs("report").items() if show else ():
+        shown = "".join(render(iter(items), View()))
         assert is_harmless(shown), format
         if format == "json":
             json.loads(shown)

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
 
+from ..outputs import outputs
 from .promise import Answer, answer
 from .specimens import CONTAINERS, HOSTILE_NAMES, Specimen, assembly, code_object, modules
 
@@ -60,11 +61,13 @@ def test_containers(container: str, kernels: list[Specimen]) -> None:
 def test_hostile_names_are_only_names(kernels: list[Specimen]) -> None:
     found = answer(code_object(kernels))
     assert read_back(found) == kernels
-    [header, *rows] = csv.reader(io.StringIO("".join(renderer("csv")(found.results, View()))))
+    [header, *rows] = csv.reader(
+        io.StringIO("".join(outputs("report")["csv"](found.results, View())))
+    )
     assert len(rows) == len(kernels)
     for row in rows:
         assert len(row) == len(header)
         texts = [cell for cell in row if not cell.removeprefix("-").isdecimal()]
         assert not [cell for cell in texts if cell.startswith(("=", "+", "-", "@"))]
-    document = json.loads("".join(renderer("json")(found.results, View())))
+    document = json.loads("".join(outputs("report")["json"](found.results, View())))
     assert [kernel["symbol"] for kernel in document["kernels"]] == [k.name for k in kernels]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.cli.test_formats import assert_formats_are_true
 from tests.conftest import FIXTURES, needs_checkout
 
 ROOT = FIXTURES.parent
@@ -268,11 +269,9 @@ def test_a_new_format_is_written(run: Run) -> None:
         assert [name[:2] for name in done.stdout.splitlines()] == ["_Z"] * 4, (command, more)
 
 
-def test_a_format_that_is_not_in_the_list_is_refused(run: Run) -> None:
-    for arguments in (["report", "build"], ["report", "build", "-q"], ["check", "build"]):
-        done = run(*arguments, "--format", "names")
-        assert done.returncode == 2
-        assert "symbols" in done.stderr
+def test_a_new_format_is_offered_where_it_is_written(run: Run, tmp_path: Path) -> None:
+    assert_formats_are_true(run, tmp_path)
+    assert "symbols" in run("report", "-h").stdout
 
 
 BUDGET = '[[budget]]\nkernel = "*"\nkernarg = "<=15"\n'

@@ -6,6 +6,7 @@ import contextlib
 import io
 import shutil
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -13,10 +14,11 @@ from rich.console import Console
 from rich.text import Text
 
 from kernelinfo import Options, analyse
-from kernelinfo.render import View, format_module, renderer
+from kernelinfo.render import View
 from kernelinfo.watch import WatchedOutputs, WatchLook, with_peaks
 
 from ..conftest import FIXTURES
+from ..outputs import outputs
 
 PICTURES = FIXTURES / "pictures"
 SHOWN = "fixtures/assembly/spills-clang22-gfx90a.s"
@@ -43,7 +45,7 @@ def report() -> str:
     """The screen of a terminal of 100 columns."""
     with contextlib.chdir(FIXTURES.parent):
         view = View(width=COLUMNS, fold=True, color=True)
-        return "".join(renderer("text")(analyse([SHOWN], Options()), view))
+        return "".join(outputs("report")["text"](analyse([SHOWN], Options()), view))
 
 
 def look(folder: Path) -> str:
@@ -60,7 +62,7 @@ def look(folder: Path) -> str:
             found = watched.step()
         assert isinstance(found, WatchLook)
         found = with_peaks(found._replace(time=TIME, seconds=1.94), Options())
-        on_screen = format_module("watch.text").on_screen
+        on_screen = import_module("kernelinfo.render.watch.text").on_screen
         return "".join(on_screen(found, None, "waits for a change; Ctrl-C ends", view, 40))
 
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from kernelinfo import Options, analyse
 from kernelinfo.kernel import Item, Result
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
 
 from ..conftest import FIXTURES
+from ..outputs import outputs
 
 
 def fleet(kernels: int) -> Iterator[Item]:
@@ -32,7 +33,7 @@ def renamed(names: list[str]) -> Iterator[Item]:
 
 
 def page(items: Iterator[Item]) -> str:
-    return "".join(renderer("html")(items, View()))
+    return "".join(outputs("report")["html"](items, View()))
 
 
 def written(items: Iterator[Item], folder: Path) -> Path:

@@ -39,10 +39,11 @@ from kernelinfo import (
 )
 from kernelinfo.errors import Message
 from kernelinfo.kernel import Severity
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
 from kernelinfo.rules import every_rule, find
 
 from ..conftest import FIXTURES, TESTS
+from ..outputs import outputs
 from ..test_golden import run
 from .test_html import data_of
 
@@ -91,7 +92,7 @@ def outcome(*judged: Judged, notices: tuple[Notice, ...] = (), problems: Any = (
 
 
 def written(shown: Outcome, format: str) -> str:
-    text = "".join(renderer(f"check.{format}")(shown, View()))
+    text = "".join(outputs("check")[format](shown, View()))
     text.encode("utf-8")
     return text
 

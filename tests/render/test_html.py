@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from kernelinfo.kernel import Item, Result
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
 
 from ..conftest import FIXTURES
+from ..outputs import outputs
 from ..test_golden import OCCUPANCY, run
 from .fleets import fleet, page, renamed
 
@@ -75,7 +76,7 @@ def test_a_page_of_many_kernels_is_packed_and_written_before_all_are_read() -> N
             read += 1
             yield item
 
-    for text in renderer("html")(counted(), View()):
+    for text in outputs("report")["html"](counted(), View()):
         seen.append(text)
         if 'data-piece="details"' in "".join(seen[-9:]):
             first = first or read
@@ -118,5 +119,5 @@ def test_titles_are_the_short_names_each_its_own() -> None:
     assert briefs == [
         f"scan_by_key<config<256, 4>, float const*, float, {name}>" for name in ("plus", "minus")
     ]
-    text = "".join(renderer("text")(iter(results), View(names="short")))
+    text = "".join(outputs("report")["text"](iter(results), View(names="short")))
     assert all(brief in text for brief in briefs)

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 import kernelinfo
 from kernelinfo import Result
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
 
 from ..conftest import FIXTURES
 from ..fuzz.specimens import Specimen, code_object
+from ..outputs import outputs
 
 LIBRARY = Path("/usr/lib/x86_64-linux-gnu/librocsparse.so.0")
 """Debian's librocsparse0, whose kernels have 11 431 names."""
@@ -86,7 +87,7 @@ def items(names: Iterable[str]) -> list[Result]:
 
 
 def names_in_a_table(results: Iterable[Result]) -> list[str]:
-    text = "".join(renderer("text")(results, View(names="short", top=0, quiet=True)))
+    text = "".join(outputs("report")["text"](results, View(names="short", top=0, quiet=True)))
     lines = text.splitlines()
     heading = next(index for index, line in enumerate(lines) if line.startswith(" block"))
     column = len(lines[heading]) - len("kernel")
@@ -110,7 +111,9 @@ def test_a_name_stays_a_name(names: list[str]) -> None:
 
 @given(CPP, st.integers(40, 80))
 def test_a_folded_name_is_the_same_name(name: str, width: int) -> None:
-    text = "".join(renderer("text")(items([name]), View(width=width, fold=True, quiet=True)))
+    text = "".join(
+        outputs("report")["text"](items([name]), View(width=width, fold=True, quiet=True))
+    )
     text = text.replace("\\x3a:", "::").replace("\\u0023#", "##")  # commands of CI services
     assert "".join(printable(name).split()) in "".join(text.split())
 
@@ -121,7 +124,7 @@ def printable(name: str) -> str:
 
 def test_a_name_is_folded_where_an_engineer_would() -> None:
     name = "void rocprim::detail::sort_kernel<rocprim::config<256u, 4u>, float*>(float*, int)"
-    text = "".join(renderer("text")(items([name]), View(width=50, fold=True)))
+    text = "".join(outputs("report")["text"](items([name]), View(width=50, fold=True)))
     lines = [line.strip() for line in text.splitlines()]
     assert "void rocprim::detail::sort_kernel<" in lines
     assert "rocprim::config<256u, 4u>, float*>(float*, int)" in lines

@@ -17,9 +17,10 @@ from jsonschema import Draft202012Validator
 import kernelinfo
 from kernelinfo import Options, Report, Result, analyse
 from kernelinfo.kernel import Item
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
 
 from ..conftest import FIXTURES, every_file, fixtures_and_shared
+from ..outputs import outputs
 from ..test_golden import run
 from .fleets import fleet
 
@@ -34,7 +35,7 @@ REPEATS_ITSELF = "hostile/bundle/duplicate-ids.hipfb"
 
 
 def written(items: Iterable[Item], format: str) -> str:
-    return "".join(renderer(format)(items, View()))
+    return "".join(outputs("report")[format](items, View()))
 
 
 def keys(rows: Iterable[Mapping[str, object]]) -> Counter[tuple[object, ...]]:

@@ -17,10 +17,11 @@ from rich.terminal_theme import TerminalTheme
 
 from kernelinfo import Options, Result, analyse
 from kernelinfo.kernel import Item
-from kernelinfo.render import View, renderer
+from kernelinfo.render import View
 
 from ..calls import count_calls
 from ..conftest import FIXTURES
+from ..outputs import outputs
 
 VARIETY = "assembly/variety-clang22-gfx942.s"
 SPILLS = "assembly/spills-clang22-gfx90a.s"
@@ -32,7 +33,7 @@ def items(*names: str) -> list[Item]:
 
 
 def text(shown: Iterable[Item], view: View) -> str:
-    return "".join(renderer("text")(shown, view)).replace(f"{FIXTURES}/", "")
+    return "".join(outputs("report")["text"](shown, view)).replace(f"{FIXTURES}/", "")
 
 
 def many(count: int) -> Iterator[Item]:
