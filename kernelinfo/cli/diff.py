@@ -29,7 +29,6 @@ from kernelinfo.cli.values import separate
 from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.builds import chosen, read_build
-from kernelinfo.compare.saved import WITHOUT_COLUMNS
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
@@ -203,7 +202,7 @@ def _compare(
 
 def _of_baseline(path: str, wanted: Options) -> Build:
     if wanted.where is not None:
-        raise OptionError(in_file(path, WITHOUT_COLUMNS))
+        raise OptionError(in_file(path, say("where-of-baseline")))
     return chosen(read_baseline(path), wanted)
 
 

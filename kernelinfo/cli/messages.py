@@ -93,6 +93,10 @@ MESSAGES = {
     "config-ignored": "note: {other}: [tool.kernelinfo] is ignored next to {file}; keep one",
     "config-exists": "{file}: exists already; remove it, or edit it",
     "config-without-kernels": "{names}: no kernel; build first",
+    "where-of-baseline": (
+        "is a baseline, which does not state every column that --where reads; give the build, or "
+        "a saved report of it"
+    ),
     "baseline-not-named": "--update-baseline needs a file; give --baseline, or `baseline` in TOML",
     # `diff`, `trend` and `compare-profile`.
     "diff-without-targets": (

@@ -6,9 +6,12 @@ from kernelinfo.errors import wording
 
 MESSAGES = {
     # Saved reports.
-    "saved-without-rows": "has no rows for --where; give the build, or its csv or jsonl",
     "saved-not-a-report": (
         "is {kind}, but no report of kernelinfo: {error}; save one by `kernelinfo report --format "
+        "json -o FILE`"
+    ),
+    "saved-older": (
+        "was saved by an older kernelinfo ({made}); save it again by `kernelinfo report --format "
         "json -o FILE`"
     ),
     "saved-version": "is {schema}, made by kernelinfo {version}; this one reads {read}",
@@ -28,7 +31,7 @@ MESSAGES = {
     "saved-value": "{key} is {value}",
     "saved-value-null": "{key} is null",
     "saved-value-number": "{key} is no number of 64 bits",
-    "saved-value-limiter": "{key} has {value!r}",
+    "saved-value-item": "{key} has {value!r}",
     # Profiled runs.
     "profile-not-read": (
         "{path}: {reason}; give rocprofv3's kernel trace or database, or rocprofiler-compute's "

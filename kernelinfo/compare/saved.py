@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator
-from typing import Any, cast
+from collections.abc import Callable
 
 from kernelinfo.analysis.inputs import PathCounts
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.messages import say
-from kernelinfo.compare.saved_kernel import SavedKernel
-from kernelinfo.compare.saved_report import read_document, read_lines
-from kernelinfo.compare.saved_rows import HEADING, read_row, rows_of_csv
-from kernelinfo.compare.summary import Build, common_root, path_under
-from kernelinfo.errors import Message, OptionError, ReadError, bug
-from kernelinfo.kernel.condition import Where
+from kernelinfo.compare.saved_records import (
+    HEADING,
+    SavedRecords,
+    records_of_csv,
+    records_of_json,
+)
+from kernelinfo.compare.summary import Build, common_root, path_under, summary_of
+from kernelinfo.errors import Message, ReadError, bug
+from kernelinfo.kernel.record import BETWEEN_COMPILERS, Record
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.messages import in_file
 
-WITHOUT_COLUMNS = say("saved-without-rows")
 Tell = Callable[[Problem], None]
 
 
@@ -37,100 +37,64 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     Problems are told of the report's own problems, of a report without kernels, and of a report for
     another launch than `options` ask. Raises `ReadError` if the file is no report.
     """
-    counts, found = PathCounts(blob.path), []
-    compilers: set[str] = set()
+    counts, kernels = PathCounts(blob.path), []
+    stamps: set[str] = set()
     try:
-        saved, may_be_cut = _saved(blob, tell)
-        kernels = list(saved)
+        saved, may_be_cut = _records(blob, tell)
+        records = list(saved)
     except (KeyError, IndexError, TypeError, ValueError) as error:
         is_key = isinstance(error, KeyError)
         wrong = say("saved-key-missing", key=error) if is_key else error
         kind = "CSV" if _is_csv(blob) else "JSON"
         message = say("saved-not-a-report", kind=kind, error=wrong)
         raise ReadError(in_file(blob.path, message)) from None
+    except ReadError:
+        raise
     except Exception as error:
         raise ReadError(in_file(blob.path, bug(error))) from error
-    root = common_root({kernel.path for kernel in kernels})
+    root = common_root({record["Path"] for record, _ in records})
     made_otherwise = None
-    for kernel in kernels:
-        one = kernel.summary
-        if not options.asks_for(one.name, one.symbol) or not _holds(options.where, kernel, blob):
-            counts.pass_over(one.name)
+    for record, trap_sgprs in records:
+        kernel = summary_of(record)
+        if not may_be_cut:  # a document holds whole names, rows those that --names says
+            kernel = kernel._replace(name=record["Kernel_Name"])
+        is_chosen = options.where is None or options.where.holds(record)
+        if not is_chosen or not options.asks_for(kernel.name, kernel.symbol):
+            counts.pass_over(kernel.name)
             continue
-        if not options.asks_for_target(one.target):
-            counts.leave_out(one.target)
+        if not options.asks_for_target(kernel.target):
+            counts.leave_out(kernel.target)
             continue
-        if not options.asks_for_member(kernel.member):
+        if not options.asks_for_member(record["Member"]):
             counts.of_other_members += 1
             continue
-        code_object = path_under(root, kernel.path, kernel.member)
-        found.append(one._replace(code_object=code_object))
-        made_otherwise = made_otherwise or _contradiction(kernel, options)
-        compilers.update(kernel.compilers)
+        code_object = path_under(root, record["Path"], record["Member"])
+        kernels.append(kernel._replace(code_object=code_object))
+        made_otherwise = made_otherwise or _contradiction(record, trap_sgprs, options)
+        stamps.update((record["Compiler"] or "").split(BETWEEN_COMPILERS))
     if made_otherwise:
         tell(Problem(blob.path, made_otherwise))
-    counts.found = len(found)
+    counts.found = len(kernels)
     if problem := counts.nothing_found(options):
         tell(problem)
     notes = (in_file(blob.path, say("saved-may-be-cut")),) if may_be_cut else ()
-    return Build(tuple(found), tuple(sorted(compilers)), notes)
+    return Build(tuple(kernels), tuple(sorted(stamps - {""})), notes)
 
 
-def _holds(where: Where | None, kernel: SavedKernel, blob: Blob) -> bool:
-    """True if a condition holds for a saved row. Raises `OptionError` for another report."""
-    if where is not None and kernel.row is None:
-        raise OptionError(in_file(blob.path, WITHOUT_COLUMNS))
-    return where is None or kernel.row is None or where.holds(kernel.row)
-
-
-def _saved(blob: Blob, tell: Tell) -> tuple[Iterator[SavedKernel], bool]:
-    """(kernels, True if a cut file would go unnoticed).
-
-    Raises `KeyError`, `TypeError` or `ValueError` for a file that is no report.
-    """
+def _records(blob: Blob, tell: Tell) -> tuple[SavedRecords, bool]:
+    """(records, True if a cut file would go unnoticed)."""
     data = bytes(blob.data)
-    if _is_csv(blob):
-        return map(read_row, rows_of_csv(data.decode("utf-8", "replace"))), True
-    first = _parsed(data.partition(b"\n")[0])
-    if isinstance(first, dict) and "Symbol" in first:
-        return map(read_row, _objects(data)), True
-    if isinstance(first, dict) and "input" in first:
-        return read_lines(_objects(data)), True
-    document = first if isinstance(first, dict) else _parsed(data)
-    if not isinstance(document, dict):
-        raise ValueError(say("saved-cut-off"))
-    return read_document(document, blob.path, tell), False
+    return (records_of_csv(data), True) if _is_csv(blob) else records_of_json(data, blob.path, tell)
 
 
-def _objects(data: bytes) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(data.splitlines(), 1):
-        if line.strip():
-            found = _parsed(line)
-            if not isinstance(found, dict):
-                raise ValueError(say("saved-line", line=number))
-            yield found
-
-
-def _parsed(data: bytes) -> object:
-    """The value of a JSON text; None if it is not JSON."""
-    try:
-        return cast(object, json.loads(data, parse_constant=_refused))
-    except (ValueError, RecursionError):
-        return None
-
-
-def _refused(constant: str) -> None:
-    raise ValueError(say("saved-constant", constant=constant))
-
-
-def _contradiction(kernel: SavedKernel, options: Options) -> Message | None:
+def _contradiction(record: Record, trap_sgprs: int | None, options: Options) -> Message | None:
     """A sentence if the report was saved for another launch than the options ask; else None."""
-    trap_sgprs = None if options.trap_handler else 0
+    run_target = record["Target"] and record["Target"].partition(":")[0]
     asked = (
-        (options.workgroup_size, kernel.summary.numbers.workgroup_size, "workgroups of {}"),
-        (options.dynamic_lds_bytes, kernel.dynamic_lds_bytes, "{} B of dynamic LDS"),
-        (options.run_as, kernel.run_target, "{}"),
-        (trap_sgprs, kernel.trap_sgprs, "{} SGPRs of a trap handler"),
+        (options.workgroup_size, record["Workgroup_Size"], "workgroups of {}"),
+        (options.dynamic_lds_bytes, record["Dynamic_LDS"], "{} B of dynamic LDS"),
+        (options.run_as, run_target, "{}"),
+        (None if options.trap_handler else 0, trap_sgprs, "{} SGPRs of a trap handler"),
     )
     for now, then, words in asked:
         if now is not None and then not in (None, now):

@@ -4,70 +4,34 @@ from __future__ import annotations
 
 import os
 import re
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from sys import intern
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.library import member_file
-from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, compared_value
-from kernelinfo.model.limits import Resource
+from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.record import BY_NAME, INSTRUCTIONS, NUMBERS, Record
 from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.target_id import UNKNOWN_TARGET, target_id
 from kernelinfo.reading.target_id import compilers as compilers_of
-from kernelinfo.reading.target_id import target_id
+
+_FIELDS = (
+    *(number.field for number in NUMBERS),
+    *("limiters", "exact"),
+    *(number.field for number in INSTRUCTIONS),
+)
+_named_by_field = cast(Any, namedtuple("_named_by_field", _FIELDS, defaults=[None] * len(_FIELDS)))
 
 
-class KernelNumbers(NamedTuple):
-    """The numbers of a kernel; one is None if the input does not state it."""
+class KernelNumbers(_named_by_field):  # type: ignore[misc, valid-type]  # fields of the table
+    """What of a kernel is compared: the columns with a `field`, each under that name, `limiters`
+    and `exact`. None if the input does not state it; scratch also if it grows at run time, since
+    its known part does not compare."""
 
-    workgroup_size: int | None
-    """Assumed workgroup size in workitems."""
-    waves_per_simd: float | None
-    """0 if no workgroup can start."""
-    percent: float | None
-    limiters: tuple[Resource, ...]
-    vgprs: int | None
-    """VGPRs used per lane; AGPRs included on targets with a unified file."""
-    reserved_vgprs: int | None
-    """VGPRs that the hardware allocates per lane."""
-    agprs: int | None
-    """AGPRs used per lane."""
-    sgprs: int | None
-    """SGPRs used per wave."""
-    lds_bytes: int | None
-    """Static and dynamic LDS per workgroup."""
-    scratch_bytes_per_lane: int | None
-    """Bytes; None also if scratch grows at run time, since its known part does not compare."""
-    vgpr_spills: int | None
-    sgpr_spills: int | None
-    code_bytes: int | None
-    reserved_agprs: int | None = None
-    """AGPRs that the hardware allocates per lane."""
-    reserved_sgprs: int | None = None
-    """SGPRs that the hardware allocates per wave, without those of the trap handler."""
-    wave_size: int | None = None
-    """Lanes."""
-    exact: bool | None = None
-    """False if the occupancy is an upper bound."""
-    instructions: int | None = None
-    """This and the next 16 are counts of instructions; None if they are not counted."""
-    vector: int | None = None
-    matrix: int | None = None
-    scalar: int | None = None
-    lds_instructions: int | None = None
-    loads: int | None = None
-    stores: int | None = None
-    atomics: int | None = None
-    scalar_loads: int | None = None
-    scratch_instructions: int | None = None
-    branches: int | None = None
-    waits: int | None = None
-    barriers: int | None = None
-    copies: int | None = None
-    other: int | None = None
-    load_bytes: int | None = None
-    store_bytes: int | None = None
+    __slots__ = ()
 
 
 class KernelSummary(NamedTuple):
@@ -118,7 +82,6 @@ class KernelSummary(NamedTuple):
         return _unit(self.code_object, self.processor)
 
 
-_COUNTED = tuple(number.field for number in INSTRUCTIONS)
 IDENTITY = ("target", "name", "symbol", "code_object")
 COMPARED = (*IDENTITY, *KernelNumbers._fields)
 
@@ -177,17 +140,46 @@ def summaries(
         )
 
 
+def summary_of(record: Record) -> KernelSummary:
+    """The summary of a record, without code object. The name comes from `Symbol`, since
+    `Kernel_Name` may be short."""
+    file, options = record["Source_File"], (text.partition("=") for text in record["Options"] or ())
+    return KernelSummary(
+        target=record["Compiled_For"] or UNKNOWN_TARGET,
+        name=demangle(record["Symbol"]),
+        symbol=record["Symbol"],
+        code_object="",
+        numbers=numbers_of(record),
+        source=None if file is None else SourceLine(file, record["Source_Line"] or 0),
+        options=tuple((name, value) for name, _, value in options),
+    )
+
+
+_COMPARED = (
+    *(number.name for number in NUMBERS),
+    *(number.unless for number in NUMBERS if number.unless),
+    *("Limiters", "Exact"),
+)
+_COUNTED = tuple(number.name for number in INSTRUCTIONS)
+
+
+def numbers_of(record: Record) -> KernelNumbers:
+    """The compared numbers of a record, those of instructions if it holds them."""
+    counted = INSTRUCTIONS if INSTRUCTIONS[0].name in record else ()
+    return KernelNumbers(
+        limiters=tuple(record["Limiters"] or ()),
+        exact=record["Exact"],
+        **{
+            number.field: None if number.unless and record[number.unless] else record[number.name]
+            for number in (*NUMBERS, *counted)
+        },
+    )
+
+
 def _numbers(result: Result) -> KernelNumbers:
     """The numbers of a kernel under the launch of its occupancy."""
-    kernel, occupancy = result.kernel, result.occupancy
-    found: dict[str, Any] = {number.field: compared_value(number, result) for number in NUMBERS}
-    if kernel.instructions:
-        found |= zip(_COUNTED, kernel.instructions, strict=True)
-    return KernelNumbers(
-        limiters=occupancy.limiters if occupancy else (),
-        exact=occupancy.exact if occupancy else None,
-        **found,
-    )
+    columns = (*_COMPARED, *_COUNTED) if result.kernel.instructions else _COMPARED
+    return numbers_of({name: BY_NAME[name].value(result) for name in columns})
 
 
 def _unit(code_object: str, processor: str) -> str:

@@ -17,8 +17,8 @@ import duckdb
 
 from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.analysis.options import Options
-from kernelinfo.compare.saved_rows import read_row
-from kernelinfo.compare.summary import path_under
+from kernelinfo.compare.saved_records import checked
+from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, Message, OptionError
 from kernelinfo.fleet.acceptance import KnownProblem, accepted
 from kernelinfo.fleet.dataset import Dataset, quoted
@@ -39,7 +39,7 @@ from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.condition import Where
 from kernelinfo.kernel.library import library_of
-from kernelinfo.kernel.record import BETWEEN_COMPILERS, NAMES, NUMBERS
+from kernelinfo.kernel.record import BETWEEN_COMPILERS, COLUMNS, NUMBERS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.data import integer
 from kernelinfo.reading.messages import in_file
@@ -62,7 +62,8 @@ _ALL_NUMBERS = f"hash({_IDENTITY}, {', '.join(_COMPARED)})"
 all that a comparison of rows has."""
 _READ_WHOLE = "FILTER (g.Build IS NULL)"
 _ROWS_AT_ONCE = 10_000
-_READ = tuple(name for name in NAMES if name != "Library")
+_READ_COLUMNS = tuple(column for column in COLUMNS if column.name != "Library")
+_READ = tuple(column.name for column in _READ_COLUMNS)
 _LISTED = ", ".join(f'"{name}"' for name in _READ)
 _SUMS = (
     "count(*), coalesce(sum(Waves_Per_SIMD), 0),"
@@ -360,9 +361,9 @@ def _movers(
             build, library, place, *values = (
                 texts.setdefault(v, v) if isinstance(v, str) else v for v in row
             )
-            saved = read_row(dict(zip(_READ, values, strict=True)))
-            path = path_under("", saved.path, saved.member)
-            kernel = saved.summary._replace(code_object=texts.setdefault(path, path))
+            record = checked(dict(zip(_READ, values, strict=True)), _READ_COLUMNS)
+            path = path_under("", record["Path"], record["Member"])
+            kernel = summary_of(record)._replace(code_object=texts.setdefault(path, path))
             found[build].append(Mover(library, place, kernel))
     return found
 

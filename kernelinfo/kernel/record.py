@@ -7,11 +7,11 @@ the schema of rows (`pytest --regen tests/schemas`) are made of it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.library import library_of
-from kernelinfo.model import Allocated, Occupancy
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.target_id import compilers
 
@@ -47,7 +47,8 @@ class Column(NamedTuple):
     field: str = ""
     """Of `Numbers` and `KernelNumbers`; empty if it is not compared."""
     document: str = ""
-    """Path of keys in the JSON document, joined by dots."""
+    """Path of keys in the JSON document from the kernel's object, joined by dots; `input` leads to
+    its code object, a number into a list, and a key behind a list to that of each member."""
     topic: str = ""
     """Label of its line in a comparison."""
     unit: str = ""
@@ -71,22 +72,21 @@ class Column(NamedTuple):
         return self.better == "more"
 
 
-def _of_occupancy(value: Callable[[Occupancy], Any]) -> Callable[[Result], Any]:
-    return lambda result: result.occupancy and value(result.occupancy)
-
-
-def _allocated(value: Callable[[Allocated], int | None]) -> Callable[[Result], Any]:
-    return _of_occupancy(lambda occupancy: value(occupancy.allocated))
+def _of_occupancy(path: str) -> Callable[[Result], Any]:
+    read = attrgetter(path)
+    return lambda result: result.occupancy and read(result.occupancy)
 
 
 def _stated(field: str) -> Callable[[Result], Any]:
-    return lambda result: getattr(result.kernel.traits.numbers, field)
+    return attrgetter(f"kernel.traits.numbers.{field}")
 
 
 def _step(field: str) -> Callable[[Result], Any]:
-    return _of_occupancy(
-        lambda occupancy: getattr(occupancy.next[0], field) if occupancy.next else None
-    )
+    def read(result: Result) -> Any:
+        occupancy = result.occupancy
+        return getattr(occupancy.next[0], field) if occupancy and occupancy.next else None
+
+    return read
 
 
 def _target(result: Result) -> str | None:
@@ -113,11 +113,11 @@ _SIZES = ("option", "config", "required", "declared-max", "hardware-max", "graph
 COLUMNS = (
     Column(
         "Kernel_Name", "string", "Demangled name; as --names says.",
-        lambda result: result.kernel.name, is_stated=True, heading="kernel",
+        attrgetter("kernel.name"), is_stated=True, heading="kernel", document="name",
     ),
     Column(
         "Symbol", "string", "Mangled name, without the descriptor's .kd.",
-        lambda result: result.kernel.symbol, is_stated=True,
+        attrgetter("kernel.symbol"), is_stated=True, document="symbol",
     ),
     Column(
         "Target", "string",
@@ -127,7 +127,7 @@ COLUMNS = (
     ),
     Column(
         "Compiled_For", "string", "Target id that the code was compiled for.",
-        lambda result: result.kernel.code_object.target_id, "code object", heading="target",
+        attrgetter("kernel.code_object.target_id"), "code object", heading="target",
     ),
     Column(
         "Library", "string",
@@ -138,19 +138,20 @@ COLUMNS = (
     ),
     Column(
         "Path", "string", "File, as given or as found in a folder.",
-        lambda result: result.kernel.code_object.path, "code object",
-        is_stated=True, heading="file",
+        attrgetter("kernel.code_object.path"), "code object",
+        is_stated=True, heading="file", document="input.path",
     ),
     Column(
         "Member", "string",
         "Member of the file that the code object is, where the file is a container.",
-        lambda result: result.kernel.code_object.member, "code object", heading="member",
+        attrgetter("kernel.code_object.member"), "code object", heading="member",
+        document="input.member",
     ),
     Column(
         "Offset", "integer",
         "Bytes from the start of the file to the code object, or to the compressed part that holds "
         "it; null in assembly.",
-        lambda result: result.kernel.code_object.offset, "code object",
+        attrgetter("kernel.code_object.offset"), "code object", document="input.offset",
     ),
     Column(
         "Wave_Size", "integer", "Lanes in a wave.",
@@ -160,7 +161,7 @@ COLUMNS = (
     ),
     Column(
         "Workgroup_Size", "integer", "Work-items in the workgroup that the occupancy assumes.",
-        _of_occupancy(lambda occupancy: occupancy.launch.workgroup_size), "statement",
+        _of_occupancy("launch.workgroup_size"), "statement",
         heading="block", field="workgroup_size", document="workgroup.assumed",
         topic="launch", unit="workitems in a workgroup", affects=True,
     ),
@@ -168,39 +169,38 @@ COLUMNS = (
         "Workgroup_Size_From", "string",
         "Where that size is from: an option, the configuration, the required size, the declared "
         "maximum, the hardware's maximum, one wave of a graphics stage.",
-        _of_occupancy(lambda occupancy: occupancy.launch.assumption), "statement", choices=_SIZES,
+        _of_occupancy("launch.assumption"), "statement", choices=_SIZES,
+        document="workgroup.assumption",
     ),
     Column(
         "VGPR_Count", "integer",
         "Architectural VGPRs allocated per lane, as in rocprofv3's kernel trace.",
-        _allocated(lambda allocated: allocated.arch_vgprs), "statement",
+        _of_occupancy("allocated.arch_vgprs"), "statement", document="allocated.arch_vgprs",
     ),
     Column(
         "VGPR_Allocated", "integer",
         "VGPRs allocated per lane, which limit the occupancy; AGPRs included where they share one "
         "file.",
-        _allocated(lambda allocated: allocated.vgprs), "statement",
+        _of_occupancy("allocated.vgprs"), "statement",
         heading="vgpr", field="reserved_vgprs", document="allocated.vgprs", topic="VGPR",
         unit="allocated", key="vgpr", noun="VGPRs allocated", better="less", beside="VGPR_Used",
     ),
     Column(
-        "Accum_VGPR_Count", "integer",
-        "AGPRs allocated per lane, as in rocprofv3's kernel trace.",
-        _allocated(lambda allocated: allocated.agprs), "statement",
+        "Accum_VGPR_Count", "integer", "AGPRs allocated per lane, as in rocprofv3's kernel trace.",
+        _of_occupancy("allocated.agprs"), "statement",
         heading="agpr", field="reserved_agprs", document="allocated.agprs", topic="VGPR",
         unit="AGPRs allocated", key="agpr", noun="AGPRs allocated", better="less",
         beside="AGPR_Used",
     ),
     Column(
         "SGPR_Count", "integer", "SGPRs allocated per wave, without the trap handler's.",
-        _allocated(lambda allocated: allocated.sgprs), "statement",
+        _of_occupancy("allocated.sgprs"), "statement",
         heading="sgpr", field="reserved_sgprs", document="allocated.sgprs", topic="SGPR",
         unit="allocated", key="sgpr", noun="SGPRs allocated", better="less", beside="SGPR_Used",
     ),
     Column(
-        "LDS_Block_Size", "integer",
-        "Bytes of LDS allocated per workgroup, static and dynamic.",
-        _allocated(lambda allocated: allocated.lds_bytes), "statement",
+        "LDS_Block_Size", "integer", "Bytes of LDS allocated per workgroup, static and dynamic.",
+        _of_occupancy("allocated.lds_bytes"), "statement", document="allocated.lds_bytes",
     ),
     Column(
         "LDS_Used", "integer", "Bytes of LDS that a workgroup uses, static and dynamic.",
@@ -210,7 +210,7 @@ COLUMNS = (
     ),
     Column(
         "Dynamic_LDS", "integer", "Bytes of LDS per workgroup that the launch adds; assumed.",
-        _of_occupancy(lambda occupancy: occupancy.launch.dynamic_lds_bytes), "statement",
+        _of_occupancy("launch.dynamic_lds_bytes"), "statement", document="used.dynamic_lds_bytes",
     ),
     Column(
         "Scratch_Size", "integer", "Bytes of scratch per lane that are known at compile time.",
@@ -221,7 +221,7 @@ COLUMNS = (
     ),
     Column(
         "Dynamic_Stack", "boolean", "Scratch grows at run time beyond Scratch_Size.",
-        _stated("dynamic_stack"), "statement",
+        _stated("dynamic_stack"), "statement", document="flags.dynamic_stack",
     ),
     Column(
         "VGPR_Used", "integer",
@@ -258,42 +258,41 @@ COLUMNS = (
     ),
     Column(
         "Code_Size", "integer", "Bytes of the kernel's code, callees excluded.",
-        lambda result: result.kernel.code_bytes,
+        attrgetter("kernel.code_bytes"),
         heading="code", field="code_bytes", document="code_bytes", topic="code", unit="B",
         key="code-size", noun="B of code", better="less",
     ),
     Column(
         "Waves_Per_SIMD", "number", "Resident waves per SIMD; 0 where no workgroup can start.",
-        _of_occupancy(lambda occupancy: occupancy.waves_per_simd), "statement",
+        _of_occupancy("waves_per_simd"), "statement",
         heading="waves", field="waves_per_simd", document="occupancy.waves_per_simd",
         topic="occupancy", unit="waves/SIMD", key="waves", noun="waves/SIMD", better="more",
         affects=True,
     ),
     Column(
         "Occupancy_Percent", "number", "Resident waves, in percent of the wave slots.",
-        _of_occupancy(lambda occupancy: occupancy.percent), "statement",
+        _of_occupancy("percent"), "statement",
         heading="occ", field="percent", document="occupancy.percent", topic="occupancy",
         unit="% of the wave slots", key="occupancy", noun="% occupancy", better="more",
         affects=True,
     ),
     Column(
         "Exact", "boolean", "False where the occupancy is an upper bound.",
-        _of_occupancy(lambda occupancy: occupancy.exact), "statement",
+        _of_occupancy("exact"), "statement", document="occupancy.exact",
     ),
     Column(
-        "Bound_Reason", "string",
-        "Why it is an upper bound; reasons are separated by semicolons.",
-        _of_occupancy(lambda occupancy: "; ".join(occupancy.at_most_because) or None),
-        "statement",
+        "Bound_Reason", "string", "Why it is an upper bound; reasons are separated by semicolons.",
+        lambda result: result.occupancy and ("; ".join(result.occupancy.at_most_because) or None),
+        "statement", document="occupancy.at_most_because",
     ),
     Column(
         "Launchable", "boolean", "Whether one workgroup fits.",
-        _of_occupancy(lambda occupancy: occupancy.launchable), "statement",
+        _of_occupancy("launchable"), "statement", document="occupancy.launchable",
     ),
     Column(
         "Limiters", "array", "Resources that bind, all of a tie; in CSV separated by spaces.",
-        _of_occupancy(lambda occupancy: occupancy.limiters), "statement",
-        choices=tuple(RESOURCES), heading="limiters",
+        _of_occupancy("limiters"), "statement",
+        choices=tuple(RESOURCES), heading="limiters", document="occupancy.limiters",
     ),
     Column(
         "Next_Resource", "string",
@@ -301,15 +300,15 @@ COLUMNS = (
         "that must shrink together (--format json has each).",
         _step("resource"), "statement",
         choices=("vgpr", "sgpr", "lds", "scratch", "barriers", "slots"),
+        document="occupancy.next.0.resource",
     ),
     Column(
-        "Next_Change", "integer",
-        "By how much, in registers or bytes; negative for less.",
-        _step("change"), "statement",
+        "Next_Change", "integer", "By how much, in registers or bytes; negative for less.",
+        _step("change"), "statement", document="occupancy.next.0.change",
     ),
     Column(
         "Next_Waves_Per_SIMD", "number", "Waves per SIMD that this would give.",
-        _step("waves_per_simd"), "statement",
+        _step("waves_per_simd"), "statement", document="occupancy.next.0.waves_per_simd",
     ),
     Column(
         "Compiler", "string",
@@ -321,27 +320,27 @@ COLUMNS = (
         "Options", "array",
         "Constants and compile options that Triton's JSON next to the code states: BLOCK_M=128, "
         "num_warps=4; in CSV separated by spaces.",
-        lambda result: result.kernel.code_object.written_options, "code object", is_stated=True,
+        attrgetter("kernel.code_object.written_options"), "code object", is_stated=True,
+        document="input.options",
     ),
     Column(
         "Code_Object_Kernels", "integer",
         "Kernels that the code object holds, whichever of them are rows.",
-        lambda result: result.kernel.code_object.kernel_count, "code object",
+        attrgetter("kernel.code_object.kernel_count"), "code object", document="input.kernel_count",
     ),
     Column(
         "Source_File", "string",
         "File in which the kernel is written, from .loc or debug information (--source-lines).",
-        lambda result: result.kernel.source and result.kernel.source.file,
+        lambda result: result.kernel.source and result.kernel.source.file, document="source.file",
     ),
     Column(
         "Source_Line", "integer", "Line of that file.",
-        lambda result: result.kernel.source and result.kernel.source.line,
+        lambda result: result.kernel.source and result.kernel.source.line, document="source.line",
     ),
     Column(
-        "Findings", "array",
-        "Rules that found something, by number; in CSV separated by spaces.",
+        "Findings", "array", "Rules that found something, by number; in CSV separated by spaces.",
         lambda result: tuple([finding.rule for finding in result.findings]), "statement",
-        is_stated=True, heading="findings",
+        is_stated=True, heading="findings", document="findings.rule",
     ),
 )  # fmt: skip
 """All columns, in the order of rows."""

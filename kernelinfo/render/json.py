@@ -107,7 +107,7 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
         for one in repeats
     ]
     stated = {"options": [*code_object.written_options], "also": also}
-    fields = as_json(code_object, {"kernel_count", "options"}) | stated
+    fields = as_json(code_object, {"options"}) | stated
     return {("container" if name == "containers" else name): of for name, of in fields.items()}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -27,15 +26,6 @@ def saved(path: str, folder: Path, *options: str, format: str = "json") -> Path:
     return file
 
 
-def as_0_1_0_wrote_lines(document: Path) -> Path:
-    """Each kernel of a document in a line, its input inside."""
-    report = json.loads(document.read_text())
-    kernels = [{**one, "input": report["inputs"][one["input"]]} for one in report["kernels"]]
-    path = document.with_suffix(".jsonl")
-    path.write_text("".join(f"{json.dumps(kernel)}\n" for kernel in kernels))
-    return path
-
-
 def with_source(kernels: Sequence[KernelSummary]) -> list[tuple[KernelSummary, object]]:
     """The summaries with their source lines, which equality leaves out."""
     return [(one, one.source) for one in kernels]
@@ -49,14 +39,12 @@ def test_a_saved_report_is_the_same_build(tmp_path: Path) -> None:
         assert pairs_or_problem(file, file) == (kernels, problem), name
         if problem:
             continue
-        lines = as_0_1_0_wrote_lines(file)
-        found, same = diff(lines, FIXTURES / name), diff(file, lines)
-        for one in (found, same):
-            old, new = zip(*((pair.old, pair.new) for pair in one.pairs), strict=True)
-            assert with_source(old) == with_source(new), name
-            assert len(one.pairs) == kernels
-            assert (one.gone, one.new) == ((), ())
-            assert one.old_compilers == one.new_compilers
+        same = diff(file, FIXTURES / name)
+        old, new = zip(*((pair.old, pair.new) for pair in same.pairs), strict=True)
+        assert with_source(old) == with_source(new), name
+        assert len(same.pairs) == kernels
+        assert (same.gone, same.new) == ((), ())
+        assert same.old_compilers == same.new_compilers
 
 
 def test_saved_rows_are_the_same_build(tmp_path: Path) -> None:

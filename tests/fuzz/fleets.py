@@ -13,8 +13,8 @@ from typing import Any
 from unittest.mock import patch
 
 from kernelinfo import Problem
-from kernelinfo.compare.saved_rows import read_row
-from kernelinfo.compare.summary import path_under
+from kernelinfo.compare.saved_records import checked
+from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing, web
 from kernelinfo.fleet.acceptance import read_accepted, write_accepted
@@ -56,9 +56,9 @@ def trend(data: bytes) -> None:
 
 def _night(name: str, rows: list[dict[str, Any]]) -> Night:
     movers = []
-    for saved in map(read_row, rows):
-        path, library = path_under("", saved.path, saved.member), library_of(saved.path)
-        kernel = saved.summary._replace(code_object=path)
+    for record in map(checked, rows):
+        path, library = path_under("", record["Path"], record["Member"]), library_of(record["Path"])
+        kernel = summary_of(record)._replace(code_object=path)
         movers.append(Mover(library, without_versions(path), kernel))
     stamps = dict.fromkeys((one.library for one in movers), frozenset({f"clang {name}"}))
     targets = tuple(dict.fromkeys(one.kernel.target for one in movers))
