@@ -89,6 +89,17 @@ def does_line_match(line: str, expected: str) -> bool:
     return is_message and says(line, expected)
 
 
+def do_lines_match(err: str, *expected: str) -> bool:
+    """Whether standard error has just these lines, in this order."""
+    lines = err.splitlines()
+    return len(lines) == len(expected) and all(map(does_line_match, lines, expected))
+
+
+def tells(err: str, expected: str) -> bool:
+    """Whether a line of standard error is what is expected."""
+    return any(does_line_match(line, expected) for line in err.splitlines())
+
+
 @contextmanager
 def refused(expected: str, kind: type[KernelinfoError] = KernelinfoError) -> Iterator[None]:
     """A context that must end with an error: one of this code, with these facts (see `says`)."""

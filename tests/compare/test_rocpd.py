@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from ..conftest import FIXTURES
+from ..messages import code_of, do_lines_match
 from ..test_golden import run
 
 OBJECT = str(FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out")
@@ -51,7 +52,6 @@ INSERT INTO rocpd_kernel_dispatch{ID} VALUES (1, 5, 7, 20, 21, 60, 512, 16, 16, 
 FACTS = {
     "profiled_as": "_Z9vgprboundiPd.kd",
     "target": "gfx90a",
-    "why_target": "the run names it",
     "dispatches": 1,
     "duration_ns": 50,
     "workgroup_size": 256,
@@ -70,15 +70,15 @@ def read(path: Path) -> dict[str, object]:
     out, err, code = run("compare-profile", str(path), OBJECT, "--format", "json")
     assert (err, code) == ("", 0)
     (launch,) = json.loads(out)["launches"]
+    assert code_of(launch["why_target"]) == "target-of-run"
     return {key: launch[key] for key in FACTS}
 
 
-def refused(path: Path) -> str:
-    """The line that says why a database is not read."""
+def is_refused(path: Path, *reason: str) -> bool:
+    """Whether a database is not read, and one line says the reason."""
     out, err, code = run("compare-profile", str(path), OBJECT)
-    assert (out, code, err.count("\n")) == ("", 2, 1)
-    assert err.startswith(f"kernelinfo: {path}: ")
-    return err
+    assert (out, code) == ("", 2)
+    return do_lines_match(err, " ".join(("profile-not-read", *reason, f"kernelinfo: {path}: ")))
 
 
 def database(folder: Path, script: str) -> Path:
@@ -108,23 +108,26 @@ def test_nothing_is_written_beside_a_database_in_wal_mode(tmp_path: Path) -> Non
 def test_rows_that_are_not_yet_in_the_database_are_missed(tmp_path: Path) -> None:
     path = database(tmp_path, SCHEMA_3)
     path.with_name("results.db-wal").write_bytes(b"pages")
-    assert "its newest rows are in results.db-wal" in refused(path)
+    assert is_refused(path, "profile-log-unread")
 
 
 def test_other_databases_are_named(tmp_path: Path) -> None:
     dispatches = f"rocpd_kernel_dispatch{ID}"
     for number, (script, message) in enumerate(
         (
-            ("CREATE TABLE x (y)", "an SQLite database without rocpd_kernel_dispatch"),
-            ("CREATE TABLE rocpd_kernelapi (id); CREATE TABLE rocpd_op (id)", "rocmProfileData"),
-            ("CREATE VIEW rocpd_kernel_dispatch AS SELECT 1", "without rocpd_kernel_dispatch"),
-            (f"{SCHEMA_3} DELETE FROM {dispatches}", "holds no dispatch"),
-            (f"{SCHEMA_3} DROP TABLE rocpd_info_kernel_symbol{ID}", "without kernel name"),
-            (f"{SCHEMA_3} UPDATE {dispatches} SET workgroup_size_x = x'00'", "or workgroup size"),
+            ("CREATE TABLE x (y)", "profile-other-database"),
+            ("CREATE TABLE rocpd_kernelapi (id); CREATE TABLE rocpd_op (id)", "profile-of-rpd"),
+            ("CREATE VIEW rocpd_kernel_dispatch AS SELECT 1", "profile-other-database"),
+            (f"{SCHEMA_3} DELETE FROM {dispatches}", "profile-empty"),
+            (f"{SCHEMA_3} DROP TABLE rocpd_info_kernel_symbol{ID}", "profile-dispatch-unnamed"),
+            (
+                f"{SCHEMA_3} UPDATE {dispatches} SET workgroup_size_x = x'00'",
+                "profile-dispatch-unnamed",
+            ),
         )
     ):
         (folder := tmp_path / str(number)).mkdir()
-        assert message in refused(database(folder, script)), script
+        assert is_refused(database(folder, script), message), script
 
 
 def test_what_a_column_computes_is_not_read(tmp_path: Path) -> None:
@@ -133,7 +136,7 @@ def test_what_a_column_computes_is_not_read(tmp_path: Path) -> None:
     script = SCHEMA_3.replace(symbols, f"CREATE TABLE honest{ID} (")
     script = script.replace(f"INTO rocpd_info_kernel_symbol{ID}", f"INTO honest{ID}")
     path = database(tmp_path, f"{script} {symbols}id INTEGER PRIMARY KEY, {hostile})")
-    assert "without kernel name" in refused(path)
+    assert is_refused(path, "profile-dispatch-unnamed")
 
 
 def test_a_default_that_every_row_repeats_is_more_than_the_file_holds(tmp_path: Path) -> None:
@@ -146,7 +149,7 @@ def test_a_default_that_every_row_repeats_is_more_than_the_file_holds(tmp_path: 
         {added} kernel_name TEXT DEFAULT '{"x" * 50_000}';
         """
     )
-    assert "more text than the file has bytes" in refused(database(tmp_path, script))
+    assert is_refused(database(tmp_path, script), "profile-text-too-long")
 
 
 def test_a_database_that_is_cut_off(tmp_path: Path) -> None:
@@ -154,7 +157,7 @@ def test_a_database_that_is_cut_off(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for length in range(100, len(whole), 997):
         path.write_bytes(whole[:length])
-        refused(path)
+        assert is_refused(path), length
 
 
 def test_pages_that_refer_to_the_same_pages_again_and_again_come_to_an_end(tmp_path: Path) -> None:
@@ -178,7 +181,7 @@ def test_pages_that_refer_to_the_same_pages_again_and_again_come_to_an_end(tmp_p
     for page, below in pairwise(levels):
         refer_to(memoryview(data)[512 * (page - 1) : 512 * page], below)
     path.write_bytes(data)
-    assert "a damaged SQLite database" in refused(path)
+    assert is_refused(path, "profile-damaged")
 
 
 INNER = 5
