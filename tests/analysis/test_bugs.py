@@ -200,7 +200,7 @@ def test_code_objects_beside_a_bug_are_extracted(
 @pytest.mark.parametrize(
     ("place", "arguments"),
     [
-        ("compare.saved:read_document", ["diff", "saved.json", "b.s"]),
+        ("compare.saved:_records", ["diff", "saved.json", "b.s"]),
         ("gate.baseline:parse", ["check", "b.s", "--baseline", "pinned.json"]),
         ("gate.baseline:parse", ["diff", "pinned.json", "b.s"]),
         ("compare.profile:together", ["compare-profile", "b.s", "pinned.json"]),
