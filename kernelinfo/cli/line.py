@@ -184,5 +184,7 @@ def command_line(commands: Iterable[str]) -> typer.Typer:
     line.callback()(_root)
     for name in commands:
         module = import_module(f"kernelinfo.cli.{name.replace('-', '_')}")
-        line.command(name, cls=_Command, epilog=f"Examples:{module.EXAMPLES}")(module.command)
+        is_hidden = name == "rules"  # `explain rules` tells more
+        settings: dict[str, Any] = {"epilog": f"Examples:{module.EXAMPLES}", "hidden": is_hidden}
+        line.command(name, cls=_Command, **settings)(module.command)
     return line
