@@ -37,8 +37,7 @@ from kernelinfo.cli.write_report import read
 from kernelinfo.config import shadowed_by
 from kernelinfo.config.file import read_file
 from kernelinfo.errors import OptionError
-from kernelinfo.gate import asks_for_instructions, check
-from kernelinfo.gate.location import located
+from kernelinfo.gate import asks_for_instructions, check, located
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report

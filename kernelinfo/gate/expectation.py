@@ -1,14 +1,16 @@
-"""Expectations of a run: kernels that it must find, and settings that it leaves unchecked. A gate
-that guards nothing must not pass."""
+"""Expectations of a run: kernels that it must find, settings that it leaves unchecked, files that
+are gone. A gate that guards nothing must not pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.compare import Comparison
+from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.config import Budget, Configuration
+from kernelinfo.config import Configuration
 from kernelinfo.errors import Message
 from kernelinfo.gate.messages import say
 from kernelinfo.gate.scope import Scope
@@ -18,6 +20,9 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules.documented import documented
+
+_MOST_NAMED = 5
+"""Most files to name."""
 
 
 def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:
@@ -74,8 +79,16 @@ def _built(found: Sequence[Result]) -> str:
     )
 
 
-def nothing_pinned(comparison: Comparison, configuration: Configuration) -> Iterator[Problem]:
-    """A problem if the baseline pins none of the kernels found."""
+def nothing_pinned(
+    comparison: Comparison | None,
+    missed: Sequence[KernelSummary],
+    configuration: Configuration,
+    scope: Scope,
+) -> Iterator[Problem]:
+    """A problem if the baseline pins none of the kernels found. `missed` are pinned kernels that
+    are gone, which are told instead."""
+    if comparison is None or missed or not (scope.whole or not comparison.gone):
+        return
     if comparison.new and not comparison.pairs:
         message = say("baseline-pins-none", kernels=counted(len(comparison.new), "kernel"))
         yield Problem(str(configuration.baseline), message)
@@ -109,14 +122,15 @@ def left_out(
     found: Sequence[Result],
     configuration: Configuration,
     scope: Scope,
-    idle_budgets: Sequence[Budget],
-    elsewhere: Sequence[KernelSummary],
-    *,
     at_least: int | None,
+    idle_budgets: Sequence[str],
+    elsewhere: int,
+    idle_suppressions: Sequence[str],
 ) -> Iterator[Message]:
     """Settings that a run over a part of the build did not check, in words.
 
-    `idle_budgets` have no kernel in this part; `elsewhere` are pinned kernels outside it.
+    Budgets and suppressions are those without a kernel or finding in this part, in words;
+    `elsewhere` counts pinned kernels outside it.
     """
     if at_least is None and configuration.min_kernels > 1:
         yield say("left-out-min-kernels", count=configuration.min_kernels)
@@ -125,25 +139,20 @@ def left_out(
     if choices := _unmatched_choices(found, scope) if scope.may_hold_none else ():
         yield say("left-out-choices", choices=", ".join(choices))
     if idle_budgets:
-        names = ", ".join(budget.kernel for budget in idle_budgets)
-        yield say("left-out-budgets", budgets=names)
+        yield say("left-out-budgets", budgets=", ".join(idle_budgets))
     if sizes := unmatched_sizes(found, configuration):
         yield say("left-out-sizes", sizes=", ".join(sizes))
     if elsewhere:
-        yield say("left-out-pinned", count=len(elsewhere))
+        yield say("left-out-pinned", count=elsewhere)
+    if idle_suppressions:
+        yield say("left-out-suppressions", names=", ".join(idle_suppressions))
 
 
 def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]:
     """The options `-k`, `--target` and `--member` that match no kernel found."""
-    kernels = (result.kernel for result in found)
-    met = {
-        pair
-        for one in kernels
-        for pair in scope.options.met(
-            one.name, one.symbol, one.code_object.target_id, one.code_object.member
-        )
-    }
-    return tuple(map(" ".join, scope.options.unmatched(met)))
+    kernels = ((result.kernel, result.kernel.code_object) for result in found)
+    met = (scope.options.met(k.name, k.symbol, c.target_id, c.member) for k, c in kernels)
+    return tuple(map(" ".join, scope.options.unmatched(set().union(*met))))
 
 
 def ignored(configuration: Configuration) -> Iterator[Message]:
@@ -168,3 +177,38 @@ def unmatched_sizes(found: Sequence[Result], configuration: Configuration) -> tu
     kernels = (result.kernel for result in found if patterns)
     used = {fit for one in kernels for fit in matching(patterns, one.name, one.symbol)[:1]}
     return tuple(pattern for pattern in patterns if pattern not in used)
+
+
+def notes(comparison: Comparison, missed: Iterable[KernelSummary]) -> Iterator[Message | str]:
+    """Notes of a comparison with a baseline: on its files, and on those that are gone or have
+    another name. `missed` are the pinned kernels that are gone."""
+    yield from comparison.notes
+    yield from _renamed(comparison.pairs)
+    yield from _gone(missed, comparison.pairs)
+
+
+def _renamed(pairs: Iterable[Pair]) -> Iterator[Message]:
+    """Files whose kernels are in another file now, in words."""
+    changed = (pair for pair in pairs if pair.old is not pair.new)
+    files = ((_file(pair.old), _file(pair.new)) for pair in changed)
+    moved = Counter((old, new) for old, new in files if old != new)
+    for (old, new), count in moved.most_common(_MOST_NAMED):
+        yield say("file-renamed", kernels=counted(count, "kernel"), old=old, new=new)
+    if (others := len(moved) - _MOST_NAMED) > 0:
+        yield say("files-renamed-more", files=counted(others, "more file"))
+
+
+def _gone(missed: Iterable[KernelSummary], pairs: Iterable[Pair]) -> Iterator[Message]:
+    """Files of which no pinned kernel is left, in words."""
+    count = Counter(map(_file, missed))
+    left = {_file(pair.old) for pair in pairs} if count else set()
+    files = [(file, many) for file, many in count.most_common() if file not in left]
+    for file, many in files[:_MOST_NAMED]:
+        all_of = say("kernels-vanished", count=many) if many > 1 else say("kernel-vanished-only")
+        yield say("file-vanished", file=file, kernels=all_of)
+    if others := files[_MOST_NAMED:]:
+        yield say("files-vanished-more", files=counted(len(others), "more file"))
+
+
+def _file(kernel: KernelSummary) -> str:
+    return kernel.code_object.partition(" › ")[0]

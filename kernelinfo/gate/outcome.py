@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
+from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.config import Budget, ToolchainChange
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.kernel import Finding, Result, Severity
 from kernelinfo.kernel.report import Report
@@ -34,6 +36,29 @@ class Judged(NamedTuple):
     suppressed: tuple[Suppressed, ...] = ()
     accepted: tuple[Finding, ...] = ()
     """Findings that the baseline accepts."""
+
+
+class KernelCase(NamedTuple):
+    """One kernel of the build with all that it is held against."""
+
+    result: Result
+    kernel: KernelSummary
+    """The kernel as a baseline pins it."""
+    budgets: Sequence[Budget]
+    """Those that match the kernel; the first applies."""
+    pair: Pair | None
+    """The kernel with its pinned one; a new kernel with a pinned copy of it, if there is one."""
+    is_new: bool
+    """True if there is a baseline, and it does not have the kernel."""
+    is_moved: bool
+    """True if the kernels of the pair differ."""
+    change: ToolchainChange | None
+    """How to judge a kernel of another compiler; None for one of the baseline's."""
+
+    @property
+    def budget(self) -> Budget | None:
+        """The budget that applies; None without one."""
+        return self.budgets[0] if self.budgets else None
 
 
 class Notice(NamedTuple):

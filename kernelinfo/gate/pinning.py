@@ -12,8 +12,8 @@ from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.config import Configuration
 from kernelinfo.errors import BaselineError
 from kernelinfo.gate import check
-from kernelinfo.gate.acceptance import pinned
 from kernelinfo.gate.baseline import pinnable, read_baseline
+from kernelinfo.gate.excuses import pinned
 from kernelinfo.gate.expectation import judgeable, too_few
 from kernelinfo.gate.messages import say
 from kernelinfo.gate.scope import Scope
