@@ -214,7 +214,7 @@ def rules(arguments: ToolArguments, root: str) -> Draft:
     if "rule" not in arguments:
         names = [rule_document(rule) for rule in every_rule()]
         short = [{k: v for k, v in one.items() if k != "documentation"} for one in names]
-        return Draft(render_rules("text", _VIEW), {"rules": short})
+        return Draft(render_rules(_VIEW), {"rules": short})
     rule = find_rule(arguments["rule"])
     if rule is None:
         raise OptionError(say("rule-not-there", rule=arguments["rule"]))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.hardware import targets
 from kernelinfo.render.hardware import render_constants, render_targets
 from kernelinfo.render.json import as_json
-from kernelinfo.render.records import render_document
+from kernelinfo.render.tables import WRITERS, of_records
 
 EXAMPLES = """
   kernelinfo arch                                 # all targets
@@ -16,6 +18,7 @@ EXAMPLES = """
   kernelinfo arch gfx1100 --format json
 """
 
+OUTPUTS = WRITERS
 SCHEMA = "kernelinfo/arch/1"
 
 
@@ -23,7 +26,7 @@ def command(
     *,
     gfx: options.NamedTarget = None,
     arch: options.SameTarget = None,
-    format: options.FormatOfRecords = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -36,11 +39,6 @@ def command(
     gfx = options.one_target(gfx, arch)
     names = targets.known() if gfx is None else (gfx,)
     found = [targets.find(name) for name in names]
-    if format != "text":
-        records = [*map(as_json, found)]
-        document = {"schema": SCHEMA, "targets": records}
-        write(render_document(document, records, format), output)
-    elif gfx is None:
-        write(render_targets(found, view), output, color=view.color)
-    else:
-        write(render_constants(found[0], view), output, color=view.color)
+    text = render_targets(found, view) if gfx is None else render_constants(found[0], view)
+    table = of_records([*map(as_json, found)], SCHEMA, "targets", text=text)
+    write(OUTPUTS[format](table, view), output, color=view.color)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -21,12 +21,12 @@ from kernelinfo.model.calculator import Arch
 from kernelinfo.model.compilers import hip, llvm
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.model.limits import Demand, Launch
-from kernelinfo.render import RECORD_FORMATS, View
+from kernelinfo.render import Renderer, View
 from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.notes import Notes, device_notes
-from kernelinfo.render.records import render_document
+from kernelinfo.render.tables import WRITERS, Table, of_records
 
 EXAMPLES = """
   kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70
@@ -39,6 +39,20 @@ EXAMPLES = """
 
 def _offered(incomplete: str) -> Offers:
     return listed(incomplete, ((variable, "") for variable in VARIABLES))
+
+
+CALC_SCHEMA, CURVE_SCHEMA = "kernelinfo/calc/1", "kernelinfo/curve/1"
+
+
+def _page(target: Target, demand: Demand, launch: Launch, view: View) -> Iterator[str]:
+    """The what-if page of the numbers, with the curves of each."""
+    from kernelinfo.render.html import render_given
+
+    title = curve_title(target, demand, launch, ())
+    return render_given(occupancy(target, demand, launch), title, view)
+
+
+OUTPUTS: Mapping[str, Renderer] = {**WRITERS, "html": _page}
 
 
 def command(
@@ -90,7 +104,7 @@ def command(
     as_hip: Literal["before", "after"] | None = typer.Option(
         None, help="Print the result of HIP's occupancy function, before or after 2026's fixes."
     ),
-    format: Annotated[str, options.format_option((*RECORD_FORMATS, "html"))] = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -119,7 +133,7 @@ def command(
     if format == "html":
         if vary is not None or best or grid is not None or as_llvm or as_hip:
             raise OptionError(say("html-of-curves"))
-        write(_page(target, demand, launch, view), output, color=view.color)
+        write(OUTPUTS[format](target, demand, launch, view), output, color=view.color)
         return
     if vary is not None or best:
         if grid is not None or as_llvm is not None or as_hip is not None:
@@ -133,9 +147,8 @@ def command(
             "workgroup-size": launch.smallest_size is None and workgroup_size is not None,
         }
         variables = _variables(vary, best, given)
-        write(
-            _curve(target, demand, launch, variables, best, format, view), output, color=view.color
-        )
+        table = _curve(target, demand, launch, variables, best, view)
+        write(OUTPUTS[format](table, view), output, color=view.color)
         return
     found = occupancy(target, demand, launch)
     notes: Notes = []
@@ -160,22 +173,8 @@ def command(
         returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
-    text = render_numbers(target, found, view, notes)
-    document = {"schema": CALC_SCHEMA, **record}
-    shown = text if format == "text" else render_document(document, [record], format)
-    write(shown, output, color=view.color)
-
-
-CALC_SCHEMA, CURVE_SCHEMA = "kernelinfo/calc/1", "kernelinfo/curve/1"
-
-
-def _page(target: Target, demand: Demand, launch: Launch, view: View) -> Iterator[str]:
-    """The what-if page of the numbers, with the curves of each."""
-    title = curve_title(target, demand, launch, ())
-    found = occupancy(target, demand, launch)
-    from kernelinfo.render.html import render_given  # jinja2
-
-    return render_given(found, title, view)
+    table = of_records([record], CALC_SCHEMA, text=render_numbers(target, found, view, notes))
+    write(OUTPUTS[format](table, view), output, color=view.color)
 
 
 def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[CurveVariable]:
@@ -201,22 +200,20 @@ def _curve(
     launch: Launch,
     variables: list[CurveVariable],
     best: bool,
-    format: str,
     view: View,
-) -> Iterator[str]:
+) -> Table:
     if best:
         points = best_sizes(target, demand, launch)
         if not points:
             raise LaunchError(say("workgroup-size-none"))
     else:
         points = curve(target, demand, launch, variables)
-    if format != "text":
-        records = point_documents(target.name, variables, points)
-        yield from render_document({"schema": CURVE_SCHEMA, "points": records}, records, format)
-        return
     per = target.domain(demand.wgp_mode).per
     title = curve_title(target, demand, launch, variables)
     if best:
-        yield from render_sizes(f"{title}: the best sizes", points, per, view)
+        text = render_sizes(f"{title}: the best sizes", points, per, view)
     else:
-        yield from render_curve(title, variables, points, per, view)
+        text = render_curve(title, variables, points, per, view)
+    return of_records(
+        point_documents(target.name, variables, points), CURVE_SCHEMA, "points", text=text
+    )

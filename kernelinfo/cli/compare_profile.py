@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -19,7 +20,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.messages import in_file
 from kernelinfo.render import measurements
-from kernelinfo.render.records import render_document
+from kernelinfo.render.tables import WRITERS, of_records
 
 EXAMPLES = """
   kernelinfo compare-profile run.csv kernels.s
@@ -28,6 +29,7 @@ EXAMPLES = """
 """
 
 
+OUTPUTS = WRITERS
 SCHEMA = "kernelinfo/compare-profile/1"
 _RUNS = (".csv", ".db")
 """Suffixes of what profilers write."""
@@ -50,7 +52,7 @@ def command(
     exclude: options.Exclude = None,
     bound: options.Bound = None,
     deep: options.Deep = False,
-    format: options.FormatOfRecords = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     names: options.Names = "full",
     color: options.Color = "auto",
@@ -82,10 +84,8 @@ def command(
         raise ReadError(say("run-without-kernel", run=run, where=where, ran=ran))
     for tie in ties:
         problems.print(Problem(str(run), tie))
-    if format == "text":
-        write(measurements.render_measurements(measured, view), output, color=view.color)
-    else:
-        records = [measurements.measurement_record(one, view) for one in measured]
-        document = {"schema": SCHEMA, "launches": records}
-        write(render_document(document, records, format), output)
+    records = [measurements.measurement_record(one, view) for one in measured]
+    text = measurements.render_measurements(measured, view)
+    table = of_records(records, SCHEMA, "launches", text=text)
+    write(OUTPUTS[format](table, view), output, color=view.color)
     problems.exit()

@@ -65,9 +65,9 @@ def _json(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _jsonl(comparison: Comparison, view: View) -> Iterator[str]:
-    from kernelinfo.render.diff.jsonl import render
+    from kernelinfo.render.diff.json import render_lines
 
-    return render(comparison, view)
+    return render_lines(comparison, view)
 
 
 def _csv(comparison: Comparison, view: View) -> Iterator[str]:

@@ -36,7 +36,7 @@ from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.explanations import explanations
 from kernelinfo.render.paint import harmless
-from kernelinfo.render.records import render_table
+from kernelinfo.render.tables import render_table
 
 EXAMPLES = """
   kernelinfo explain kernels.s vgprbound

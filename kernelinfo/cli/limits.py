@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
 import typer
 
@@ -13,7 +14,7 @@ from kernelinfo.cli.values import parse_workgroup
 from kernelinfo.errors import OptionError
 from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.render.hardware import render_limits
-from kernelinfo.render.records import render_document
+from kernelinfo.render.tables import WRITERS, of_records
 
 EXAMPLES = """
   kernelinfo limits gfx942
@@ -22,6 +23,7 @@ EXAMPLES = """
   kernelinfo limits gfx1201 --format csv
 """
 
+OUTPUTS = WRITERS
 SCHEMA = "kernelinfo/limits/1"
 
 
@@ -41,7 +43,7 @@ def command(
     cu_mode: options.CuMode = False,
     dynamic_vgpr_block: options.DynamicVgprBlock = 0,
     no_trap_handler: options.NoTrapHandler = False,
-    format: options.FormatOfRecords = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     color: options.Color = "auto",
     width: options.Width = None,
@@ -65,6 +67,5 @@ def command(
     about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
     text = render_limits(rungs, f"{about}: the most for each step", view)
     records = [asdict(rung) for rung in rungs]
-    document = {"schema": SCHEMA, "target": target.target.name, "steps": records}
-    shown = text if format == "text" else render_document(document, records, format)
-    write(shown, output, color=view.color)
+    table = of_records(records, SCHEMA, "steps", {"target": target.target.name}, text)
+    write(OUTPUTS[format](table, view), output, color=view.color)

@@ -13,7 +13,7 @@ from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.condition import condition
 from kernelinfo.reading.target_id import named_target_id
-from kernelinfo.render import RECORD_FORMATS, NameStyle
+from kernelinfo.render import NameStyle
 
 
 def target_option(name: str, help: str, parser: Callable[[str], str] = values.parse_target) -> Any:
@@ -64,7 +64,6 @@ NamedTarget = Annotated[
     ),
 ]
 SameTarget = Annotated[str | None, target_option("--arch", "Set the target, as the argument does.")]
-FormatOfRecords = Annotated[str, format_option(RECORD_FORMATS)]
 
 Arch = Annotated[
     str | None, target_option("--arch", "Set the target of inputs that do not name one.")

@@ -39,16 +39,11 @@ def _json(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     return render(items, view)
 
 
-def _jsonl(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    from kernelinfo.render.pressure.jsonl import render
+def _rows(format: str, items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+    from kernelinfo.render.pressure.rows import rows_table
+    from kernelinfo.render.tables import WRITERS
 
-    return render(items, view)
-
-
-def _csv(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    from kernelinfo.render.pressure.csv import render
-
-    return render(items, view)
+    return WRITERS[format](rows_table(items, view), view)
 
 
 def _html(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
@@ -60,12 +55,11 @@ def _html(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
     "json": _json,
-    "jsonl": _jsonl,
-    "csv": _csv,
+    "jsonl": partial(_rows, "jsonl"),
+    "csv": partial(_rows, "csv"),
     "html": _html,
 }
-_STREAMED = (_jsonl, _csv)
-"""Outputs that write each kernel when it is measured."""
+_STREAMED = ("jsonl", "csv")  # outputs that write each kernel when it is measured
 
 
 def command(
@@ -150,7 +144,7 @@ def command(
         problems.watch(measure(path, wanted, look, jobs)),
         [path],
         lambda item: so_far(item.result) if isinstance(item, Measured) else None,
-        streams=output is None and (OUTPUTS[format] in _STREAMED or view.whole),
+        streams=output is None and (format in _STREAMED or view.whole),
     )
     items = chosen_when_read(path, kernel, wanted, items, _kernel)
     before = [*_to_the_first_kernel(items)]

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.render.rules import render_rules
+from kernelinfo.render.rules import rules_table
+from kernelinfo.render.tables import WRITERS
 
 EXAMPLES = """
   kernelinfo rules
@@ -15,12 +16,15 @@ EXAMPLES = """
 """
 
 
+OUTPUTS = {format: WRITERS[format] for format in ("text", "json")}
+
+
 def command(
     *,
-    format: Annotated[str, options.format_option(("text", "json"))] = "text",
+    format: Annotated[str, options.format_option(OUTPUTS)] = "text",
     output: options.Output = None,
     width: options.Width = None,
 ) -> None:
     """List every rule with its severity."""
     view = make_view(width=width, output=output)
-    write(render_rules(format, view), output, color=view.color)
+    write(OUTPUTS[format](rules_table(view), view), output, color=view.color)

@@ -20,7 +20,7 @@ from kernelinfo.fleet.scanning import Plan, Scanned
 from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone
 from kernelinfo.kernel import counted
 from kernelinfo.render import View, jsonl
-from kernelinfo.render.records import render_table
+from kernelinfo.render.tables import render_table
 
 _SHOWN = 20  # most problems printed; the dataset has all
 

@@ -8,7 +8,7 @@ from kernelinfo import __version__
 from kernelinfo.cli import options
 from kernelinfo.cli.output import write
 from kernelinfo.model.vectors import LICENSE, SCHEMA, hardware, vectors
-from kernelinfo.render.records import json_lines
+from kernelinfo.render.tables import json_lines
 
 EXAMPLES = """
   kernelinfo vectors                              # on standard output

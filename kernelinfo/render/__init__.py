@@ -36,7 +36,5 @@ class View(NamedTuple):
     heading: bool = True  # CSV begins with the names of its columns
 
 
-RECORD_FORMATS = ("text", "json", "jsonl", "csv", "markdown")  # answers without kernels
-
 Renderer = Callable[..., Iterator[str]]
 """(answer, view) → pieces of text. The `OUTPUTS` of a command have one for each of its formats."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from typing import Literal, NamedTuple, get_args
 
@@ -10,12 +10,10 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Result, grouped
 from kernelinfo.kernel.columns import find
 from kernelinfo.kernel.record import BY_NAME, compared_value
-from kernelinfo.render import RECORD_FORMATS, View
+from kernelinfo.render import View
 from kernelinfo.render.messages import say
-from kernelinfo.render.names import printable
-from kernelinfo.render.paint import fitted, number, painted, sizes, table_lines
-from kernelinfo.render.records import render_document
-from kernelinfo.render.table import hidden
+from kernelinfo.render.paint import number, sizes
+from kernelinfo.render.tables import WRITERS, Row, Table
 
 CountedBy = Literal["library", "member", "target", "file", "limiter", "waves"]
 BY: tuple[CountedBy, ...] = get_args(CountedBy)
@@ -91,25 +89,25 @@ def waves_lost(waves: float | None, percent: float | None) -> float:
 
 def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View) -> Iterator[str]:
     """The counts in a format. Raises `OptionError` for a format without tables."""
-    if format not in RECORD_FORMATS:
+    if format not in WRITERS:
         raise OptionError(say("format-without-counts", by=by, format=format))
     found = counts_by(items, by)
-    if format == "text":
-        yield from _text(found, by, view)
-    else:
-        records = [{by: name, **counts._asdict()} for name, counts in found.items()]
-        yield from render_document({"schema": SCHEMA, "counts": records}, records, format)
+    has_total = by != "limiter" and len(found) > 1
+    table = Table(
+        (by, *KernelSums._fields),
+        [(name, *sums) for name, sums in found.items()],
+        SCHEMA,
+        "counts",
+        headings=(by, *HEADINGS),
+        texts=_texts,
+        kinds="tnnnnn",
+        total=("all", *reduce(KernelSums.plus, found.values())) if has_total else (),
+        legend="scratch, waves lost and code are sums: bytes per lane, waves/SIMD below the slots, "
+        "bytes",
+    )
+    yield from WRITERS[format](table, view)
 
 
-def _text(found: Mapping[str, KernelSums], by: CountedBy, view: View) -> Iterator[str]:
-    shown = [*found.items()][: view.top or None]
-    sums = [(printable(name), counts) for name, counts in shown]
-    if by != "limiter" and len(found) > 1:
-        sums.append(("all", reduce(KernelSums.plus, found.values())))
-    cells = sums_in_words([counts for _, counts in sums])
-    rows = [(by, *HEADINGS), *((name, *row) for (name, _), row in zip(sums, cells, strict=True))]
-    yield from (f"{line}\n" for line in table_lines(rows, "tnnnnn", view))
-    yield from painted(hidden(len(found) - len(shown), "row"), view)
-    if not view.quiet:
-        text = " scratch, waves lost and code are sums: bytes per lane, waves/SIMD below the slots"
-        yield from painted(fitted([(f"{text}, bytes", "dim")], view, 1), view)
+def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    sums = sums_in_words([KernelSums(*row[1:]) for row in rows])
+    return [(row[0], *words) for row, words in zip(rows, sums, strict=True)]

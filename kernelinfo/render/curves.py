@@ -13,7 +13,7 @@ from kernelinfo.model.limits import RESOURCES, Demand, Launch, Resource
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
 from kernelinfo.render.paint import amount, cells, number, painted, percent, right, size
-from kernelinfo.render.records import render_table
+from kernelinfo.render.tables import render_table
 
 _NAMES: dict[CurveVariable, tuple[str, str]] = {
     "vgpr": ("VGPRs", "vgprs"),

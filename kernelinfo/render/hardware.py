@@ -10,7 +10,7 @@ from kernelinfo.model.calculator import Rung
 from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
 from kernelinfo.render.paint import Span, fitted, left, number, painted, percent, size, size_column
-from kernelinfo.render.records import render_table
+from kernelinfo.render.tables import render_table
 
 
 def render_targets(found: list[Target], view: View) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Markdown for pull requests: a report, and helpers for tables."""
+"""The report in Markdown, for pull requests."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from kernelinfo.kernel import Item, Result, counted, grouped
 from kernelinfo.kernel.report import Report
 from kernelinfo.render import View
 from kernelinfo.render.groups import folded_rows
-from kernelinfo.render.names import names_of, printable
+from kernelinfo.render.names import names_of
 from kernelinfo.render.paint import block, bound, known, limiters, number, percent, size_column
 from kernelinfo.render.table import finding_counts, named, target_of
+from kernelinfo.render.tables import code, kernel_table, plain
 
 _HEADING = (
     *("kernel", "target", "waves/SIMD", "occupancy", "limited by"),
@@ -63,45 +64,3 @@ def _row(result: Result, name: str, sizes: tuple[str, str]) -> tuple[str, ...]:
         *sizes,
         "<br>".join(f"{f.rule} {f.severity}: {plain(f.message)}" for f in result.findings),
     )
-
-
-def table(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines of a table; no line without rows. Cells are not escaped."""
-    if rows:
-        yield "\n"
-        for cells in (heading, ("---",) * len(heading), *rows):
-            yield f"| {' | '.join(cells)} |\n"
-
-
-def kernel_table(
-    heading: Sequence[str], rows: Sequence[Sequence[str]], shown: int = 20
-) -> Iterator[str]:
-    """Lines of a table with one row per kernel. Rows beyond `shown` are folded."""
-    yield from table(heading, rows[:shown])
-    yield from folded(counted(len(rows) - shown, "more kernel"), heading, rows[shown:])
-
-
-def folded(title: str, heading: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Lines of a folded table, which opens at a click."""
-    if rows:
-        yield f"\n<details><summary>{title}</summary>\n"
-        yield from table(heading, rows)
-        yield "\n</details>\n"
-
-
-_ACTIVE = {character: f"\\{character}" for character in r"\`*_[]<>|~#$"}
-_INERT = str.maketrans(_ACTIVE | {"&": "&amp;", "@": "@\u200b"})
-
-
-def plain(text: str) -> str:
-    """The text with markup and mentions escaped."""
-    return printable(text).translate(_INERT)
-
-
-def code(text: str) -> str:
-    """A name as inline code; as HTML if a code span in a table cannot hold it."""
-    text = printable(text)
-    if "|" in text or "`" in text:
-        escaped = (c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in text)
-        return f"<code>{''.join(escaped)}</code>"
-    return f"`{text}`" if text.strip() else ""

@@ -13,7 +13,7 @@ from kernelinfo.render import View
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import folded, name_of, printable
 from kernelinfo.render.paint import cells, fitted, known, limiters, painted, percent, size_column
-from kernelinfo.render.records import render_table
+from kernelinfo.render.tables import render_table
 
 
 def tie_problem(names: tuple[str, ...]) -> Message:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, cast
 
-from kernelinfo.kernel import grouped
+from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel import waves_per_simd as waves_per_simd
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES, Launch, Resource
@@ -155,6 +155,12 @@ def table_lines(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterat
         above = [[(f" {row[widest]}", "")]] if position else []
         for whole in (*above, [(f"   {line}", "")]):
             yield from (paint(part, False) for part in wrap(whole, view.width, 4))
+
+
+def hidden(count: int, noun: str = "kernel") -> Iterator[list[Span]]:
+    """A line with the number of hidden rows; no line if all are shown."""
+    if count:
+        yield [(f" … {counted(count, f'more {noun}')}; --top 0 shows all", "dim")]
 
 
 def aligned(rows: Sequence[Sequence[str]], kinds: str = "", gap: str = "  ") -> list[str]:

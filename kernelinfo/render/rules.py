@@ -8,20 +8,26 @@ from typing import Any
 
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
-from kernelinfo.render.records import render_document, render_table
+from kernelinfo.render.tables import Table, of_records, render_table
 from kernelinfo.rules import Rule, every_rule
 from kernelinfo.rules.documented import Documented
 
 SCHEMA = "kernelinfo/rules/1"
 
 
-def render_rules(format: str, view: View) -> Iterator[str]:
-    """Every rule with its severity."""
-    if format == "text":
-        rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
-        return render_table(rows[0], rows[1:], view)
-    rules = [*map(rule_document, every_rule())]
-    return render_document({"schema": SCHEMA, "rules": rules}, rules, format)
+def render_rules(view: View) -> Iterator[str]:
+    """A line for each rule, with its severity."""
+    first, *others = (
+        (rule.number, rule.name, rule.severity if rule.on else "off", rule.summary)
+        for rule in every_rule()
+    )
+    return render_table(first, others, view)
+
+
+def rules_table(view: View) -> Table:
+    """Every rule with its documentation; for people a line each."""
+    records = [*map(rule_document, every_rule())]
+    return of_records(records, SCHEMA, "rules", text=render_rules(view))
 
 
 def rule_document(rule: Rule | Documented) -> dict[str, Any]:

@@ -335,12 +335,6 @@ def of_all(
             yield from _line((" ", ""), head, text, view)
 
 
-def hidden(count: int, noun: str = "kernel") -> Iterator[list[Span]]:
-    """A line with the number of hidden rows; no line if all are shown."""
-    if count:
-        yield [(f" … {counted(count, f'more {noun}')}; --top 0 shows all", "dim")]
-
-
 def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
     """The next steps: `≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`; empty without a step."""
     if occupancy is None or not steps:

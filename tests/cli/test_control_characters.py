@@ -19,8 +19,6 @@ from xml.etree import ElementTree
 
 import pytest
 
-from kernelinfo.render import RECORD_FORMATS
-
 from ..conftest import FIXTURES
 from ..outputs import outputs
 from ..test_golden import run
@@ -146,7 +144,7 @@ def commands() -> Iterator[list[str]]:
     yield ["pressure", one, "*", *color, "--top", "0"]
     yield ["pressure", one, f"no{EVIL}"]
     yield ["pressure", f"build{EVIL}/object{EVIL}.co"]
-    for format in RECORD_FORMATS:
+    for format in outputs("compare_profile"):
         yield ["compare-profile", "run.csv", build, "plain.s", "--format", format]
     yield ["extract", build, "-o", f"objects{EVIL}"]
     yield ["calc", "--arch", "gfx90a", "--vgpr", EVIL]

@@ -12,8 +12,8 @@ from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline, problem_text
 from kernelinfo.render.diff.markdown import HEADING, cells
 from kernelinfo.render.diff.rows import AFFECTED, roll_up, rows
-from kernelinfo.render.markdown import code, folded, kernel_table, plain
 from kernelinfo.render.paint import number
+from kernelinfo.render.tables import code, folded, kernel_table, plain
 
 _FAILING = ("kernel", "target", "waves/SIMD", "finding", "at")
 _EXCUSED = ("kernel", "target", "finding")

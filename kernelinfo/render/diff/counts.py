@@ -10,14 +10,13 @@ from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.model.limits import RESOURCES
-from kernelinfo.render import RECORD_FORMATS, View
+from kernelinfo.render import View
 from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, sums_in_words, waves_lost
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import number, painted, table_lines
-from kernelinfo.render.records import render_document
-from kernelinfo.render.table import hidden
+from kernelinfo.render.paint import number
+from kernelinfo.render.tables import WRITERS, Row, Table
 
 SCHEMA = "kernelinfo/diff-counts/1"
 
@@ -27,7 +26,7 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
 
     Raises `OptionError` for a format without tables.
     """
-    if format not in RECORD_FORMATS:
+    if format not in WRITERS:
         raise OptionError(say("format-without-counts", by=by, format=format))
     files = comparison.names or ("", "")
     old = _counts((*(pair.old for pair in comparison.pairs), *comparison.gone), by, files[0])
@@ -36,25 +35,21 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
         (name, old.get(name, KernelSums()), new.get(name, KernelSums())) for name in {**new, **old}
     ]
     rows.sort(key=lambda row: (row[1] == row[2], -abs(row[2].waves_lost - row[1].waves_lost)))
-    if format == "text":
-        yield from _text(rows, by, view)
-    else:
-        records = [
-            {by: name}
-            | {f"old_{field}": value for field, value in before._asdict().items()}
-            | {f"new_{field}": value for field, value in after._asdict().items()}
-            for name, before, after in rows
-        ]
-        yield from render_document({"schema": SCHEMA, "counts": records}, records, format)
+    table = Table(
+        (by, *(f"{side}_{field}" for side in ("old", "new") for field in KernelSums._fields)),
+        [(name, *before, *after) for name, before, after in rows],
+        SCHEMA,
+        "counts",
+        headings=(by, *HEADINGS),
+        texts=_texts,
+        kinds="tnnnnn",
+    )
+    yield from WRITERS[format](table, view)
 
 
-def _text(
-    rows: list[tuple[str, KernelSums, KernelSums]], by: CountedBy, view: View
-) -> Iterator[str]:
-    shown = rows[: view.top or None]
-    lines = table_lines([(by, *HEADINGS), *in_both(shown)], "tnnnnn", view)
-    yield from (f"{line}\n" for line in lines)
-    yield from painted(hidden(len(rows) - len(shown), "row"), view)
+def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+    half = 1 + len(KernelSums._fields)
+    return in_both([(row[0], KernelSums(*row[1:half]), KernelSums(*row[half:])) for row in rows])
 
 
 def in_both(rows: Sequence[tuple[str, KernelSums, KernelSums]]) -> list[tuple[str, ...]]:

@@ -9,28 +9,30 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Column
 from kernelinfo.render import View
-from kernelinfo.render.csv import line
 from kernelinfo.render.diff.rows import rows
 from kernelinfo.render.names import name_of
+from kernelinfo.render.tables import WRITERS, Table
 
 _NAMES = ("Kernel_Name", "Symbol", "Target", "Code_Object")
-_SIDES = ("Old", "New")
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    """The rows. A cell is empty if the build does not state it or lacks the kernel."""
+    """The rows. What a build does not state, or has no kernel for, is an empty cell."""
     numbers = (*NUMBERS, *(INSTRUCTIONS if view.instructions else ()))
     of_sides = (*_NAMES, *(number.name for number in numbers))
-    yield line(["Status", "Match", "Why", *(f"{s}_{name}" for name in of_sides for s in _SIDES)])
-    for row in rows(comparison):
-        pairs = zip(*(side(one, view, numbers) for one in (row.old, row.new)), strict=True)
-        yield line([row.status, row.match, row.why, *chain.from_iterable(pairs)])
+    both = (f"{side}_{name}" for name in of_sides for side in ("Old", "New"))
+    pairs = (
+        (row, zip(*(side(one, view, numbers) for one in (row.old, row.new)), strict=True))
+        for row in rows(comparison)
+    )
+    values = ((row.status, row.match, row.why, *chain(*pair)) for row, pair in pairs)
+    return WRITERS["csv"](Table(("Status", "Match", "Why", *both), values), view)
 
 
 def side(
     kernel: KernelSummary | None, view: View, numbers: Sequence[Column] = NUMBERS
 ) -> list[object]:
-    """Cells of one build: names, target, code object and numbers of the kernel."""
+    """Values of one build: names, target, code object and numbers; None without a kernel."""
     if kernel is None:
         return [None] * (len(_NAMES) + len(numbers))
     return [

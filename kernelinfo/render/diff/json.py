@@ -13,12 +13,18 @@ from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, rows
 from kernelinfo.render.diff.totals import moved_sums
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.json_text import encoded
+from kernelinfo.render.tables import json_lines
 
 SCHEMA = "kernelinfo/diff/1"
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
     yield from encoded(document(comparison))
+
+
+def render_lines(comparison: Comparison, view: View) -> Iterator[str]:
+    """One object per moved, gone or new kernel, each on its line."""
+    return json_lines(map(row_document, rows(comparison)))
 
 
 def document(comparison: Comparison) -> dict[str, Any]:

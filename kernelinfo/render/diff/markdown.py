@@ -8,8 +8,8 @@ from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.totals import totals
-from kernelinfo.render.markdown import code, folded, kernel_table, plain
 from kernelinfo.render.names import name_of
+from kernelinfo.render.tables import code, folded, kernel_table, plain
 
 HEADING = ("", "kernel", "target", "why")
 

@@ -11,7 +11,7 @@ from kernelinfo.compare.changes import bounded, effect
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted, grouped
-from kernelinfo.render import RECORD_FORMATS, View
+from kernelinfo.render import View
 from kernelinfo.render.diff.rows import (
     AFFECTED,
     ChangedKernel,
@@ -24,7 +24,7 @@ from kernelinfo.render.diff.rows import (
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import name_of, printable, told_apart
 from kernelinfo.render.paint import fitted, painted
-from kernelinfo.render.records import render_document, render_table
+from kernelinfo.render.tables import WRITERS, of_records, render_table
 
 SCHEMA = "kernelinfo/diff-targets/2"
 OnTargets = dict[str, ChangedKernel]  # one kernel, by target
@@ -38,7 +38,7 @@ def render_side_by_side(
     """The table. Text only counts kernels that are affected on no target.
 
     Raises `OptionError` for a format without tables."""
-    if format not in RECORD_FORMATS:
+    if format not in WRITERS:
         listed = ",".join(targets)
         raise OptionError(say("format-without-targets", targets=listed, format=format))
     known: dict[tuple[str, str, str, bool], OnTargets] = {}
@@ -48,13 +48,12 @@ def render_side_by_side(
             key = kernel.symbol, kernel.target, kernel.code_object, one.new is None
             known.setdefault(key, {})[target] = one
     every = [*known.values()]
-    if format == "text":
-        return _text(targets, every, comparisons[0], view)
     called = [name_of(_any(row).kernel, view.names) for row in every]
     names = told_apart([[_any(row).kernel] for row in every], called)
     records = [_record(targets, name, row) for name, row in zip(names, every, strict=True)]
-    document = {"schema": SCHEMA, "targets": targets, "kernels": records}
-    return render_document(document, records, format)
+    text = _text(targets, every, comparisons[0], view)
+    table = of_records(records, SCHEMA, "kernels", {"targets": targets}, text)
+    return WRITERS[format](table, view)
 
 
 def _any(row: OnTargets) -> ChangedKernel:

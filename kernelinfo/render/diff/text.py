@@ -9,8 +9,7 @@ from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.totals import totals
 from kernelinfo.render.names import folded, printable
-from kernelinfo.render.paint import Span, cells, fitted, left, painted
-from kernelinfo.render.table import hidden
+from kernelinfo.render.paint import Span, cells, fitted, hidden, left, painted
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9

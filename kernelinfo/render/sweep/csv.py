@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from kernelinfo.kernel.record import NAMES, record
 from kernelinfo.render import View
-from kernelinfo.render.csv import line
 from kernelinfo.render.names import name_of
+from kernelinfo.render.tables import WRITERS, Table
 from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
 
 _ASKED = (
@@ -18,12 +18,13 @@ _ASKED = (
 
 def render(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
     """The heading, then the variants of each kernel, as compiled first."""
-    yield line((*_ASKED, *NAMES))
-    for kernel in (kernel for sweep in sweeps for kernel in sweep.kernels):
-        for variant in kernel.variants:
-            yield line(
-                (*variant.asked, variant.is_ignored, variant.error, *_report(kernel, variant, view))
-            )
+    rows = (
+        (*variant.asked, variant.is_ignored, variant.error, *_report(kernel, variant, view))
+        for sweep in sweeps
+        for kernel in sweep.kernels
+        for variant in kernel.variants
+    )
+    return WRITERS["csv"](Table((*_ASKED, *NAMES), rows), view)
 
 
 def _report(kernel: SweptKernel, variant: Variant, view: View) -> tuple[object, ...]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.render import View
-from kernelinfo.render.markdown import code, plain, table
 from kernelinfo.render.names import name_of
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, rows
 from kernelinfo.render.sweep.words import about, trade
+from kernelinfo.render.tables import code, markdown_table, plain
 from kernelinfo.variants.nouns import Sweep
 
 
@@ -25,7 +25,7 @@ def _input(sweep: Sweep, view: View) -> Iterator[str]:
     for kernel in sweep.kernels:
         yield f"\n### {code(name_of(kernel, view.names))}\n"
         empty = ("",) * (len(HEADING) - 1)
-        yield from table(
+        yield from markdown_table(
             ("asked for", *HEADING),
             [(plain(r.label), *(r.cells or (plain(r.error), *empty))) for r in rows(kernel)],
         )

@@ -9,8 +9,8 @@ from kernelinfo.render import View
 from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.markdown import HEADING, cells_of
-from kernelinfo.render.markdown import code, folded, kernel_table, plain, table
 from kernelinfo.render.names import BETWEEN
+from kernelinfo.render.tables import code, folded, kernel_table, markdown_table, plain
 from kernelinfo.render.trend.rows import (
     PLACES,
     TrendRow,
@@ -39,7 +39,9 @@ def render(trend: Trend, view: View) -> Iterator[str]:
     for build, words in recompiled(trend):
         yield f"\nCompiler of {code(build)}: {plain(words)}\n"
     if trend.by:
-        yield from table((trend.by, *HEADINGS), [tuple(map(plain, row)) for row in groups(trend)])
+        yield from markdown_table(
+            (trend.by, *HEADINGS), [tuple(map(plain, row)) for row in groups(trend)]
+        )
     else:
         yield from _moved(found, view)
     builds = [
@@ -51,7 +53,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
 
 def _moved(found: list[TrendRow], view: View) -> Iterator[str]:
     among = [tuple(map(plain, row)) for row in places(found)]
-    yield from table(PLACES, among[:_MOST_PLACES])
+    yield from markdown_table(PLACES, among[:_MOST_PLACES])
     yield from folded(f"{len(among) - _MOST_PLACES} more", PLACES, among[_MOST_PLACES:])
     affected = [_cells(one, view) for one in found if one.row.status in diff.AFFECTED]
     yield from kernel_table(_HEADING, affected)

@@ -12,9 +12,8 @@ from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.names import BETWEEN, folded, name_of, printable, several, told_apart
-from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, table_lines
-from kernelinfo.render.records import render_table
-from kernelinfo.render.table import hidden
+from kernelinfo.render.paint import Span, aligned, cells, fitted, hidden, painted, table_lines
+from kernelinfo.render.tables import render_table
 from kernelinfo.render.trend.rows import (
     PLACES,
     TrendRow,

@@ -12,7 +12,7 @@ from kernelinfo.render import View
 from kernelinfo.render.diff.rows import of_pair
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.names import chosen_name
-from kernelinfo.render.records import json_lines
+from kernelinfo.render.tables import json_lines
 from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
 
 SCHEMA = "kernelinfo/watch/1"

@@ -12,8 +12,8 @@ from kernelinfo.render import View
 from kernelinfo.render.diff.rows import of_pair
 from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.names import attributed, member_path, names_of, printable
-from kernelinfo.render.paint import Span, compiler_name, fitted, painted, waves_per_simd
-from kernelinfo.render.table import TableRow, hidden, in_words, next_step, table, target_of
+from kernelinfo.render.paint import Span, compiler_name, fitted, hidden, painted, waves_per_simd
+from kernelinfo.render.table import TableRow, in_words, next_step, table, target_of
 from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
 
 _INDENT = 8

@@ -1,38 +1,30 @@
-"""Register pressure as CSV, one row per kernel; columns are named as in the report's rows."""
+"""Rows of register pressure, one per kernel; columns are named as in the report's rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.render import View
-from kernelinfo.render.csv import line
 from kernelinfo.render.names import name_of
+from kernelinfo.render.tables import Table
 
 COLUMNS = (
     *("Kernel_Name", "Symbol", "Target", "Path", "Member", "Instructions", "VGPR_Used"),
     *("AGPR_Used", "SGPR_Used", "Vector_Peak", "VGPR_Peak", "AGPR_Peak", "SGPR_Peak"),
     *("Peak_Line", "Peak_Address", "Peak_Source_File", "Peak_Source_Line", "Peak_Loop"),
-    *(
-        "Next_At_Most",
-        "Instructions_Above",
-        "Exact",
-        "Reasons",
-        *(column.name for column in INSTRUCTIONS[1:]),
-    ),
+    *("Next_At_Most", "Instructions_Above", "Exact", "Reasons"),
+    *(column.name for column in INSTRUCTIONS[1:]),
 )
 
 
-def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    """The heading, then a row for each kernel. A cell is empty if the input does not state it."""
-    yield line(COLUMNS)
-    for item in items:
-        if isinstance(item, Measured):
-            yield line(values(item, view))
+def rows_table(items: Iterable[MeasureItem], view: View) -> Table:
+    """The row of each kernel; pressure-row-schema.json has each column."""
+    return Table(COLUMNS, (_row(item, view) for item in items if isinstance(item, Measured)))
 
 
-def values(one: Measured, view: View) -> list[object]:
+def _row(one: Measured, view: View) -> list[object]:
     """The values of `COLUMNS` for one kernel; None if the input does not state it."""
     kernel, story = one.result.kernel, one.story
     peak, at = story.peak, story.peak.at
