@@ -101,10 +101,12 @@ def tells(err: str, expected: str) -> bool:
 
 
 @contextmanager
-def refused(expected: str, kind: type[KernelinfoError] = KernelinfoError) -> Iterator[None]:
+def refused(
+    expected: str, kind: type[KernelinfoError] = KernelinfoError
+) -> Iterator[pytest.ExceptionInfo[KernelinfoError]]:
     """A context that must end with an error: one of this code, with these facts (see `says`)."""
     with pytest.raises(kind) as caught:
-        yield
+        yield caught
     code, _, facts = expected.partition(" ")
     assert caught.value.code == code, caught.value
     assert says(str(caught.value), facts), caught.value

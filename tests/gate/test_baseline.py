@@ -22,6 +22,7 @@ from kernelinfo import BaselineError
 from kernelinfo.compare import Build, compare
 from kernelinfo.config import Configuration
 from kernelinfo.gate import check, pinnable, read_baseline, write_baseline
+from tests.messages import refused
 
 from .builds import BUILDS, Numbers, report
 
@@ -178,8 +179,8 @@ def test_machines_that_build_elsewhere_pin_the_same(tmp_path: Path) -> None:
 
 
 GOOD = written(pinned(Numbers("a"), Numbers("b"))).decode()
-DAMAGED = "is damaged at "
-TWICE = "is damaged at the key '{}', which stands twice"
+DAMAGED = "baseline-damaged"
+TWICE = "baseline-damaged baseline-key-twice '{}'"
 LINE = next(line for line in GOOD.splitlines() if '"_Za"' in line)
 
 
@@ -195,98 +196,113 @@ def accepting(accepted: str) -> str:
 REFUSED = [
     ("", DAMAGED),
     ("[" * 100_000, DAMAGED),
-    ("{}", "is not a baseline"),
-    ("[]", "is not a baseline"),
-    ('{"schema": "kernelinfo/1"}', "is not a baseline"),
-    (GOOD.replace('"kernels"', '"kernel"'), "is damaged at kernel, an unknown key"),
+    ("{}", "baseline-other-document"),
+    ("[]", "baseline-other-document"),
+    ('{"schema": "kernelinfo/1"}', "baseline-other-document"),
+    (GOOD.replace('"kernels"', '"kernel"'), "baseline-damaged baseline-key-unknown kernel"),
     (
         GOOD.replace(LINE, f"<<<<<<< ours\n{LINE}\n=======\n{LINE}\n>>>>>>> theirs"),
-        "has conflict markers of a merge; settle them",
+        "baseline-conflict",
     ),
     (GOOD[:200], DAMAGED),
-    (GOOD.removesuffix(" }\n}\n"), "is damaged at its end: lines are missing"),
-    (GOOD.replace("baseline/3", "baseline/4"), "was written by a newer kernelinfo"),
-    (GOOD.replace("baseline/3", "baseline/2"), "was written by an older kernelinfo"),
-    (GOOD.replace("baseline/3", "baseline/x"), "is not a baseline"),
-    (GOOD.replace("baseline/3", "baseline/0"), "is not a baseline"),
-    (GOOD.replace('"toolchain": [', '"toolchain": [1, '), "is damaged at toolchain"),
-    (GOOD.replace('"vgpr":112', '"vgpr":"100"'), "is damaged at _Za: vgpr"),
-    (GOOD.replace('"vgpr":112', '"vgpr":true'), "is damaged at _Za: vgpr"),
-    (GOOD.replace('"vgpr":112', '"vgpr":-1'), "is damaged at _Za: vgpr"),
-    (GOOD.replace('"vgpr":112', '"vgpr":[112, 1]'), "is damaged at _Za: vgpr"),
-    (GOOD.replace('"vgpr":112', f'"vgpr":{"9" * 4000}'), "is damaged at _Za: vgpr"),
-    (GOOD.replace('"waves":4', '"waves":1e999'), "is damaged at _Za: waves"),
-    (GOOD.replace('"waves":4', f'"waves":{1 << 64}'), "is damaged at _Za: waves"),
-    (GOOD.replace('"waves":4', '"waves":NaN'), "is damaged at _Za: waves"),
-    (GOOD.replace('"limited-by":"vgpr"', '"limited-by":"warp"'), "is damaged at _Za: limited"),
-    (GOOD.replace('"wave-size"', '"warp-size"'), "is damaged at _Za: warp-size"),
-    (GOOD.replace('"wave-size":64', '"accepted":{"KI1":"warning"}'), "is damaged at _Za: acc"),
-    (GOOD.replace('"wave-size":64', '"accepted":{"KI101":"x"}'), "is damaged at _Za: acc"),
-    (GOOD.replace('"wave-size":64', '"wave-size":64 64'), "is damaged at line 6, Expecting ',"),
-    (GOOD.replace('"build/a.s": [', "7: ["), "is damaged at line 5"),
-    (GOOD.replace('"wave-size":64', '"accepted":256'), "is damaged at _Za: accepted"),
-    (GOOD.replace('"limited-by":"vgpr"', '"limited-by":null'), "is damaged at _Za: limited"),
-    (GOOD.replace('"target":"gfx90a"', '"target":[7]'), "is damaged at _Za: target"),
+    (GOOD.removesuffix(" }\n}\n"), "baseline-damaged baseline-cut-off"),
+    (GOOD.replace("baseline/3", "baseline/4"), "baseline-newer 4"),
+    (GOOD.replace("baseline/3", "baseline/2"), "baseline-older 2"),
+    (GOOD.replace("baseline/3", "baseline/x"), "baseline-other-document"),
+    (GOOD.replace("baseline/3", "baseline/0"), "baseline-other-document"),
+    (GOOD.replace('"toolchain": [', '"toolchain": [1, '), "baseline-damaged toolchain"),
+    (GOOD.replace('"vgpr":112', '"vgpr":"100"'), "baseline-damaged _Za: vgpr"),
+    (GOOD.replace('"vgpr":112', '"vgpr":true'), "baseline-damaged _Za: vgpr"),
+    (GOOD.replace('"vgpr":112', '"vgpr":-1'), "baseline-damaged _Za: vgpr"),
+    (GOOD.replace('"vgpr":112', '"vgpr":[112, 1]'), "baseline-damaged _Za: vgpr"),
+    (GOOD.replace('"vgpr":112', f'"vgpr":{"9" * 4000}'), "baseline-damaged _Za: vgpr"),
+    (GOOD.replace('"waves":4', '"waves":1e999'), "baseline-damaged _Za: waves"),
+    (GOOD.replace('"waves":4', f'"waves":{1 << 64}'), "baseline-damaged _Za: waves"),
+    (GOOD.replace('"waves":4', '"waves":NaN'), "baseline-damaged _Za: waves"),
+    (
+        GOOD.replace('"limited-by":"vgpr"', '"limited-by":"warp"'),
+        "baseline-damaged _Za: limited-by",
+    ),
+    (GOOD.replace('"wave-size"', '"warp-size"'), "baseline-damaged _Za: warp-size"),
+    (
+        GOOD.replace('"wave-size":64', '"accepted":{"KI1":"warning"}'),
+        "baseline-damaged _Za: accepted",
+    ),
+    (GOOD.replace('"wave-size":64', '"accepted":{"KI101":"x"}'), "baseline-damaged _Za: accepted"),
+    (
+        GOOD.replace('"wave-size":64', '"wave-size":64 64'),
+        "baseline-damaged baseline-json-damaged 6 … Expecting ',",
+    ),
+    (GOOD.replace('"build/a.s": [', "7: ["), "baseline-damaged baseline-json-damaged 5"),
+    (GOOD.replace('"wave-size":64', '"accepted":256'), "baseline-damaged _Za: accepted"),
+    (GOOD.replace('"limited-by":"vgpr"', '"limited-by":null'), "baseline-damaged _Za: limited-by"),
+    (GOOD.replace('"target":"gfx90a"', '"target":[7]'), "baseline-damaged _Za: target"),
     (GOOD.replace('"target":"gfx90a"', '"on":[]'), DAMAGED),
     (GOOD.replace('"target":"gfx90a"', '"on":{"a":1}'), DAMAGED),
     (GOOD.replace('"target":"gfx90a"', '"on":[{}]'), DAMAGED),
     (GOOD.replace('"symbol":"_Za"', '"symbol":["_Za"]'), DAMAGED),
-    (GOOD.replace(LINE, f"{LINE}\n{LINE}"), "is damaged at _Za, which stands twice"),
-    (GOOD.replace(LINE, " 3,"), "is damaged at line 6"),
-    (re.sub(r'"toolchain": \[.*\]', '"toolchain": "text"', GOOD), "is damaged at toolchain"),
-    (re.sub(r'"toolchain": \[.*\]', '"toolchain": {}', GOOD), "is damaged at toolchain"),
-    (re.sub(r'"toolchain": \[.*\]', '"toolchain": null', GOOD), "is damaged at toolchain"),
-    (re.sub(r' "toolchain": .*\n', "", GOOD), "is damaged at toolchain"),
-    (GOOD.replace("baseline/3", "baseline/03"), "is not a baseline"),
-    (GOOD.replace("baseline/3", "baseline/３"), "is not a baseline"),
-    (GOOD.replace("baseline/3", f"baseline/{'9' * 5000}"), "is not a baseline"),
+    (GOOD.replace(LINE, f"{LINE}\n{LINE}"), "baseline-damaged baseline-symbol-twice _Za"),
+    (GOOD.replace(LINE, " 3,"), "baseline-damaged baseline-json-damaged 6"),
+    (re.sub(r'"toolchain": \[.*\]', '"toolchain": "text"', GOOD), "baseline-damaged toolchain"),
+    (re.sub(r'"toolchain": \[.*\]', '"toolchain": {}', GOOD), "baseline-damaged toolchain"),
+    (re.sub(r'"toolchain": \[.*\]', '"toolchain": null', GOOD), "baseline-damaged toolchain"),
+    (re.sub(r' "toolchain": .*\n', "", GOOD), "baseline-damaged toolchain"),
+    (GOOD.replace("baseline/3", "baseline/03"), "baseline-other-document"),
+    (GOOD.replace("baseline/3", "baseline/３"), "baseline-other-document"),
+    (GOOD.replace("baseline/3", f"baseline/{'9' * 5000}"), "baseline-other-document"),
     (
         GOOD.replace(' "toolchain"', ' "toolchain": [],\n "toolchain"'),
         TWICE.format("toolchain"),
     ),
     (GOOD.replace('{\n "schema"', '{"schema": 1, "schema"'), TWICE.format("schema")),
-    (GOOD.replace('"schema"', '"on": 3, "schema"', 1), "is damaged at on, an unknown key"),
+    (GOOD.replace('"schema"', '"on": 3, "schema"', 1), "baseline-damaged baseline-key-unknown on"),
     (
         in_one(GOOD).replace('"kernels": ', '"kernels": {}, "kernels": '),
         TWICE.format("kernels"),
     ),
     (in_one(GOOD).replace('"build/a.s"', '"x": [], "x"', 1), TWICE.format("x")),
-    (in_one(GOOD).replace("}}", '}, "more": 1}'), "is damaged at more, an unknown key"),
+    (in_one(GOOD).replace("}}", '}, "more": 1}'), "baseline-damaged baseline-key-unknown more"),
     (GOOD.replace('"wave-size":64', '"waves":8,"wave-size":64'), TWICE.format("waves")),
     (GOOD.replace('"target":', '"target":"gfx942","target":'), TWICE.format("target")),
-    (accepting('{"KI501":"error"}'), "is damaged at _Za: accepted"),
-    (accepting('{"KI101":"note","KI502":"error"}'), "is damaged at _Za: accepted"),
+    (accepting('{"KI501":"error"}'), "baseline-damaged _Za: accepted"),
+    (accepting('{"KI101":"note","KI502":"error"}'), "baseline-damaged _Za: accepted"),
     (accepting('{"KI101":"note","KI101":"error"}'), TWICE.format("KI101")),
-    (accepting('{"KI١٠١":"note"}'), "is damaged at _Za: accepted"),
-    (accepting('{"KI101":"error\\n"}'), "is damaged at _Za: accepted"),
-    (accepting("[]"), "is damaged at _Za: accepted"),
-    (accepting("null"), "is damaged at _Za: accepted"),
-    (GOOD.replace('"target":"gfx90a"', '"target":[]'), "is damaged at _Za: target"),
-    (GOOD.replace('"target":"gfx90a"', '"target":[[]]'), "is damaged at _Za: target"),
-    (GOOD.replace('"target":"gfx90a"', '"target":null'), "is damaged at _Za: target"),
-    (GOOD.replace('"target":"gfx90a"', '"target":"gfx90a","on":[]'), "is damaged at _Za: on"),
-    (GOOD.replace('"target":"gfx90a"', '"target":"gfx90a","on":null'), "is damaged at _Za: on"),
+    (accepting('{"KI١٠١":"note"}'), "baseline-damaged _Za: accepted"),
+    (accepting('{"KI101":"error\\n"}'), "baseline-damaged _Za: accepted"),
+    (accepting("[]"), "baseline-damaged _Za: accepted"),
+    (accepting("null"), "baseline-damaged _Za: accepted"),
+    (GOOD.replace('"target":"gfx90a"', '"target":[]'), "baseline-damaged _Za: target"),
+    (GOOD.replace('"target":"gfx90a"', '"target":[[]]'), "baseline-damaged _Za: target"),
+    (GOOD.replace('"target":"gfx90a"', '"target":null'), "baseline-damaged _Za: target"),
+    (GOOD.replace('"target":"gfx90a"', '"target":"gfx90a","on":[]'), "baseline-damaged _Za: on"),
+    (GOOD.replace('"target":"gfx90a"', '"target":"gfx90a","on":null'), "baseline-damaged _Za: on"),
     (
         GOOD.replace('"target":"gfx90a"', '"target":"gfx90a","on":[{"target":"gfx942"}]'),
-        "is damaged at _Za: on",
+        "baseline-damaged _Za: on",
     ),
     (
         GOOD.replace('"target":"gfx90a"', '"target":"gfx942","symbol":"_Zb"'),
-        "is damaged at _Za: symbol",
+        "baseline-damaged _Za: symbol",
     ),
     (
         GOOD.replace('"target":"gfx90a"', '"on":[{"target":"a","on":[{"target":"b"}]}]'),
-        "is damaged at _Za: on",
+        "baseline-damaged _Za: on",
     ),
-    (GOOD.replace('"limited-by":"vgpr"', '"limited-by":"vgpr vgpr"'), "is damaged at _Za: lim"),
-    (GOOD.replace('"wave-size":64', '"options":{"a":1}'), "is damaged at _Za: options"),
-    (GOOD.replace('  "build/a.s": [\n', ""), "is damaged at line 5"),
-    (GOOD.replace("\n  ]", "\n  }"), "is damaged at line 8"),
-    (GOOD + GOOD, "is damaged at line 11"),
-    (GOOD.replace("\n  ]", '\n  ]\n  "b": [\n  "c": ['), "is damaged at line 10"),
+    (
+        GOOD.replace('"limited-by":"vgpr"', '"limited-by":"vgpr vgpr"'),
+        "baseline-damaged _Za: limited-by",
+    ),
+    (GOOD.replace('"wave-size":64', '"options":{"a":1}'), "baseline-damaged _Za: options"),
+    (GOOD.replace('  "build/a.s": [\n', ""), "baseline-damaged baseline-json-damaged 5"),
+    (GOOD.replace("\n  ]", "\n  }"), "baseline-damaged baseline-json-damaged 8"),
+    (GOOD + GOOD, "baseline-damaged baseline-json-damaged 11"),
+    (
+        GOOD.replace("\n  ]", '\n  ]\n  "b": [\n  "c": ['),
+        "baseline-damaged baseline-json-damaged 10",
+    ),
     (
         GOOD.replace(LINE, f"<<<<<<< ours\n{LINE}\n=======\n{LINE}\n>>>>>>> theirs"),
-        "has conflict markers of a merge; settle them",
+        "baseline-conflict",
     ),
 ]
 """Text and how its refusal begins."""
@@ -295,16 +311,15 @@ REFUSED = [
 def test_what_is_no_baseline_is_refused(tmp_path: Path) -> None:
     for text, message in REFUSED:
         (path := tmp_path / "b.json").write_text(text)
-        with pytest.raises(BaselineError) as raised:
+        with refused(message, BaselineError) as caught:
             read_baseline(path)
-        assert str(raised.value).startswith(f"{path}: {message}")
-        assert "--update-baseline" in str(raised.value) or "another file" in str(raised.value)
+        assert str(caught.value).startswith(f"{path}: ")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     path.write_bytes(b"\x7fELF\xff\xfe")
-    with pytest.raises(BaselineError, match="is not a baseline"):
+    with refused("baseline-binary", BaselineError):
         read_baseline(path)
 
 
@@ -320,7 +335,7 @@ def test_permissions_and_links_stay(tmp_path: Path) -> None:
 
 
 def test_where_nothing_can_be_written_it_is_said(tmp_path: Path) -> None:
-    with pytest.raises(BaselineError, match="give another file"):
+    with refused("baseline-unwritable", BaselineError):
         write_baseline(tmp_path / "missing" / "b.json", pinned(Numbers()))
 
 
@@ -369,9 +384,9 @@ def test_damaged_compression_is_one_line(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for data in (whole[:-20], whole[:12], whole[:20] + b"\xff" * 20 + whole[40:], b"\x1f\x8b"):
         path.write_bytes(data)
-        with pytest.raises(BaselineError, match="is damaged at its compressed data") as raised:
+        with refused("baseline-damaged baseline-gzip-damaged", BaselineError) as caught:
             read_baseline(path)
-        assert "\n" not in str(raised.value)
+        assert "\n" not in str(caught.value)
 
 
 HEAD = b'{\n "schema": "kernelinfo/baseline/3",\n "toolchain": [],\n "kernels": {\n'
@@ -380,12 +395,12 @@ HEAD = b'{\n "schema": "kernelinfo/baseline/3",\n "toolchain": [],\n "kernels": 
 def test_a_bomb_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "b.json.gz"
     for inflated, message in (
-        (b" " * ((32 << 20) + 1), "has more than 33554432 bytes and not one entry a line"),
-        (HEAD + b"\n" * (1 << 21), "has more than 2097152 lines"),
-        (HEAD + b'"%s": [' % (b"a" * (1 << 17)), "a library's name of 131077 characters"),
+        (b" " * ((32 << 20) + 1), "baseline-reformatted 33554432"),
+        (HEAD + b"\n" * (1 << 21), "baseline-too-large 2097152 lines"),
+        (HEAD + b'"%s": [' % (b"a" * (1 << 17)), "baseline-damaged baseline-library-long 131077"),
     ):
         path.write_bytes(gzip.compress(inflated, 1))
-        with pytest.raises(BaselineError, match=message):
+        with refused(message, BaselineError):
             read_baseline(path)
 
 
@@ -394,5 +409,5 @@ def test_a_line_that_states_too_many_kernels_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "b.json"
     many = ", ".join(['"g"'] * ((1 << 22) + 1))
     path.write_text(GOOD.replace('"target":"gfx90a"', f'"target":[{many}]'))
-    with pytest.raises(BaselineError, match="pins more than 4194304 kernels"):
+    with refused("baseline-kernels-many 4194304", BaselineError):
         read_baseline(path)

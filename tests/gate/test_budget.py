@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kernelinfo import KernelNumbers, Outcome, check
 from kernelinfo.config import MEASURES, Bound, Budget, Configuration
 
+from ..messages import says
 from .builds import Numbers, report
 
 (VGPR_SPILL,) = (measure for measure in MEASURES if measure.key == "vgpr-spill")
@@ -44,12 +45,9 @@ def test_the_first_that_matches_counts(patterns: list[str], name: str) -> None:
     ]
     outcome = judged(*budgets, of=Numbers(name, vgpr_spills=9))
     (only,) = outcome.judged
-    messages = [finding.message for finding in only.result.findings]
-    expected = [
-        f"9 VGPRs spilled, and the budget is vgpr-spill ≤ {index} (kernelinfo.toml:{index + 1})"
-        for index in fitting[:1]
-    ]
-    assert messages == expected
+    for index, finding in zip(fitting[:1], only.result.findings, strict=True):
+        fact = f"9 VGPRs spilled … vgpr-spill ≤ {index} (kernelinfo.toml:{index + 1})"
+        assert says(finding.message, f"budget-exceeded {fact}"), finding.message
     assert outcome.failed == bool(fitting)
 
 
@@ -70,14 +68,10 @@ def test_a_budget_that_is_for_no_kernel_is_noted() -> None:
 def test_one_behind_another_is_told_who_takes_its_kernels() -> None:
     (notice,) = judged(Budget("*"), Budget("k", line=9), of=Numbers()).notices
     assert (notice.finding.severity, notice.line) == ("note", 9)
-    assert notice.finding.message == (
-        "all its kernels belong to an earlier budget (*): this one guards nothing"
-    )
+    assert says(notice.finding.message, "budget-shadowed (*)")
 
 
 def test_a_number_that_is_not_said_is_a_problem_and_no_0() -> None:
     outcome = judged(Budget(bounds=NONE_SPILLED), of=Numbers(vgpr_spills=None))
     assert not outcome.answered
-    assert outcome.problems[0].message == (
-        "k(int): its budget asks for vgpr-spill, which the input does not state"
-    )
+    assert says(outcome.problems[0].message, "number-unstated judge-budget k(int): … vgpr-spill")

@@ -17,6 +17,7 @@ from elftools.elf.sections import SymbolTableSection
 
 from ..conftest import CORPUS, FIXTURES, needs_corpus, require
 from ..fuzz.specimens import Specimen, code_object
+from ..messages import says, tells
 from ..test_golden import OCCUPANCY, run
 from . import grep, proofs, texts, two_routes
 from .compiled import compiled
@@ -81,12 +82,12 @@ def test_no_program_of_the_current_folder_is_run(
         monkeypatch.setenv("PATH", entries)
         _, err, code = run("pressure", path, folder=tmp_path)
         assert code == 2
-        assert "needs llvm-objdump" in err
+        assert says(err, "objdump-needed")
     for relative in ("./llvm-objdump", "bin/llvm-objdump", "llvm-objdump"):
         monkeypatch.setenv("LLVM_OBJDUMP", relative)
         _, err, code = run("pressure", path, folder=tmp_path)
         assert code == 2
-        assert f"LLVM_OBJDUMP names {relative}, which is no program; give its whole path" in err
+        assert tells(err, f"objdump-no-program {relative}")
     assert not ran.exists()
 
 
@@ -96,12 +97,12 @@ def test_a_program_that_fails_is_as_none(monkeypatch: pytest.MonkeyPatch, tmp_pa
         write_program(tmp_path / "llvm-objdump", script)
         _, err, code = run("pressure", f"code_object/{OCCUPANCY}.out")
         assert code == 2
-        assert "needs llvm-objdump" in err
+        assert says(err, "objdump-needed")
     (tmp_path / "llvm-objdump-99").write_bytes(b"\x7fELF is not what follows")
     (tmp_path / "llvm-objdump-99").chmod(0o755)
     _, err, code = run("pressure", "pressure/labels.o")
     assert code == 2
-    assert "llvm-objdump-99 printed no instructions of labels" in err
+    assert tells(err, "objdump-silent llvm-objdump-99 … labels")
 
 
 def test_a_program_with_its_version_in_a_link_is_not_asked_for_it(

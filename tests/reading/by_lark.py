@@ -8,6 +8,7 @@ from typing import Any
 
 from lark import Lark, Tree, UnexpectedInput
 
+from ..messages import says
 from .inside import MOST_TOKENS, Builders, NoMatch, Unresolved, expressions, info_block
 
 GRAMMARS = Path(__file__).parents[2] / "grammars"
@@ -59,16 +60,21 @@ def line_by_lark(line: bytes) -> str | info_block.Field | None:
 
 def assert_read_as_by_lark(expression: str) -> None:
     """Its terms, or the reason why there are none; Lark has no bound for what is too long."""
-    read = expressions.read_terms(expression)
-    if read != (Unresolved(f"an expression of more than {MOST_TOKENS} tokens"),):
-        assert read == _terms_by_lark(expression)
+    read, terms = expressions.read_terms(expression), _terms_by_lark(expression)
+    reason = read[0].reason if isinstance(read[0], Unresolved) else ""
+    if says(reason, f"expression-too-long {MOST_TOKENS}"):
+        return
+    if terms is None:
+        shown = expression.strip()[:60]
+        assert says(reason, f"expression-malformed {shown!r}" if shown else "expression-missing")
+    else:
+        assert read == terms
 
 
-def _terms_by_lark(expression: str) -> tuple[expressions.Term, ...]:
+def _terms_by_lark(expression: str) -> tuple[expressions.Term, ...] | None:
     terms: list[expressions.Term] = []
     try:
         value_by_lark(load_lark("mc_expression"), expression, expressions.build_into(terms))
     except NoMatch:
-        shown = expression.strip()[:60]
-        return (Unresolved(f"{shown!r} is no expression" if shown else "the value is missing"),)
+        return None
     return tuple(terms)

@@ -16,6 +16,7 @@ import pytest
 from tests.conftest import FIXTURES
 from tests.containers import OBJECT, bundle
 from tests.contract.files import make
+from tests.messages import code_of
 from tests.test_golden import run
 
 
@@ -104,4 +105,4 @@ def test_what_shrinks_while_it_is_read_is_named(tmp_path: Path) -> None:
         found, messages = json.loads(ended.stdout)
         assert len(found) >= least
         if kept:  # smaller files are read as they were
-            assert messages[-1] == "shrank while it was read; read it again when it is complete"
+            assert code_of(messages[-1]) == "file-shrank"

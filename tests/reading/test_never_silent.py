@@ -17,6 +17,7 @@ from kernelinfo import Options, Result, analyse
 from tests.containers import archive, member, pe
 from tests.fuzz.promise import answer
 from tests.fuzz.specimens import CONTAINERS, KERNELS, assembly, code_object, metadata
+from tests.messages import says
 
 OBJECT, TEXT = code_object(KERNELS), assembly(KERNELS).decode()
 BUNDLE = "# __CLANG_OFFLOAD_BUNDLE____{}__ hip-amdgcn-amd-amdhsa--gfx90a\n"
@@ -61,77 +62,77 @@ def of_text(*replaced: str) -> bytes:
 
 AGAIN = "  - .name: first\n    .symbol: first.kd\n    .vgpr_count: 64\namdhsa.target"
 LISTED = TEXT[TEXT.index("amdhsa.kernels:") : TEXT.index("amdhsa.target")]
-LEADS_NOWHERE = "a member whose name is not in the archive"
+LEADS_NOWHERE = "archive-member-unnamed"
 SILENT: dict[str, tuple[bytes, int, str]] = {
-    "a note without its name": (code_object(KERNELS, owner=b""), 2, "a note without a name"),
+    "a note without its name": (code_object(KERNELS, owner=b""), 2, "note-without-name"),
     "a note whose name is zeros": (
         code_object(KERNELS, owner=bytes(4)),
         2,
-        "a note without a name",
+        "note-without-name",
     ),
     "a name that is twice in a note": (
         with_kernels(lambda kernels: kernels.append(kernels[0])),
         2,
-        "kernel 'first': stands again in the metadata; the last counts",
+        "metadata-repeated 'first'",
     ),
     "a name that is twice in the text": (
         of_text("amdhsa.target", AGAIN),
         2,
-        "kernel 'first': stands again in the metadata; the last counts",
+        "metadata-repeated 'first'",
     ),
     "a number for a name": (
         with_kernels(lambda kernels: kernels[0].update({".name": 7})),
         2,
-        "kernel 'first': .name is 7, not text",
+        "metadata-not-text 'first': .name … 7",
     ),
     "a number for a symbol": (
         with_kernels(lambda kernels: kernels[0].update({".symbol": 7})),
         2,
-        "kernel 'first': .symbol is 7, not text",
+        "metadata-not-text 'first': .symbol … 7",
     ),
     "no name at all": (
         with_kernels(lambda kernels: kernels[0].update({".symbol": "", ".name": ""})),
         2,
-        "metadata of a kernel without a name",
+        "metadata-without-name",
     ),
     "a later version of metadata": (
         with_metadata(version=[1, 3]),
         2,
-        "of version [1, 3] is not known",
+        "metadata-version [1, 3]",
     ),
-    "no version of metadata": (with_metadata(version="new"), 2, "of version 'new' is not known"),
+    "no version of metadata": (with_metadata(version="new"), 2, "metadata-version 'new'"),
     "a later version in text": (
         of_text("- 1\n  - 2", "- 9\n  - 9"),
         2,
-        "of version [9, 9] is not known",
+        "metadata-version [9, 9]",
     ),
     "an empty list of kernels": (
         with_metadata(kernels=[]),
         2,
-        "kernel 'first' and 1 more: not in the metadata",
+        "kernel-unlisted kernels-named 'first' … 1",
     ),
     "a list that lacks a kernel": (
         with_kernels(lambda kernels: kernels.pop(0)),
         2,
-        "kernel 'first': not in the metadata",
+        "kernel-unlisted kernel-named 'first'",
     ),
     "an empty list in text": (
         of_text(LISTED, "amdhsa.kernels: []\n"),
         2,
-        "kernel 'first': not in the module's metadata",
+        "kernel-not-in-metadata 'first'",
     ),
     "a part without an end": (
         (BUNDLE.format("START") + TEXT).encode(),
         2,
-        "part 'hip-amdgcn-amd-amdhsa--gfx90a' has no end",
+        "part-endless 'hip-amdgcn-amd-amdhsa--gfx90a'",
     ),
     "a part that begins within another": (
         (2 * (BUNDLE.format("START") + TEXT) + BUNDLE.format("END")).encode(),
         4,
-        "part 'hip-amdgcn-amd-amdhsa--gfx90a' has no end",
+        "part-endless 'hip-amdgcn-amd-amdhsa--gfx90a'",
     ),
-    "load segments that overlap": (overlapping(), 2, "load segments overlap"),
-    "a section beyond its DLL": (padded_beyond(), 2, "bytes behind the file; build it again"),
+    "load segments that overlap": (overlapping(), 2, "object-segments-overlap"),
+    "a section beyond its DLL": (padded_beyond(), 2, "host-section-cut-off .hip_fat"),
     "a long name of no archive": (archive(member("/99", OBJECT)), 2, LEADS_NOWHERE),
     "a long name behind the others": (
         archive(member("//", b"k.co/\n"), member("/6", OBJECT), member("/0", OBJECT)),
@@ -143,8 +144,12 @@ SILENT: dict[str, tuple[bytes, int, str]] = {
         0,
         LEADS_NOWHERE,
     ),
-    "prose on kernel info": (b"LLVM writes\n; Kernel info:\nafter each.\n", 0, "no AMD GPU kernel"),
-    "a comment on kernel info": (b"k:\n; Kernel info:\n; see below\n", 0, "no AMD GPU kernel"),
+    "prose on kernel info": (
+        b"LLVM writes\n; Kernel info:\nafter each.\n",
+        0,
+        "file-without-kernels",
+    ),
+    "a comment on kernel info": (b"k:\n; Kernel info:\n; see below\n", 0, "file-without-kernels"),
 }
 
 
@@ -152,7 +157,10 @@ def test_one_line() -> None:
     for what, (data, kernels, line) in SILENT.items():
         found = answer(data, show=False)
         assert len(found.results) == kernels, what
-        assert line in found.problems[0].message, what
+        problem = found.problems[0]
+        code, *facts = line.split(" ", 1)
+        assert problem.code == code, what
+        assert says(problem.message, " ".join(facts)), what
         assert len(found.problems) <= 2, what
 
 
@@ -165,8 +173,6 @@ def test_a_total_of_vgprs_that_is_not_theirs(total: int, tmp_path: Path) -> None
     [result] = [
         item for item in analyse([str(tmp_path / "k.s")], Options()) if isinstance(item, Result)
     ]
-    messages = [finding.message for finding in result.findings if finding.rule == "KI004"]
-    assert messages == [
-        f"kernel-info says VGPRs {total} (line 6), "
-        "but kernel-info says arch VGPRs 56 (line 4); the first counts"
-    ]
+    [message] = [finding.message for finding in result.findings if finding.rule == "KI004"]
+    facts = f"kernel-info … VGPRs {total} … 6 … kernel-info … arch VGPRs 56 … 4"
+    assert says(message, f"KI004 KI004-value KI004-line {facts}")

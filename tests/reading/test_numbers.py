@@ -10,6 +10,7 @@ import pytest
 from kernelinfo import load
 from tests.fuzz.specimens import KERNELS, assembly
 
+from ..messages import do_lines_match
 from ..test_golden import run
 from ..test_house import PACKAGE
 
@@ -56,8 +57,8 @@ def test_digits_that_the_assembler_refuses_are_one_problem(line: str, tmp_path: 
     (tmp_path / "k.s").write_text(text)
     for command in ("report", "check", "explain", "pressure"):
         out, err, code = run(command, "k.s", folder=tmp_path)
-        assert (code, err.count("\n")) == (2, 1)
-        assert "k.s:4: .amd_amdgpu_pal_metadata cannot be read: '0" in err
+        assert code == 2
+        assert do_lines_match(err, "directive-unreadable k.s:4: .amd_amdgpu_pal_metadata")
         assert command == "check" or ("first" in out and "second" in out)
 
 

@@ -18,6 +18,7 @@ from kernelinfo.watch import WatchedOutputs, WatchLook
 
 from ..conftest import CORPUS, FIXTURES, needs_corpus
 from ..manual.recipes import recipe
+from ..messages import codes, do_lines_match, says
 from ..test_golden import run
 from .watching import ASSEMBLY, NEW, OLD, Document, named, replaced, watching
 
@@ -330,7 +331,8 @@ def test_a_failed_build_is_2(build: Path) -> None:
         "watch", "k.s", "--run", "echo k.hip:7: error; false", "--once", folder=build
     )
     assert (err, code) == ("", 2)
-    assert "k.hip:7: error\nended with exit code 1\n" in out
+    assert "k.hip:7: error\n" in out
+    assert says(out, "command-exit-code 1")
     out, err, code = run("watch", "k.s", "--run", "true", "--once", folder=build)
     assert (err, code) == ("", 0)
 
@@ -339,11 +341,11 @@ def test_wrong_usage_is_2(build: Path) -> None:
     (build / "k.hip").write_text("__global__ void k() {}\n")
     out, err, code = run("watch", "-", folder=build)
     assert (out, code) == ("", 2)
-    assert err == "kernelinfo: -: standard input does not change; give files or folders\n"
+    assert codes(err) == ["watch-stdin"]
     words = ("watch", "k.hip", "--arch", "gfx90a", "--run", "make")
     out, err, code = run(*words, folder=build)
     assert (out, code) == ("", 2)
-    assert "k.hip: is a source, and --run builds; give the files that the command" in err
+    assert do_lines_match(err, "watch-source-and-run k.hip")
 
 
 def test_a_closed_pipe_ends_it(build: Path) -> None:

@@ -10,6 +10,8 @@ import pytest
 
 from kernelinfo import Options, Problem, Result, analyse
 
+from ...messages import says
+
 WORTH = {
     "1+2&2": 3,  # GNU as binds & tighter than +
     "1|1+1": 2,
@@ -91,30 +93,30 @@ TARGETS = {
     "gfx1399": {"totalnumvgprs(0, 33)": 33},
 }
 WORTHLESS = {
-    "4/0": "a division by zero",
-    "7%0": "a division by zero",
-    "alignto(5, 0)": "a division by zero",
-    "1<<1000000000000": "a shift by 1000000000000 of 64 bits",
-    "1>>-1": "a shift by -1 of 64 bits",
-    "9" * 30_000: "a number of more than 64 bits",
-    "18446744073709551616": "a number of more than 64 bits",
-    "09": "'09' is no octal number",
-    "max()": "max does not take 0 arguments",
-    "occupancy(1,2,3)": "occupancy does not take 3 arguments",
-    "lit(1)": "'lit' is no function of the assembler",
-    "nowhere+1": "symbol 'nowhere' is not defined",
-    "x+1": "symbol 'x' is defined by itself",
-    "d100099": "'d99' is more than 100000 definitions away",
-    "instprefsize(4)": "the size of the code is not in the text",
-    "1 +": "'1 +' is no expression",
-    "1+" * 16_385 + "1": "an expression of more than 32768 tokens",
+    "4/0": "expression-division-by-zero",
+    "7%0": "expression-division-by-zero",
+    "alignto(5, 0)": "expression-division-by-zero",
+    "1<<1000000000000": "expression-shift 1000000000000",
+    "1>>-1": "expression-shift -1",
+    "9" * 30_000: "expression-number",
+    "18446744073709551616": "expression-number",
+    "09": "expression-octal '09'",
+    "max()": "expression-arguments max … 0",
+    "occupancy(1,2,3)": "expression-arguments occupancy … 3",
+    "lit(1)": "expression-function 'lit'",
+    "nowhere+1": "symbol-undefined 'nowhere'",
+    "x+1": "symbol-circular 'x'",
+    "d100099": "expression-depth 'd99' … 100000",
+    "instprefsize(4)": "expression-code-size",
+    "1 +": "expression-malformed '1 +'",
+    "1+" * 16_385 + "1": "expression-too-long 32768",
 }
 
 
 def worth(
     expressions: Iterable[str], folder: Path, symbols: dict[str, str], target: str = "gfx90a"
 ) -> list[int | str]:
-    """What each expression is worth, or the reason why it is worth nothing."""
+    """What each expression is worth, or the problem where it is worth nothing."""
     blocks = "".join(
         f".amdhsa_kernel k{n}\n.amdhsa_group_segment_fixed_size {expression}\n.end_amdhsa_kernel\n"
         for n, expression in enumerate(expressions)
@@ -127,13 +129,18 @@ def worth(
         if isinstance(item, Result):
             if item.kernel.used.lds_bytes is not None:
                 values[item.kernel.symbol] = item.kernel.used.lds_bytes
-        elif isinstance(item, Problem) and (
-            said := re.match(
-                r"kernel '(k\d+)': .*?(?:is (-?\d+), which|is unresolved: (.*))", item.message
-            )
-        ):
-            values[said[1]] = int(said[2]) if said[2] else said[3]
+        elif isinstance(item, Problem) and (named := re.search(r"'(k\d+)'", item.message)):
+            numbers = re.findall(r"-?\d+", item.message)
+            is_number = item.code == "value-impossible"
+            values[named[1]] = int(numbers[-1]) if is_number else item.message
     return [values.get(f"k{n}", "") for n in range(len(values))]
+
+
+def have(values: Iterable[int | str], reasons: Iterable[str]) -> list[bool]:
+    return [
+        says(str(value), f"value-unresolved {reason}")
+        for value, reason in zip(values, reasons, strict=True)
+    ]
 
 
 def test_operators_bind_and_compute_as_in_llvm_mc(tmp_path: Path) -> None:
@@ -147,17 +154,14 @@ def test_registers_depend_on_the_target(tmp_path: Path) -> None:
     for target, expected in TARGETS.items():
         values = worth(expected, tmp_path, {}, target)
         assert dict(zip(expected, values, strict=True)) == expected, target
-    assert worth(["extrasgprs(1, 0, 0)", "totalnumvgprs(1, 0)"], tmp_path, {}, "gfx1399") == [
-        "extrasgprs of an unknown target",
-        "totalnumvgprs of an unknown target",
-    ]
+    values = worth(["extrasgprs(1, 0, 0)", "totalnumvgprs(1, 0)"], tmp_path, {}, "gfx1399")
+    assert all(have(values, ["expression-extrasgprs", "expression-totalnumvgprs"])), values
 
 
 def test_what_has_no_value_says_why(tmp_path: Path) -> None:
     values = worth(WORTHLESS, tmp_path, ENDLESS)
-    assert {k[:60]: v for k, v in zip(WORTHLESS, values, strict=True)} == {
-        k[:60]: v for k, v in WORTHLESS.items()
-    }
+    told = zip(have(values, WORTHLESS.values()), WORTHLESS, values, strict=True)
+    assert not [(expression[:60], value) for is_said, expression, value in told if not is_said]
 
 
 def test_a_symbol_set_again_has_its_latest_value_and_the_next_one_before_the_first(
@@ -179,4 +183,4 @@ def test_long_expressions_of_one_module_have_a_bound(tmp_path: Path) -> None:
     long = [f"{'-' * 16_000}{n}" for n in range(80)]
     values = worth([*long, "max(1, 2) + 3"], tmp_path, {})
     assert values[:60] == list(range(60))
-    assert values[-2:] == ["the module's expressions are too long in total", 5]
+    assert (have(values[-2:-1], ["expressions-too-long"]), values[-1]) == ([True], 5)
