@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from kernelinfo.errors import CompilerError, OptionError, ReadError
 
 from ..compiling import bitcode, needs_clang
 from ..test_golden import run
+from .compilers import IR, recorder
 from .interrupts import KERNEL
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +41,15 @@ def test_it_stays_a_function_when_every_module_is_imported() -> None:
 def test_the_manual_promises_only_what_exists(page: Path) -> None:
     promised = re.findall(r"\bkernelinfo\.([a-z_]+)\(", page.read_text("utf-8"))
     assert set(promised) <= {*dir(kernelinfo), "triton"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler of this test is a script")
+def test_ir_is_swept_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "k.ll").write_text(IR)
+    compiler = recorder(tmp_path, "first")
+    found = kernelinfo.sweep(tmp_path / "k.ll", "first", compiler=compiler, waves=[4], jobs=1)
+    assert [kernel.name for kernel in found.kernels] == ["first"]
+    assert "-x hip" not in (tmp_path / "words").read_text()
 
 
 @pytest.mark.nightly
