@@ -1,4 +1,4 @@
-"""Writers of containers, from the layouts that `kernelinfo.reading.containers` states.
+"""Writers of containers, from the layouts that the readers of containers state.
 
 `WRITERS` are steps of the files of contract rows: of entries, which are (name, bytes), and options.
 """

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import kernelinfo
-from kernelinfo.reading.containers import magic
+
+from ..reading.inside import ROOM, magic
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,9 +73,9 @@ def test_the_wheel_holds_the_tables_of_its_grammars(wheel: Path, tmp_path: Path)
         import sys
         from pathlib import Path
         sys.path.insert(0, {str(tmp_path)!r})
-        from kernelinfo.reading import grammar, grammar_tables
+        from {ROOM} import grammar, grammar_tables
         fresh = [grammar_tables.make_tables(Path(each).read_text()) for each in sys.argv[1:]]
-        sys.modules["kernelinfo.reading.grammar_tables"] = None
+        sys.modules["{ROOM}.grammar_tables"] = None
         assert [grammar.load_tables(Path(each).stem) for each in sys.argv[1:]] == fresh
     """
     grammars = map(str, (ROOT / "grammars").glob("*.lark"))
@@ -122,7 +123,7 @@ EMBEDDED = {
     *("kernelinfo.triton", "kernelinfo.agents", "kernelinfo.api", "kernelinfo.watch"),
 }
 """What other people's programs use of kernelinfo, and what that needs."""
-CONTAINERS = {f"kernelinfo.reading.containers.{name}" for name in magic.FORMATS}
+CONTAINERS = {f"{ROOM}.containers.{name}" for name in magic.FORMATS}
 
 
 @pytest.mark.parametrize(
@@ -148,6 +149,6 @@ def test_a_report_imports_what_it_needs(
     run = [sys.executable, "-I", "-S", "-c", code, sample]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True)
     imported = set(done.stderr.splitlines())
-    assert "kernelinfo.reading" in imported
-    unneeded = HEAVY | EMBEDDED | CONTAINERS | {f"kernelinfo.reading.{other}"}
+    assert ROOM in imported
+    unneeded = HEAVY | EMBEDDED | CONTAINERS | {f"{ROOM}.{other}"}
     assert sorted(imported & (unneeded - needed)) == []

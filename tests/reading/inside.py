@@ -1,4 +1,4 @@
-"""What tests use of `kernelinfo.reading` below its front door.
+"""What tests use of the room that reads, `kernelinfo.reading`, below its front door.
 
 Who moves or renames something in that room mends this file, and no test.
 """
@@ -24,7 +24,7 @@ from kernelinfo.reading.budget import KernelBudget
 from kernelinfo.reading.code_object.debug_children import entries_below
 from kernelinfo.reading.code_object.dwarf import read_source_lines
 from kernelinfo.reading.code_object.notes import read_notes
-from kernelinfo.reading.containers import bounds, open_paths
+from kernelinfo.reading.containers import bounds, magic, open_paths
 from kernelinfo.reading.containers.files import File, find
 from kernelinfo.reading.data import Data, LongText, Text, lines_from, pieces, searchable
 from kernelinfo.reading.elf import read_elf
@@ -36,10 +36,13 @@ from kernelinfo.reading.object_linking import NOTE
 from kernelinfo.reading.paths import fits
 from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
 
+ROOM = "kernelinfo.reading"
+
 __all__ = [
     "MOST_TOKENS",
     "NOTE",
     "NOTHING",
+    "ROOM",
     "Blob",
     "Builders",
     "Call",
@@ -76,6 +79,7 @@ __all__ = [
     "kernel_numbers",
     "lines_from",
     "load_tables",
+    "magic",
     "make_tables",
     "metadata_yaml",
     "number",
