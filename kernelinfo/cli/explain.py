@@ -35,8 +35,7 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.explanations import explanations
-from kernelinfo.render.paint import harmless
-from kernelinfo.render.tables import render_table
+from kernelinfo.render.paint import harmless, painted, table_lines
 
 EXAMPLES = """
   kernelinfo explain kernels.s vgprbound
@@ -144,8 +143,7 @@ def command(
         _write_manual(output)
         return
     if path is None:
-        first, *others = manual.topics().items()
-        write(render_table(first, others, view), output)
+        write(painted(table_lines([*manual.topics().items()], "td", view), view), output)
         return
     if kernel is None and (page := _page_or_rule(path)):
         _show(page, view, output)

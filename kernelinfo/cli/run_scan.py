@@ -20,7 +20,7 @@ from kernelinfo.fleet.scanning import Plan, Scanned
 from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone
 from kernelinfo.kernel import counted
 from kernelinfo.render import View, jsonl
-from kernelinfo.render.tables import render_table
+from kernelinfo.render.paint import painted, table_lines
 
 _SHOWN = 20  # most problems printed; the dataset has all
 
@@ -62,8 +62,8 @@ def list_work(request: ScanRequest) -> None:
     rows = [("read" if f in to_read else "done", f"{f.size}", f.address) for f in listed]
     counts = f"{counted(len(to_read), 'file')} of {len(rows)} to read"
     size = sum(file.size for file in to_read)
-    heading = ("", "bytes", "file")
-    write([*render_table(heading, rows), f"\n {counts}, {counted(size, 'byte')}\n"], None)
+    table = painted(table_lines([("", "bytes", "file"), *rows], "", View()), View())
+    write([*table, f"\n {counts}, {counted(size, 'byte')}\n"], None)
 
 
 def run(

@@ -15,6 +15,7 @@ from kernelinfo.render.table import severity, shown_first
 from kernelinfo.render.tables import WRITERS, Table
 
 SCHEMA = "kernelinfo/columns/1"
+_KINDS = {"number": "n", "kernel": "k"}
 
 
 def render_columns(
@@ -36,7 +37,7 @@ def render_columns(
         SCHEMA,
         "kernels",
         {"columns": names},
-        kinds="".join("n" if column.kind == "number" else "t" for column in columns),
+        kinds="".join(_KINDS.get(column.kind, "t") for column in columns),
         noun="kernel",
     )
     yield from WRITERS[format](table, view)

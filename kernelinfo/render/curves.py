@@ -12,8 +12,16 @@ from kernelinfo.model.curves import CurvePoint, CurveVariable, stretches
 from kernelinfo.model.limits import RESOURCES, Demand, Launch, Resource
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
-from kernelinfo.render.paint import amount, cells, number, painted, percent, right, size
-from kernelinfo.render.tables import render_table
+from kernelinfo.render.paint import (
+    amount,
+    number,
+    painted,
+    percent,
+    right,
+    size,
+    table_lines,
+    within,
+)
 
 _NAMES: dict[CurveVariable, tuple[str, str]] = {
     "vgpr": ("VGPRs", "vgprs"),
@@ -66,27 +74,20 @@ def render_curve(
     if len(variables) == 1:
         heading = (_NAMES[variables[0]][0], "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
         rows = [(_span(variables[0], span), *_cells(at[span[1],])) for span in down]
-        yield from render_table(heading, rows, view)
+        yield from painted(table_lines([heading, *rows], "ttttd", view), view)
         steps = [(last, at[last,].waves_per_simd) for _, last in down]
         yield from render_steps(steps, variables[0], view)
         return
     across = stretches(points, 1)
     first, second = variables
-    spans = (_NAMES[first][0], *(_span(second, span) for span in across))
-    lines = [
-        (_span(first, line), *(number(at[line[1], span[1]].waves_per_simd) for span in across))
-        for line in down
+    label = [_NAMES[first][0], *(_span(first, line) for line in down)]
+    numbers = [
+        (_span(second, span), *(number(at[line[1], span[1]].waves_per_simd) for line in down))
+        for span in across
     ]
-    yield from _grid(spans, lines, view.width)
-
-
-def _grid(heading: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
-    lead = max(cells(row[0]) for row in (heading, *rows)) + 1
-    fit = max(1, (width - lead) // (max(map(cells, heading[1:])) + 2))
-    for first in range(1, len(heading), fit):
-        yield "\n" if first > 1 else ""
-        part = [(row[0], *row[first : first + fit]) for row in (heading, *rows)]
-        yield from render_table(part[0], part[1:])
+    for index, lines in enumerate(within(view.width, [label], numbers)):
+        yield "\n" if index else ""
+        yield from painted([[(line, "")] for line in lines], view)
 
 
 def render_steps(
@@ -121,7 +122,8 @@ def render_sizes(title: str, points: Sequence[CurvePoint], per: str, view: View)
     """One line per workgroup size."""
     yield from painted([[(title, "bold")], []], view)
     heading = ("workgroup", "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
-    yield from render_table(heading, [(str(point.at[0]), *_cells(point)) for point in points])
+    rows = [(str(point.at[0]), *_cells(point)) for point in points]
+    yield from painted(table_lines([heading, *rows], "ttttd", view), view)
 
 
 def _cells(point: CurvePoint) -> tuple[str, str, str, str]:

@@ -9,8 +9,17 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.model.calculator import Rung
 from kernelinfo.render import View
 from kernelinfo.render.curves import render_steps
-from kernelinfo.render.paint import Span, fitted, left, number, painted, percent, size, size_column
-from kernelinfo.render.tables import render_table
+from kernelinfo.render.paint import (
+    Span,
+    fitted,
+    left,
+    number,
+    painted,
+    percent,
+    size,
+    size_column,
+    table_lines,
+)
 
 
 def render_targets(found: list[Target], view: View) -> Iterator[str]:
@@ -28,7 +37,7 @@ def render_targets(found: list[Target], view: View) -> Iterator[str]:
         for target in found
     ]
     heading = ("target", "family", "wave", "slots/SIMD", "VGPRs", "LDS", "products")
-    yield from render_table(heading, rows, view)
+    yield from painted(table_lines([heading, *rows], "ttttttd", view), view)
 
 
 def render_constants(target: Target, view: View) -> Iterator[str]:
@@ -70,6 +79,7 @@ def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[s
         )
         for rung, lds in zip(rungs, size_column([rung.lds_bytes for rung in rungs]), strict=True)
     ]
-    yield from render_table(("waves/SIMD", "occ", "VGPRs", "SGPRs", "LDS/workgroup"), rows)
+    heading = ("waves/SIMD", "occ", "VGPRs", "SGPRs", "LDS/workgroup")
+    yield from painted(table_lines([heading, *rows], "", view), view)
     steps = {rung.vgprs: rung.waves_per_simd for rung in reversed(rungs)}
     yield from render_steps([*steps.items()], "vgpr", view)

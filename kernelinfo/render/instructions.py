@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from kernelinfo.kernel.instruction_counts import InstructionCounts
-from kernelinfo.render.paint import aligned, cells, percent
+from kernelinfo.render.paint import percent
 
 HEADINGS = InstructionCounts._make(
     (
@@ -30,21 +30,3 @@ def columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, ...]]:
     if any(one.matrix for one in counts):
         found.append(("matrix share", *(percent(100 * one.matrix_share) for one in counts)))
     return found
-
-
-def within(
-    width: int, labels: Sequence[Sequence[str]], numbers: Sequence[Sequence[str]]
-) -> Iterator[list[str]]:
-    """Tables as lines, each at most `width` columns wide if possible.
-
-    `labels` and `numbers` are columns. The labels stand in front of each table.
-    """
-    first = 0
-    while first < len(numbers):
-        for end in range(len(numbers), first, -1):
-            rows = list(zip(*labels, *numbers[first:end], strict=True))
-            lines = aligned(rows, "t" * len(labels) + "n" * (end - first))
-            if cells(lines[0]) < width:
-                break
-        yield [f" {line}" for line in lines]
-        first = end

@@ -11,9 +11,18 @@ from kernelinfo.errors import Message
 from kernelinfo.kernel import counted
 from kernelinfo.render import View
 from kernelinfo.render.messages import say
-from kernelinfo.render.names import folded, name_of, printable
-from kernelinfo.render.paint import cells, fitted, known, limiters, painted, percent, size_column
-from kernelinfo.render.tables import render_table
+from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.paint import (
+    fitted,
+    known,
+    limiters,
+    painted,
+    percent,
+    size_column,
+    table_lines,
+)
+
+_HEADING = ("kernel", "", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "occ", "limited by")
 
 
 def tie_problem(names: tuple[str, ...]) -> Message:
@@ -46,8 +55,9 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
         ]
         short = name_of(one.kernel, "short")
         remarks += [f"{short}, {launch}: {remark}" for remark in one.remarks]
-    cells_between = zip(rows, _cells(compared), strict=True)
-    yield from _rows([(*row[:2], *between, *row[2:]) for row, between in cells_between], view)
+    between = zip(rows, _cells(compared), strict=True)
+    lines = [_HEADING, *((*row[:2], *cells, *row[2:]) for row, cells in between)]
+    yield from painted(table_lines(lines, "k" + "t" * 8, view, {0: "bold"}), view)
     remarks = [*_targets(measured), *remarks]
     if remarks:
         yield "\n"
@@ -66,20 +76,6 @@ def _targets(measured: tuple[Measurement, ...]) -> list[str]:
         if one.kernel and one.kernel.target and not one.tied
     }
     return list(targets)
-
-
-def _rows(rows: list[tuple[str, ...]], view: View) -> Iterator[str]:
-    """Lines of the table. On a narrow terminal each name gets its own line."""
-    heading = ("kernel", "", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "occ", "limited by")
-    lines = list(render_table(heading, rows))
-    narrow = view.fold and max(map(cells, lines)) > view.width + 1
-    if narrow:
-        lines = list(render_table(("", *heading[1:]), [("", *row[1:]) for row in rows]))
-    yield from painted(fitted([(lines[0].rstrip("\n"), "bold")], view, 4), view)
-    for row, line in zip(rows, lines[1:], strict=True):
-        if narrow:
-            yield from (f" {part}\n" for part in folded(row[0], view.width - 1, 2))
-        yield from painted(fitted([(line.rstrip("\n"), "")], view, 4), view)
 
 
 def _launch(dispatch: Dispatch) -> str:

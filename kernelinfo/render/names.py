@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -11,7 +10,7 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.library import library_of, member_file
 from kernelinfo.kernel.names import parameters, short
 from kernelinfo.reading.target_id import target_id
-from kernelinfo.render.paint import Span, cells, wrap
+from kernelinfo.render.paint import Span, cells, folded, wrap
 from kernelinfo.render.paint import printable as printable
 
 if TYPE_CHECKING:
@@ -60,26 +59,6 @@ def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
         for equal in _equal(names):
             names |= {symbol: name_of(known[symbol], fuller) for symbol in equal}
     return names
-
-
-def folded(name: str, width: int, indent: int) -> list[str]:
-    """Lines of a name, at most `width` columns if possible; all but the first are indented.
-
-    A line ends before the last text that tells the name apart (` · `), else behind its last comma,
-    else its last opening bracket, else its last `::`, else between words."""
-    lines, line = [], ""
-    for part in re.findall(_PARTS, name):
-        if line.strip() and cells(line + part.rstrip()) > width:
-            ends = (max(line.rfind(mark) + len(mark) for mark in marks) for marks in _MARKS)
-            end = next((end for end in ends if cells(line[:end]) > width // 2), len(line))
-            lines.append(line[:end].rstrip())
-            line = " " * indent + line[end:]
-        line += part
-    return [*lines, line]
-
-
-_PARTS = r"(?s).+?(?: · |, |::|[<( ]|\Z)"
-_MARKS = ((" · ",), (", ",), ("<", "("), ("::",), (" ",))  # ends of a line, the best first
 
 
 def heading(name: str, about: str, view: View) -> Iterator[list[Span]]:

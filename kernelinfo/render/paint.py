@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from kernelinfo.kernel import counted, grouped
@@ -138,23 +138,122 @@ def right(text: str, width: int) -> str:
     return " " * (width - cells(text)) + text
 
 
-def table_lines(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
-    """Lines of a table, the heading first.
+def folded(name: str, width: int, indent: int) -> list[str]:
+    """Lines of a name, at most `width` columns if possible; all but the first are indented.
 
-    If they are too wide for the terminal, the widest column of texts stands above its row. Lines
-    that are still too wide are broken between words."""
-    lines = [f" {line}" for line in aligned(rows, kinds)]
-    if not view.fold or max(map(cells, lines)) <= view.width:
-        yield from (line.rstrip() for line in lines)
+    A line ends before the last text that tells the name apart (` · `), else behind its last comma,
+    else its last opening bracket, else its last `::`, else between words."""
+    lines, line = [], ""
+    for part in re.findall(_PARTS, name):
+        if line.strip() and cells(line + part.rstrip()) > width:
+            ends = (max(line.rfind(mark) + len(mark) for mark in marks) for marks in _MARKS)
+            end = next((end for end in ends if cells(line[:end]) > width // 2), len(line))
+            lines.append(line[:end].rstrip())
+            line = " " * indent + line[end:]
+        line += part
+    return [*lines, line]
+
+
+_PARTS = r"(?s).+?(?: · |, |::|[<( ]|\Z)"
+_MARKS = ((" · ",), (", ",), ("<", "("), ("::",), (" ",))  # ends of a line, the best first
+
+
+def table_lines(
+    rows: Sequence[Sequence[str]],
+    kinds: str,
+    view: View,
+    styles: Mapping[int, str] | None = None,
+    gap: str = "  ",
+) -> Iterator[list[Span]]:
+    """Lines of a table as `laid_out` lays it out. `styles` are those of rows, the heading is 0."""
+    for at, line, indent in laid_out(rows, kinds, view, gap):
+        yield from fitted([(line, (styles or {}).get(at, ""))], view, indent)
+
+
+def laid_out(
+    rows: Sequence[Sequence[str]], kinds: str, view: View, gap: str = "  "
+) -> Iterator[tuple[int, str, int]]:
+    """(number of a row, a line of it, columns by which the rest of a wide line is indented).
+
+    The first row is the heading. `kinds` has a letter for each column: `n` is aligned to the right,
+    `k` is the name of the row, else the first `t` is; a last `d` is a description. On a terminal
+    that is too narrow the description is folded under itself, or stands below its row; without
+    one, names that are longer than their room stand above their rows.
+    """
+    kinds = kinds or "t" * len(rows[0])
+    lines = [f" {line}" for line in aligned(rows, kinds, gap)]
+    start = cells(lines[0]) - max(cells(row[-1].lstrip()) for row in rows)
+    if not view.fold or cells(lines[0]) <= view.width or not {*kinds} - {"n"}:
+        yield from ((at, line, 6) for at, line in enumerate(lines))
+    elif kinds[-1] != "d":
+        yield from _below_names(rows, kinds, view, gap)
+    elif 3 * (start - 2) <= 2 * view.width:
+        yield from ((at, line, min(start, view.width // 2)) for at, line in enumerate(lines))
+    else:
+        for at, line in enumerate(aligned([row[:-1] for row in rows], kinds[:-1], gap)):
+            yield at, f" {line}", 4
+            if rows[at][-1]:
+                yield at, f"   {rows[at][-1]}", 4
+
+
+def _below_names(
+    rows: Sequence[Sequence[str]], kinds: str, view: View, gap: str
+) -> Iterator[tuple[int, str, int]]:
+    name = kinds.find("k" if "k" in kinds else "t")
+    names = [row[name] for row in rows]
+    others = [[*row[:name], *row[name + 1 :]] for row in rows]
+    room = view.width - cells(f" {gap}{aligned(others, kinds[:name] + kinds[name + 1 :], gap)[0]}")
+    room = min(room, max(map(cells, names)))
+    if room < cells(names[0]) or name == len(kinds) - 1:  # then all stand above
+        room, before, kinds = 0, "  ", kinds[:name] + kinds[name + 1 :]
+    else:
+        before, short = " ", [left(of, room) if cells(of) <= room else "" for of in names]
+        others = [[*row[:name], of, *row[name:]] for row, of in zip(others, short, strict=True)]
+    lines = [before + line for line in aligned(others, kinds, gap)]
+    start = cells(lines[0]) - max(cells(row[-1].lstrip()) for row in others)
+    indent = start if kinds[-1] != "n" and 3 * start < 2 * view.width else 6
+    for at, (of, line) in enumerate(zip(names, lines, strict=True)):
+        if at and cells(of) > room:
+            yield from ((at, f" {part}", 3) for part in folded(of, view.width - 1, 2))
+        yield at, line, indent
+
+
+def within(
+    width: int, labels: Sequence[Sequence[str]], numbers: Sequence[Sequence[str]]
+) -> Iterator[list[str]]:
+    """Tables as lines, each at most `width` columns wide if possible: the layout of many numbers,
+    which would be lost in a row that is broken between words.
+
+    `labels` and `numbers` are columns. The labels stand in front of each table.
+    """
+    first = 0
+    while first < len(numbers):
+        for end in range(len(numbers), first, -1):
+            rows = list(zip(*labels, *numbers[first:end], strict=True))
+            lines = aligned(rows, "t" * len(labels) + "n" * (end - first))
+            if cells(lines[0]) < width:
+                break
+        yield [f" {line}" for line in lines]
+        first = end
+
+
+def entry_lines(
+    head: list[Span], name: str, text: str, view: View, indent: int
+) -> Iterator[list[Span]]:
+    """An entry of a list without headings: its head, a name and a sentence. On a terminal that is
+    too narrow the sentence stands below the name, and the name below a head wider than `indent`.
+    """
+    before, line = sum(cells(text) for text, _ in head), f"{name}  {text}".rstrip()
+    if not view.fold or before + cells(line) <= view.width:
+        yield [*head, (line, "")]
         return
-    texts = [at for at, kind in enumerate(kinds) if kind == "t"]
-    widest = max(texts, key=lambda at: max(cells(row[at]) for row in rows))
-    fewer = [[cell for at, cell in enumerate(row) if at != widest] for row in rows]
-    beneath = aligned(fewer, kinds[:widest] + kinds[widest + 1 :])
-    for position, (row, line) in enumerate(zip(rows, beneath, strict=True)):
-        above = [[(f" {row[widest]}", "")]] if position else []
-        for whole in (*above, [(f"   {line}", "")]):
-            yield from (paint(part, False) for part in wrap(whole, view.width, 4))
+    if before > indent:
+        yield from fitted(head, view, indent)
+        head = [(" " * indent, "")]
+    first, *others = folded(name.rstrip(), view.width - indent, 2)
+    yield [*head, (first, "")]
+    yield from ([(" " * indent + other, "")] for other in others)
+    yield from fitted([(" " * indent + text, "")], view, indent)
 
 
 def hidden(count: int, noun: str = "kernel") -> Iterator[list[Span]]:

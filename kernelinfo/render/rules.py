@@ -8,7 +8,8 @@ from typing import Any
 
 from kernelinfo.render import View
 from kernelinfo.render.json import picked
-from kernelinfo.render.tables import Table, of_records, render_table
+from kernelinfo.render.paint import painted, table_lines
+from kernelinfo.render.tables import Table, of_records
 from kernelinfo.rules import Rule, every_rule
 from kernelinfo.rules.documented import Documented
 
@@ -17,11 +18,8 @@ SCHEMA = "kernelinfo/rules/1"
 
 def render_rules(view: View) -> Iterator[str]:
     """A line for each rule, with its severity."""
-    first, *others = (
-        (rule.number, rule.name, rule.severity if rule.on else "off", rule.summary)
-        for rule in every_rule()
-    )
-    return render_table(first, others, view)
+    rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
+    return painted(table_lines(rows, "tttd", view), view)
 
 
 def rules_table(view: View) -> Table:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.model import Occupancy, Step
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import View
-from kernelinfo.render.names import BETWEEN, folded, told_apart
+from kernelinfo.render.names import BETWEEN, told_apart
 from kernelinfo.render.paint import (
     Span,
     aligned,
@@ -23,7 +23,9 @@ from kernelinfo.render.paint import (
     change,
     column_cells,
     fitted,
+    folded,
     known,
+    laid_out,
     left,
     limiters,
     number,
@@ -114,24 +116,15 @@ def table(
 def _names_first(
     called: Sequence[str], columns: CellColumns, results: Sequence[Result], view: View
 ) -> Iterator[list[Span]]:
-    taken = [cells(name) for name in (_NAME, *called)]
-    columns = _fitted(columns, taken, view.width)
-    room = min(max(taken), max(_room(columns, view.width), cells(_NAME)))
-    heading, *lines = lines_of(columns)
-    limited_by = max(map(cells, [_HEADING[-1], *columns[_HEADING[-1]]]))
-    title = _NAME
-    if room == cells(_NAME) and cells(heading) + room + 2 > view.width:  # all names stand above
-        title, room = "", 0
-    start = cells(f" {left(title, room)} {heading}") - limited_by
-    start = start if 3 * start < 2 * view.width else 6  # else one limiter would fit in a line
-    yield from fitted([(f" {left(title, room)} {heading}".rstrip(), "bold")], view, start)
-    previous = ""
-    for name, line, result in zip(called, lines, results, strict=True):
-        name, previous = "" if _TARGET in columns and name == previous else name, name
-        if name and cells(name) > room:
-            yield from ([(" " + part, "")] for part in folded(name, view.width - 1, 2))
-            name = ""
-        yield from fitted(_painted(f" {left(name, room)} {line}", result, view), view, start)
+    columns = _fitted(columns, [*map(cells, (_NAME, *called))], view.width)
+    once = [_NAME, *called]
+    if _TARGET in columns:
+        once = [name if name != before else "" for before, name in pairwise(("", *once))]
+    rows = zip(once, *([name, *of] for name, of in columns.items()), strict=True)
+    lines = [(*row[:-1], f" {row[-1]}") for row in rows]
+    for at, line, indent in laid_out(lines, f"k{_kinds(columns)}", view, " "):
+        spans = _painted(line, results[at - 1], view) if at else [(line.rstrip(), "bold")]
+        yield from fitted(spans, view, indent)
 
 
 def _painted(line: str, result: Result, view: View) -> list[Span]:
@@ -177,9 +170,12 @@ def _room(columns: CellColumns, width: int) -> int:
 
 def lines_of(columns: CellColumns) -> list[str]:
     """The heading and the rows as text. Targets and limiters are aligned left, all else right."""
-    kinds = ("t" if _TARGET in columns else "n") + "n" * (len(columns) - 2) + "t"
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
-    return aligned([(*row[:-1], f" {row[-1]}") for row in rows], kinds, " ")
+    return aligned([(*row[:-1], f" {row[-1]}") for row in rows], _kinds(columns), " ")
+
+
+def _kinds(columns: CellColumns) -> str:
+    return ("t" if _TARGET in columns else "n") + "n" * (len(columns) - 2) + "t"
 
 
 def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellColumns:

@@ -11,12 +11,9 @@ from kernelinfo.csv_guard import guarded
 from kernelinfo.kernel import counted
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import (
-    aligned,
-    cells,
     column_cells,
     fitted,
     hidden,
-    paint,
     painted,
     printable,
     table_lines,
@@ -45,7 +42,7 @@ class Table(NamedTuple):
     texts: Callable[[Sequence[Row]], Sequence[Sequence[str]]] | None = None
     """Texts of rows for people, with units; by default those of `column_cells`."""
     kinds: str = ""
-    """A letter for each column; `n` aligns its texts to the right."""
+    """A letter for each column, as `laid_out` takes them."""
     total: Row = ()
     """A last row for people alone."""
     noun: str = "row"
@@ -132,7 +129,7 @@ def _text(table: Table, view: View) -> Iterator[str]:
     shown = rows[: view.top or None]
     texts = table.of_people([*shown, *([table.total] if table.total else [])])
     lines = [table.headings or table.columns, *([*map(printable, row)] for row in texts)]
-    yield from (f"{line}\n" for line in table_lines(lines, table.kinds, view))
+    yield from painted(table_lines(lines, table.kinds, view), view)
     yield from painted(hidden(len(rows) - len(shown), table.noun), view)
     if table.legend and not view.quiet:
         yield from painted(fitted([(f" {table.legend}", "dim")], view, 1), view)
@@ -189,27 +186,6 @@ def code(text: str) -> str:
         escaped = (c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in text)
         return f"<code>{''.join(escaped)}</code>"
     return f"`{text}`" if text.strip() else ""
-
-
-def render_table(
-    heading: Sequence[str], rows: Sequence[Sequence[str]], view: View | None = None
-) -> Iterator[str]:
-    """Lines of left-aligned columns. On a narrow terminal the last is folded, or stands below
-    its row if less than a third of the width is left."""
-    rows = (heading, *rows)
-    lines = [f" {line}" for line in aligned(rows)]
-    before = cells(lines[0]) - max(cells(row[-1]) for row in rows)
-    indent = min(before, view.width // 2) if view else 0
-    is_wide = view is not None and view.fold and cells(lines[0]) > view.width
-    if view and is_wide and 3 * (before - 2) > 2 * view.width:
-        indent, lines = 4, []
-        below = ["", *(row[-1] for row in rows[1:])]
-        for line, last in zip(aligned([row[:-1] for row in rows]), below, strict=True):
-            lines += [f" {line}", f"   {last}"] if last else [f" {line}"]
-    for line in lines:
-        whole = [(line.rstrip(), "")]
-        for part in fitted(whole, view, indent) if view else [whole]:
-            yield paint(part, False) + "\n"
 
 
 WRITERS: Mapping[str, Renderer] = {

@@ -23,8 +23,8 @@ from kernelinfo.render.diff.rows import (
 )
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import name_of, printable, told_apart
-from kernelinfo.render.paint import fitted, painted
-from kernelinfo.render.tables import WRITERS, of_records, render_table
+from kernelinfo.render.paint import fitted, painted, table_lines
+from kernelinfo.render.tables import WRITERS, of_records
 
 SCHEMA = "kernelinfo/diff-targets/2"
 OnTargets = dict[str, ChangedKernel]  # one kernel, by target
@@ -93,7 +93,8 @@ def _text(
     ]
     if rows:
         heading = ("", *targets, "spills", "scratch", "kernel")
-        yield from render_table(*_without_equal(heading, rows), view)
+        table = _without_equal(heading, rows)
+        yield from painted(table_lines(table, "t" * (len(table[0]) - 1) + "k", view), view)
         yield "\n"
     pairs = [row for row in every if _status(row) not in ("gone", "new")]
     moved = sum(len(of) for (_, status, *_), of in equal.items() if status not in ("gone", "new"))
@@ -105,9 +106,7 @@ def _text(
     yield f" {', '.join(words)}{hidden}\n"
 
 
-def _without_equal(
-    heading: Sequence[str], rows: Sequence[Sequence[str]]
-) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+def _without_equal(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """The table without columns of spills and scratch that did not move in a kernel of both."""
     kept = [
         at
@@ -115,8 +114,7 @@ def _without_equal(
         if name not in ("spills", "scratch")
         or any(" → " in row[at] for row in rows if row[0] not in ("gone", "new"))
     ]
-    heading, *rows = ([row[at] for at in kept] for row in (heading, *rows))
-    return heading, rows
+    return [[row[at] for at in kept] for row in (heading, *rows)]
 
 
 def _record(targets: Sequence[str], name: str, row: OnTargets) -> dict[str, Any]:

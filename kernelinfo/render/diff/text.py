@@ -8,8 +8,8 @@ from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.totals import totals
-from kernelinfo.render.names import folded, printable
-from kernelinfo.render.paint import Span, cells, fitted, hidden, left, painted
+from kernelinfo.render.names import printable
+from kernelinfo.render.paint import Span, cells, entry_lines, fitted, hidden, left, painted
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9
@@ -50,11 +50,5 @@ def _table(found: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Spa
     width = max([0, *(cells(name) for name in names if cells(name) <= diff.ROOM)])
     for (row, *_), name in zip(shown, names, strict=True):
         status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
-        line = f"{left(name, width)}  {row.why}"
-        if view.fold and cells(line) + _INDENT > view.width:
-            first, *others = folded(name, view.width - _INDENT, 2)
-            yield [status, (first, "")]
-            yield from ([(" " * _INDENT + other, "")] for other in others)
-            status, line = (" " * _INDENT, ""), row.why
-        yield from fitted([status, (line, "")], view, _INDENT)
+        yield from entry_lines([status], left(name, width), row.why, view, _INDENT)
     yield from hidden(len(found) - sum(one.rows for one in shown))

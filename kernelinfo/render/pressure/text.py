@@ -14,7 +14,15 @@ from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues, 
 from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import View, instructions
 from kernelinfo.render.names import attributed, name_of, names_of, printable
-from kernelinfo.render.paint import fitted, left, painted, table_lines, waves_per_simd, wrap
+from kernelinfo.render.paint import (
+    fitted,
+    left,
+    painted,
+    table_lines,
+    waves_per_simd,
+    within,
+    wrap,
+)
 from kernelinfo.render.pressure import words
 from kernelinfo.render.pressure.source import render_source
 
@@ -42,7 +50,7 @@ def _kernels(found: Iterable[Measured], view: View) -> Iterator[str]:
     names = attributed(kernels, names_of(kernels, style))
     heading = ("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")
     lines = ((*cells, name) for (_, cells, _), name in zip(shown, names, strict=True))
-    yield from _table([heading, *lines], "nnnnnttt", view)
+    yield from _table([heading, *lines], "nnnnnttk", view)
     about = " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why"
     yield from painted(fitted([(about, "")], view, 1), view)
     yield _hidden(len(rows), "kernel", view)
@@ -246,7 +254,7 @@ def counts_table(
     numbers = [peaks, *instructions.columns([one.counts for one in mixes])]
     if any(one.spill_stores or one.spill_reloads for one in mixes):
         numbers.insert(1, spills)
-    for at, (heading, *lines) in enumerate(instructions.within(view.width, labels, numbers)):
+    for at, (heading, *lines) in enumerate(within(view.width, labels, numbers)):
         yield "\n" if at else ""
         yield from painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
 
@@ -269,8 +277,7 @@ def _labelled(label: str, text: str, view: View) -> Iterator[str]:
 
 def _table(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
     """A bold heading and rows. Columns of kind `n` are numbers."""
-    heading, *lines = table_lines(rows, kinds, view)
-    return painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
+    return painted(table_lines(rows, kinds, view, {0: "bold"}), view)
 
 
 def _hidden(found: int, noun: str, view: View) -> str:

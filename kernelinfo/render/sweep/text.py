@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from kernelinfo.render import View
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import Span, aligned, cells, fitted, painted, wrap
+from kernelinfo.render.paint import Span, cells, fitted, left, painted, table_lines, wrap
 from kernelinfo.render.sweep.rows import HEADING, LEGEND, SweepRow, rows
 from kernelinfo.render.sweep.words import about, trade
 from kernelinfo.render.table import lines_of
@@ -36,36 +36,26 @@ def _kernel(kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
 
 
 _OFTEN_ZERO = ("AGPR", "spills", "scratch", "reloads", "LDS")
-_LIMITS = HEADING[-1]
 
 
 def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[Span]]:
-    """A line per row, on a narrow terminal without columns that are 0 in all, and two lines if that
-    is still too wide. Variants that failed show the error."""
-    labels = aligned([("asked for",), *((row.label,) for row in found)])
-    compiled = [row.cells for row in found if row.cells]
-    columns = {name: [row[at] for row in compiled] for at, name in enumerate(HEADING)}
-    lines = lines_of(columns)
-    for name in _OFTEN_ZERO:
-        is_wide = view.fold and cells(f" {labels[0]} {lines[0]}") > view.width
+    """A line per row, on a narrow terminal without columns that are 0 in all; below them the errors
+    of variants that failed."""
+    compiled = [row for row in found if row.cells]
+    labels = ["asked for", *(row.label for row in compiled)]
+    columns = {name: [row.cells[at] for row in compiled] for at, name in enumerate(HEADING)}
+    taken = max(map(cells, labels))
+    for name in _OFTEN_ZERO if view.fold else ():
+        is_wide = taken + 2 + cells(lines_of(columns)[0]) > view.width
         if is_wide and all(cell == "0" for cell in columns[name]):
             del columns[name]
-            lines = lines_of(columns)
-    is_apart = view.fold and cells(f" {labels[0]} {lines[0]}") > view.width
-    if is_apart and cells(lines[0]) + 3 > view.width:
+    if view.fold and cells(lines_of(columns)[0]) + 3 > view.width:
         del columns["occ"]  # the waves say the same
         columns = {name.removesuffix("/SIMD"): column for name, column in columns.items()}
-        lines = lines_of(columns)
-    heading, *lines = lines
-    first = f"   {heading}" if is_apart else f" {labels[0]} {heading}"
-    yield from fitted([(first, "bold")], view, 6)
-    limits = cells(f"   {heading}") - max(map(cells, [_LIMITS, *columns[_LIMITS]]))
-    start = limits if limits < view.width * 2 // 3 else 6
-    for label, row in zip(labels[1:], found, strict=True):
-        style = "bold" if row.is_compiled else "" if row.cells else "red"
-        line = lines.pop(0) if row.cells else f" {row.error}"
-        if is_apart:
-            yield from fitted([(f" {label.rstrip()}", style)], view, 3)
-            yield from fitted([(f"   {line}", style)], view, start if row.cells else 4)
-        else:
-            yield from fitted([(f" {label} {line}", style)], view, 4)
+    rows = zip(labels, *([name, *column] for name, column in columns.items()), strict=True)
+    lines = [(*row[:-1], f" {row[-1]}") for row in rows]
+    styles = {at: "bold" for at, row in enumerate(compiled, 1) if row.is_compiled} | {0: "bold"}
+    yield from table_lines(lines, f"k{'n' * (len(columns) - 1)}t", view, styles, " ")
+    for row in found:
+        if not row.cells:
+            yield from fitted([(f" {left(row.label, taken)}  {row.error}", "red")], view, 4)

@@ -11,9 +11,16 @@ from kernelinfo.render import NameStyle, View
 from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.text import STYLES
-from kernelinfo.render.names import BETWEEN, folded, name_of, printable, several, told_apart
-from kernelinfo.render.paint import Span, aligned, cells, fitted, hidden, painted, table_lines
-from kernelinfo.render.tables import render_table
+from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_apart
+from kernelinfo.render.paint import (
+    Span,
+    aligned,
+    entry_lines,
+    fitted,
+    hidden,
+    painted,
+    table_lines,
+)
 from kernelinfo.render.trend.rows import (
     PLACES,
     TrendRow,
@@ -46,11 +53,12 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         yield from ["\n"] if recompiled(trend) else []
         is_narrow = view.fold and view.width < _NARROW
         columns = [word.removesuffix("/SIMD") if is_narrow else word for word in _HEADING]
-        yield from render_table(columns, [*_builds(trend)], view)
+        lines = [columns, *_builds(trend)]
+        yield from painted(table_lines(lines, "t" * (len(columns) - 1) + "d", view), view)
         yield " sums over the kernels of a build; VGPRs as used\n\n"
     if trend.by:
-        lines = [(trend.by, *HEADINGS), *groups(trend)]
-        yield from (f"{line}\n" for line in table_lines(lines, "tnnnnn", view))
+        sums = [(trend.by, *HEADINGS), *groups(trend)]
+        yield from painted(table_lines(sums, "tnnnnn", view), view)
         return
     yield from _places(found, view)
     yield from painted(_kernels(found, view), view)
@@ -91,7 +99,7 @@ def _places(found: Sequence[TrendRow], view: View) -> Iterator[str]:
     shown = [tuple(row[column] for column in kept) for row in among[:_MOST_PLACES]]
     lines = [[PLACES[column] for column in kept], *shown]
     kinds = "".join("t" if column < 2 else "n" for column in kept)
-    yield from (f"{line}\n" for line in table_lines(lines, kinds, view))
+    yield from painted(table_lines(lines, kinds, view), view)
     if (more := len(among) - _MOST_PLACES) > 0:
         yield f" … {more} more; --by library and --by target sum them up\n"
     yield "\n"
@@ -113,14 +121,7 @@ def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
     for of, status, place in zip(folded_rows, statuses, places, strict=True):
         one = of.rows[0]
         head = (f" {status}", STYLES.get(one.row.status, ""))
-        line = f"  {place}  {of.name}  {one.why}".rstrip()
-        if not view.fold or cells(head[0] + line) <= view.width:
-            yield [head, (line, "")]
-            continue
-        yield from fitted([head, (f"  {place}".rstrip(), "")], view, _INDENT)
-        for part in folded(of.name, view.width - _INDENT, 2):
-            yield [(" " * _INDENT + part, "")]
-        yield from fitted([(" " * _INDENT + one.why, "")], view, _INDENT)
+        yield from entry_lines([head, (f"  {place}  ", "")], of.name, one.why, view, _INDENT)
     yield from hidden(len(found) - sum(len(of.rows) for of in folded_rows))
 
 
