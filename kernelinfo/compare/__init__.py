@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kernelinfo.compare.changes import Match
 from kernelinfo.compare.changes import Pair as Pair
@@ -19,12 +19,12 @@ from kernelinfo.reading.blob import Problem
 class Totals(NamedTuple):
     """Sums over the kernels of both builds. A kernel counts if both builds state the number."""
 
-    waves_per_simd: float
+    waves_per_simd: float  # sum over the kernels
     percent: float
     """Occupancy in percent of the wave slots, summed over the kernels."""
     spilling: int
     """Number of kernels that spill."""
-    scratch_bytes_per_lane: float
+    scratch_bytes_per_lane: int  # sum in bytes over the kernels
 
 
 class Comparison(NamedTuple):
@@ -78,7 +78,7 @@ class Comparison(NamedTuple):
         return old, new
 
 
-def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[float, float]:
+def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[Any, Any]:
     """(old, new) sums of a measure over the pairs that have it on both sides."""
     of = attrgetter(measure)
     values = ((of(pair.old.numbers), of(pair.new.numbers)) for pair in pairs)

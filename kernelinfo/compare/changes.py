@@ -20,18 +20,20 @@ name. namespace: template arguments and parameters, in another namespace. base-n
 `loose`): the name without these. The last two must be unique among unpaired kernels."""
 
 Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
-"""worse: waves lost, spills or scratch gained. better: the reverse. mixed: both. changed: another
-launch, or a number that only one build states. moved: registers, LDS or code within their steps.
-same: no number differs."""
+"""worse: waves lost, or spills or scratch gained. better: waves gained, or spills or scratch lost.
+mixed: worse in one of these and better in another. changed: another launch, or a number that only
+one build states. moved: only registers, LDS or code, within the steps of the hardware. same: no
+number differs."""
 
 
 class Move(NamedTuple):
     """One number that differs; None if an input does not state it."""
 
     measure: str
-    """Name of a field of `KernelNumbers`."""
-    old: float | None
-    new: float | None
+    """Name of a number, as of a `KernelNumbers`; percent in place of waves_per_simd if the
+    processors differ."""
+    old: float | None  # as it was
+    new: float | None  # as it is
 
     @property
     def worse(self) -> bool:

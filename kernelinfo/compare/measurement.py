@@ -30,7 +30,8 @@ class Measurement:
     predicted: Resources | None = None
     occupancy: Occupancy | None = None
     filling: Filling | None = None  # None unless the device is named
-    percent: float | None = None  # measured, of the wave slots; None if the run does not state it
+    percent: float | None = None
+    """Measured occupancy in % of the wave slots; None if the run does not state it."""
     remarks: tuple[str, ...] = ()  # sentences that explain a difference
     tied: tuple[str, ...] = ()
     """Targets, kernels or files that fit the launch and the run equally well."""

@@ -61,17 +61,17 @@ FIELDS = {name: field for field, names in _COLUMNS.items() for name in names.spl
 class Resources(NamedTuple):
     """Allocated resources as the profiler counts them; None if it does not state them."""
 
-    vgprs: int | None
-    agprs: int | None
-    sgprs: int | None
-    lds_bytes: int | None  # per workgroup, static and dynamic
-    scratch_bytes_per_lane: int | None
+    vgprs: int | None  # VGPRs per lane
+    agprs: int | None  # AGPRs per lane
+    sgprs: int | None  # SGPRs per wave
+    lds_bytes: int | None  # bytes of LDS per workgroup, static and dynamic
+    scratch_bytes_per_lane: int | None  # bytes of scratch per lane
 
 
 class Measures(NamedTuple):
     """Measurements of a run; None if the run does not state them."""
 
-    duration_ns: float | None = None
+    duration_ns: float | None = None  # time of a launch, in ns
     percent: float | None = None  # of the wave slots of the device
     waves_per_cu: float | None = None
     wave_cycles: float | None = None  # cycles of all waves on the device, added up
@@ -81,9 +81,9 @@ class Measures(NamedTuple):
 class Shape(NamedTuple):
     """Kernel, sizes and resources that equal launches share."""
 
-    kernel: str  # as the profiler writes it
-    workgroup_size: int  # workitems
-    workgroups: int | None
+    kernel: str  # name as the profiler writes it
+    workgroup_size: int  # workitems of a workgroup
+    workgroups: int | None  # launched workgroups
     resources: Resources
 
 
@@ -102,7 +102,7 @@ class Dispatch:
     """One or more launches of one shape."""
 
     shape: Shape
-    count: int
+    count: int  # launches of this shape
     measures: Measures  # means over the measured launches
     agent: Agent = UNNAMED
 

@@ -40,9 +40,9 @@ class KernelSummary(NamedTuple):
     target: str
     """Processor with the features that the code sets: `gfx90a:sramecc+:xnack-`."""
     name: str
-    """Demangled, with template arguments."""
+    """Demangled name, with template arguments."""
     symbol: str
-    """Mangled."""
+    """Mangled name."""
     code_object: str
     """Path relative to the build, and the member inside the file."""
     numbers: KernelNumbers

@@ -22,7 +22,7 @@ _CLOSED = 16  # the first clang with --no-default-config (clang's release notes)
 class Clang(NamedTuple):
     """A clang on this machine."""
 
-    path: str
+    path: str  # path of its program
     version: str  # `Debian clang version 22.1.8 (1~deb12u1)`
 
     def to_text(self, triple: str) -> list[str]:

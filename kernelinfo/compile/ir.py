@@ -39,7 +39,7 @@ IR_SUFFIXES = tuple(_ASSEMBLY_OF)
 class Input(NamedTuple):
     """An IR file in memory, or the IR of a source."""
 
-    path: str
+    path: str  # path of the IR file or the source
     data: bytes
     compiled: Compiled | None = None  # the source as assembly, from the same compiler and flags
     command: tuple[str, ...] = ()  # that compiled the source to this IR

@@ -21,7 +21,7 @@ class Compiled(NamedTuple):
 
     path: str  # of the source, as the user wrote it
     target: str
-    command: tuple[str, ...]
+    command: tuple[str, ...]  # the command that compiled the source, without its output
     messages: str  # the compiler's standard error
     assembly: bytes = b""  # empty if it failed
     dependencies: tuple[str, ...] = ()

@@ -21,27 +21,28 @@ By = Literal["library", "target", "limiter", "waves"]
 class Sums(NamedTuple):
     """Sums over kernels."""
 
-    kernels: int = 0
-    waves_per_simd: float = 0
+    kernels: int = 0  # number of kernels
+    waves_per_simd: float = 0  # waves per SIMD of all kernels together
     spilling: int = 0  # number of kernels that spill
     scratch_bytes_per_lane: int = 0
-    vgprs: int = 0  # used, per lane
-    code_bytes: int = 0
+    """Sum in bytes per lane over kernels whose scratch does not grow at run time."""
+    vgprs: int = 0  # VGPRs used per lane, of all kernels together
+    code_bytes: int = 0  # bytes of code of all kernels together
 
 
 class BuildTotals(NamedTuple):
     """Sums over all kernels of one build."""
 
-    name: str
-    kernels: int
-    waves_per_simd: float
+    name: str  # as --build named it
+    kernels: int  # number of kernels
+    waves_per_simd: float  # waves per SIMD of all kernels together
     spilling: int  # number of kernels that spill
-    scratch_bytes_per_lane: int
-    vgprs: int  # used, per lane
-    code_bytes: int
+    scratch_bytes_per_lane: int  # sum over kernels whose scratch does not grow
+    vgprs: int  # VGPRs used per lane, of all kernels together
+    code_bytes: int  # bytes of code of all kernels together
     problems: int  # number of problems that are not accepted; kernels may be missing
-    accepted_problems: int = 0
-    labels: Mapping[str, str] = {}  # as --label gave them
+    accepted_problems: int = 0  # problems that --accept-problems accepted
+    labels: Mapping[str, str] = {}  # labels that --label gave to the build
     gaps: tuple[str, ...] = ()
     """Libraries of which a part could not be read that other builds have: their kernels that it
     lacks are compared with those of the build before."""
@@ -50,10 +51,10 @@ class BuildTotals(NamedTuple):
 class KernelGroup(NamedTuple):
     """Kernels with one value of `By`, in the first and in the last build."""
 
-    key: str
+    key: str  # library, target, limiters or waves per SIMD
     old: Sums
     new: Sums
-    waves_lost: float  # per SIMD, of kernels in both builds that lost waves
+    waves_lost: float  # waves per SIMD that kernels of both builds lost
 
 
 class History(NamedTuple):
@@ -98,13 +99,13 @@ class History(NamedTuple):
 class Trend(NamedTuple):
     """Builds of a dataset and the kernels that moved between them."""
 
-    dataset: str
+    dataset: str  # address, without user, password and query
     builds: tuple[BuildTotals, ...]  # in the order of comparison
     steps: tuple[NightStep, ...]  # neighbouring builds compared, without unmoved kernels
     histories: tuple[History, ...]  # kernels that moved, went or came
     unmatched: tuple[str, ...] = ()  # a message for each -k and --target without a kernel
     unfinished: tuple[str, ...] = ()  # builds left out: their scan has not ended
-    by: By | None = None
+    by: By | None = None  # as --by asked; None without it
     groups: tuple[KernelGroup, ...] = ()  # all kernels of the first and last build, by `by`
     same_names_within_steps: int = 0
     """Number of kernels of one name in the first and last build that moved within the steps of the

@@ -70,7 +70,7 @@ class Recompiled(NamedTuple):
 
     old: tuple[str, ...]  # stamps that the library no longer has
     new: tuple[str, ...]  # stamps that it did not have before
-    libraries: int
+    libraries: int  # number of libraries
 
 
 class NightStep(NamedTuple):

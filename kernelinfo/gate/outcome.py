@@ -23,7 +23,7 @@ class Suppressed(NamedTuple):
     """A finding that a suppression excuses."""
 
     finding: Finding
-    reason: str
+    reason: str  # the configuration's reason
     until: str | None
     """Last day of the suppression as an ISO date; None if it does not expire."""
 
@@ -33,7 +33,7 @@ class Judged(NamedTuple):
 
     result: Result
     """The kernel with the findings that count, by rules, budgets and baseline."""
-    suppressed: tuple[Suppressed, ...] = ()
+    suppressed: tuple[Suppressed, ...] = ()  # findings that the configuration excuses
     accepted: tuple[Finding, ...] = ()
     """Findings that the baseline accepts."""
 
@@ -65,13 +65,13 @@ class Notice(NamedTuple):
     """A finding that belongs to no kernel of the build: on a gone kernel, a suppression, a budget,
     the toolchain."""
 
-    finding: Finding
+    finding: Finding  # what was found
     subject: str
     """Name of the gone kernel, the suppression or the budget; or `toolchain`."""
-    target: str | None = None
+    target: str | None = None  # with features; None where it is about none
     path: str | None = None
     """The configuration or baseline that the finding is about."""
-    line: int | None = None
+    line: int | None = None  # 1-based; None if it is not known
 
 
 class Outcome(NamedTuple):
@@ -80,8 +80,8 @@ class Outcome(NamedTuple):
     report: Report
     """The judged kernels with the findings that count; inputs that could not be read or judged, and
     unmet expectations."""
-    notices: tuple[Notice, ...]
-    fail_on: Severity
+    notices: tuple[Notice, ...]  # findings about no kernel that is there
+    fail_on: Severity  # the mildest severity that fails
     excused: tuple[tuple[int, Judged], ...] = ()
     """(position in the report, kernel) of those with suppressed or accepted findings."""
     passed_over: int = 0
@@ -134,12 +134,13 @@ class Outcome(NamedTuple):
 
     @property
     def answered(self) -> bool:
-        """True if all inputs were read and judged, and no pinned kernel is gone."""
+        """True if all inputs were read and judged, and no pinned kernel is gone; else exit code
+        2."""
         return not self.problems and not any(n.finding.rule == VANISHED for n in self.notices)
 
     @property
     def failed(self) -> bool:
-        """True if any finding is at or above `fail_on`."""
+        """True if any finding is at or above `fail_on`: exit code 1, if all is answered."""
         return any(self.fails(finding) for finding in self.findings)
 
     def fails(self, finding: Finding) -> bool:

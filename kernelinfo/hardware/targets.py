@@ -22,20 +22,20 @@ except ImportError:  # a checkout
 class Clusters(NamedTuple):
     """The runtime's limits on clusters."""
 
-    workgroups: int  # per cluster
-    in_flight: int  # clusters per shader engine at a time
-    source: str
+    workgroups: int  # the most workgroups of one cluster
+    in_flight: int  # the most clusters per shader engine at a time
+    source: str  # document and line that state these numbers
 
 
 class Belief(NamedTuple):
     """A value of one field that versions of other software assume instead of the hardware's."""
 
-    by: Literal["LLVM", "HIP", "rocprofiler-sdk"]
+    by: Literal["LLVM", "HIP", "rocprofiler-sdk"]  # the software that assumes it
     before: int
     """First version without the wrong value: LLVM's major one, HIP's year; 0 if all have it."""
-    field: str
-    value: int
-    source: str
+    field: str  # the field whose value differs
+    value: int  # the value that the software assumes
+    source: str  # document and line that state it
 
 
 def believed(beliefs: tuple[Belief, ...], by: str, version: int = 0) -> dict[str, Any]:
@@ -52,10 +52,10 @@ class WaveSlots(NamedTuple):
 
     default_size: Literal[32, 64]
     """Lanes per wave if the code does not say."""
-    slots_per_simd: int
+    slots_per_simd: int  # waves that one SIMD holds
     max_workgroup_size: int
-    """Workitems."""
-    source: str
+    """Workitems of the largest workgroup."""
+    source: str  # document and line that state these numbers
     dispatch_cap_per_cu: int = 0
     """The most waves per CU that the runtime dispatches on some products; 0 for no cap."""
 
@@ -63,15 +63,15 @@ class WaveSlots(NamedTuple):
 class Vgprs(NamedTuple):
     """The vector register file of one SIMD for waves of one size, in registers per lane."""
 
-    wave_size: Literal[32, 64]
-    per_simd: int
+    wave_size: Literal[32, 64]  # lanes per wave
+    per_simd: int  # VGPRs per lane in the file of one SIMD
     addressable: int
-    """The most of one wave, including AGPRs of a unified file."""
+    """The most VGPRs per lane of one wave, including AGPRs of a unified file."""
     granule: int
-    """The hardware's unit of allocation."""
+    """The hardware's unit of allocation, in VGPRs per lane."""
     encoding_granule: int
-    """The kernel descriptor's unit."""
-    source: str
+    """The kernel descriptor's unit, in VGPRs per lane."""
+    source: str  # document and line that state these numbers
     dynamic_blocks: tuple[int, ...] = ()
     """Block sizes of dynamic VGPRs, which waves take and give back while they run."""
     most_dynamic_blocks: int = 0
@@ -81,13 +81,15 @@ class Vgprs(NamedTuple):
     early_encoding_before: int = 0
     """First LLVM release with `encoding_granule`; its development versions used the early unit."""
     believed: tuple[Belief, ...] = ()
+    """Values that other software assumes instead of the hardware's."""
 
 
 class Agprs(NamedTuple):
     """Accumulation registers: in a separate file (gfx908) or in the unified VGPR file."""
 
     file: Literal["none", "separate", "unified"]
-    source: str
+    """Where they are: nowhere, in a file of their own, in the VGPR file."""
+    source: str  # document and line that state these numbers
     offset_granule: int = 0
     """Unit of the descriptor's ACCUM_OFFSET, in registers per lane; 0 without a unified file."""
     addressable: int = 0
@@ -97,43 +99,45 @@ class Agprs(NamedTuple):
 class Sgprs(NamedTuple):
     """The scalar register file of one SIMD, in registers per wave."""
 
-    per_simd: int  # 0 if every wave has a fixed share: SGPRs never limit
-    allocatable: int  # the most of one wave, including VCC, flat scratch and XNACK
+    per_simd: int  # SGPRs in the file; 0 if every wave has a fixed share: they never limit
+    allocatable: int  # the most SGPRs of one wave, including VCC, flat scratch and XNACK
     granule: int  # the hardware's unit of allocation, or the fixed share
     encoding_granule: int  # the kernel descriptor's unit; 0 if it does not count SGPRs
     trap_handler: int  # SGPRs that the hardware adds to each wave for an installed trap handler
     with_vcc: int  # SGPRs beyond the numbered ones in code with VCC
     with_xnack: int  # the same with XNACK, VCC included
     with_flat_scratch: int  # the same with flat scratch, VCC and XNACK included
-    source: str
+    source: str  # document and line that state these numbers
     architected_flat_scratch: bool = False  # flat scratch counts even if the code does not use it
-    fixed_allocation: int = 0  # allocation of every wave on chips with the SGPR initialisation bug
+    fixed_allocation: int = 0
+    """SGPRs of every wave on chips with the SGPR initialisation bug; else 0."""
 
 
 class Lds(NamedTuple):
-    bytes_per_workgroup: int  # the most that one workgroup may have
-    granule_bytes: int
-    source: str
+    bytes_per_workgroup: int  # the most bytes of LDS of one workgroup
+    granule_bytes: int  # unit of allocation, in bytes
+    source: str  # document and line that state these numbers
     believed: tuple[Belief, ...] = ()
+    """Values that other software assumes instead of the hardware's."""
 
 
 class Scratch(NamedTuple):
     granule_bytes: int
-    """Unit of one wave's scratch."""
+    """Unit of one wave's scratch, in bytes."""
     bytes_per_wave: int
-    """The most that the hardware can address for one wave."""
-    source: str
+    """The most bytes that the hardware can address for one wave."""
+    source: str  # document and line that state these numbers
     cus_per_aperture: int = 0
     """CUs that share one scratch aperture on the product with the fewest; 0 if not known."""
-    aperture_bytes: int = 0
+    aperture_bytes: int = 0  # bytes of one scratch aperture; 0 if not known
 
 
 class InstructionCache(NamedTuple):
     """The first cache of instructions, L1I or L0I."""
 
-    bytes: int
+    bytes: int  # size in bytes
     cus: int  # CUs that share it
-    source: str
+    source: str  # document and line that state these numbers
 
 
 class Domain(NamedTuple):
@@ -141,21 +145,22 @@ class Domain(NamedTuple):
 
     LLVM calls it "per CU": "per whatever functional block the waves of a workgroup must share"."""
 
-    per: Literal["CU", "WGP"]
-    simds: int
-    lds_bytes: int
+    per: Literal["CU", "WGP"]  # the unit that all waves of a workgroup share
+    simds: int  # number of SIMDs
+    lds_bytes: int  # bytes of LDS
     barriers: int  # the most workgroups of several waves
     scratch_waves: int  # the most waves with scratch
-    source: str
+    source: str  # document and line that state these numbers
     believed: tuple[Belief, ...] = ()
+    """Values that other software assumes instead of the hardware's."""
 
 
 class Device(NamedTuple):
     """A product, as one agent of the runtime: for an MI250, one of its two dies."""
 
-    name: str
-    cus: int = 0  # 0 if only WGPs are counted
-    wgps: int = 0  # 0 if the product has none, or two CUs per WGP
+    name: str  # product, as one agent of the runtime
+    cus: int = 0  # number of CUs; 0 if only WGPs are counted
+    wgps: int = 0  # number of WGPs; 0 if the product has none, or two CUs per WGP
     xccs: int = 0  # dies; a profiler adds their counters up; 0 if not known
 
     def domains(self, per: Literal["CU", "WGP"]) -> int:
@@ -168,18 +173,18 @@ class Target(NamedTuple):
 
     A process has one object per target; `find` returns it."""
 
-    name: str
-    family: str
-    products: str
+    name: str  # the gfx target
+    family: str  # architecture, such as CDNA3
+    products: str  # products with this target
     elf_mach: int
     """EF_AMDGPU_MACH, the low byte of e_flags."""
-    confidence: str
+    confidence: str  # how well the numbers are known: high, medium or low
     waves: WaveSlots
-    vgprs: tuple[Vgprs, ...]
+    vgprs: tuple[Vgprs, ...]  # the vector register file of one SIMD, for each wave size
     agprs: Agprs
     sgprs: Sgprs
-    lds: Lds
-    scratch: Scratch
+    lds: Lds  # LDS of one workgroup
+    scratch: Scratch  # scratch memory
     domains: tuple[Domain, ...]
     """The default domain first; two if WGP and CU mode can be chosen."""
     tg_split: bool
@@ -192,22 +197,24 @@ class Target(NamedTuple):
     Source: LLVM TargetParser, getArchAttrAMDGCN, and e_flags of empty objects of llvm-mc 22. Not
     known for targets that only LLVM main has, and for gfx125x: LLVM 22 and 24 disagree."""
     sramecc: bool | None = None
-    """The same for SRAMECC."""
+    """True if a target id may state SRAMECC; None if not known."""
     named_barriers: bool = False
     """True if the kernel descriptor counts named barriers."""
     v2_name_with_xnack: str = ""
-    """Name in code object v2 of the target with XNACK on: v2's target ids have no features.
+    """Name in code object v2 of the target with XNACK on; empty if it has none.
 
-    Source: AMDGPUUsage, "AMDGPU Code Object V2 ISA", and LLVM 13 AMDGPUTargetStreamer."""
+    v2's target ids have no features. Source: AMDGPUUsage, "AMDGPU Code Object V2 ISA", and LLVM 13
+    AMDGPUTargetStreamer."""
     devices: tuple[Device, ...] = ()
     """Products of known size, from AMD's product pages."""
     members: tuple[str, ...] = ()
     """Generic target: the targets that its code runs on; the occupancy is worked out on them."""
     icache: InstructionCache | None = None
-    """None if its size is not published."""
+    """The first cache of instructions; None if its size is not published."""
     clusters: Clusters | None = None
+    """The runtime's limits on clusters; None if the target has none."""
     caveat: str = ""
-    """Reason in words why a result is only a bound: the hardware is not fully known."""
+    """Reason in words why a result is only a bound; empty if the hardware is fully known."""
 
     def __hash__(self) -> int:
         return hash(self.name)

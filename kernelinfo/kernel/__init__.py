@@ -76,11 +76,11 @@ def _short(name: str) -> str:
 class Used(NamedTuple):
     """Resources that the code uses, by the compiler's count; None if the input does not say."""
 
-    vgprs: int | None  # per lane; AGPRs included where they share one file
-    agprs: int | None
-    sgprs: int | None  # per wave; VCC, flat scratch and XNACK included
-    lds_bytes: int | None  # static, per workgroup
-    scratch_bytes_per_lane: int | None
+    vgprs: int | None  # VGPRs per lane; AGPRs included where they share one file
+    agprs: int | None  # AGPRs per lane
+    sgprs: int | None  # SGPRs per wave; VCC, flat scratch and XNACK included
+    lds_bytes: int | None  # static LDS per workgroup, in bytes
+    scratch_bytes_per_lane: int | None  # scratch per lane, in bytes
 
 
 class Spills(NamedTuple):
@@ -98,17 +98,17 @@ class Spills(NamedTuple):
 class Flags(NamedTuple):
     """Properties of stack and calls that leave numbers open; None if the input does not say."""
 
-    dynamic_stack: bool | None
-    indirect_call: bool | None
-    recursion: bool | None
-    tg_split: bool | None
+    dynamic_stack: bool | None  # scratch grows at run time
+    indirect_call: bool | None  # calls functions that the compiler did not see
+    recursion: bool | None  # calls itself
+    tg_split: bool | None  # a workgroup's waves may be on several CUs
 
 
 class Workgroup(NamedTuple):
     """Workgroup sizes that may be launched, in workitems; None if the input does not say."""
 
-    declared_max: int | None
-    required: Sizes | None
+    declared_max: int | None  # the largest size that may be launched
+    required: Sizes | None  # the only size that may be launched, x, y, z
 
 
 class Kernel(NamedTuple):
@@ -116,21 +116,21 @@ class Kernel(NamedTuple):
 
     code_object: CodeObject
     symbol: str
-    """Mangled."""
+    """Mangled name."""
     name: str
-    """Demangled."""
+    """Demangled name."""
     traits: Traits
     code_bytes: int | None
-    """Size of the code, callees excluded."""
+    """Size of the code in bytes, callees excluded."""
     places: tuple[Place, ...]
     """Position of each source in the input."""
     line: int | None
     """1-based line of the kernel's label in assembly text."""
     code: Code | None
-    """Counts of its instructions. None for a code object, or if neither a rule nor
-    `Options.instructions` asks for them."""
+    """Counts of its instructions. None for a code object, or if neither a rule nor `Options` asks
+    for them."""
     source: SourceLine | None
-    """None without debug information."""
+    """Place in the source code; None without debug information."""
     arguments: tuple[Argument, ...] | None = None
     """Arguments in order; None if not asked for."""
     contradiction: str = ""
@@ -254,9 +254,9 @@ class Finding(NamedTuple):
 
     rule: str
     """KI and three digits."""
-    name: str
-    severity: Literal["error", "warning", "note"]
-    message: str
+    name: str  # the rule's name
+    severity: Literal["error", "warning", "note"]  # how much it matters
+    message: str  # what was found
     hint: str = ""
     """Advice; empty if there is nothing to do."""
 
@@ -274,6 +274,7 @@ class Result(NamedTuple):
     occupancy: Occupancy | None
     """None if the target is unknown."""
     findings: tuple[Finding, ...] = ()
+    """What the rules say; of `check` also budgets and the baseline."""
 
     def __repr__(self) -> str:
         """One line: name and target, occupancy under the given launch, rules with findings."""
@@ -326,10 +327,10 @@ class Repeat(NamedTuple):
     """A copy of another code object; its kernels are not counted again."""
 
     first: CodeObject
-    path: str
-    containers: tuple[str, ...]
-    member: str | None
-    offset: int | None
+    path: str  # the file as it was named
+    containers: tuple[str, ...]  # what the code is wrapped in, outermost first
+    member: str | None  # name inside the innermost container
+    offset: int | None  # bytes from the start of the outermost file
     is_exact: bool = True
     """True if the bytes are equal; False if the kernels only state the same as the assembly
     `first`."""

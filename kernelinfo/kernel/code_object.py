@@ -11,15 +11,16 @@ from kernelinfo.reading.target_id import target_id
 class CodeObject(NamedTuple):
     """One code object, assembly text or build log that kernels were read from."""
 
-    path: str
-    containers: tuple[str, ...]
+    path: str  # the file as it was named
+    containers: tuple[str, ...]  # what the code is wrapped in, outermost first
     member: str | None
+    """Name inside the innermost container: an entry of a bundle, a member of an archive."""
     offset: int | None
-    """Bytes in the outermost file."""
+    """Bytes from the start of the outermost file; None inside compressed data."""
     size: int
     """Bytes."""
-    kind: CodeKind
-    target: str | None
+    kind: CodeKind  # what was read
+    target: str | None  # target that the code is compiled for
     features: Features
     code_object_version: int | None
     """2 to 6, as LLVM counts the versions of its ABI; None in text that does not say."""

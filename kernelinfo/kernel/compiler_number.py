@@ -33,9 +33,10 @@ class Cause(NamedTuple):
 class CompilerNumber(NamedTuple):
     """The compiler's own `; Occupancy:`, compared with the hardware's."""
 
-    waves_per_simd: int
+    waves_per_simd: int  # what it printed
     agrees: bool | None
-    """None if the occupancy is unknown or belongs to another target than the code's."""
+    """True if it is the hardware's number; None if the occupancy is unknown or belongs to another
+    target than the code's."""
     reason: str | None
     """Why it differs, in words; None if it agrees."""
 

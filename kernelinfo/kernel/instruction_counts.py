@@ -12,7 +12,7 @@ class InstructionCounts(NamedTuple):
     `kernelinfo explain instructions` names the mnemonics of each class.
     """
 
-    instructions: int
+    instructions: int  # number of all; the 14 classes add up to it
     vector: int
     matrix: int
     scalar: int
@@ -30,7 +30,8 @@ class InstructionCounts(NamedTuple):
     load_bytes: int | None
     """Bytes that one lane loads if every load runs once; None if a load does not say its width."""
     store_bytes: int | None
-    """Bytes that one lane stores; None if a store does not say its width."""
+    """Bytes that one lane stores if every store runs once; None if a store does not say its
+    width."""
 
     @property
     def matrix_share(self) -> float:

@@ -39,17 +39,17 @@ class Allocated(NamedTuple):
     """Resources that the hardware allocates, rounded to its granules."""
 
     vgprs: int | None
-    """Per lane, AGPRs included."""
+    """VGPRs per lane, AGPRs included."""
     arch_vgprs: int | None
     """Architectural VGPRs per lane; None if their share of a unified file is not known."""
     agprs: int | None
-    """Per lane."""
+    """AGPRs per lane."""
     sgprs: int | None
-    """Per wave, without the trap handler's."""
+    """SGPRs per wave, without the trap handler's."""
     trap_sgprs: int
     """SGPRs per wave for the trap handler."""
     lds_bytes: int | None
-    """Per workgroup, static and dynamic."""
+    """Bytes of LDS per workgroup, static and dynamic."""
 
 
 class Occupancy(NamedTuple):
@@ -59,7 +59,7 @@ class Occupancy(NamedTuple):
     placement: Placement
     """A generic target has that of its best device."""
     waves: int
-    """Resident in the domain."""
+    """Resident waves in the domain."""
     obstacles: tuple[str, ...]
     """Reasons in words why no workgroup can start."""
     at_most_because: tuple[str, ...]
@@ -104,22 +104,22 @@ class Occupancy(NamedTuple):
 
     @property
     def wave_slots(self) -> int:
-        """In the domain."""
+        """Wave slots in the domain."""
         return slots(self.placement)
 
     @property
     def workgroups(self) -> int:
-        """Resident in the domain."""
+        """Resident workgroups in the domain."""
         return self.waves // self.placement.group
 
     @property
     def waves_per_simd(self) -> float:
-        """Resident waves of the domain over its SIMDs."""
+        """Resident waves per SIMD, on average over the domain."""
         return self.waves / self.simds
 
     @property
     def percent(self) -> float:
-        """Waves in % of the wave slots."""
+        """Resident waves in % of the wave slots."""
         return 100 * self.waves / self.wave_slots
 
     @property
@@ -149,7 +149,7 @@ class Occupancy(NamedTuple):
 
     @property
     def limits(self) -> tuple[Limit, ...]:
-        """The limits of each resource, as a table."""
+        """What each resource allows."""
         return limits(self.placement)
 
     @property
@@ -355,25 +355,25 @@ def allocated(at: Placement) -> Allocated:
 class Step(NamedTuple):
     """The smallest change of one limiting resource that the next higher occupancy needs."""
 
-    resource: Resource
+    resource: Resource  # which one
     at_most: int
     """The amount to come down to, in the unit of `Limit.used`."""
     change: int
     """`at_most` minus the used amount."""
     waves_per_simd: float
     """Reached if all limiters take their steps."""
-    percent: float
+    percent: float  # the same in % of the wave slots
 
 
 class Headroom(NamedTuple):
     """Amounts that the kernel may use more without losing a workgroup; None if not known."""
 
     vgprs: int | None
-    """Per lane."""
+    """VGPRs per lane."""
     sgprs: int | None
-    """Per wave."""
+    """SGPRs per wave."""
     lds_bytes: int | None
-    """Per workgroup."""
+    """Bytes of LDS per workgroup."""
 
     def of(self, resource: Resource) -> int | None:
         """Headroom of one resource in the unit of `Limit.used`; None for slots, barriers and
@@ -386,10 +386,10 @@ class Range(NamedTuple):
 
     Occupancy in % of the wave slots, sizes in workitems and whole waves."""
 
-    min_percent: float
-    max_percent: float
-    worst_workgroup_size: int
-    best_workgroup_size: int
+    min_percent: float  # lowest, in % of the wave slots
+    max_percent: float  # highest, in % of the wave slots
+    worst_workgroup_size: int  # size of the lowest, in workitems
+    best_workgroup_size: int  # size of the highest, in workitems
 
 
 def next_steps(at: Placement, allowed: Waves, exceeded: Collection[Resource]) -> tuple[Step, ...]:

@@ -29,14 +29,14 @@ from kernelinfo.model.messages import say
 class Rung:
     """One occupancy, and the most of each resource that a kernel may use to reach it."""
 
-    waves_per_simd: float
-    percent: float
+    waves_per_simd: float  # waves per SIMD
+    percent: float  # waves in % of the wave slots
     vgprs: int
-    """Per lane, AGPRs included."""
+    """Most VGPRs per lane, AGPRs included."""
     sgprs: int | None
-    """Per wave; None if SGPRs never limit."""
+    """Most SGPRs per wave; None if SGPRs never limit."""
     lds_bytes: int
-    """Per workgroup."""
+    """Most bytes of LDS per workgroup."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ class VgprStep(NamedTuple):
 
     at_most: int
     """VGPRs per lane, AGPRs included."""
-    waves_per_simd: float
+    waves_per_simd: float  # waves per SIMD that the step allows
 
 
 def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[VgprStep, ...]:

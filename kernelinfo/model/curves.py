@@ -27,10 +27,10 @@ class CurvePoint:
     """Value of each variable: VGPRs per lane (AGPRs included), SGPRs per wave, bytes of LDS or
     workitems per workgroup."""
     workgroups: int
-    """Resident in one domain; 0 if none can start."""
-    waves_per_simd: float
-    percent: float
-    limiters: tuple[Resource, ...]
+    """Resident workgroups of one domain; 0 if none can start."""
+    waves_per_simd: float  # resident waves per SIMD
+    percent: float  # resident waves in % of the wave slots
+    limiters: tuple[Resource, ...]  # all resources that limit the waves
 
 
 def curve(

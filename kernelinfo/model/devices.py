@@ -14,8 +14,8 @@ from kernelinfo.model.messages import say
 class Grid:
     """The rounds in which a device runs a grid; each round starts as many workgroups as fit."""
 
-    workgroups: int
-    full_rounds: int
+    workgroups: int  # launched workgroups
+    full_rounds: int  # rounds that fill the device
     last_round: int
     """Workgroups of a partial last round; 0 if the last round is full."""
     percent: float
@@ -28,9 +28,9 @@ class Filling:
 
     name: str  # product
     domains: int  # CUs or WGPs
-    workgroups: int  # resident at once on the whole device
-    waves: int
-    wave_slots: int
+    workgroups: int  # resident workgroups of the whole device
+    waves: int  # resident waves
+    wave_slots: int  # wave slots
     percent: float  # waves in % of the wave slots
     grid: Grid | None = None
 

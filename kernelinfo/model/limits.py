@@ -179,7 +179,7 @@ RESOURCES: dict[Resource, str] = {
 class Limit(NamedTuple):
     """One resource: the amount asked for, the amount available, and the waves that this allows."""
 
-    resource: Resource
+    resource: Resource  # which one
     used: int
     """The amount that the code uses: waves per workgroup (slots), registers per lane (VGPR) or wave
     (SGPR), bytes per workgroup (LDS) or lane (scratch), 1 barrier."""
@@ -193,9 +193,9 @@ class Limit(NamedTuple):
     waves: int | None = None
     """Waves for which `available` has room, not rounded to whole workgroups; None if nothing is
     asked."""
-    workgroups: int | None = None
+    workgroups: int | None = None  # whole workgroups per domain; None where nothing limits
     waves_per_simd: float | None = None
-    """Rounded down to whole workgroups."""
+    """The same in waves per SIMD, rounded down to whole workgroups."""
 
 
 def slots(at: Placement) -> int:

@@ -27,15 +27,15 @@ _MOST_POSSIBLE = 1000  # assignments of variables to instances of templates
 class LdsVariable(NamedTuple):
     """A variable in LDS."""
 
-    name: str
-    bytes: int  # per workgroup
-    source: SourceLine | None
+    name: str  # as the source names it
+    bytes: int  # bytes per workgroup
+    source: SourceLine | None  # line of its declaration
 
 
 class LdsUse(NamedTuple):
     """Static LDS of one kernel."""
 
-    bytes: int  # per workgroup, by the descriptor; 0 if LDS is sized at launch
+    bytes: int  # bytes per workgroup, by the descriptor; 0 if LDS is sized at launch
     variables: tuple[LdsVariable, ...]
     """Largest first; empty if debug information does not name all of them."""
 

@@ -38,7 +38,7 @@ class Measured(NamedTuple):
     story: Story
     curve: Curve | None  # if asked for
     code: Curve | None  # if asked for; a point for each instruction
-    lds: LdsUse | None  # if asked for and described by debug information
+    lds: LdsUse | None  # static LDS, if asked for; None without debug information
 
 
 NOT_ALLOCATED = "registers above those that the descriptor allocates"

@@ -15,10 +15,10 @@ Region = Literal["entry", "before the loop", "in the loop", "after the loop", "e
 class CodeLocation(NamedTuple):
     """Position of an instruction in its function, its file and its source."""
 
-    number: int  # 0-based, among the instructions of its function
-    line: int | None  # 1-based, in the assembly text; None in a code object
+    number: int  # instructions of the function before it
+    line: int | None  # 1-based line of the assembly text; None in a code object
     address: int | None  # bytes, as symbols of the code object count; None in assembly
-    source: SourceLine | None
+    source: SourceLine | None  # line of the source; None without debug information
     region: Region  # relative to the loop of interest, mostly the peak's; `elsewhere` without one
 
 
@@ -26,19 +26,20 @@ class Pressure(NamedTuple):
     """Most live registers at any one instruction, each class for itself."""
 
     vector: int
-    """Vector registers that occupancy depends on, see `Counts.vector`."""
-    vgprs: int
-    agprs: int
-    sgprs: int
+    """Registers per lane that count against the steps of the occupancy: VGPRs and AGPRs together
+    where they share one file, the larger where each has its own."""
+    vgprs: int  # VGPRs per lane
+    agprs: int  # AGPRs per lane
+    sgprs: int  # SGPRs per wave
 
 
 class InstructionMix(NamedTuple):
     """Counts of the instructions of a function, a loop or a line, and their peak."""
 
     counts: InstructionCounts
-    peak: Pressure
-    spill_stores: int
-    spill_reloads: int
+    peak: Pressure  # most registers of each class live at one of them
+    spill_stores: int  # stores of spilled registers, by the compiler's comments
+    spill_reloads: int  # loads of spilled registers
 
 
 class Peak(NamedTuple):
@@ -46,7 +47,7 @@ class Peak(NamedTuple):
 
     pressure: Pressure
     at: CodeLocation
-    instruction: str
+    instruction: str  # its text
     loop: str | None  # label of the innermost loop around it; None outside loops or without a label
     instructions: int  # number of instructions with as many vector registers
 
@@ -54,9 +55,9 @@ class Peak(NamedTuple):
 class LiveValues(NamedTuple):
     """Live registers of one class that are written at the same place and read at the same place."""
 
-    register_class: RegisterClass
-    registers: tuple[str, ...]
-    total: int
+    register_class: RegisterClass  # class of the registers
+    registers: tuple[str, ...]  # ranges: `v[64:65]`, `a3`
+    total: int  # number of registers
     variable: str | None
     """Variable of the source; None if no compiler comment names it."""
     written: CodeLocation | None
@@ -73,7 +74,7 @@ class LiveValues(NamedTuple):
     """True if the next read is in a later iteration of a loop around `Story.at`."""
     untouched: int | None
     """Fewest instructions between the last access and the next read; None without a next read."""
-    untouched_most: int | None
+    untouched_most: int | None  # the same, the most of the registers
     in_loop: Literal["through", "constant", "changed"] | None
     """Accesses in the loop around `Story.at`: none, reads only, writes. None outside loops."""
 
@@ -89,21 +90,21 @@ class LinePressure(NamedTuple):
 class CodeRange(NamedTuple):
     """Instructions that stand one behind the other in the text."""
 
-    first: CodeLocation
-    last: CodeLocation
+    first: CodeLocation  # its first instruction
+    last: CodeLocation  # its last instruction
 
 
 class LoopPressure(NamedTuple):
     """Counts and live registers of one loop, inner loops included."""
 
-    label: str | None
+    label: str | None  # of its first block
     depth: int  # 1 for an outermost loop
     at: CodeLocation  # first instruction of its header
     live_in: Counts  # at its header
     constant: Counts  # of `live_in`, registers only read in the loop
-    constant_registers: tuple[str, ...]
+    constant_registers: tuple[str, ...]  # those of `constant`
     through: Counts  # of `live_in`, registers neither read nor written in the loop
-    through_registers: tuple[str, ...]
+    through_registers: tuple[str, ...]  # those of `through`
     code: InstructionMix
     ranges: tuple[CodeRange, ...]
     """Its instructions in the order of the text. LLVM puts blocks of a loop before its header, or
@@ -113,11 +114,11 @@ class LoopPressure(NamedTuple):
 class BlockPressure(NamedTuple):
     """One basic block, and the registers live at its begin."""
 
-    labels: tuple[str, ...]
+    labels: tuple[str, ...]  # of its first instruction
     at: CodeLocation
-    instructions: int
-    successors: tuple[int, ...]  # indices of blocks
-    live_in: tuple[str, ...]
+    instructions: int  # number of instructions
+    successors: tuple[int, ...]  # blocks that may follow for some lane; indices of blocks.
+    live_in: tuple[str, ...]  # registers live at its begin
 
 
 class Advice(NamedTuple):
@@ -125,7 +126,7 @@ class Advice(NamedTuple):
 
     at_most: int
     """Vector registers per lane that the step allows."""
-    waves_per_simd: float
+    waves_per_simd: float  # waves per SIMD that the step allows
     above: int
     """Number of instructions with more live vector registers."""
     fewer: int
@@ -143,13 +144,13 @@ class Story(NamedTuple):
     """The target's `agprs.file`: AGPRs share the VGPRs' file (`unified`), have their own or do not
     exist."""
 
-    code: InstructionMix
-    exact: bool
+    code: InstructionMix  # all instructions of the function
+    exact: bool  # False: the numbers are lower bounds
     reasons: tuple[str, ...]
     """Reasons why the peak is a lower bound; empty if it is exact."""
     used: Counts
     """Highest register number of each class in the text, plus one."""
-    peak: Peak
+    peak: Peak  # the most of each class, and the first instruction with most vector registers
     entry: tuple[str, ...]
     """Registers live at function entry."""
     at: CodeLocation
@@ -157,15 +158,15 @@ class Story(NamedTuple):
     live_across: tuple[LiveValues, ...]
     """All values live at `at`, longest untouched first."""
     lines: tuple[LinePressure, ...]
-    """Highest peak first."""
+    """Source lines, highest peak first."""
     loops: tuple[LoopPressure, ...]
-    """In the order of the text."""
+    """Natural loops, inner ones included in outer ones, in the order of the text."""
     loops_left_out: int
     """Loops of lower peaks, if only the highest ones were asked for."""
     blocks: tuple[BlockPressure, ...]
-    """Empty if they were not asked for."""
+    """Basic blocks in the order of the text; empty if they were not asked for."""
     curve: tuple[Counts, ...]
-    """Live registers of each instruction; zeros for unreachable instructions."""
+    """VGPRs, AGPRs and SGPRs live at each instruction; zeros for unreachable instructions."""
     steps: tuple[VgprStep, ...]
     """VGPR steps of the target, highest occupancy first."""
     advice: tuple[Advice, ...]

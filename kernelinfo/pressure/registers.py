@@ -37,9 +37,9 @@ _INTERNAL = re.compile(r"(v|a|s)gpr(\d{1,4})(?:_(lo|hi)16)?(?![a-z0-9])")
 class Counts(NamedTuple):
     """Number of registers of each class."""
 
-    vgprs: int  # a VGPR counts if one of its halves is in the set
-    agprs: int
-    sgprs: int
+    vgprs: int  # VGPRs per lane; one counts if one of its halves is in the set
+    agprs: int  # AGPRs per lane
+    sgprs: int  # SGPRs per wave
 
     def vector(self, files: str) -> int:
         """Vector registers that occupancy depends on.

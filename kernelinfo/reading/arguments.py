@@ -27,16 +27,16 @@ _END = b".end_amdgpu_metadata"
 class Argument(NamedTuple):
     """One argument in the kernel's argument segment; a field is None if not stated."""
 
-    name: str | None
+    name: str | None  # as the source names it
     type: str | None
-    """Type in the source language: `float*`."""
+    """Type as the source spells it: `float*`."""
     offset: int | None
     """Bytes from the start of the segment."""
     size: int | None
     """Bytes."""
     kind: str | None
     """`by_value`, `global_buffer`, or a hidden argument such as `hidden_block_count_x`."""
-    address_space: str | None
+    address_space: str | None  # of a pointer
 
     @property
     def is_hidden(self) -> bool:

@@ -76,11 +76,11 @@ class Note(NamedTuple):
 class Problem(NamedTuple):
     """An input, or a part of one, that could not be read, with the reason and the mend."""
 
-    path: str
-    message: Message
-    member: str | None = None
-    offset: int | None = None
-    line: int | None = None
+    path: str  # the file as it was named
+    message: Message  # what was found; what to do
+    member: str | None = None  # name inside the container
+    offset: int | None = None  # bytes from the start of the outermost file
+    line: int | None = None  # 1-based line of assembly text
 
     @property
     def code(self) -> str:

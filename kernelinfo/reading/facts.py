@@ -65,7 +65,7 @@ class Numbers(NamedTuple):
     """The same in the smaller of two possible granules, if the object does not tell which."""
     reserved_sgprs: int | None = None
     """SGPRs per wave the descriptor encodes, a multiple of the encoding granule."""
-    wgp_mode: bool | None = None  # a workgroup's waves may use both CUs of a WGP
+    wgp_mode: bool | None = None  # a workgroup's waves may use both CUs of a WGP (gfx10 on)
     accum_offset: int | None = None  # first AGPR in the unified file, in VGPRs
     dynamic_vgprs: bool | None = None  # waves take and give back VGPRs while they run
     dynamic_vgpr_block: int | None = None  # VGPRs per lane that they take at a time
@@ -127,7 +127,7 @@ class Fact(NamedTuple):
     name: str
     """A field of `Numbers`."""
     value: Any
-    source: Source
+    source: Source  # which source states it
 
 
 def facts_of(stated: Iterable[StatedNumbers]) -> tuple[Fact, ...]:
@@ -166,8 +166,8 @@ class LoopSpills(NamedTuple):
 
     header: str  # label of the loop's header: `.LBB3_2`
     depth: int  # 1 for an outermost loop
-    spills: int  # stores to scratch
-    reloads: int  # loads from scratch
+    spills: int  # stores to scratch in it
+    reloads: int  # loads from scratch in it
     place: SpillPlace | None = None
     """Place of most of its spills and reloads; None without any known place."""
 
@@ -177,12 +177,12 @@ class Code(NamedTuple):
 
     matrix: int
     """MFMA, SMFMAC, WMMA and SWMMAC."""
-    lds: int
+    lds: int  # LDS instructions
     memory: int
     """Global, flat and buffer instructions; on older targets the last reach scratch, too."""
-    scratch: int
-    barriers: int
-    calls: int
+    scratch: int  # scratch instructions
+    barriers: int  # barrier instructions
+    calls: int  # calls of functions
     spills: int | None
     """Stores of spilled registers to scratch. This and the next four are None if the compiler left
     no comments."""
@@ -277,8 +277,8 @@ Setting = Literal["any", "on", "off", "unsupported"]
 class Features(NamedTuple):
     """Settings of the target features, which change code but not occupancy."""
 
-    xnack: Setting | None = None
-    sramecc: Setting | None = None
+    xnack: Setting | None = None  # page-fault retry
+    sramecc: Setting | None = None  # SRAM error correction
 
 
 CodeKind = Literal["assembly", "code-object", "build-log"]

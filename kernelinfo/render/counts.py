@@ -25,13 +25,13 @@ class KernelSums(NamedTuple):
     """Sums over some kernels; a number that a kernel does not state adds 0, and so does scratch
     that grows at run time."""
 
-    kernels: int = 0
+    kernels: int = 0  # number of kernels
     spilling: int = 0
     """Number of kernels that spill registers."""
-    scratch_bytes_per_lane: int = 0
+    scratch_bytes_per_lane: int = 0  # sum in bytes over kernels whose scratch does not grow
     waves_lost: float = 0
-    """Waves per SIMD below the number of slots."""
-    code_bytes: int = 0
+    """Sum of the waves per SIMD below the number of slots."""
+    code_bytes: int = 0  # sum of the bytes of code
 
     def plus(self, other: KernelSums) -> KernelSums:
         """The sums of both."""

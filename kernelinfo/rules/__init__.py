@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class Rule(NamedTuple):
     """A rule: its number, its function and the severity of remarks that set none."""
 
-    number: str
-    severity: Severity
+    number: str  # KI and three digits
+    severity: Severity  # severity of its findings by default
     check: Callable[..., Iterator[Remark]]
     """Called with what the rule reads, then the `Occupancy`, then the `Code` if it reads that."""
     reads: Literal["traits", "code", "kernel"] = "traits"
@@ -36,12 +36,13 @@ class Rule(NamedTuple):
     needs_code: bool = False
     """True: the rule finds nothing without the instruction counts of assembly."""
     on: bool = True
-    """False: the rule runs only if the user selects it."""
+    """True if it runs by default; False: only if the user selects it."""
     fixed: bool = False
     """True: the user chose the severity, so it overrides the severity of remarks."""
 
     @property
     def name(self) -> str:
+        """The function's name with hyphens: `vgpr-spill`."""
         return self.check.__name__.replace("_", "-")
 
     def finding(self, remark: Remark) -> Finding:
@@ -56,6 +57,7 @@ class Rule(NamedTuple):
 
     @property
     def documentation(self) -> str:
+        """What it finds, why it matters and what to do."""
         return self.check.__doc__ or ""
 
 

@@ -97,9 +97,9 @@ def steps(target: Target, wave_size: int) -> tuple[int, ...]:
 class Variant(NamedTuple):
     """One kernel as the compiler made it for one combination."""
 
-    asked: Asked
+    asked: Asked  # None leaves the input's own
     result: Result | None  # None if there is an error
-    error: Message | None = None
+    error: Message | None = None  # why it failed, in one line
 
     @property
     def is_ignored(self) -> bool:
@@ -125,9 +125,9 @@ Language = Literal["HIP", "OpenCL", "Triton"]
 class Line(NamedTuple):
     """A source line that was compiled and gave a row."""
 
-    language: Language
-    text: str  # empty if the options alone make the difference
-    options: str  # of the compiler; empty if it needs none
+    language: Language  # language of the source
+    text: str  # the line; empty if the options alone make the difference
+    options: str  # options of the compiler; empty if it needs none
 
     @property
     def written(self) -> str:
@@ -138,9 +138,9 @@ class Line(NamedTuple):
 class SweptKernel(NamedTuple):
     """One kernel in every variant; the first variant is as compiled."""
 
-    symbol: str
-    name: str
-    variants: tuple[Variant, ...]
+    symbol: str  # mangled name
+    name: str  # demangled name
+    variants: tuple[Variant, ...]  # as compiled first
     notes: tuple[str, ...] = ()
     """Differences from the assembly next to the input, and requests not applied."""
     lines: tuple[Line, ...] = ()
@@ -154,14 +154,14 @@ class Sweep(NamedTuple):
     """The kernels of one input in every variant."""
 
     file: Input
-    compiler: Compiler
-    target_id: str
-    level: str
-    level_from: Origin
+    compiler: Compiler  # what compiled the variants
+    target_id: str  # target that the kernels are compiled for: `gfx90a:xnack-`
+    level: str  # optimisation level: `3` of -O3
+    level_from: Origin  # an option, the first that reproduces the assembly, or assumed
     driver: str  # `clang` or `hipcc`; hipcc adds LLVM options
     assembly: str | None  # path of the assembly compared with the first variant; None without one
-    kernels: tuple[SweptKernel, ...]
-    notes: tuple[str, ...] = ()
+    kernels: tuple[SweptKernel, ...]  # one for each kernel
+    notes: tuple[str, ...] = ()  # about the input as a whole
 
     def __repr__(self) -> str:
         """One line: file, target, number of kernels and variants."""

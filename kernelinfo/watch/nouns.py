@@ -49,9 +49,10 @@ class WatchedKernel(NamedTuple):
 
     result: Result
     since_previous: Pair | None = None
-    """None for the first look, a new kernel, and a file that was not read again."""
+    """What moved since the look before; None for the first look, a new kernel, and a file that was
+    not read again."""
     since_first: Pair | None = None
-    """None for a kernel that is as it was when it was first seen."""
+    """What moved since the kernel was first seen; None if it is as it was."""
     is_new: bool = False
     """True for a kernel that the look before did not have; False in the first look."""
     new_findings: tuple[Finding, ...] = ()
@@ -88,7 +89,7 @@ class WatchLook(NamedTuple):
     """Changed kernels first, the worst before the others; then in the order of reading."""
     gone: tuple[KernelSummary, ...] = ()
     """Kernels of the look before that are not there now."""
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[Problem, ...] = ()  # parts that could not be read
     build: str = ""
     """The command that ran before the look; empty if somebody else builds."""
     seconds: float | None = None

@@ -37,26 +37,9 @@ def test_the_wheel_holds_the_package_its_data_and_nothing_else(wheel: Path) -> N
     names = set(zipfile.ZipFile(wheel).namelist())
     grammars = {f"kernelinfo/grammars/{path.name}" for path in (ROOT / "grammars").glob("*.lark")}
     assert len(grammars) == 3
-    schemas = {
-        "arch-schema.json",
-        "calc-schema.json",
-        "columns-schema.json",
-        "compare-profile-schema.json",
-        "counts-schema.json",
-        "curve-schema.json",
-        "limits-schema.json",
-        "report-schema.json",
-        "row-schema.json",
-        "rules-schema.json",
-        "diff/diff-counts-schema.json",
-        "diff/diff-schema.json",
-        "diff/diff-targets-schema.json",
-        "pressure/pressure-row-schema.json",
-        "sweep/sweep-schema.json",
-        "trend/trend-schema.json",
-        "watch/watch-schema.json",
-    }
-    data = {"kernelinfo/hardware/targets.toml", *(f"kernelinfo/render/{name}" for name in schemas)}
+    schemas = (ROOT / "kernelinfo").rglob("*-schema.json")
+    data = {"kernelinfo/hardware/targets.toml"}
+    data |= {path.relative_to(ROOT).as_posix() for path in schemas}
     sources = ROOT / "kernelinfo" / "render" / "html"
     data |= {f"kernelinfo/render/html/{path.name}" for path in sources.iterdir() if path.is_file()}
     assert grammars | data | {"kernelinfo/py.typed"} <= names

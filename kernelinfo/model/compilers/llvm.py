@@ -43,7 +43,7 @@ class Printed(NamedTuple):
     sgprs: int
     """`NumSGPRsForWavesPerEU`, per wave: raised likewise."""
     vgpr_blocks: int  # `VGPRBlocks`, as the kernel descriptor encodes it
-    sgpr_blocks: int
+    sgpr_blocks: int  # `SGPRBlocks`, likewise
 
 
 def printed(target: Target, version: int, demand: Demand, attributes: Attributes) -> Printed:

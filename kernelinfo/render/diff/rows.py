@@ -19,6 +19,7 @@ from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_a
 from kernelinfo.render.paint import bound, cells, compiler_name, waves_per_simd
 
 Status = Effect | Literal["renamed", "gone", "new"]
+"""renamed: nothing but the name. gone: in the old build alone. new: in the new build alone."""
 
 AFFECTED: tuple[Status, ...] = ("worse", "mixed", "changed", "better")
 _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
@@ -31,10 +32,10 @@ class ChangedKernel(NamedTuple):
     """A kernel of either build, such as one that moved, is gone or is new."""
 
     status: Status
-    old: KernelSummary | None
-    new: KernelSummary | None
-    match: Match | None = None
-    moves: tuple[Move, ...] = ()
+    old: KernelSummary | None  # as it was; None for a new kernel
+    new: KernelSummary | None  # as it is; None for a kernel that is gone
+    match: Match | None = None  # how it was known again, loosest last; None if it was not
+    moves: tuple[Move, ...] = ()  # numbers that are not what they were
     options: str = ""
     """Triton's constants and options in which the builds' kernels of this name differ."""
 

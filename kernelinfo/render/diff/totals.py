@@ -24,11 +24,11 @@ _SUMMED = {
 class MovedSum(NamedTuple):
     """One number of the pairs that state it in both builds, summed."""
 
-    old: int
-    new: int
+    old: int  # sum in the old build
+    new: int  # sum in the new build
     less: int
     """Number of kernels with less in the new build."""
-    more: int
+    more: int  # number of kernels with more in the new build
 
 
 def totals(comparison: Comparison) -> str:

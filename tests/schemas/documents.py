@@ -1,0 +1,373 @@
+"""The keys of each JSON document, as far as types and the table of columns do not state them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import kernelinfo.render.diff.counts as diff_counts
+import kernelinfo.render.diff.json as diff
+import kernelinfo.render.pressure.json as pressure
+import kernelinfo.render.sweep.json as sweep
+import kernelinfo.render.trend.json as trend
+import kernelinfo.render.watch.jsonl as watch
+from kernelinfo.cli import arch, calc, limits
+from kernelinfo.cli import compare_profile as profile
+from kernelinfo.compare import Comparison, Totals, changes
+from kernelinfo.compare.changes import Effect, Move
+from kernelinfo.compare.measurement import Measurement
+from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape
+from kernelinfo.compare.summary import IDENTITY, KernelSummary
+from kernelinfo.compile.compilers import Clang
+from kernelinfo.compile.ir import Input
+from kernelinfo.compile.nouns import Compiled
+from kernelinfo.fleet.history import BuildTotals, History, Trend
+from kernelinfo.fleet.steps import NightStep, Recompiled
+from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
+from kernelinfo.hardware.targets import Target
+from kernelinfo.kernel import Finding, Kernel, Repeat, Result, Severity, Used, Workgroup
+from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.columns import find
+from kernelinfo.kernel.compiler_number import CompilerNumber
+from kernelinfo.kernel.instruction_counts import InstructionCounts
+from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
+from kernelinfo.model import Allocated, Occupancy, Step
+from kernelinfo.model.calculator import Rung
+from kernelinfo.model.compilers.llvm import Printed
+from kernelinfo.model.curves import CurvePoint
+from kernelinfo.model.devices import Filling, Grid
+from kernelinfo.model.limits import Assumption, Limit
+from kernelinfo.pressure.measure import Measured
+from kernelinfo.pressure.nouns import (
+    Advice,
+    BlockPressure,
+    CodeLocation,
+    CodeRange,
+    InstructionMix,
+    LiveValues,
+    LoopPressure,
+    Peak,
+    Pressure,
+    Story,
+)
+from kernelinfo.pressure.registers import Counts
+from kernelinfo.reading.arguments import Argument
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.facts import Fact, Numbers, SourceLine
+from kernelinfo.render import columns, counts, json, rules
+from kernelinfo.render.counts import BY, KernelSums
+from kernelinfo.render.diff import rows, side_by_side
+from kernelinfo.render.diff.rows import ChangedKernel
+from kernelinfo.render.diff.totals import MovedSum
+from kernelinfo.render.pressure.rows import COLUMNS as OF_PRESSURE
+from kernelinfo.render.trend.rows import TrendRow
+from kernelinfo.rules import Rule
+from kernelinfo.variants.nouns import Asked, Sweep, SweptKernel, Variant
+from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
+
+from .generator import Raw, Shared, description, fields, maybe, nullable, values
+from .tables import compared, value_of
+
+BUILDS = ("old", "new")
+GFX = "string: The gfx target."
+
+FOUND = fields(Finding, rule=Raw({"type": "string", "pattern": "^KI[0-9]{3}$"}))
+FINDING = Shared("Finding", FOUND)
+ALSO = fields(Repeat, "path container=containers member offset")
+OPTIONS = "string[]: Constants and options of Triton: `BLOCK_M=128`."
+CODE_OBJECT = {
+    **fields(CodeObject, "container=containers"),
+    **fields(CodeObject, but="containers", options=OPTIONS),
+    "also": ([ALSO], "Other places where the same bytes were met, with --unique."),
+}
+READ = {
+    "inputs": ([CODE_OBJECT], "Code objects and assembly modules that kernels come from."),
+    "problems": ([Problem], "What could not be read or measured, or only in part."),
+}
+RESIDENT = fields(Occupancy, "per simds workgroups waves wave_slots")
+LIMIT, CHANGE = fields(Limit, but="waves"), fields(Step, change=Raw({"type": "integer"}))
+OCCUPANCY = {
+    **fields(Occupancy, "percent waves_per_simd launchable obstacles exact at_most_because"),
+    "resident": (RESIDENT, "What one residency domain holds."),
+    **fields(Occupancy, "limiters limits next headroom range", limits=[LIMIT], next=[CHANGE]),
+}
+PLACE = fields(Fact, "from=source") | fields(Problem, "line")
+PLACE["offset"] = "integer?: Bytes from the start of the code object."
+NAMED = fields(Kernel, "symbol name") | {"target": "string?: gfx target that the numbers are for."}
+IN = {"input": "integer: Index into inputs."}
+ASSUMED = {"assumed": "integer?", "assumption": Assumption | None}
+KERNEL = {
+    **NAMED,
+    **fields(Kernel, "source wave_size code_bytes code spills flags"),
+    **fields(Numbers, "wgp_mode"),
+    **fields(Kernel, "workgroup", workgroup=fields(Workgroup) | ASSUMED),
+    **fields(Kernel, "used", used=fields(Used) | {"dynamic_lds_bytes": "integer?"}),
+    "allocated": maybe(Allocated),
+    "occupancy": (maybe(OCCUPANCY), "null when the target is not known."),
+    "compiler_occupancy": maybe(CompilerNumber),
+    **fields(Result, "findings", findings=[FINDING]),
+    **fields(Kernel, "arguments", arguments=maybe([Argument])),
+    "provenance": ({"*": PLACE}, "For each key of this kernel that was read: where it comes from."),
+}
+SUPPRESSED = FOUND | fields(Suppressed, "reason until")
+JUDGED = fields(Judged, "accepted suppressed", accepted=[FINDING], suppressed=[SUPPRESSED])
+EXCUSED = {f"{name}?": node for name, node in JUDGED.items()}
+SUMMARY = {
+    "kernels": "integer: Kernels reported.",
+    "code_objects": "integer: Inputs with kernels.",
+    "targets": ({"*": "integer"}, "Kernels by target."),
+    "spilling": "integer: Kernels that spill registers.",
+    **dict.fromkeys(("errors", "warnings", "notes"), "integer: Findings."),
+    "suppressed": "integer: Findings that a suppression hid.",
+}
+RENAMED = dict.fromkeys(BUILDS, "string: Demangled name.") | fields(KernelSummary, "target")
+GATE = fields(
+    Outcome,
+    "answered failed fail_on accepted passed_over baseline part remarks renamed notices",
+    accepted="integer",
+    baseline="string?: Path of the baseline; null without one.",
+    part="string?: The judged part of the build in words: `3 paths, -k vgpr*`; null for all of it.",
+    renamed=[RENAMED],
+    notices=[fields(Notice, finding=FINDING)],
+)
+REPORT = {
+    **READ,
+    "kernels": ([IN | KERNEL | EXCUSED], "One element a kernel and target."),
+    "summary": (SUMMARY, "Counts."),
+    "gate?": (GATE, "What `check` answers; absent from a report."),
+}
+
+SUMMARIZED = fields(KernelSummary, " ".join((*IDENTITY, "source"))) | compared()
+SIDE = maybe(Shared("Kernel", SUMMARIZED))
+
+
+def moves(measures: Iterable[str]) -> dict[str, Any]:
+    return fields(ChangedKernel, "why moves", moves=[fields(Move, measure=Literal[*measures])])
+
+
+STATUSES = values(changes, "Effect") | values(rows, "Status")
+SAME = STATUSES.pop("same")
+COUNTED = {f"{status}?": f"integer>0: {text}" for status, text in STATUSES.items()}
+COUNTS = {"counts": (COUNTED, "Elements of kernels by status, where there are any.")}
+COMPILERS = {"compilers": ({of: f"string[]: Of the {of} build." for of in BUILDS}, "Stamps.")}
+RETARGETED = {side: f"string: Target in the {side} build." for side in BUILDS}
+RETARGETED["kernels"] = "integer>0: Kernels."
+MOVED_SUMS = {"kernels": "integer: Number of these kernels.", "*": MovedSum}
+ALL_KERNELS = {
+    "kernels": "integer: Kernels that both builds have.",
+    "affected": "integer: Those that are worse, mixed, changed or better.",
+    **COUNTS,
+    **fields(Comparison, "retargeted", retargeted=[RETARGETED]),
+    "old": (Totals, "Of the kernels that both builds have, as they were."),
+    "new": (Totals, "Of the kernels that both builds have, as they are."),
+    "totals": (MOVED_SUMS, "Sums over the kernels of both builds of which any number moved."),
+}
+CHANGED = {
+    "status": (Literal[*STATUSES], "What became of it; summary.counts says what each means."),
+    **fields(ChangedKernel, "match old new", old=SIDE, new=SIDE),
+    **moves(BY_FIELD),
+}
+DIFF = {
+    **COMPILERS,
+    "summary": (ALL_KERNELS, "The whole library."),
+    "kernels": ([CHANGED], "Kernels that moved, are renamed, gone or new; the worst first."),
+    **fields(Comparison, "problems"),
+}
+LACKS = "in the old or new build; null if unknown, or if the build lacks the kernel."
+ON_TARGETS = {
+    "kernel": "string: Name, with what tells it apart from others.",
+    "status": (Effect | Literal["gone", "new"], "Effect of the moves on all targets together."),
+    "^gfx.+_(old|new)$": f"number?: Waves per SIMD on this target {LACKS}",
+    "^(vgpr|sgpr)_spills_(old|new)$": f"integer?: Spilled registers {LACKS}",
+    "^scratch_bytes_per_lane_(old|new)$": f"integer?: Bytes of scratch per lane {LACKS}",
+}
+DIFF_TARGETS = {
+    "targets": "string[]: The targets that are compared.",
+    "kernels": ([ON_TARGETS], "Each kernel of either build; those gone, then new, stand last."),
+}
+
+COUNTED_BY = "Counts of each library, target and so on"
+SUMS = fields(KernelSums)
+IN_BOTH = {f"{side}_{name}": of for side in BUILDS for name, of in SUMS.items()}
+KEY: dict[str, Any] = {"!": {"oneOf": [{"required": [by]} for by in BY]}}
+KEY |= {f"{by}?": f"string: {BY_NAME[of.reads[0]].about}" for by in BY if (of := find(by))}
+VALUE = {"type": ["string", "number", "boolean", "array", "null"], "items": {"type": "string"}}
+CHOSEN = {
+    "columns": "string[]: The chosen columns.",
+    "kernels": ([{"*": Raw(VALUE)}], "Each kernel, by the names of the columns; null if unknown."),
+}
+
+LLVM = {"version": "integer: Version of LLVM."} | fields(Printed)
+HIP = {
+    "fixes": (Literal["before", "after"], "Before or after its fixes of 2026."),
+    "max_active_blocks": "integer: Workgroups per CU or WGP.",
+}
+CALC = {
+    "target": GFX,
+    "workgroup_size": "integer: Workitems of a workgroup.",
+    **OCCUPANCY,
+    "device?": (Filling, "A product full of these workgroups, with --device."),
+    "llvm?": (LLVM, "The numbers that this version of LLVM prints, with --as-llvm."),
+    "hip?": (HIP, "The answer of HIP's occupancy function, with --as-hip."),
+}
+POINT = {
+    "target": GFX,
+    "vgprs?": "integer: VGPRs of a lane.",
+    "sgprs?": "integer: SGPRs of a wave.",
+    "lds_bytes?": "integer: Bytes of LDS of a workgroup.",
+    "workgroup_size?": "integer: Workitems of a workgroup.",
+    **fields(CurvePoint, but="at"),
+}
+RULE = fields(Rule, "rule=number name severity on summary documentation", severity=Severity)
+LAUNCH = {
+    **fields(Shape, "profiled_as=kernel workgroup_size workgroups"),
+    **nullable(fields(Kernel, "kernel=name symbol")),
+    "target": "string?: Target that is compared with.",
+    **fields(Dispatch, "dispatches=count"),
+    **fields(Measures, "duration_ns", duration_ns=Raw({"type": ["number", "null"]})),
+    **{f"{name}_predicted": of for name, of in fields(Resources).items()},
+    **{f"{name}_measured": of for name, of in fields(Resources).items()},
+    **nullable(fields(Occupancy, "percent_predicted=percent limiters")),
+    **nullable(fields(Filling, "device=name workgroups_at_once=workgroups")),
+    **nullable(fields(Grid, "grid_percent=percent")),
+    **fields(Measurement, "percent_measured=percent why_target remarks", why_target="string?"),
+}
+
+AT = fields(CodeLocation, "line address index=number")
+LOCATED = fields(CodeLocation, "line address index=number source")
+LOCATION = Shared("CodeLocation", LOCATED)
+CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=True)
+MIX = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
+MIX |= fields(InstructionMix, "peak spill_stores spill_reloads")
+NO_LINE = "integer>0?: 1-based; null for the instructions without a source line."
+VALUES = fields(
+    LiveValues,
+    "class=register_class registers count=total variable written written_last next_read "
+    "next_read_last next_turn untouched untouched_most in_loop",
+    **dict.fromkeys(("written", "written_last", "next_read", "next_read_last"), maybe(LOCATION)),
+)
+LIVE = Shared("LiveValues", VALUES)
+RANGE = fields(CodeRange, first=AT, last=AT)
+LOOP = fields(LoopPressure, but="at code", depth="integer>0", ranges=[RANGE])
+MEASURED_KERNEL = {
+    **IN,
+    **NAMED,
+    "kernel": "boolean: false for a function that is no kernel.",
+    **fields(
+        Story,
+        "exact reasons instructions used code peak entry at live_across lines loops "
+        "blocks curve steps advice",
+        code=MIX,
+        peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
+        at=LOCATION,
+        live_across=[LIVE],
+        lines=[fields(SourceLine, file=str | None, line=NO_LINE) | MIX],
+        loops=[LOOP | LOCATED | MIX],
+        blocks=[fields(BlockPressure, but="at") | AT],
+        curve=[tuple[int, int, int]],
+        advice=[fields(Advice, fewer="integer>0", idle=[LIVE], freed="integer>0[]")],
+    ),
+    **fields(Measured, "lds"),
+}
+PRESSURE = {
+    **READ,
+    "kernels": ([MEASURED_KERNEL], "One element a kernel."),
+}
+ROW = {of.name + "?" * (of in INSTRUCTIONS): value_of(of) for of in BY_NAME.values()}
+PRESSURE_ROW = {
+    **{name: value_of(BY_NAME[name]) for name in OF_PRESSURE if name in BY_NAME},
+    "Target": "string?: The gfx target.",
+    **fields(Story, "Instructions=instructions Exact=exact"),
+    "Reasons": "string: Reasons for a bound, separated by semicolons.",
+    **fields(Counts, "VGPR_Used=vgprs AGPR_Used=agprs SGPR_Used=sgprs"),
+    **fields(Pressure, "Vector_Peak=vector VGPR_Peak=vgprs AGPR_Peak=agprs SGPR_Peak=sgprs"),
+    **fields(CodeLocation, "Peak_Line=line Peak_Address=address"),
+    **nullable(fields(SourceLine, "Peak_Source_File=file Peak_Source_Line=line")),
+    **fields(Peak, "Peak_Loop=loop"),
+    **nullable(fields(Advice, "Next_At_Most=at_most Instructions_Above=above")),
+}
+
+LIBRARIES = fields(Recompiled, libraries="integer>0")
+STEP = {"old": "string: The build before.", "new": "string: The build."} | COUNTS | COMPILERS
+STEP |= fields(NightStep, "libraries recompiled", recompiled=[LIBRARIES])
+MOVED = {"build": "string: Where it is not as in the build before."}
+MOVED |= moves(number.field for number in NUMBERS)
+RETURNED = "From the first build to the last, as of diff; same: moved, or was gone, in between."
+TRACED = {
+    "status": (Literal[*STATUSES, "same"], RETURNED),
+    **fields(History, "library match", match=Literal["exact", "name", "namespace"] | None),
+    **fields(TrendRow, "why moved_in"),
+    "history": ([SIDE], "The kernel in each build; null where that does not have it."),
+    "steps": ([MOVED], "What moved, build by build."),
+}
+TREND = {
+    **fields(Trend, "dataset builds", builds=[BuildTotals, 1]),
+    "steps": ([STEP], "Each build but the first, compared with the one before."),
+    **fields(Trend, "unfinished by groups"),
+    "kernels": ([TRACED], "Kernels that moved in any step, the worst first; with --moved all."),
+}
+
+PAIR = maybe(moves(BY_FIELD))
+HIGHEST = fields(Pressure, "vector") | fields(PeakLine, "exact text") | fields(Peak, "instruction")
+HIGHEST |= fields(CodeLocation, "source line address")
+WATCHED = {
+    **fields(WatchedKernel, "status"),
+    **fields(WatchedKernel, "previous=since_previous first=since_first", previous=PAIR, first=PAIR),
+    "row": Raw({"type": "object", "description": "As row-schema.json describes it."}),
+    **fields(Result, "findings", findings=[FINDING]),
+    "new": "string[]: Rules with findings now, and none in the look before.",
+    "ended": "string[]: Rules with findings in the look before, and none now.",
+    **fields(WatchedKernel, "peak", peak=maybe(HIGHEST)),
+}
+LOOK = fields(
+    WatchLook,
+    "look=number time build seconds failure kernels gone problems",
+    look="integer>0",
+    time=Raw({"type": "string", "format": "date-time"}),
+    build="string?: The command that ran before the look; null if somebody else builds.",
+    failure="string?: Message of the command that failed: no kernel was read again; null if none.",
+    kernels=[WATCHED],
+    gone=[fields(KernelSummary, "symbol name target code_object")],
+)
+
+IN_REPORT = "As an element of kernels in report-schema.json, without input; null if it failed."
+VARIANT = {
+    **fields(Variant, "asked", asked=fields(Asked, waves="integer>0?", launch_bounds="integer>0?")),
+    **fields(Variant, "ignored=is_ignored error", error="string?"),
+    "kernel": Raw({"type": ["object", "null"], "description": IN_REPORT}),
+    "code": "string?: Kind of that error, which stays as sentences change.",
+}
+SWEPT_KERNEL = fields(SweptKernel, "symbol name notes variants lines", variants=[VARIANT, 1])
+SWEPT = {
+    **fields(Compiled, "command", command="string[]?"),
+    **fields(Input, "input=path made_by=producer"),
+    **fields(
+        Sweep,
+        "target=target_id compiler level level_from driver notes kernels",
+        compiler=fields(Clang),
+        level="string: Optimisation level, such as -O3.",
+        driver=Literal["clang", "hipcc"],
+        kernels=[SWEPT_KERNEL],
+    ),
+}
+DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "report": (json.SCHEMA, REPORT),
+    "counts": (counts.SCHEMA, {"counts": ([SUMS | KEY], f"{COUNTED_BY}, most kernels first.")}),
+    "columns": (columns.SCHEMA, CHOSEN),
+    "limits": (limits.SCHEMA, {"target": GFX, "steps": ([Rung], "One for each occupancy.")}),
+    "arch": (arch.SCHEMA, {"targets": ([Target], "The target that was asked for, or all.")}),
+    "calc": (calc.CALC_SCHEMA, CALC),
+    "curve": (calc.CURVE_SCHEMA, {"points": ([POINT], "One for each value of --vary or --best.")}),
+    "rules": (rules.SCHEMA, {"rules": ([RULE], "Every rule, by number.")}),
+    "compare-profile": (profile.SCHEMA, {"launches": ([LAUNCH], "One for each kernel and shape.")}),
+    "diff/diff": (diff.SCHEMA, DIFF),
+    "diff/diff-targets": (side_by_side.SCHEMA, DIFF_TARGETS),
+    "diff/diff-counts": (diff_counts.SCHEMA, {"counts": ([IN_BOTH | KEY], f"{COUNTED_BY}.")}),
+    "pressure/pressure": (pressure.SCHEMA, PRESSURE),
+    "row": ("kernelinfo/row/1", ROW),
+    "pressure/pressure-row": ("kernelinfo/pressure-row/1", PRESSURE_ROW),
+    "trend/trend": (trend.SCHEMA, TREND),
+    "watch/watch": (watch.SCHEMA, LOOK),
+    "sweep/sweep": (sweep.SCHEMA, {"inputs": ([SWEPT], "One element a file.")}),
+}
+"""Path below `render/` → name of the schema, and keys."""
