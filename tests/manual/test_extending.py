@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from tests.cli.test_formats import assert_formats_are_true
 from tests.conftest import FIXTURES, needs_checkout
@@ -40,6 +41,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "kernelinfo.toml").touch()
     (folder / "build").mkdir()
     shutil.copy(TEXT, folder / "build" / "a.s")
+    paths = {"PYTHONPATH": os.pathsep.join(map(str, (folder, ROOT)))}
+    command = [sys.executable, "-m", "tests.schemas"]  # as `pytest --regen tests/schemas`
+    subprocess.run(command, cwd=folder, env=os.environ | paths, check=True)
     return folder
 
 
@@ -289,5 +293,35 @@ def test_a_new_number_is_bounded_pinned_and_compared(path: str, run: Run, tmp_pa
     assert '"kernarg":16' in pinned.read_text()
     pinned.write_text(pinned.read_text().replace(', "kernarg":16', ""))
     assert "older" not in run("check", path, *against).stderr
-    rows = run("diff", path, "build", "--format", "csv").stdout
-    assert "Kernarg_Size" in rows.splitlines()[0]
+
+
+def test_a_new_number_is_in_all_outputs_and_their_schemas(
+    tree: Path, run: Run, tmp_path: Path
+) -> None:
+    def text_of(name: str) -> str:
+        return (tree / "kernelinfo" / "render" / f"{name}-schema.json").read_text("utf-8")
+
+    def schema(name: str) -> Draft202012Validator:
+        return Draft202012Validator(json.loads(text_of(name)))
+
+    changed = tmp_path / "changed" / "a.s"
+    changed.parent.mkdir()
+    text = TEXT.read_text("utf-8").replace(
+        "kernarg_segment_size: 16", "kernarg_segment_size: 24", 1
+    )
+    changed.write_text(text)
+    asked = ("--where", "kernarg > 16", "--sort", "kernarg", "--columns", "kernarg,Kernarg_Size")
+    assert run("report", str(changed), *asked, "--format", "csv").stdout.split()[1:] == ["24,24"]
+    rows = [*map(json.loads, run("report", str(changed), "--format", "jsonl").stdout.splitlines())]
+    assert sorted(row["Kernarg_Size"] for row in rows) == [16, 16, 16, 24]
+    assert [error.message for row in rows for error in schema("row").iter_errors(row)] == []
+    report = json.loads(run("report", str(changed), "--format", "json").stdout)
+    schema("report").validate(report)
+    assert "arguments: 16 → 24 B" in run("diff", "build", str(changed.parent)).stdout
+    diff = json.loads(run("diff", "build", str(changed.parent), "--format", "json").stdout)
+    schema("diff/diff").validate(diff)
+    (kernel,) = diff["kernels"]
+    assert kernel["moves"] == [{"measure": "kernarg_bytes", "old": 16, "new": 24}]
+    assert "Kernarg_Size" in run("diff", "build", str(changed), "--format", "csv").stdout
+    assert "Kernarg_Size" in text_of("row")
+    assert all("kernarg_bytes" in text_of(name) for name in ("diff/diff", "trend/trend"))
