@@ -141,6 +141,7 @@ def test_a_request_without_an_answer_says_why(root: Path) -> None:
     for name, arguments, message in refused:
         answered = asked(name, root, **arguments)
         assert (answered.is_error, says(answered.text, message)) == (True, True), answered.text
+        assert answered.document["problems"][0] in answered.text
 
 
 def test_links_out_of_the_root_are_not_followed(root: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -98,3 +99,9 @@ def test_a_module_of_opencl_is_compiled_as_clang_does(tmp_path: Path) -> None:
         words = (folder / "words").read_text()
         assert texts
         assert ("-amdgpu-internalize-symbols" in words) == (not metadata)
+
+
+def test_a_variant_without_mistake_has_no_code(tmp_path: Path) -> None:
+    out, _, _ = swept(tmp_path / "a", "first", "--waves", "5", "--format", "json")
+    (kernel,) = json.loads(out)["inputs"][0]["kernels"]
+    assert {(one["error"], one["code"]) for one in kernel["variants"]} == {(None, None)}
