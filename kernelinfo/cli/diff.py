@@ -58,42 +58,22 @@ EXAMPLES = """
 """
 
 
-def _json(comparison: Comparison, view: View) -> Iterator[str]:
-    from kernelinfo.render.diff.json import render
-
-    return render(comparison, view)
-
-
-def _jsonl(comparison: Comparison, view: View) -> Iterator[str]:
-    from kernelinfo.render.diff.json import render_lines
-
-    return render_lines(comparison, view)
-
-
-def _csv(comparison: Comparison, view: View) -> Iterator[str]:
-    from kernelinfo.render.diff.csv import render
-
-    return render(comparison, view)
-
-
-def _markdown(comparison: Comparison, view: View) -> Iterator[str]:
-    from kernelinfo.render.diff.markdown import render
-
-    return render(comparison, view)
-
-
 def _html(comparison: Comparison, view: View) -> Iterator[str]:
     from kernelinfo.render.diff.html import render
 
     return render(comparison, view)
 
 
+def _data(format: str, comparison: Comparison, view: View) -> Iterator[str]:
+    from kernelinfo.render.diff.data import FOR_PROGRAMS
+
+    return FOR_PROGRAMS[format](comparison, view)
+
+
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    "json": _json,
-    "jsonl": _jsonl,
-    "csv": _csv,
-    "markdown": _markdown,
+    **{name: partial(_data, name) for name in ("json", "jsonl", "csv")},
+    "markdown": text.render_markdown,
     "html": _html,
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from inspect import cleandoc
 from typing import Annotated, Any
@@ -14,7 +14,6 @@ import typer
 import kernelinfo.manual as manual
 import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
-from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import choosing, chosen_when_read, every_name, in_order, listed
@@ -31,7 +30,6 @@ from kernelinfo.hardware import products
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.opening import check_below
 from kernelinfo.pressure.measure import Look, measure_again
-from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.explanations import explanations
@@ -46,41 +44,27 @@ EXAMPLES = """
 """
 
 
-def _of_kernels(
-    render: Renderer, items: Iterable[Item], view: View, *of_texts: Any, **launch: Any
-) -> Iterator[str]:
-    """The report of the kernels."""
+def _of_kernels(render: Renderer, items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
     return render(items, view)
 
 
-def _text(
-    items: Iterable[Item],
-    view: View,
-    wanted: Options,
-    tell: Callable[[Problem], object],
-    **launch: Any,
-) -> Iterator[str]:
+def _text(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
     results = (item for item in items if isinstance(item, Result))
-    return explanations(results, view, options=wanted, tell=tell, **launch)
+    return explanations(results, view, **asked)
 
 
-def _html(
-    items: Iterable[Item],
-    view: View,
-    wanted: Options,
-    tell: Callable[[Problem], object],
-    **launch: Any,
-) -> Iterator[str]:
+def _html(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
     """The HTML page. A single kernel of an assembly has its curve of live registers."""
     from kernelinfo.render.html import render
     from kernelinfo.render.pressure.html import dataset
 
     items = [*items]
     results = [item for item in items if isinstance(item, Result)]
-    one = results[0] if len(results) == 1 else None
-    look = Look(curve=True)
-    measured = next(measure_again([one], look, wanted, ("assembly",), tell)) if one else None
-    return render(items, view, {"pressure": {0: dataset(measured)}} if measured else None)
+    look, options, tell = Look(curve=True), asked["options"], asked["tell"]
+    alone = results if len(results) == 1 else ()
+    measured = [*measure_again(alone, look, options, ("assembly",), tell)]
+    curves = {index: dataset(kernel) for index, kernel in enumerate(measured) if kernel}
+    return render(items, view, {"pressure": curves} if curves else None)
 
 
 OUTPUTS: Mapping[str, Renderer] = {
@@ -186,8 +170,8 @@ def command(
             problems.exit()
             return
     view = view._replace(selection=project.selection)
-    launch = {"device": product, "grid": grid, "ir": input_of(path)}
-    pieces = OUTPUTS[format](items, view, wanted, problems.print, **launch)
+    asked_for = {"device": product, "grid": grid, "ir": input_of(path)}
+    pieces = OUTPUTS[format](items, view, options=wanted, tell=problems.print, **asked_for)
     write(pieces, output, color=view.color)
     problems.exit()
 

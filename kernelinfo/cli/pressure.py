@@ -33,33 +33,26 @@ EXAMPLES = """
 """
 
 
-def _json(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    from kernelinfo.render.pressure.json import render
-
-    return render(items, view)
-
-
-def _rows(format: str, items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    from kernelinfo.render.pressure.rows import rows_table
-    from kernelinfo.render.tables import WRITERS
-
-    return WRITERS[format](rows_table(items, view), view)
-
-
 def _html(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     from kernelinfo.render.pressure.html import render
 
     return render(items, view)
 
 
+def _data(format: str, items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+    from kernelinfo.render.pressure.data import FOR_PROGRAMS
+
+    return FOR_PROGRAMS[format](items, view)
+
+
+_STREAMED = {name: partial(_data, name) for name in ("jsonl", "csv")}
+"""Outputs that write each kernel when it is measured."""
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    "json": _json,
-    "jsonl": partial(_rows, "jsonl"),
-    "csv": partial(_rows, "csv"),
+    "json": partial(_data, "json"),
+    **_STREAMED,
     "html": _html,
 }
-_STREAMED = ("jsonl", "csv")  # outputs that write each kernel when it is measured
 
 
 def command(

@@ -146,7 +146,7 @@ def command(
         spilling=spilling,
         unique=unique,
     )
-    if instructions and OUTPUTS[format] not in ROWS:
+    if instructions and format not in ROWS:
         raise OptionError(say("instructions-of-report"))
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
     answer = _answer(by, columns or (), format, view)
@@ -155,7 +155,7 @@ def command(
         if format != "html" or answer:
             raise OptionError(say("source-of-report"))
         page = view._replace(selection=project.selection)
-        from kernelinfo.render.pressure.report import with_source  # the page and its panes
+        from kernelinfo.render.pressure.html import with_source  # jinja2
 
         answer = with_source(page, source_root, paths, wanted, problems.print)
     write_report(

@@ -19,7 +19,7 @@ from kernelinfo.fleet.dataset import Dataset, check_destination
 from kernelinfo.fleet.scanning import Plan, Scanned
 from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone
 from kernelinfo.kernel import counted
-from kernelinfo.render import View, jsonl
+from kernelinfo.render import View, rows
 from kernelinfo.render.paint import painted, table_lines
 
 _SHOWN = 20  # most problems printed; the dataset has all
@@ -29,8 +29,9 @@ def request(
     urls: Sequence[str], to: str, build: str, options: Options, **others: Any
 ) -> ScanRequest:
     """The request of a scan, as `scanning.make_request`, for rows with all that is counted."""
-    rows = partial(jsonl.render, view=View(instructions=options.count_instructions is not None))
-    return scanning.make_request(urls, to, build, options, rows=rows, **others)
+    view = View(instructions=options.count_instructions is not None)
+    written = partial(rows.render_jsonl, view=view)
+    return scanning.make_request(urls, to, build, options, rows=written, **others)
 
 
 def remove(to: str, builds: Sequence[str], *, alone: bool) -> None:

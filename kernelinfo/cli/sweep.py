@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -67,29 +68,16 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
     return completion.named(found, incomplete)
 
 
-def _json(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
-    from kernelinfo.render.sweep.json import render
+def _data(format: str, sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    from kernelinfo.render.sweep.data import FOR_PROGRAMS
 
-    return render(sweeps, view)
-
-
-def _csv(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
-    from kernelinfo.render.sweep.csv import render
-
-    return render(sweeps, view)
-
-
-def _markdown(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
-    from kernelinfo.render.sweep.markdown import render
-
-    return render(sweeps, view)
+    return FOR_PROGRAMS[format](sweeps, view)
 
 
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    "json": _json,
-    "csv": _csv,
-    "markdown": _markdown,
+    **{name: partial(_data, name) for name in ("json", "csv")},
+    "markdown": text.render_markdown,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -38,35 +39,22 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
     return []
 
 
-def _json(trend: Trend, view: View) -> Iterator[str]:
-    from kernelinfo.render.trend.json import render
-
-    return render(trend, view)
-
-
-def _csv(trend: Trend, view: View) -> Iterator[str]:
-    from kernelinfo.render.trend.csv import render
-
-    return render(trend, view)
-
-
-def _markdown(trend: Trend, view: View) -> Iterator[str]:
-    from kernelinfo.render.trend.markdown import render
-
-    return render(trend, view)
-
-
 def _html(trend: Trend, view: View) -> Iterator[str]:
     from kernelinfo.render.trend.html import render
 
     return render(trend, view)
 
 
+def _data(format: str, trend: Trend, view: View) -> Iterator[str]:
+    from kernelinfo.render.trend.data import FOR_PROGRAMS
+
+    return FOR_PROGRAMS[format](trend, view)
+
+
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    "json": _json,
-    "csv": _csv,
-    "markdown": _markdown,
+    **{name: partial(_data, name) for name in ("json", "csv")},
+    "markdown": text.render_markdown,
     "html": _html,
 }
 

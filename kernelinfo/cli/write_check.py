@@ -52,9 +52,9 @@ def _html(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _sarif(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.sarif import render
+    from kernelinfo.render.check.scanning import render_sarif
 
-    return render(outcome, view)
+    return render_sarif(outcome, view)
 
 
 def _github(outcome: Outcome, view: View) -> Iterator[str]:
@@ -64,9 +64,9 @@ def _github(outcome: Outcome, view: View) -> Iterator[str]:
 
 
 def _gitlab(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.gitlab import render
+    from kernelinfo.render.check.scanning import render_gitlab
 
-    return render(outcome, view)
+    return render_gitlab(outcome, view)
 
 
 def _junit(outcome: Outcome, view: View) -> Iterator[str]:

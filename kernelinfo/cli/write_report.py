@@ -42,16 +42,10 @@ def _json(items: Iterable[Item], view: View) -> Iterator[str]:
     return render(items, view)
 
 
-def _jsonl(items: Iterable[Item], view: View) -> Iterator[str]:
-    from kernelinfo.render.jsonl import render
+def _rows(format: str, items: Iterable[Item], view: View) -> Iterator[str]:
+    from kernelinfo.render.rows import FOR_PROGRAMS
 
-    return render(items, view)
-
-
-def _csv(items: Iterable[Item], view: View) -> Iterator[str]:
-    from kernelinfo.render.csv import render
-
-    return render(items, view)
+    return FOR_PROGRAMS[format](items, view)
 
 
 def _markdown(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -66,16 +60,15 @@ def _html(items: Iterable[Item], view: View) -> Iterator[str]:
     return render(items, view)
 
 
+ROWS = {name: partial(_rows, name) for name in ("jsonl", "csv")}
+"""Outputs with one row a kernel: they are written while kernels are read, by several processes."""
 OUTPUTS: Mapping[str, Renderer] = {
     "text": _text,
     "json": _json,
-    "jsonl": _jsonl,
-    "csv": _csv,
+    **ROWS,
     "markdown": _markdown,
     "html": _html,
 }
-ROWS = (_jsonl, _csv)
-"""Outputs with one row a kernel: they are written while kernels are read, by several processes."""
 
 
 def write_report(
@@ -100,7 +93,7 @@ def write_report(
     in `run_as`. Raises `OptionError` for a format without blocks.
     """
     problems, render = problems or Problems(verbose=verbose), OUTPUTS[format]
-    is_whole, has_rows = format in DOCUMENTS, render in ROWS
+    is_whole, has_rows = format in DOCUMENTS, format in ROWS
     options = options._replace(instructions=is_whole, positions=is_whole)
     check_has_blocks(format, run_as)
     check_readable_again(paths, run_as)

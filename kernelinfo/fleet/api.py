@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kernelinfo.analysis.options import Options
 from kernelinfo.fleet.extras import require_libraries
 from kernelinfo.fleet.history import By, Trend
-from kernelinfo.render import View, jsonl
+from kernelinfo.render import View, rows
 
 if TYPE_CHECKING:
     from kernelinfo.fleet.scanning import Scanned
@@ -47,7 +47,7 @@ def scan(
         options or Options(),
         shard=shard,
         accept_problems=accept_problems,
-        rows=partial(jsonl.render, view=View()),
+        rows=partial(rows.render_jsonl, view=View()),
         timeout=timeout,
         labels=tuple((labels or {}).items()),
     )

@@ -12,7 +12,7 @@ from markdown_it.token import Token
 
 import kernelinfo.manual as manual
 from kernelinfo import __version__
-from kernelinfo.render.check.sarif import REPOSITORY
+from kernelinfo.render.check.scanning import REPOSITORY
 
 _FILES = f"{REPOSITORY}/blob/v{__version__}/"
 _CURRENT = ' aria-current="page"'

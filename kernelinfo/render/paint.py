@@ -207,14 +207,14 @@ def _below_names(
     if room < cells(names[0]) or name == len(kinds) - 1:  # then all stand above
         room, before, kinds = 0, "  ", kinds[:name] + kinds[name + 1 :]
     else:
-        before, short = " ", [left(of, room) if cells(of) <= room else "" for of in names]
-        others = [[*row[:name], of, *row[name:]] for row, of in zip(others, short, strict=True)]
+        before, short = " ", [left(text, room) if cells(text) <= room else "" for text in names]
+        others = [[*row[:name], text, *row[name:]] for row, text in zip(others, short, strict=True)]
     lines = [before + line for line in aligned(others, kinds, gap)]
     start = cells(lines[0]) - max(cells(row[-1].lstrip()) for row in others)
     indent = start if kinds[-1] != "n" and 3 * start < 2 * view.width else 6
-    for at, (of, line) in enumerate(zip(names, lines, strict=True)):
-        if at and cells(of) > room:
-            yield from ((at, f" {part}", 3) for part in folded(of, view.width - 1, 2))
+    for at, (text, line) in enumerate(zip(names, lines, strict=True)):
+        if at and cells(text) > room:
+            yield from ((at, f" {part}", 3) for part in folded(text, view.width - 1, 2))
         yield at, line, indent
 
 

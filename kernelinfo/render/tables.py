@@ -138,7 +138,7 @@ def _text(table: Table, view: View) -> Iterator[str]:
 def _markdown(table: Table, view: View) -> Iterator[str]:
     rows = [*table.rows]
     if table.text is not None:
-        texts = [["" if one is None else plain(str(_flat(one))) for one in row] for row in rows]
+        texts = [["" if cell is None else plain(str(_flat(cell))) for cell in row] for row in rows]
         yield from markdown_table([*map(plain, table.columns)], texts)
         return
     headings = [*map(plain, table.headings or table.columns)]

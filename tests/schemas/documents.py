@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any, Literal
 
 import kernelinfo.render.diff.counts as diff_counts
-import kernelinfo.render.diff.json as diff
-import kernelinfo.render.pressure.json as pressure
-import kernelinfo.render.sweep.json as sweep
-import kernelinfo.render.trend.json as trend
+import kernelinfo.render.diff.data as diff
+import kernelinfo.render.pressure.data as pressure
+import kernelinfo.render.sweep.data as sweep
+import kernelinfo.render.trend.data as trend
 import kernelinfo.render.watch.jsonl as watch
 from kernelinfo.cli import arch, calc, limits
 from kernelinfo.cli import compare_profile as profile
@@ -57,9 +57,8 @@ from kernelinfo.reading.facts import Fact, Numbers, SourceLine
 from kernelinfo.render import columns, counts, json, rules
 from kernelinfo.render.counts import BY, KernelSums
 from kernelinfo.render.diff import rows, side_by_side
-from kernelinfo.render.diff.rows import ChangedKernel
-from kernelinfo.render.diff.totals import MovedSum
-from kernelinfo.render.pressure.rows import COLUMNS as OF_PRESSURE
+from kernelinfo.render.diff.rows import ChangedKernel, MovedSum
+from kernelinfo.render.pressure.data import COLUMNS as OF_PRESSURE
 from kernelinfo.render.trend.rows import TrendRow
 from kernelinfo.rules import Rule
 from kernelinfo.variants.nouns import Asked, Sweep, SweptKernel, Variant

@@ -10,8 +10,8 @@ from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Result, counted
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, claims, headline, problem_text
-from kernelinfo.render.diff.markdown import HEADING, cells
 from kernelinfo.render.diff.rows import AFFECTED, roll_up, rows
+from kernelinfo.render.diff.text import COLUMNS, rows_in_markdown
 from kernelinfo.render.paint import number
 from kernelinfo.render.tables import code, folded, kernel_table, plain
 
@@ -51,10 +51,10 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 def _moved(comparison: Comparison, view: View) -> Iterator[str]:
     """Changes since the baseline in one line, with a folded table of affected kernels."""
     found = rows(comparison)
-    affected = cells(found, AFFECTED, view)
+    affected = rows_in_markdown(found, AFFECTED, view)
     moved = sum(row.status in AFFECTED for row in found)
     yield f"\nSince the baseline: {plain(roll_up(comparison, found))}\n"
-    yield from folded(f"{counted(moved, 'kernel')} affected", HEADING, affected)
+    yield from folded(f"{counted(moved, 'kernel')} affected", COLUMNS, affected)
 
 
 def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:

@@ -8,8 +8,15 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import headline, retargeted, roll_up, rows, toolchain, unread
-from kernelinfo.render.diff.totals import totals
+from kernelinfo.render.diff.rows import (
+    headline,
+    retargeted,
+    roll_up,
+    rows,
+    toolchain,
+    totals,
+    unread,
+)
 from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import Titles, place_of, problem_rows
 from kernelinfo.render.html.pieces import PagePiece, Shared, batches, piece

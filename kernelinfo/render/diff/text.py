@@ -1,4 +1,4 @@
-"""A comparison as text: affected kernels, worst first, then the totals in a line."""
+"""A comparison for people: affected kernels, worst first, then the totals in a line."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from kernelinfo.compare import Comparison
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
-from kernelinfo.render.diff.totals import totals
-from kernelinfo.render.names import printable
+from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.paint import Span, cells, entry_lines, fitted, hidden, left, painted
+from kernelinfo.render.tables import code, folded, kernel_table, plain
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9
@@ -35,7 +35,7 @@ def _lines(
     below = (
         (diff.roll_up(comparison, found), ""),
         (diff.loosely_paired(comparison), "dim"),
-        (totals(comparison), ""),
+        (diff.totals(comparison), ""),
     )
     for text, style in below:
         yield from fitted([(f" {text}", style)], view, 1) if text else ()
@@ -52,3 +52,38 @@ def _table(found: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Spa
         status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
         yield from entry_lines([status], left(name, width), row.why, view, _INDENT)
     yield from hidden(len(found) - sum(one.rows for one in shown))
+
+
+COLUMNS = ("", "kernel", "target", "why")
+
+
+def render_markdown(comparison: Comparison, view: View) -> Iterator[str]:
+    found = diff.rows(comparison)
+    named = f" {' → '.join(map(code, comparison.names))}" if comparison.names else ""
+    yield f"**kernelinfo diff{named} · {plain(diff.headline(found))}**\n"
+    affected = rows_in_markdown(found, diff.AFFECTED, view)
+    apart = rows_in_markdown(found, ("gone", "new"), view)
+    yield from kernel_table(COLUMNS, affected)
+    yield from folded("gone and new", COLUMNS, apart)
+    yield f"\n{plain(diff.roll_up(comparison, found))}\n"
+    about = (diff.retargeted, diff.toolchain, diff.loosely_paired, diff.unread, diff.totals)
+    remarks = (of(comparison) for of in about)
+    yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
+
+
+def rows_in_markdown(
+    found: Sequence[diff.ChangedKernel], statuses: Sequence[diff.Status], view: View
+) -> list[tuple[str, ...]]:
+    """The cells of the rows with one of the statuses. Equal rows of several libraries are one."""
+    wanted = [row for row in found if row.status in statuses]
+    lines = []
+    for row, _, apart, _ in diff.folded_rows(wanted, view.names, has_target_column=True):
+        status, name, *others = cells_in_markdown(row, view)
+        lines.append((status, name + plain(apart), *others))
+    return lines
+
+
+def cells_in_markdown(row: diff.ChangedKernel, view: View) -> tuple[str, ...]:
+    names = (code(name_of(one, view.names)) for one in row.sides)
+    targets = (code(one.target) for one in row.sides)
+    return row.status, diff.arrow(*names), diff.arrow(*targets), plain(row.why)

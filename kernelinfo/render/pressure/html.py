@@ -1,24 +1,106 @@
-"""Register pressure as one HTML page: the curve of each kernel, its source lines and loops."""
+"""Register pressure as HTML: the curve of each kernel, its source lines and loops; source and
+instructions side by side, also on the page of a report."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Any
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, get_args
 
+from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Item, Result
+from kernelinfo.pressure.classes import InstructionClass
 from kernelinfo.pressure.curve import PressurePoint
-from kernelinfo.pressure.measure import Measured, MeasureItem
+from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure_again
 from kernelinfo.pressure.nouns import CodeLocation, InstructionMix
+from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.html import TABLE_SCRIPTS, page
+from kernelinfo.render.html import render as render_report
 from kernelinfo.render.html.dataset import Titles, place, problem_rows
 from kernelinfo.render.html.pieces import PagePiece, Shared, piece
 from kernelinfo.render.names import member_path, printable
-from kernelinfo.render.pressure.panes import SCRIPTS as PANES
-from kernelinfo.render.pressure.panes import PageTexts, panes
 from kernelinfo.render.pressure.words import NO_LINE, in_short, in_text, located
 
-SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "pressure.js", *PANES, "pressure-page.js")
+_PANES = ("lines.js", "panes-model.js", "panes-rows.js", "panes.js")
+"""Scripts of the panes, behind `pressure.js`."""
+_CLASSES: tuple[InstructionClass, ...] = get_args(InstructionClass)
+
+
+class PageTexts:
+    """Source texts of a page. Kernels share them; each is a piece of its own."""
+
+    def __init__(self, text: SourceText) -> None:
+        self._text = text
+        self._shared = Shared()
+        self._fresh: list[tuple[str, list[str]]] = []
+
+    def __call__(self, file: str, folder: str) -> tuple[str, int | None, str]:
+        """Path of a source file, number of its text, and the reason if it has none.
+
+        A relative path is also searched in `folder`.
+        """
+        folder = "" if os.path.isabs(file) else folder
+        lines = self._text.lines(file, folder)
+        if isinstance(lines, str):
+            return printable(file), None, printable(lines)
+        number = self._shared(id(lines))  # names of one file share its lines
+        if self._shared.fresh():
+            self._fresh.append((self._text.shown[number], lines))
+        return printable(file), number, ""
+
+    def fresh(self) -> Iterator[PagePiece]:
+        """Path and lines of texts that no piece holds yet, in the order of their numbers."""
+        for path, lines in self._fresh:
+            yield piece(printable(path), "source")
+            yield piece([printable(line.expandtabs(4)) for line in lines], "text")
+        self._fresh.clear()
+
+
+def panes(one: Measured, texts: PageTexts) -> dict[str, Any]:
+    """JSON values that `panes.js` draws, of a kernel measured with its code and blocks."""
+    story, code = one.story, one.code
+    assert code is not None
+    folder = os.path.dirname(one.result.kernel.code_object.path)
+    by_file = Counter(point.at.source.file for point in code.points if point.at.source)
+    files = {file: number for number, (file, _) in enumerate(by_file.most_common())}
+    step = story.advice[0] if story.advice else None
+    return {
+        "shared": story.files == "unified",
+        "classes": _CLASSES,
+        "files": [texts(file, folder) for file in files],
+        "rows": [_pane_row(point, files) for point in code.points],
+        "labels": [
+            (block.at.number, printable(label)) for block in story.blocks for label in block.labels
+        ],
+        "spans": [(span.first, span.last, " ".join(span.registers)) for span in code.spans],
+        "loops": [
+            (
+                printable(loop.label or ""),
+                loop.depth,
+                loop.at.number,
+                [(one.first.number, one.last.number) for one in loop.ranges],
+            )
+            for loop in story.loops
+        ],
+        "step": step and (step.at_most, step.waves_per_simd),
+        "peak": story.peak.at.number,
+    }
+
+
+def _pane_row(point: PressurePoint, files: dict[str, int]) -> tuple[Any, ...]:
+    """Line or address, file or -1, source line, live registers, class, 1 for a spill, and text."""
+    at = point.at
+    source = (files[at.source.file], at.source.line) if at.source else (-1, 0)
+    kind = _CLASSES.index(point.instruction_class)
+    where = located(at._replace(source=None)).removeprefix("line ")
+    return (where, *source, *point.counts, kind, point.spills, printable(point.instruction))
+
+
+SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "pressure.js", *_PANES, "pressure-page.js")
 
 
 def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
@@ -117,3 +199,36 @@ def _point(point: PressurePoint, sources: list[str]) -> tuple[Any, ...]:
     source = sources.index(_source(point.at))
     text = printable(point.instruction)
     return (point.at.number, where, source, *point.counts, text, point.spills)
+
+
+_LOOK = Look(curve=True, code=True, blocks=True)
+
+
+def with_source(
+    view: View,
+    root: str | None,
+    paths: Sequence[str],
+    options: Options,
+    tell: Callable[[Problem], object],
+) -> Callable[[Iterable[Item]], Iterator[str]]:
+    """A renderer of the page. It opens files again for the code of their kernels; `tell` gets
+    problems of that.
+
+    `root` and `paths` are those of `SourceText`; raises `OptionError` as it does.
+    """
+    texts = PageTexts(SourceText(root, paths))
+    code = partial(_code, texts=texts, options=options, tell=tell)
+    return partial(render_report, view=view, code=code, scripts=("pressure.js", *_PANES))
+
+
+def _code(
+    results: Sequence[Result],
+    texts: PageTexts,
+    options: Options,
+    tell: Callable[[Problem], object],
+) -> Iterator[PagePiece]:
+    """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
+    for one in measure_again(results, _LOOK, options, tell=tell):
+        found = {"pressure": dataset(one), "panes": panes(one, texts)} if one else None
+        yield piece(found, "code")
+        yield from texts.fresh()

@@ -1,30 +1,141 @@
-"""Register pressure as text: a line per kernel, or one kernel with peak, values, lines and
-loops."""
+"""Register pressure as text: a line per kernel, or one kernel with values, source and loops."""
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from kernelinfo.kernel import counted
+from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.pressure.measure import Measured, MeasureItem
-from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues, Story
+from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LinePressure, LiveValues, Story
 from kernelinfo.pressure.source_text import SourceText
-from kernelinfo.render import View, instructions
+from kernelinfo.render import View
 from kernelinfo.render.names import attributed, name_of, names_of, printable
 from kernelinfo.render.paint import (
+    Span,
     fitted,
     left,
     painted,
+    percent,
+    right,
     table_lines,
     waves_per_simd,
     within,
     wrap,
 )
 from kernelinfo.render.pressure import words
-from kernelinfo.render.pressure.source import render_source
+
+HEADINGS = InstructionCounts._make(
+    (
+        *("instr", "vector", "matrix", "scalar", "LDS", "load", "store", "atomic", "s_load"),
+        *("scratch", "branch", "wait", "barrier", "copy", "other", "load B", "store B"),
+    )
+)
+"""Heading of each count."""
+
+
+def instruction_columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, ...]]:
+    """Columns, each a heading and a cell for each of `counts`.
+
+    A class without an instruction in any row has no column. ? is an unknown number of bytes. The
+    matrix share is matrix / (vector + matrix).
+    """
+    found = [
+        (str(heading), *("?" if value is None else str(value) for value in values))
+        for heading, *values in zip(HEADINGS, *counts, strict=True)
+        if any(value != 0 for value in values)
+    ]
+    if any(one.matrix for one in counts):
+        found.append(("matrix share", *(percent(100 * one.matrix_share) for one in counts)))
+    return found
+
+
+_SHOWN = (
+    *("instructions", "matrix", "lds", "loads", "stores", "atomics", "scratch"),
+    *("waits", "barriers", "copies"),
+)
+"""Counts in the margin; those that are 0 in all lines have no column."""
+
+
+def render_source(one: Measured, text: SourceText, view: View) -> Iterator[str]:
+    """The lines around the peak, `view.top` on each side; with 0 all lines with instructions.
+
+    Files of inlined functions follow. One line says why if a text is not found.
+    """
+    story, peak = one.story, one.story.peak.at.source
+    folder = os.path.dirname(one.result.kernel.code_object.path)
+    by_file: dict[str, dict[int, LinePressure]] = {}
+    for line in story.lines:
+        if line.source:
+            by_file.setdefault(line.source.file, {})[line.source.line] = line
+    files = sorted(by_file, key=lambda file: (peak is None or file != peak.file, file))
+    for file in files:
+        yield "\n"
+        lines = text.lines(file, folder)
+        if isinstance(lines, str):
+            yield from painted([[(f" no source text: {printable(lines)}", "")]], view)
+            continue
+        yield from painted([[(f" {printable(posixpath.basename(file))}", "bold")]], view)
+        near = peak.line if peak and peak.file == file else None
+        yield from painted(_annotated(lines, by_file[file], near, view.top), view)
+
+
+def _annotated(
+    text: list[str], lines: Mapping[int, LinePressure], peak: int | None, around: int
+) -> Iterator[list[Span]]:
+    """The lines of one file. Gaps are left out; the line of the peak is marked.
+
+    Each line is made when it is asked for: a hostile file has millions of them."""
+    chosen = _numbers(lines, peak, around, len(text))
+    with_code = [number for number in chosen if number in lines]
+    counts = [lines[number].code.counts for number in with_code]
+    fields = [name for name in _SHOWN if any(getattr(each, name) for each in counts)]
+    headings = ("live", *(str(getattr(HEADINGS, name)) for name in fields), "line")
+    margins = [headings, *(_margin(lines[number], fields, number) for number in with_code)]
+    margins += [_margin(None, fields, number) for number in chosen[-1:]]
+    widths = [max(map(len, column)) for column in zip(*margins, strict=True)]
+    yield [(f"   {_in_columns(headings, widths)}", "bold")]
+    before = None
+    for number in chosen:
+        if before not in (None, number - 1):
+            yield [(" …", "dim")]
+        before = number
+        margin = _in_columns(_margin(lines.get(number), fields, number), widths)
+        mark, style = (" ►", "bold") if number == peak else ("  ", "")
+        yield [(f"{mark} {margin} | {printable(text[number - 1].expandtabs(4))}", style)]
+
+
+def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """The cells of a row, aligned to the right."""
+    return "  ".join(map(right, cells, widths))
+
+
+def _numbers(
+    lines: Mapping[int, LinePressure], peak: int | None, around: int, most: int
+) -> Sequence[int]:
+    """Numbers of the lines to show of a text of `most` lines, ascending: all between the first and
+    the last one with instructions, those around the peak, or in a file without the peak those with
+    most live registers."""
+    if around and peak is None:
+        highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
+        return sorted(number for number in highest[:around] if 1 <= number <= most)
+    if peak is not None and around:
+        first, last = peak - around, peak + around
+    else:
+        first, last = min(lines), max(lines)
+    return range(max(first, 1), min(last, most) + 1)
+
+
+def _margin(line: LinePressure | None, fields: list[str], number: int) -> tuple[str, ...]:
+    if line is None:
+        return ("", *("" for _ in fields), str(number))
+    counts = (getattr(line.code.counts, name) for name in fields)
+    return (str(line.code.peak.vector), *(str(count or "") for count in counts), str(number))
+
 
 _LABEL = 9
 _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
@@ -251,7 +362,7 @@ def counts_table(
     """A table of counts, a row for each of `mixes`. `labels` are columns with their headings."""
     peaks = ("peak", *(str(one.peak.vector) for one in mixes))
     spills = ("spill st/ld", *(f"{one.spill_stores} / {one.spill_reloads}" for one in mixes))
-    numbers = [peaks, *instructions.columns([one.counts for one in mixes])]
+    numbers = [peaks, *instruction_columns([one.counts for one in mixes])]
     if any(one.spill_stores or one.spill_reloads for one in mixes):
         numbers.insert(1, spills)
     for at, (heading, *lines) in enumerate(within(view.width, labels, numbers)):

@@ -1,16 +1,15 @@
-"""A trend as text: builds, libraries and targets, then moved kernels, worst first."""
+"""A trend for people: builds, libraries and targets, then moved kernels, worst first."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from kernelinfo.fleet.history import BuildTotals, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.render import NameStyle, View
 from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.diff import rows as diff
-from kernelinfo.render.diff.text import STYLES
+from kernelinfo.render.diff.text import COLUMNS, STYLES, cells_in_markdown
 from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_apart
 from kernelinfo.render.paint import (
     Span,
@@ -21,6 +20,7 @@ from kernelinfo.render.paint import (
     painted,
     table_lines,
 )
+from kernelinfo.render.tables import code, folded, kernel_table, markdown_table, plain
 from kernelinfo.render.trend.rows import (
     PLACES,
     TrendRow,
@@ -107,9 +107,8 @@ def _places(found: Sequence[TrendRow], view: View) -> Iterator[str]:
 
 def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
     names = diff.fitting_names([one.row for one in found[: view.top or None]], view)
-    folded_rows = _folded(found, names, view.top or None)
-    first = [of.rows[0] for of in folded_rows]
-    libraries = [of.libraries for of in folded_rows]
+    of_rows, libraries, called = _folded(found, names, view.top or None)
+    first = [of[0] for of in of_rows]
     targets = [printable(one.history.latest.target) for one in first]
     columns = [
         [sparkline(one.history) for one in first],
@@ -118,25 +117,17 @@ def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
     ]
     places = aligned([*zip(*columns, strict=True)])
     statuses = aligned([(one.row.status,) for one in first])
-    for of, status, place in zip(folded_rows, statuses, places, strict=True):
-        one = of.rows[0]
+    for one, status, place, name in zip(first, statuses, places, called, strict=True):
         head = (f" {status}", STYLES.get(one.row.status, ""))
-        yield from entry_lines([head, (f"  {place}  ", "")], of.name, one.why, view, _INDENT)
-    yield from hidden(len(found) - sum(len(of.rows) for of in folded_rows))
+        yield from entry_lines([head, (f"  {place}  ", "")], name, one.why, view, _INDENT)
+    yield from hidden(len(found) - sum(map(len, of_rows)))
 
 
-class _MovedKernels(NamedTuple):
-    """Rows that are equal but for their library."""
-
-    rows: tuple[TrendRow, ...]
-    libraries: str
-    name: str
-
-
-def _folded(found: Sequence[TrendRow], names: NameStyle, top: int | None) -> list[_MovedKernels]:
-    """The rows in their order, folded, `top` of them if it is set.
-
-    Namesakes of one library and target are told apart."""
+def _folded(
+    found: Sequence[TrendRow], names: NameStyle, top: int | None
+) -> tuple[list[list[TrendRow]], list[str], list[str]]:
+    """Rows that are equal but for their library, in their order, `top` of them if it is set; their
+    libraries; and their names, in which namesakes of one library and target are told apart."""
     equal: dict[tuple[str, ...], list[TrendRow]] = {}
     for one in found:
         name = diff.arrow(*(name_of(kernel, names) for kernel in one.row.sides))
@@ -149,7 +140,53 @@ def _folded(found: Sequence[TrendRow], names: NameStyle, top: int | None) -> lis
     places = [" ".join((name, *key[1:2])) for name, key in zip(libraries, equal, strict=False)]
     texts = [f"{place} {name}" for place, (name, *_) in zip(places, equal, strict=False)]
     apart = told_apart([[one.row.kernel for one in of] for of in groups], texts)
-    return [
-        _MovedKernels(tuple(of), library, text[len(place) + 1 :] + f" × {len(of)}" * (len(of) > 1))
-        for of, library, place, text in zip(groups, libraries, places, apart, strict=True)
+    called = [
+        text[len(place) + 1 :] + f" × {len(of)}" * (len(of) > 1)
+        for of, place, text in zip(groups, places, apart, strict=True)
     ]
+    return groups, libraries, called
+
+
+_BUILDS = ("build", "kernels", "waves/SIMD summed", "spilling", "scratch", "code", "moved")
+_COLUMNS = (COLUMNS[0], "in", "library", *COLUMNS[1:])
+_FOLDED = {
+    "gone and new": ("gone", "new"),
+    "moved within their steps or only renamed": ("moved", "renamed"),
+    "as before again": ("same",),
+}
+"""Title of a folded table -> status of its kernels."""
+
+
+def render_markdown(trend: Trend, view: View) -> Iterator[str]:
+    found = rows(trend)
+    yield f"**kernelinfo trend · {plain(headline(trend, found))}**\n"
+    for build, words in recompiled(trend):
+        yield f"\nCompiler of {code(build)}: {plain(words)}\n"
+    if trend.by:
+        yield from markdown_table(
+            (trend.by, *HEADINGS), [tuple(map(plain, row)) for row in groups(trend)]
+        )
+    else:
+        yield from _moved_in_markdown(found, view)
+    builds = [
+        (code(trend.builds[index].name), *numbers, code_bytes, plain(step))
+        for index, (*numbers, _, code_bytes, step) in told_builds(trend)
+    ]
+    yield from folded("builds", _BUILDS, builds)
+
+
+def _moved_in_markdown(found: list[TrendRow], view: View) -> Iterator[str]:
+    among = [tuple(map(plain, row)) for row in places(found)]
+    yield from markdown_table(PLACES, among[:_MOST_PLACES])
+    yield from folded(f"{len(among) - _MOST_PLACES} more", PLACES, among[_MOST_PLACES:])
+    affected = [_cells_in_markdown(one, view) for one in found if one.row.status in diff.AFFECTED]
+    yield from kernel_table(_COLUMNS, affected)
+    for title, statuses in _FOLDED.items():
+        others = [_cells_in_markdown(one, view) for one in found if one.row.status in statuses]
+        yield from folded(title, _COLUMNS, others)
+
+
+def _cells_in_markdown(of: TrendRow, view: View) -> tuple[str, ...]:
+    status, name, target, _ = cells_in_markdown(of.row, view)
+    name += plain(BETWEEN + of.row.options) if of.row.options else ""
+    return status, plain(of.moved_in_words), code(of.library), name, target, plain(of.why)

@@ -1,28 +1,30 @@
-"""A comparison as one JSON document; diff-schema.json in this folder describes every key."""
+"""A comparison for programs: JSON, of which diff-schema.json describes every key, and CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import COMPARED, KernelSummary
-from kernelinfo.render import View
-from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, rows
-from kernelinfo.render.diff.totals import moved_sums
+from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Column
+from kernelinfo.render import Renderer, View
+from kernelinfo.render.diff.rows import AFFECTED, ChangedKernel, counts, moved_sums, rows
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.json_text import encoded
-from kernelinfo.render.tables import json_lines
+from kernelinfo.render.names import name_of
+from kernelinfo.render.tables import WRITERS, Table, json_lines
 
 SCHEMA = "kernelinfo/diff/1"
 
 
-def render(comparison: Comparison, view: View) -> Iterator[str]:
+def render_json(comparison: Comparison, view: View) -> Iterator[str]:
     yield from encoded(document(comparison))
 
 
-def render_lines(comparison: Comparison, view: View) -> Iterator[str]:
+def render_jsonl(comparison: Comparison, view: View) -> Iterator[str]:
     """One object per moved, gone or new kernel, each on its line."""
     return json_lines(map(row_document, rows(comparison)))
 
@@ -71,3 +73,41 @@ def row_document(row: ChangedKernel) -> dict[str, Any]:
 def summary_document(kernel: KernelSummary | None) -> dict[str, Any] | None:
     """JSON object of one kernel of a build; None without a kernel."""
     return kernel and picked(kernel, *COMPARED, "source")
+
+
+_NAMES = ("Kernel_Name", "Symbol", "Target", "Code_Object")
+
+
+def render_csv(comparison: Comparison, view: View) -> Iterator[str]:
+    """The rows. What a build does not state, or has no kernel for, is an empty cell."""
+    numbers = (*NUMBERS, *(INSTRUCTIONS if view.instructions else ()))
+    of_sides = (*_NAMES, *(number.name for number in numbers))
+    both = (f"{side}_{name}" for name in of_sides for side in ("Old", "New"))
+    pairs = (
+        (row, zip(*(side(one, view, numbers) for one in (row.old, row.new)), strict=True))
+        for row in rows(comparison)
+    )
+    values = ((row.status, row.match, row.why, *chain(*pair)) for row, pair in pairs)
+    return WRITERS["csv"](Table(("Status", "Match", "Why", *both), values), view)
+
+
+def side(
+    kernel: KernelSummary | None, view: View, numbers: Sequence[Column] = NUMBERS
+) -> list[object]:
+    """Values of one build: names, target, code object and numbers; None without a kernel."""
+    if kernel is None:
+        return [None] * (len(_NAMES) + len(numbers))
+    return [
+        name_of(kernel, view.names),
+        name_of(kernel, "mangled"),
+        kernel.target,
+        kernel.code_object,
+        *(getattr(kernel.numbers, number.field) for number in numbers),
+    ]
+
+
+FOR_PROGRAMS: Mapping[str, Renderer] = {
+    "json": render_json,
+    "jsonl": render_jsonl,
+    "csv": render_csv,
+}

@@ -1,14 +1,18 @@
-"""Records of kernels as lines of text, for the formats with one row per kernel."""
+"""Rows of kernels: JSON lines, which row-schema.json describes, and CSV with names of rocprofv3."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from itertools import groupby
 from typing import NamedTuple
 
 from kernelinfo.kernel import Item, Kernel, Result
-from kernelinfo.kernel.record import COLUMNS, INSTRUCTIONS, Column, Part, Value
+from kernelinfo.kernel.record import COLUMNS, INSTRUCTIONS, NAMES, Column, Part, Value
+from kernelinfo.render import Renderer, View
+from kernelinfo.render.names import chosen_name
+from kernelinfo.render.tables import csv_cell, csv_line
 
 ColumnNames = tuple[str, ...]
 ColumnValues = tuple[Value, ...]
@@ -83,3 +87,33 @@ def _spelled(part: Part, spell: Spell, result: Result) -> dict[int, str]:
 
 def _values(run: _Neighbours, result: Result) -> ColumnValues:
     return tuple([column.value(result) for column in run.columns])
+
+
+# Rows have no cycles; checking for them would take a third of the time.
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
+
+def render_jsonl(items: Iterable[Item], view: View) -> Iterator[str]:
+    """One line per kernel."""
+    for line in lines(items, partial(chosen_name, style=view.names), _as_json, view.instructions):
+        yield f"{{{line}}}\n"
+
+
+def _as_json(names: ColumnNames, values: ColumnValues) -> str:
+    return _encode(dict(zip(names, values, strict=True)))[1:-1]
+
+
+def render_csv(items: Iterable[Item], view: View) -> Iterator[str]:
+    """The heading if `view` has one, then a row per kernel. What is not stated is an empty cell."""
+    if view.heading:
+        counts = INSTRUCTIONS if view.instructions else ()
+        yield csv_line((*NAMES, *(column.name for column in counts)))
+    for row in lines(items, partial(chosen_name, style=view.names), _as_csv, view.instructions):
+        yield f"{row}\n"
+
+
+def _as_csv(names: ColumnNames, values: ColumnValues) -> str:
+    return ",".join(map(csv_cell, values))
+
+
+FOR_PROGRAMS: Mapping[str, Renderer] = {"jsonl": render_jsonl, "csv": render_csv}

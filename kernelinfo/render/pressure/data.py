@@ -1,12 +1,14 @@
-"""Register pressure as one JSON document. pressure-schema.json in this folder has every key."""
+"""Register pressure for programs: JSON, of which pressure-schema.json has every key, and rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import (
     BlockPressure,
@@ -18,14 +20,16 @@ from kernelinfo.pressure.nouns import (
     Peak,
 )
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render import View
+from kernelinfo.render import Renderer, View
 from kernelinfo.render.json import as_json, code_object_document, picked
 from kernelinfo.render.json_text import Waiting, encoded
+from kernelinfo.render.names import name_of
+from kernelinfo.render.tables import WRITERS, Table
 
 SCHEMA = "kernelinfo/pressure/2"
 
 
-def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+def render_json(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """The document. Kernels wait on disk until all inputs and problems before them are known."""
     inputs: dict[CodeObject, int] = {}
     problems: list[Problem] = []
@@ -131,3 +135,50 @@ def _block(block: BlockPressure) -> dict[str, Any]:
         **_placed(block.at),
         **picked(block, "instructions", "successors", "live_in"),
     }
+
+
+COLUMNS = (
+    *("Kernel_Name", "Symbol", "Target", "Path", "Member", "Instructions", "VGPR_Used"),
+    *("AGPR_Used", "SGPR_Used", "Vector_Peak", "VGPR_Peak", "AGPR_Peak", "SGPR_Peak"),
+    *("Peak_Line", "Peak_Address", "Peak_Source_File", "Peak_Source_Line", "Peak_Loop"),
+    *("Next_At_Most", "Instructions_Above", "Exact", "Reasons"),
+    *(column.name for column in INSTRUCTIONS[1:]),
+)
+
+
+def _rows(format: str, items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+    """A row for each kernel; pressure-row-schema.json describes each column."""
+    rows = (_row(item, view) for item in items if isinstance(item, Measured))
+    return WRITERS[format](Table(COLUMNS, rows), view)
+
+
+def _row(one: Measured, view: View) -> list[object]:
+    """The values of `COLUMNS` for one kernel; None if the input does not state it."""
+    kernel, story = one.result.kernel, one.story
+    peak, at = story.peak, story.peak.at
+    advice = story.advice[0] if story.advice else None
+    return [
+        name_of(kernel, view.names),
+        kernel.symbol,
+        kernel.code_object.target,
+        kernel.code_object.path,
+        kernel.code_object.member,
+        story.instructions,
+        *story.used,
+        *peak.pressure,
+        at.line,
+        at.address,
+        *(at.source or (None, None)),
+        peak.loop,
+        *((advice.at_most, advice.above) if advice else (None, None)),
+        story.exact,
+        "; ".join(story.reasons),
+        *story.code.counts[1:],
+    ]
+
+
+FOR_PROGRAMS: Mapping[str, Renderer] = {
+    "json": render_json,
+    "jsonl": partial(_rows, "jsonl"),
+    "csv": partial(_rows, "csv"),
+}

@@ -1,8 +1,9 @@
-"""SARIF 2.1.0 for code scanning and editors."""
+"""Code scanning: SARIF 2.1.0, also for editors, and GitLab's Code Quality report."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from hashlib import sha256
 from inspect import cleandoc
 from pathlib import Path, PurePath
 from typing import Any
@@ -10,13 +11,24 @@ from urllib.parse import quote
 
 from kernelinfo import __version__
 from kernelinfo.gate.outcome import Outcome
-from kernelinfo.kernel import Finding, Result
+from kernelinfo.kernel import Finding, Result, Severity
 from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, FindingLocation, claims, location_in, problem_text
-from kernelinfo.render.check.fingerprint import of_claim
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.rules import find
+
+
+def fingerprint(*parts: str) -> str:
+    """32 hex digits of a text in parts."""
+    return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def of_claim(claim: Claim) -> str:
+    """32 hex digits of the claim's identity and number."""
+    number = () if claim.number == 1 else (str(claim.number),)
+    return fingerprint(*claim.identity, *number)
+
 
 REPOSITORY = "https://github.com/kernelinfo/kernelinfo"
 """The address in pyproject.toml; a test holds both and the recipes together."""
@@ -24,7 +36,7 @@ _RULES = f"{REPOSITORY}/blob/v{__version__}/kernelinfo/manual/rules.md"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def render(outcome: Outcome, view: View) -> Iterator[str]:
+def render_sarif(outcome: Outcome, view: View) -> Iterator[str]:
     """One run: rules with findings, all claims, and all problems as notifications."""
     all_claims = list(claims(outcome, view))
     spoke = {claim.finding.rule: claim.finding for claim in all_claims}
@@ -136,3 +148,38 @@ def _artifact(path: str) -> dict[str, str]:
         return {"uri": Path(path).as_uri()}
     uri = quote(path.encode("utf-8", "surrogateescape"))
     return {"uri": uri, "uriBaseId": "%SRCROOT%"}
+
+
+_SEVERITIES: dict[Severity, str] = {"note": "info", "warning": "minor", "error": "major"}
+
+
+def render_gitlab(outcome: Outcome, view: View) -> Iterator[str]:
+    yield from encoded(_issues(outcome, view))
+
+
+def _issues(outcome: Outcome, view: View) -> Iterator[dict[str, Any]]:
+    """All claims that count and all problems; problems are critical."""
+    for claim in claims(outcome, view):
+        if claim.counts:
+            name, severity = claim.finding.name, _SEVERITIES[claim.finding.severity]
+            yield _issue(name, claim.sentence, of_claim(claim), severity, claim.location)
+    problems = dict.fromkeys(
+        (location_in(p.path, p.line), problem_text(p)) for p in outcome.problems
+    )
+    for location, text in problems:
+        mark = fingerprint(str(location), text)
+        yield _issue("cannot-answer", text, mark, "critical", location)
+
+
+def _issue(
+    name: str, description: str, mark: str, severity: str, location: FindingLocation | None
+) -> dict[str, Any]:
+    """One issue. GitLab needs a location, so an unknown line becomes 1."""
+    path, line = location or FindingLocation("kernelinfo.toml", None)
+    return {
+        "description": description,
+        "check_name": name,
+        "fingerprint": mark,
+        "severity": severity,
+        "location": {"path": printable(path), "lines": {"begin": line or 1}},
+    }

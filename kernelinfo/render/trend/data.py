@@ -1,0 +1,95 @@
+"""A trend for programs: JSON, of which trend-schema.json describes every key, and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+from kernelinfo import __version__
+from kernelinfo.fleet.history import Trend
+from kernelinfo.kernel.record import NUMBERS
+from kernelinfo.render import Renderer, View
+from kernelinfo.render.diff import rows as diff
+from kernelinfo.render.diff.data import compilers, side, summary_document
+from kernelinfo.render.json import as_json
+from kernelinfo.render.json_text import encoded
+from kernelinfo.render.tables import WRITERS, Row, Table
+from kernelinfo.render.trend.rows import TrendRow, rows
+
+SCHEMA = "kernelinfo/trend/1"
+
+
+def render_json(trend: Trend, view: View) -> Iterator[str]:
+    found = rows(trend)
+    document = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "dataset": trend.dataset,
+        "builds": [build._asdict() for build in trend.builds],
+        "steps": [
+            {
+                "old": old.name,
+                "new": new.name,
+                "counts": diff.counts(diff.rows(step.comparison), step.within_steps),
+                "compilers": compilers(step.comparison),
+                "libraries": step.libraries,
+                "recompiled": as_json(step.recompiled),
+            }
+            for (old, new), step in zip(pairwise(trend.builds), trend.steps, strict=True)
+        ],
+        "unfinished": trend.unfinished,
+        "by": trend.by,
+        "groups": as_json(trend.groups),
+        "kernels": (_kernel(one) for one in found),
+    }
+    yield from encoded(document)
+
+
+def _kernel(one: TrendRow) -> dict[str, Any]:
+    return {
+        "status": one.row.status,
+        "library": one.history.library,
+        "match": one.row.match,
+        "why": one.why,
+        "moved_in": one.moved_in,
+        "history": [summary_document(kernel) for kernel in one.history.kernels],
+        "steps": [
+            {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
+            for build, pair in one.history.steps
+        ],
+    }
+
+
+_HEADING = (
+    *("Kernel", "Status", "Match", "Moved_In", "Why", "Library", "Build"),
+    *("Kernel_Name", "Symbol", "Target", "Code_Object", *(number.name for number in NUMBERS)),
+)
+_SUMS = ("Kernels", "Waves_Per_SIMD", "Spilling", "Scratch_Size", "VGPR_Used", "Code_Size")
+
+
+def render_csv(trend: Trend, view: View) -> Iterator[str]:
+    """The CSV text, line by line. Column `Kernel` numbers the kernels: rows of one kernel share it,
+    also across renames."""
+    if trend.by:
+        table = Table((trend.by, "Waves_Lost", "Build", *_SUMS), _groups(trend))
+    else:
+        table = Table(_HEADING, _kernels(trend, view))
+    return WRITERS["csv"](table, view)
+
+
+def _kernels(trend: Trend, view: View) -> Iterator[Row]:
+    for number, one in enumerate(rows(trend), 1):
+        about = (number, one.row.status, one.row.match, one.moved_in, one.why, one.history.library)
+        for build, kernel in zip(trend.builds, one.history.kernels, strict=True):
+            yield *about, build.name, *side(kernel, view)
+
+
+def _groups(trend: Trend) -> Iterator[Row]:
+    """One row per group in the first build and one in the last."""
+    for group in trend.groups:
+        for build, of in ((trend.builds[0], group.old), (trend.builds[-1], group.new)):
+            yield group.key, group.waves_lost, build.name, *of
+
+
+FOR_PROGRAMS: Mapping[str, Renderer] = {"json": render_json, "csv": render_csv}
