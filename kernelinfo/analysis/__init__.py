@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.copies import Copies
-from kernelinfo.analysis.inputs import (
-    PathCounts,
-    conclusions,
-    counts_of,
-    notes,
-    opened,
-    read_found,
-    run,
-)
-from kernelinfo.analysis.kernels import Judge, KernelReader
+from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, opened, read_inputs, run
+from kernelinfo.analysis.kernels import Entries, Judge, read_kernels
+from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.source_lines import lines_of
-from kernelinfo.errors import ReadError, bug
+from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.names import KernelName, demangle
+from kernelinfo.kernel.names import KernelName, demangle, has_demangler
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
@@ -34,7 +28,8 @@ from kernelinfo.reading.messages import in_kernel
 if TYPE_CHECKING:
     from kernelinfo.reading.arguments import Arguments
 
-    FoundInBlob = Kernel | Problem | Repeat
+    FoundInBlob = Kernel | Problem | Repeat | Note | RunEvent
+    Told = Result | Problem | Repeat | Note | RunEvent
 
 
 def analyse(paths: Iterable[str], options: Options, *, required: bool = True) -> Iterator[Item]:
@@ -44,12 +39,11 @@ def analyse(paths: Iterable[str], options: Options, *, required: bool = True) ->
     filtered out is a problem only if the other paths have no chosen kernel either. Raises
     `UnknownTargetError` for an unknown target in `options`.
     """
-    paths = tuple(paths)
-    analysis, counts = Analysis(options, paths), [counts_of(path, options) for path in paths]
-    items: Iterator[Item]
-    items = run(counts, analysis.results, options, required=required)
+    events = [(path, Events()) for path in paths]
+    analysis = Analysis(options, [path for path, _ in events])
+    items: Iterator[Item] = run(events, analysis.results, options, required=required)
     yield from items
-    yield from conclusions(counts, options) if required else notes(counts)
+    yield from conclusions(events, options, required=required)
 
 
 def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
@@ -58,23 +52,27 @@ def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
     Kernels of one name in one text, of several modules, are several.
     """
     found: list[KernelName] = []
+    any_found = False
 
     def leave_out(name: str, symbol: str) -> bool:
         found.append(KernelName(name, symbol))
         return False
 
-    analysis, counts = (
-        Analysis(options._replace(chooses=leave_out), [path]),
-        counts_of(path, options),
-    )
-    any_found, before = False, 0
-    for blob in opened(path, options):
-        yield from (i for i in analysis.analyse_blob(blob, counts) if isinstance(i, Problem | Note))
+    def read(blob: Blob) -> Iterator[KernelName | Problem | Note | RunEvent]:
+        nonlocal any_found
+        count = 0
+        for item in analysis.results(blob):
+            count += isinstance(item, RunEvent) and item.kind == "unchosen"
+            if not isinstance(item, Result):
+                yield RunEvent("repeated") if isinstance(item, Repeat) else item
         distinct = dict.fromkeys(found)  # the reader of code objects asks twice for a kernel
-        yield from found if counts.passed_over - before > len(distinct) else distinct
-        any_found, before = any_found or bool(found), counts.passed_over
+        yield from found if count > len(distinct) else distinct
+        any_found = any_found or bool(found)
         found.clear()
-    yield from notes([counts]) if any_found else conclusions([counts], options)
+
+    analysis, events = Analysis(options._replace(chooses=leave_out), [path]), Events()
+    yield from read_inputs(opened(path, options), events, read, options)
+    yield from conclusions([(path, events)], options, required=not any_found)
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -110,77 +108,86 @@ class Analysis:
             self._copies = Copies(among, options)
         self._judge = Judge(options)
         self._asked = len({*options.asked})
+        self._met: set[tuple[str, str]] = set()
+        """Options that have chosen a kernel; at most `_asked`."""
         is_filtered = bool(options.kernels or options.exclude or options.targets or options.chooses)
-        asked: ReadFilter | None = None  # all of them: code objects are compared whole
+        self._chosen: ReadFilter | None = None  # all of them: code objects are compared whole
         if is_filtered and self._copies is None and not options.unique:
-            asked = ReadFilter(options.asks_for_target, self._asks_for)
-        self.reader = KernelReader(options, asked)
+            self._chosen = ReadFilter(options.asks_for_target, self._asks_for)
+        self.entries: Entries = {}
+        self._has_cxx_names = False  # True once a kernel has one
         self._first_copies: dict[bytes, CodeObject] = {}
         """BLAKE2b digest of a code object's bytes -> the first code object with it."""
 
     def analyse_path(self, path: str, blobs: Iterable[Found]) -> Iterator[Item]:
         """Results and problems of one path. A path without a chosen kernel is a problem."""
-        counts = PathCounts(path)
-        for blob in blobs:
-            yield from self.analyse_blob(blob, counts)
-        yield from conclusions([counts], self._options)
+        events = Events()
+        items: Iterator[Item] = read_inputs(blobs, events, self.results, self._options)
+        yield from items
+        yield from conclusions([(path, events)], self._options)
 
-    def analyse_blob(self, found: Found, counts: PathCounts) -> Iterator[Item]:
-        """Results and problems of one opened input. Updates `counts`."""
-        return read_found(found, counts, self.results)
-
-    def results(self, blob: Blob, counts: PathCounts) -> Iterator[Result | Problem | Repeat]:
-        """Results, problems and repeats of one blob. Updates `counts`."""
-        found = self._kernels(blob, counts)
+    def results(self, blob: Blob) -> Iterator[Told]:
+        """Results, problems, repeats, notes and events of one blob."""
+        found = self._kernels(blob)
         if self._options.unique:
             found = self._distinct(found, blob)
         if self._options.locate or self._options.arguments:
             found = self._detailed(found, blob)
         if self._options.count_instructions:
-            found = self._counted(found, blob, counts)
-        for one in found:
-            if not isinstance(one, Kernel):
-                yield one
+            found = self._counted(found, blob)
+        chosen = hidden = refused = 0
+        for item in survived(found, partial(problem, blob)):
+            if not self._has_cxx_names and _symbol(item).startswith("_Z"):
+                self._has_cxx_names = True
+                if not has_demangler():
+                    yield Note(blob.path, say("cxx-names-mangled"))
+            if not isinstance(item, Kernel):
+                yield item
                 continue
             try:
-                item = self._result(one, counts)
+                answer = self._answer(item)
+                is_hidden = isinstance(answer, Result) and not self._options.shows(answer)
             except Exception as error:
-                item = problem(blob, in_kernel(one.symbol, bug(error)))
-            if item:
-                yield item
+                answer, is_hidden = problem(blob, in_kernel(item.symbol, bug(error))), False
+            if isinstance(answer, Result):
+                refused += self._judge.passes_over(answer)
+                hidden += is_hidden
+                chosen += not is_hidden
+            if len(self._met) < self._asked and not isinstance(answer, RunEvent):
+                yield from self._newly_met(item)
+            if not is_hidden:
+                yield answer
+        folder = os.path.dirname(blob.path)
+        events = RunEvent("chosen", folder, chosen), RunEvent("hidden", folder, hidden)
+        yield from (one for one in (*events, RunEvent("refused", number=refused)) if one.number)
 
-    def _kernels(self, blob: Blob, counts: PathCounts) -> Iterator[FoundInBlob]:
+    def _answer(self, kernel: Kernel) -> Result | Problem | RunEvent:
+        """The result of a kernel, the problem of judging it, or the event that it is not chosen."""
+        if not self._options.asks_for(kernel.name, kernel.symbol):
+            return RunEvent("unchosen", kernel.name)
+        return self._judge.judge(kernel)
+
+    def _newly_met(self, kernel: Kernel) -> Iterator[RunEvent]:
+        """Events of the options that choose this kernel as their first."""
+        target, member = kernel.code_object.target_id, kernel.code_object.member
+        met = self._options.met(kernel.name, kernel.symbol, target, member) - self._met
+        self._met |= met
+        yield from (RunEvent("met", pair) for pair in met)
+
+    def _kernels(self, blob: Blob) -> Iterator[FoundInBlob]:
         """Kernels and problems of one blob. A code object that copies an assembly is a repeat."""
-        found = self.reader.read(blob, counts)
+        found = read_kernels(blob, self._options, self.entries, self._chosen)
         if self._copies is None or blob.kind != "code-object":
             yield from found
             return
         kernels = []
         for item in found:
-            if isinstance(item, Problem):
-                yield item
-            else:
+            if isinstance(item, Kernel):
                 kernels.append(item)
+            else:
+                yield item
         if kernels:
             yield from self._copies.merged(kernels)
-
-    def _result(self, kernel: Kernel, counts: PathCounts) -> Result | Problem | None:
-        """The result of a kernel, or the problem of judging it; None if it is filtered out."""
-        if not self._options.asks_for(kernel.name, kernel.symbol):
-            counts.pass_over(kernel.name)
-            return None
-        if len(counts.met) < self._asked:  # until each option has matched a kernel
-            target, member = kernel.code_object.target_id, kernel.code_object.member
-            counts.met |= self._options.met(kernel.name, kernel.symbol, target, member)
-        result = self._judge.judge(kernel)
-        if isinstance(result, Problem):
-            return result
-        counts.found += 1
-        counts.of_other_sizes += self._judge.passes_over(result)
-        if self._options.shows(result):
-            return result
-        counts.not_shown += 1
-        return None
 
     def _asks_for(self, symbol: str) -> bool:
         return self._options.asks_for(demangle(symbol), symbol)
@@ -201,10 +208,8 @@ class Analysis:
                 self._first_copies[digest] = item.code_object
             yield item
 
-    def _counted(
-        self, found: Iterator[FoundInBlob], blob: Blob, counts: PathCounts
-    ) -> Iterator[FoundInBlob]:
-        """The kernels with their instructions by class, and problems of counting."""
+    def _counted(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
+        """The kernels with their instructions by class, and problems and notes of counting."""
         items = list(found)
         wanted = [
             item
@@ -222,8 +227,7 @@ class Analysis:
             if isinstance(item, Kernel):
                 item = item._replace(instructions=known.get(id(item)))
             yield item
-        counts.notes += (one for one in remarks if isinstance(one, Note))
-        yield from (one for one in remarks if isinstance(one, Problem))
+        yield from remarks
 
     def _detailed(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels, with source line and arguments if the options choose them."""
@@ -257,3 +261,12 @@ class Analysis:
                         yield problem(blob, bug(error))
                 item = item._replace(arguments=arguments.get(item.symbol, ()))
             yield item
+
+
+def _symbol(item: FoundInBlob) -> str:
+    """The mangled name of a kernel, or of one that is not chosen and not demangled; or empty."""
+    if isinstance(item, Kernel):
+        return item.symbol
+    if isinstance(item, RunEvent) and item.kind == "unchosen":
+        return str(item.what)
+    return ""

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
-from kernelinfo.analysis.inputs import PathCounts, run
-from kernelinfo.analysis.kernels import KernelReader
+from kernelinfo.analysis.inputs import Events, run
+from kernelinfo.analysis.kernels import read_kernels
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Repeat
@@ -113,8 +114,8 @@ class Copies:
         """All kernels of an assembly, without any filter. Raises `ReadError` if a part cannot be
         read."""
         options = Options(arch=self._options.arch, bounds=self._options.bounds)
-        read = KernelReader(options).read
-        for found in run([PathCounts(path)], read, options, required=False):
+        read = partial(read_kernels, options=options, entries={})
+        for found in run([(path, Events())], read, options, required=False):
             if isinstance(found, Problem):
                 raise ReadError(found.message)
             if found.code_object.kind == "assembly":  # not a code object that is named .s

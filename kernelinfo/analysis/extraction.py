@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import PathCounts, conclusions, modules, run
+from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, modules, run
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.library import member_file
@@ -40,40 +40,38 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Proble
     problem only if no other path has them. If only some targets are found, each other one is a
     note.
     """
-    counts = [PathCounts(path) for path in paths]
+    events = [(path, Events()) for path in paths]
     number = count(1)
     analysis = Analysis(options)
     chooses_kernels = bool(options.kernels or options.exclude or options.where is not None)
 
-    def read(blob: Blob, counts: PathCounts) -> Iterator[Extract | Problem]:
+    def read(blob: Blob) -> Iterator[Extract | Problem | Note | RunEvent]:
         for module in modules(blob, Options()):
             if isinstance(module, Problem):
                 yield module
             elif module.kind != "code-object":
                 continue
             elif not options.asks_for_target(named := target_id(module.target, module.features)):
-                counts.leave_out(named)
+                yield RunEvent("other-target", named)
             elif not options.asks_for_member(blob.member):
-                counts.of_other_members += 1
-            elif chooses_kernels and not _has_chosen(blob, analysis, counts):
-                counts.passed_over += 1
+                yield RunEvent("other-member")
             else:
-                counts.found += 1
-                counts.met |= options.met("", "", named, blob.member)
+                items = list(analysis.results(blob)) if chooses_kernels else []
+                told = (one for one in items if isinstance(one, RunEvent))
+                # A code object is counted, not its kernels.
+                yield from (
+                    one._replace(number=0) for one in told if one.kind in ("unchosen", "met")
+                )
+                if chooses_kernels and not any(isinstance(one, Result) for one in items):
+                    yield RunEvent("unchosen")
+                    continue
+                yield RunEvent("chosen", os.path.dirname(blob.path))
+                yield from (RunEvent("met", one) for one in options.met("", "", named, blob.member))
                 name = _name(blob, next(number), module.target, module.features)
                 yield Extract(name, blob, module.target, len(module.kernels))
 
-    yield from run(counts, read, options)
-    yield from conclusions(counts, options, "code object")
-
-
-def _has_chosen(blob: Blob, analysis: Analysis, counts: PathCounts) -> bool:
-    """True if a code object has a chosen kernel. Updates the names and matches of `counts`."""
-    own = PathCounts(blob.path)
-    items = list(analysis.results(blob, own))  # all of them, for the counts
-    counts.unchosen |= own.unchosen
-    counts.met |= own.met
-    return any(isinstance(item, Result) for item in items)
+    yield from run(events, read, options)
+    yield from conclusions(events, options, "code object")
 
 
 def _name(blob: Blob, number: int, target: str | None, features: Features) -> str:

@@ -1,4 +1,4 @@
-"""The inputs of a run: the loop that opens them, and counts of chosen and missing kernels."""
+"""The inputs of a run: the loop that opens them, events of reading, and what they amount to."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import os
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Literal, TypeVar
+from itertools import repeat
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
@@ -23,15 +24,12 @@ from kernelinfo.reading.data import text_of
 from kernelinfo.reading.facts import Module, ReadFilter
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
-_MOST_NAMES = 1 << 16
-"""Most names to keep for a suggestion. A library of 88 137 kernels has 11 431."""
-_MOST_TARGETS = 1 << 10
-"""Most targets to tell apart; LLVM has a hundred with their features."""
+_MOST_EVENTS = 1 << 16
+"""Most distinct events of one path. A library of 88 137 kernels has 11 431 names."""
 _MOST_LISTED = 20
 """Most targets in a message."""
 _MOST_PROBLEMS = 1000
 """Most problems to list of one file: an archive could have one in every member."""
-
 
 _HOST = "-host-"
 _WITHOUT_KERNELS = (
@@ -48,135 +46,97 @@ _NOTHING: dict[Sought, Message] = {
 }
 
 
-class PathCounts:
-    """Counts for one input path."""
+EventKind = Literal[
+    "chosen", "hidden", "refused", "elsewhere", "repeated", "unchosen", "other-target",
+    "other-member", "met", "note", "spirv", "missing", "leftover", "problem",
+]  # fmt: skip
+"""Kinds of events, each with what it is about.
 
-    def __init__(self, path: str, *, is_compiled: bool = False) -> None:
-        self.path = path
-        self.is_compiled = is_compiled
-        """True for a source that the analysis reads compiled: its problems are no leftovers."""
-        self.found = 0
-        """Number of chosen kernels or code objects, and of host files with code elsewhere."""
-        self.folders: set[str] = set()
-        """Folders of files with chosen kernels."""
-        self.repeated = 0
-        """Number of code objects that repeat an earlier one, and of files that are read already."""
-        self.leftovers: list[Problem] = []
-        """Problems of files that a compiler leaves next to its output."""
-        self.missing: list[Missing] = []
-        """Host files whose device code is missing."""
-        self.not_shown = 0
-        """Number of chosen kernels that --limited-by, --spilling or --where hides."""
-        self.notes: list[Note] = []
-        self.of_other_sizes = 0
-        """Number of chosen kernels that are not compiled for the workgroup size in question."""
-        self.other_targets: Counter[str] = Counter()
-        """Id of a target that is not chosen -> number of its kernels or code objects."""
-        self.spirv: Counter[str] = Counter()
-        """File -> number of its entries with SPIR-V."""
-        self.of_other_members = 0
-        """Number of kernels in members that are not chosen."""
-        self.passed_over = 0
-        """Number of kernels whose name is not chosen."""
-        self.unchosen: set[str] = set()
-        """Names of kernels that are not chosen; at most 65 536."""
-        self.met: set[tuple[str, str]] = set()
-        """Options that chose a kernel, as pairs: `("-k", "gemm*")`."""
-        self.problems: Counter[str] = Counter()
-        """File -> number of problems."""
-        self.unlisted: Counter[str] = Counter()
-        """File -> number of problems beyond the first 1000, which are not listed."""
-        self.last_unlisted: dict[str, Problem] = {}
-        """File -> its last unlisted problem. It names the bound if a bound ended the reading."""
+chosen, hidden: kernels or code objects, the folder of their file; `--limited-by`, `--spilling` and
+`--where` hide. refused: chosen kernels that are not compiled for the workgroup size in question.
+elsewhere: a host file with its code elsewhere. repeated: a code object that repeats an earlier one,
+or a file that is read already. unchosen: kernels whose name is not chosen, the name. other-target:
+kernels or code objects of a target that is not chosen, its id. other-member: the same of members.
+met: an option that chose a kernel, as a pair `("-k", "gemm*")`. note, missing: the `Note`, the
+`Missing`. spirv: entries with SPIR-V, their file. leftover: the `Problem` of a file that a compiler
+leaves next to its output. problem: any.
+"""
 
-    def add(self, more: PathCounts) -> None:
-        """Add the counts of another process for this path."""
-        self.folders |= more.folders
-        self.found += more.found
-        self.leftovers += more.leftovers
-        self.missing += more.missing
-        self.repeated += more.repeated
-        self.not_shown += more.not_shown
-        self.of_other_sizes += more.of_other_sizes
-        self.other_targets += more.other_targets
-        self.spirv += more.spirv
-        self.of_other_members += more.of_other_members
-        self.passed_over += more.passed_over
-        self.problems += more.problems
-        self.notes += more.notes
-        self.unchosen |= more.unchosen
-        self.met |= more.met
-        self.unlisted += more.unlisted
-        self.last_unlisted |= more.last_unlisted
 
-    def lists(self, problem: Problem) -> bool:
-        """Count a problem. True if it is listed now; False if at the end of the run or never."""
-        self.problems[problem.path] += 1
-        if self.problems[problem.path] > _MOST_PROBLEMS:
-            self.unlisted[problem.path] += 1
-            self.last_unlisted[problem.path] = problem
-            return False
-        if not self.is_compiled and _is_left_by_compiler(problem):
-            self.leftovers.append(problem)
-            return False
-        return True
+class RunEvent(NamedTuple):
+    """Something that a reader met. It counts, and may be told when the run ends."""
 
-    def leave_out(self, target: str, count: int = 1) -> None:
-        """Count kernels or code objects of a target that is not chosen."""
-        if target in self.other_targets or len(self.other_targets) < _MOST_TARGETS:
-            self.other_targets[target] += count
-        else:
-            self.other_targets[UNKNOWN_TARGET] += count
+    kind: EventKind
+    what: Any = ""
+    number: int = 1
 
-    def pass_over(self, name: str) -> None:
-        """Count a kernel whose name is not chosen."""
-        self.passed_over += 1
-        if len(self.unchosen) < _MOST_NAMES:
-            self.unchosen.add(name)
 
-    @property
-    def left_out(self) -> int:
-        """Number of kernels that were not chosen."""
-        return self.passed_over + self.other_targets.total() + self.of_other_members
+Events = Counter[tuple[EventKind, Any]]
+"""(kind, what) of the events of one path, in the order in which they were met first -> number."""
 
-    def summaries(self) -> Iterator[Problem | Note]:
-        """Notes without repetition, one problem for all missing device code, and one per file with
-        too many problems."""
-        yield from once(self.notes)
-        if count := self.of_other_sizes:
-            are = "kernel is" if count == 1 else "kernels are"
-            yield Note(self.path, say("workgroup-size-refused", count=count, are=are))
-        if self.missing:
-            yield Missing.problem(self.missing)
-        for path, count in self.unlisted.items():
-            last = self.last_unlisted[path]
-            more = counted(count, "more problem")
-            yield last._replace(message=say("problems-more", more=more, reason=last.message))
+_FOUND: tuple[EventKind, ...] = ("chosen", "hidden", "elsewhere")
+LEFT_OUT: tuple[EventKind, ...] = ("unchosen", "other-target", "other-member")
+_BEYOND = {"unchosen": "", "other-target": UNKNOWN_TARGET}
+"""What an event is about if a path has too many distinct ones."""
 
-    def nothing_found(self, options: Options, sought: Sought = "kernel") -> Problem | None:
-        """The problem that the path has nothing chosen; None if other problems explain it."""
-        is_answered = self.problems or self.missing or self.repeated
-        if self.found or (is_answered and not self.left_out):
-            return None
-        message = compiled_later(self.spirv.total()) if self.spirv else _NOTHING[sought]
-        if self.left_out:
-            kind = "folder" if os.path.isdir(self.path) else "file"
-            choice = " ".join(options.choices)
-            there: str = say("kernels-left-out", count=grouped(self.left_out), kind=kind)
-            if self.other_targets:
-                there += say("kernels-for-targets", targets=listed_targets(self.other_targets))
-            mend = self._suggestion(options.kernels) or _expanded(options.kernels)
-            message = say("choice-of-none", sought=sought, choice=choice, there=there, mend=mend)
-            if self.passed_over and (name := options.named):
-                mend = self._suggestion((name,)) or say("kernels-explained", path=self.path)
-                among = grouped(self.passed_over)
-                message = say("kernel-not-named", name=name, among=among, kind=kind, mend=mend)
-        return Problem(self.path, message)
 
-    def _suggestion(self, patterns: tuple[str, ...]) -> str:
-        """`; did you mean gemm?` for the first pattern close to a kernel's name; or empty."""
-        suggestion = (nearest_kernels(pattern, self.unchosen) for pattern in patterns)
-        return next((f"; {one}" for one in suggestion if one), "")
+def add(events: Events, event: RunEvent) -> None:
+    """Add an event. Of names and targets that are not chosen, some 65 536 are told apart."""
+    key: tuple[EventKind, Any] = event.kind, event.what
+    if event.kind in _BEYOND and len(events) >= _MOST_EVENTS and key not in events:
+        key = event.kind, _BEYOND[event.kind]
+    events[key] += event.number
+
+
+def total(events: Events, *kinds: EventKind) -> int:
+    """The number of events of some kinds."""
+    return sum(count for (kind, _), count in events.items() if kind in kinds)
+
+
+def chosen(events: Events) -> int:
+    """The number of chosen kernels or code objects, and of host files with code elsewhere."""
+    return total(events, *_FOUND)
+
+
+def each(events: Events, kind: EventKind) -> list[Any]:
+    """What the events of a kind are about: distinct, in the order in which they were met."""
+    return [what for (met, what) in events if met == kind and what]
+
+
+def noted(events: Events) -> Iterator[Note]:
+    """Each note as often as it was met."""
+    for (kind, note), count in events.items():
+        yield from repeat(note, count if kind == "note" else 0)
+
+
+def nothing_found(
+    path: str, events: Events, options: Options, sought: Sought = "kernel"
+) -> Problem | None:
+    """The problem that a path has nothing chosen; None if other problems explain it."""
+    left_out, spirv = total(events, *LEFT_OUT), total(events, "spirv")
+    is_answered = total(events, "problem", "missing", "repeated")
+    if chosen(events) or (is_answered and not left_out):
+        return None
+    message = compiled_later(spirv) if spirv else _NOTHING[sought]
+    if left_out:
+        kind = "folder" if os.path.isdir(path) else "file"
+        choice, names = " ".join(options.choices), each(events, "unchosen")
+        there: str = say("kernels-left-out", count=grouped(left_out), kind=kind)
+        if targets := each(events, "other-target"):
+            there += say("kernels-for-targets", targets=listed_targets(targets))
+        mend = _suggestion(options.kernels, names) or _expanded(options.kernels)
+        message = say("choice-of-none", sought=sought, choice=choice, there=there, mend=mend)
+        if (passed_over := total(events, "unchosen")) and (name := options.named):
+            mend = _suggestion((name,), names) or say("kernels-explained", path=path)
+            among = grouped(passed_over)
+            message = say("kernel-not-named", name=name, among=among, kind=kind, mend=mend)
+    return Problem(path, message)
+
+
+def _suggestion(patterns: Iterable[str], names: Collection[str]) -> str:
+    """`; did you mean gemm?` for the first pattern close to a kernel's name; or empty."""
+    suggestion = (nearest_kernels(pattern, names) for pattern in patterns)
+    return next((f"; {one}" for one in suggestion if one), "")
 
 
 def listed_targets(targets: Iterable[str]) -> str:
@@ -195,11 +155,6 @@ def compiled_later(count: int) -> Message:
     return say("spirv", count=grouped(count), entries=entries)
 
 
-def counts_of(path: str, options: Options) -> PathCounts:
-    """The counts of a path that nothing is read of yet."""
-    return PathCounts(path, is_compiled=any(one.path == path for one in options.compiled))
-
-
 def _expanded(patterns: Sequence[str]) -> str:
     """A hint if a shell may have replaced a glob by the name of a file; else empty."""
     for one in patterns:
@@ -208,42 +163,58 @@ def _expanded(patterns: Sequence[str]) -> str:
     return ""
 
 
+PathEvents = Sequence[tuple[str, Events]]
+"""The events of each path of a run."""
+
+
 def conclusions(
-    counts: Collection[PathCounts], options: Options, sought: Sought = "kernel"
+    run: PathEvents, options: Options, sought: Sought = "kernel", *, required: bool = True
 ) -> Iterator[Problem | Note]:
-    """Notes of a run, and a problem for each path without a chosen kernel or code object.
+    """Notes of a run and, if something is `required`, a problem for each path without a chosen
+    kernel or code object.
 
     A path where all are filtered out is no problem if another path has chosen ones.
     """
-    yield from notes(counts, required=True)
-    any_found = any(one.found for one in counts)
-    for one in counts:
-        if not (any_found and one.left_out) and (problem := one.nothing_found(options, sought)):
+    yield from _notes(run, required)
+    if not required:
+        return
+    whole = Events()
+    for _, events in run:
+        whole.update(events)
+    for path, events in run:
+        is_explained = chosen(whole) and total(events, *LEFT_OUT)
+        if not is_explained and (problem := nothing_found(path, events, options, sought)):
             yield problem
+    where = place(path for path, _ in run)
     if sought == "kernel":
-        yield from _left_out(counts, options)
-    if any_found:
-        met = set().union(*(one.met for one in counts))
-        unchosen = set().union(*(one.unchosen for one in counts))
-        others = set().union(*(one.other_targets for one in counts))
+        yield from _left_out(where, whole, options)
+    if chosen(whole):
+        met, unchosen, others = (each(whole, kind) for kind in ("met", "unchosen", "other-target"))
         for message in unmatched(options, met, unchosen, others, sought):
-            yield (Problem if options.is_gate else Note)(place(one.path for one in counts), message)
+            yield (Problem if options.is_gate else Note)(where, message)
 
 
-def notes(counts: Collection[PathCounts], *, required: bool = False) -> Iterator[Problem | Note]:
-    """Notes of each path. Problems of compiler leftovers next to kernels become notes.
+def _notes(run: PathEvents, required: bool) -> Iterator[Problem | Note]:
+    """Notes of each path, without repetition, and one problem for all its missing device code.
+    Problems of compiler leftovers next to kernels become notes.
 
     If kernels are `required`, SPIR-V alone is told as their lack."""
-    folders = set().union(*(one.folders for one in counts))
+    kinds: tuple[EventKind, ...] = ("chosen", "hidden")
+    folders = {what for _, events in run for kind in kinds for what in each(events, kind)}
     passed_over: list[Note] = []
-    for one in counts:
-        yield from one.summaries()
-        if one.spirv and (one.found or one.left_out or one.problems or not required):
-            yield Note(
-                place(one.spirv) if len(one.spirv) == 1 else one.path,
-                compiled_later(one.spirv.total()),
-            )
-        for leftover in one.leftovers:
+    for path, events in run:
+        yield from once(noted(events))
+        if count := total(events, "refused"):
+            are = "kernel is" if count == 1 else "kernels are"
+            yield Note(path, say("workgroup-size-refused", count=count, are=are))
+        if missing := each(events, "missing"):
+            yield Missing.problem(missing)
+        files = each(events, "spirv")
+        is_told = chosen(events) or total(events, *LEFT_OUT, "problem") or not required
+        if files and is_told:
+            where = place(files) if len(files) == 1 else path
+            yield Note(where, compiled_later(total(events, "spirv")))
+        for leftover in each(events, "leftover"):
             if os.path.dirname(leftover.path) in folders:
                 passed_over.append(Note(leftover.path, leftover.message))
             else:
@@ -295,25 +266,24 @@ def place(paths: Iterable[str]) -> str:
     return distinct.pop() if len(distinct) == 1 else f"{len(distinct)} paths"
 
 
-def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Problem | Note]:
-    """Notes on how many kernels the options leave out."""
-    where = place(one.path for one in counts)
-    found = sum(one.found for one in counts)
-    others = sum(one.other_targets.total() for one in counts)
+def _left_out(where: str, events: Events, options: Options) -> Iterator[Problem | Note]:
+    """Notes on how many kernels the options leave out of a run."""
+    found = chosen(events)
+    others = total(events, "other-target")
     if others and found:
         are = "is" if others == 1 else "are"
-        chosen = " and ".join(options.targets)
+        targets = " and ".join(options.targets)
         kernels = counted(others, "kernel")
-        yield Note(where, say("targets-left-out", kernels=kernels, are=are, chosen=chosen))
-    if (apart := sum(one.of_other_members for one in counts)) and found:
+        yield Note(where, say("targets-left-out", kernels=kernels, are=are, chosen=targets))
+    if (apart := total(events, "other-member")) and found:
         are = "is" if apart == 1 else "are"
-        chosen = " and ".join(options.members)
+        members = " and ".join(options.members)
         kernels = counted(apart, "kernel")
-        yield Note(where, say("members-left-out", kernels=kernels, are=are, chosen=chosen))
-    if options.is_gate and found and found == sum(one.of_other_sizes for one in counts):
+        yield Note(where, say("members-left-out", kernels=kernels, are=are, chosen=members))
+    if options.is_gate and found and found == total(events, "refused"):
         yield Problem(where, say("workgroup-size-of-none"))
     if options.limited_by or options.spilling or options.where is not None:
-        shown = found - sum(one.not_shown for one in counts)
+        shown = found - total(events, "hidden")
         limiters = " or ".join(RESOURCES[name] for name in options.limited_by)
         conditions = [say("kernels-limited", limiters=limiters)] if limiters else []
         conditions += [say("kernels-spill")] if options.spilling else []
@@ -327,22 +297,18 @@ def _left_out(counts: Collection[PathCounts], options: Options) -> Iterator[Prob
 
 Subject = TypeVar("Subject")
 """The items that a run reads from a blob: kernels, or code objects to write."""
-BlobReader = Callable[[Blob, PathCounts], Iterator[Subject | Problem]]
+BlobReader = Callable[[Blob], Iterator[Subject | Problem | Note | RunEvent]]
 
 
 def run(
-    counts: Sequence[PathCounts],
-    read: BlobReader[Subject],
-    options: Options,
-    *,
-    required: bool = True,
+    paths: PathEvents, read: BlobReader[Subject], options: Options, *, required: bool = True
 ) -> Iterator[Subject | Problem]:
-    """Subjects and problems of each path, in the order of reading; each file once. Updates
-    `counts`."""
-    among, seen = tuple(one.path for one in counts) if required else (), Seen()
-    for one in counts:
-        for found in opened(one.path, options, required=required, among=among, seen=seen):
-            yield from read_found(found, one, read)
+    """Subjects and problems of each path, in the order of reading; each file once. Adds to the
+    events of the paths."""
+    among, seen = tuple(path for path, _ in paths) if required else (), Seen()
+    for path, events in paths:
+        inputs = opened(path, options, required=required, among=among, seen=seen)
+        yield from read_inputs(inputs, events, read, options)
 
 
 def opened(
@@ -373,36 +339,50 @@ def opened(
             yield found
 
 
-def read_found(
-    found: Found, counts: PathCounts, read: BlobReader[Subject]
+_EVENTS: dict[type, Callable[[Any], RunEvent]] = {
+    RunEvent: lambda event: event,
+    Elsewhere: lambda _: RunEvent("elsewhere"),
+    Again: lambda _: RunEvent("repeated"),
+    Repeat: lambda _: RunEvent("repeated"),
+    SpirV: lambda entry: RunEvent("spirv", entry.path),
+    Missing: lambda host: RunEvent("missing", host),
+    Note: lambda note: RunEvent("note", note),
+}
+"""Items that are no subjects, as events."""
+
+
+def read_inputs(
+    inputs: Iterable[Found], events: Events, read: BlobReader[Subject], options: Options
 ) -> Iterator[Subject | Problem]:
-    """Subjects and listed problems of one opened input. Updates `counts`."""
-    before = counts.found
-    if isinstance(found, Elsewhere):
-        counts.found += 1
-        return
-    if isinstance(found, Again):
-        counts.repeated += 1
-        return
-    if isinstance(found, SpirV):
-        counts.spirv[found.path] += 1
-        return
-    if isinstance(found, Missing):
-        counts.missing.append(found)
-        return
-    if isinstance(found, Note):
-        counts.notes.append(found)
-        return
-    if isinstance(found, Problem):
-        items: Iterator[Subject | Problem] = iter((found,))
-    else:
-        items = survived(read(found, counts), partial(problem, found))
-    for item in items:
-        counts.repeated += isinstance(item, Repeat)
-        if not isinstance(item, Problem) or counts.lists(item):
-            yield item
-    if counts.found > before:
-        counts.folders.add(os.path.dirname(found.path))
+    """Subjects and problems of opened inputs of one path. Adds to the events of the path.
+
+    Of the problems of one file the first 1000 are listed; the last problem tells how many are not.
+    """
+    sources = {one.path for one in options.compiled}
+    problems: Counter[str] = Counter()
+    unlisted: dict[str, Problem] = {}
+    for source in inputs:
+        items: Iterable[Any] = (source,)
+        if isinstance(source, Blob):
+            items = survived(read(source), partial(problem, source))
+        for item in items:
+            if isinstance(item, Problem):
+                events["problem", ""] += 1
+                problems[item.path] += 1
+                if problems[item.path] > _MOST_PROBLEMS:
+                    unlisted[item.path] = item
+                elif item.path not in sources and _is_left_by_compiler(item):
+                    events["leftover", item] += 1
+                else:
+                    yield item
+                continue
+            if event_of := _EVENTS.get(type(item)):
+                add(events, event_of(item))
+            if event_of is None or isinstance(item, Repeat):
+                yield item
+    for path, last in unlisted.items():
+        more = counted(problems[path] - _MOST_PROBLEMS, "more problem")
+        yield last._replace(message=say("problems-more", more=more, reason=last.message))
 
 
 def modules(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Generator, Iterator
 
-from kernelinfo.analysis.inputs import PathCounts, modules
+from kernelinfo.analysis.inputs import RunEvent, modules
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError, bug
@@ -15,7 +14,7 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.combine import combine
 from kernelinfo.kernel.library import member_file
-from kernelinfo.kernel.names import demangle, has_demangler
+from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.reading.blob import Blob, Note, Problem
@@ -26,130 +25,122 @@ from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
 from kernelinfo.rules import findings, may_ask_for_code
 
+Entries = dict[tuple[str, str, str], str]
+"""(path, library in it, processor) -> id of the first entry for it in a run."""
 
-class KernelReader:
-    """Reader of kernels, for one run over several files."""
 
-    def __init__(self, options: Options, asked: ReadFilter | None = None) -> None:
-        """`asked` is the choice of kernels for readers; None for all."""
-        self._options, self._asked = options, asked
-        self._has_cxx_names = False  # True if a kernel read so far has one
-        self._entries: dict[tuple[str, str, str], str] = {}
-        """(path, library in it, processor) -> id of the first entry for it."""
+def read_kernels(
+    blob: Blob, options: Options, entries: Entries, chosen: ReadFilter | None = None
+) -> Iterator[Kernel | Problem | Note | RunEvent]:
+    """Kernels of one blob, each read when it is asked for, with problems, notes and events.
 
-    def read(self, blob: Blob, counts: PathCounts) -> Iterator[Kernel | Problem]:
-        """Kernels of one blob, each read when it is asked for, and problems. Updates `counts`."""
-        for module in modules(blob, self._options, self._asked):
-            if isinstance(module, Problem):
-                yield module
-                continue
-            if UNKNOWN_DATA in blob.containers and module.target is None:
-                message = say("object-without-target")
-                counts.notes.append(Note(blob.path, message))
-                continue
-            counts.notes += (Note(blob.path, note, blob.member) for note in module.notes)
-            if self._options.is_gate:
-                yield from (Problem(blob.path, doubt, blob.member) for doubt in module.doubts)
-            else:
-                counts.notes += (Note(blob.path, doubt, blob.member) for doubt in module.doubts)
-            for warning in module.warnings:
-                offset = None if warning.offset is None else (blob.offset or 0) + warning.offset
-                yield Problem(blob.path, warning.message, blob.member, offset, warning.line)
-            yield from self._of_module(module, blob, counts)
+    `entries` are those of the run so far. Readers may pass over kernels that are not `chosen`.
+    """
+    for module in modules(blob, options, chosen):
+        if isinstance(module, Problem):
+            yield module
+            continue
+        if UNKNOWN_DATA in blob.containers and module.target is None:
+            yield Note(blob.path, say("object-without-target"))
+            continue
+        yield from (Note(blob.path, note, blob.member) for note in module.notes)
+        of_doubt = Problem if options.is_gate else Note
+        yield from (of_doubt(blob.path, doubt, blob.member) for doubt in module.doubts)
+        for warning in module.warnings:
+            offset = None if warning.offset is None else (blob.offset or 0) + warning.offset
+            yield Problem(blob.path, warning.message, blob.member, offset, warning.line)
+        yield from _of_module(module, blob, options, entries)
 
-    def _of_module(
-        self, module: Module, blob: Blob, counts: PathCounts
-    ) -> Iterator[Kernel | Problem]:
-        if not (module.kernels or module.passed_over):
-            return
-        count = len(module.kernels) + len(module.passed_over)
-        arch, name = self._options.arch, module.target or self._options.arch
-        if not self._options.asks_for_target(target_id(name, module.features)):
-            counts.leave_out(target_id(name, module.features), count)
-            return
-        member = " › ".join(filter(None, (blob.member, module.part))) or None
-        if not self._options.asks_for_member(member):
-            counts.of_other_members += count
-            return
-        target: Target | None = None
-        if name is None and module.kind == "build-log":
-            if not self._options.is_gate:  # the gate judges the rest and says so
-                yield problem(blob, say("log-without-target"))
-        elif name is None:
-            yield problem(blob, say("input-without-target"))
-        elif arch not in (None, name):
-            yield problem(blob, say("target-other", target=name, arch=arch))
-            return
-        else:
-            try:
-                target = targets.find(name)
-            except UnknownTargetError as error:
-                yield problem(blob, error.message)
-        if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
-            yield problem(blob, say("entry-contradiction", entry=entry.processor, target=name))
-        kernels = module.kernels
-        stated: tuple[tuple[str, str], ...] = ()
+
+def _of_module(
+    module: Module, blob: Blob, options: Options, entries: Entries
+) -> Iterator[Kernel | Problem | RunEvent]:
+    arch, name = options.arch, module.target or options.arch
+    if not (count := len(module.kernels) + len(module.passed_over)):
+        return
+    named = target_id(name, module.features)
+    member = " › ".join(filter(None, (blob.member, module.part))) or None
+    if not options.asks_for_target(named):
+        yield RunEvent("other-target", named, count)
+        return
+    if not options.asks_for_member(member):
+        yield RunEvent("other-member", number=count)
+        return
+    if arch not in (None, name):
+        yield problem(blob, say("target-other", target=name, arch=arch))
+        return
+    target = yield from _target(module, blob, name, options)
+    kernels = module.kernels
+    stated: tuple[tuple[str, str], ...] = ()
+    try:
+        kernels, stated = with_launch(module, blob, name)
+    except ReadError as error:
+        yield Problem(blob.path, error.message)
+    except Exception as error:
+        yield problem(blob, bug(error))
+    code_object = CodeObject(
+        path=blob.path,
+        containers=blob.containers,
+        member=member,
+        offset=None if blob.offset is None else blob.offset + module.offset,
+        size=len(blob.data),
+        kind=module.kind,
+        target=name,
+        features=module.features,
+        code_object_version=module.code_object_version,
+        compiler=compiler_of(module.stamps),
+        stamps=module.stamps,
+        conflicting_entry=conflicting_entry(blob, entries),
+        kernel_count=count,
+        options=stated,
+        command=blob.command,
+    )
+    yield from (RunEvent("unchosen", demangle(symbol)) for symbol in module.passed_over)
+    for facts in kernels:
         try:
-            kernels, stated = with_launch(module, blob, name)
-        except ReadError as error:
-            yield Problem(blob.path, error.message)
+            kernel = combine(facts, code_object, target)
+            asks = options.instructions or may_ask_for_code(kernel.traits)
+            if facts.read_code and asks:
+                kernel = kernel._replace(code=facts.read_code())
         except Exception as error:
-            yield problem(blob, bug(error))
-        code_object = CodeObject(
-            path=blob.path,
-            containers=blob.containers,
-            member=member,
-            offset=None if blob.offset is None else blob.offset + module.offset,
-            size=len(blob.data),
-            kind=module.kind,
-            target=name,
-            features=module.features,
-            code_object_version=module.code_object_version,
-            compiler=compiler_of(module.stamps),
-            stamps=module.stamps,
-            conflicting_entry=self.conflicting_entry(blob),
-            kernel_count=count,
-            options=stated,
-            command=blob.command,
-        )
-        for symbol in module.passed_over:
-            counts.pass_over(demangle(symbol))
-        self._check_demangler(module, blob, counts)
-        for facts in kernels:
-            try:
-                kernel = combine(facts, code_object, target)
-                asks = self._options.instructions or may_ask_for_code(kernel.traits)
-                if facts.read_code and asks:
-                    kernel = kernel._replace(code=facts.read_code())
-            except Exception as error:
-                yield problem(blob, in_kernel(facts.symbol, bug(error)))
-            else:
-                yield kernel
+            yield problem(blob, in_kernel(facts.symbol, bug(error)))
+        else:
+            yield kernel
 
-    def conflicting_entry(self, blob: Blob) -> str | None:
-        """The id of the library's first entry for this processor, if it names other features.
 
-        None otherwise. Call it for every blob in the order of reading.
-        """
-        member = blob.member or ""
-        entry = parse_target_id(member)
-        if entry is None:
-            return None
-        file = blob.path, member_file(member)  # libraries of one wheel are loaded on their own
-        first = self._entries.setdefault((*file, entry.processor), member)
-        named = dict(entry.settings).keys()
-        other = parse_target_id(first)
-        return first if other and dict(other.settings).keys() != named else None
+def _target(
+    module: Module, blob: Blob, name: str | None, options: Options
+) -> Generator[Problem, None, Target | None]:
+    """The target of a module that is called `name`; None if it is unknown."""
+    target: Target | None = None
+    if name is not None:
+        try:
+            target = targets.find(name)
+        except UnknownTargetError as error:
+            yield problem(blob, error.message)
+    elif module.kind != "build-log":
+        yield problem(blob, say("input-without-target"))
+    elif not options.is_gate:  # the gate judges the rest and says so
+        yield problem(blob, say("log-without-target"))
+    if (entry := parse_target_id(blob.member or "")) and name not in (None, entry.processor):
+        yield problem(blob, say("entry-contradiction", entry=entry.processor, target=name))
+    return target
 
-    def _check_demangler(self, module: Module, blob: Blob, counts: PathCounts) -> None:
-        """Add one note per run if kernels have C++ names that cannot be demangled."""
-        symbols = chain(module.passed_over, (kernel.symbol for kernel in module.kernels))
-        if self._has_cxx_names or not any(symbol.startswith("_Z") for symbol in symbols):
-            return
-        self._has_cxx_names = True
-        if not has_demangler():
-            message = say("cxx-names-mangled")
-            counts.notes.append(Note(blob.path, message))
+
+def conflicting_entry(blob: Blob, entries: Entries) -> str | None:
+    """The id of the library's first entry for this processor, if it names other features.
+
+    None otherwise. Call it for every blob in the order of reading; it adds to `entries`.
+    """
+    member = blob.member or ""
+    entry = parse_target_id(member)
+    if entry is None:
+        return None
+    file = blob.path, member_file(member)  # libraries of one wheel are loaded on their own
+    first = entries.setdefault((*file, entry.processor), member)
+    named = dict(entry.settings).keys()
+    other = parse_target_id(first)
+    return first if other and dict(other.settings).keys() != named else None
 
 
 _MOST_KNOWN = 1 << 15

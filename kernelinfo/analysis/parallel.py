@@ -12,7 +12,8 @@ from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import PathCounts, conclusions
+from kernelinfo.analysis.inputs import Events, conclusions, read_inputs
+from kernelinfo.analysis.kernels import conflicting_entry
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.pool import Pool
@@ -56,7 +57,7 @@ class ReadTaskDone(NamedTuple):
     """The outcome of one task."""
 
     pieces: list[Piece]
-    counts: PathCounts
+    events: Events
     is_last: bool
     """True if no code object of the files is left."""
 
@@ -117,7 +118,7 @@ def shared_out(
 
     A process gets `at_once` code objects of a large file at a time, by default four.
     """
-    counts = {task.path: PathCounts(task.path) for task in work}
+    events = {task.path: Events() for task in work}
     ended: set[int] = set()
     pool = Pool(jobs, worker)
     try:
@@ -126,11 +127,11 @@ def shared_out(
                 continue
             if done.is_last:
                 ended.add(id(task.files))
-            counts[task.path].add(done.counts)
+            events[task.path].update(done.events)
             yield from done.pieces
     finally:
         pool.end()
-    yield from conclusions(counts.values(), options)
+    yield from conclusions([*events.items()], options)
 
 
 def _shared(work: list[ReadTask], ended: set[int], at_once: int) -> Iterator[ReadTask]:
@@ -160,18 +161,18 @@ class ReadWorker:
 
     def work(self, task: ReadTask) -> ReadTaskDone:
         """The outcome of a task: results and problems of its files or code objects."""
-        counts = PathCounts(task.path)
+        events = Events()
         blobs = self._open(task) if task.stop is None else self._share(task, task.stop)
-        items = [item for blob in blobs for item in self.found(blob, counts)]
+        items = [*read_inputs(blobs, events, self.read, self._options)]
         pieces: list[Piece] = [*items]
         if self._rows:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
-        return ReadTaskDone(pieces, counts, task.stop is None or self._next < task.stop)
+        return ReadTaskDone(pieces, events, task.stop is None or self._next < task.stop)
 
-    def found(self, blob: Found, counts: PathCounts) -> Iterator[Any]:
-        """All that a run gives of one opened input. Updates `counts`."""
-        return self.analysis.analyse_blob(blob, counts)
+    def read(self, blob: Blob) -> Iterator[Any]:
+        """All that a run reads from one blob."""
+        return self.analysis.results(blob)
 
     def parts(self, task: ReadTask) -> list[ReadTask]:
         """One task for each file of the task."""
@@ -179,9 +180,8 @@ class ReadWorker:
 
     def given_up(self, part: ReadTask) -> ReadTaskDone:
         """The outcome of a file that kills its process: one problem."""
-        counts, problem = PathCounts(part.path), Problem(part.files[0].path, _ENDED)
-        counts.lists(problem)
-        return ReadTaskDone([problem], counts, is_last=True)
+        problem = Problem(part.files[0].path, _ENDED)
+        return ReadTaskDone([problem], Events({("problem", ""): 1}), is_last=True)
 
     def _share(self, task: ReadTask, stop: int) -> Iterator[Found]:
         if self._files != task.files or self._next > task.start:
@@ -192,7 +192,7 @@ class ReadWorker:
                 yield blob
             elif isinstance(blob, Blob):
                 # The analysis compares later code objects with it.
-                self.analysis.reader.conflicting_entry(blob)
+                conflicting_entry(blob, self.analysis.entries)
 
     def _open(self, task: ReadTask) -> Iterator[Found]:
         return chain.from_iterable(

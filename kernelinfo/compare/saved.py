@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernelinfo.analysis.inputs import PathCounts
+from kernelinfo.analysis.inputs import Events, RunEvent, add, nothing_found
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.messages import say
 from kernelinfo.compare.saved_records import (
@@ -37,7 +37,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     Problems are told of the report's own problems, of a report without kernels, and of a report for
     another launch than `options` ask. Raises `ReadError` if the file is no report.
     """
-    counts, kernels = PathCounts(blob.path), []
+    events, kernels = Events(), []
     stamps: set[str] = set()
     try:
         saved, may_be_cut = _records(blob, tell)
@@ -60,13 +60,13 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
             kernel = kernel._replace(name=record["Kernel_Name"])
         is_chosen = options.where is None or options.where.holds(record)
         if not is_chosen or not options.asks_for(kernel.name, kernel.symbol):
-            counts.pass_over(kernel.name)
+            add(events, RunEvent("unchosen", kernel.name))
             continue
         if not options.asks_for_target(kernel.target):
-            counts.leave_out(kernel.target)
+            add(events, RunEvent("other-target", kernel.target))
             continue
         if not options.asks_for_member(record["Member"]):
-            counts.of_other_members += 1
+            add(events, RunEvent("other-member"))
             continue
         code_object = path_under(root, record["Path"], record["Member"])
         kernels.append(kernel._replace(code_object=code_object))
@@ -74,8 +74,8 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         stamps.update((record["Compiler"] or "").split(BETWEEN_COMPILERS))
     if made_otherwise:
         tell(Problem(blob.path, made_otherwise))
-    counts.found = len(kernels)
-    if problem := counts.nothing_found(options):
+    add(events, RunEvent("chosen", number=len(kernels)))
+    if problem := nothing_found(blob.path, events, options):
         tell(problem)
     notes = (in_file(blob.path, say("saved-may-be-cut")),) if may_be_cut else ()
     return Build(tuple(kernels), tuple(sorted(stamps - {""})), notes)

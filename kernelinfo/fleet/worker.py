@@ -17,7 +17,8 @@ from typing import NamedTuple
 
 from kernelinfo import __version__
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import PathCounts, compiled_later
+from kernelinfo.analysis.inputs import Events, RunEvent, compiled_later, each, noted, read_inputs
+from kernelinfo.analysis.kernels import conflicting_entry
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError, bug
@@ -33,7 +34,7 @@ from kernelinfo.fleet.dataset import (
 from kernelinfo.fleet.listing import InputFile, ScanTask
 from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.remote import UNFETCHED, Opened, opened
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import Repeat, Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.blob import Blob, Found, Missing, Note, Problem
 from kernelinfo.reading.budget import BY_DEFAULT, Bounds
@@ -249,7 +250,7 @@ class _ScanReading:
         self._files = {one.path: one.file for one in readable}  # opened path -> file
         among = {path for one in readable for path in one.among}
         self._analysis = Analysis(request.options, sorted(among))
-        self._counts, self._kernels = PathCounts(""), 0
+        self._events, self._kernels = Events(), 0
         self._problems = [one for one in found if isinstance(one, Problem)]
         self._lost = {problem.path for problem in self._problems}
 
@@ -259,18 +260,28 @@ class _ScanReading:
         if isinstance(opened, Problem):
             return
         try:
-            for blob in self._share(opened.blobs(self._request.options.bounds)):
-                items = list(self._analysis.analyse_blob(blob, self._counts))
-                problems = [item for item in items if isinstance(item, Problem)]
-                self._problems += problems
-                self._lost |= {file.address for one in problems if one.code == UNFETCHED}
-                results = [item for item in items if isinstance(item, Result)]
-                self._kernels += len(results)
-                yield "".join(self._request.rows(results))
+            blobs = self._share(opened.blobs(self._request.options.bounds))
+            for item in read_inputs(blobs, self._events, self._read, self._request.options):
+                if isinstance(item, Problem):
+                    self._problems.append(item)
+                    self._lost |= {file.address} if item.code == UNFETCHED else set()
+                else:
+                    self._kernels += len(item)
+                    yield "".join(self._request.rows(item))
         except MemoryError:
             self._problems.append(Problem(opened.path, say("worker-memory")))
         except Exception as error:  # our bug must cost one file only
             self._problems.append(Problem(opened.path, bug(error)))
+
+    def _read(self, blob: Blob) -> Iterator[list[Result] | Problem | Note | RunEvent]:
+        """The results of a code object in one list, with problems, notes and events."""
+        results = []
+        for item in self._analysis.results(blob):
+            if isinstance(item, Result):
+                results.append(item)
+            elif not isinstance(item, Repeat):
+                yield item
+        yield results
 
     def _share(self, found: Iterable[Found]) -> Iterator[Found]:
         """Blobs of this task's share of a file. The first share also takes problems and notes."""
@@ -284,14 +295,15 @@ class _ScanReading:
                 yield item
             else:
                 # The analysis compares later entries with this one.
-                self._analysis.reader.conflicting_entry(item)
+                conflicting_entry(item, self._analysis.entries)
             number += 1
 
     def done(self) -> ScanTaskDone:
-        self._problems += (Missing.problem([host]) for host in self._counts.missing)
+        self._problems += (Missing.problem([host]) for host in each(self._events, "missing"))
         fetched = frozenset(file.address for file in self._task.files) - self._lost
-        spirv = self._counts.spirv.items()
-        notes = (*self._counts.notes, *(Note(path, compiled_later(n)) for path, n in spirv))
+        spirv = ((file, self._events["spirv", file]) for file in each(self._events, "spirv"))
+        told = (Note(file, compiled_later(count)) for file, count in spirv)
+        notes = (*noted(self._events), *told)
         addressed = tuple(note._replace(path=self._files[note.path].address) for note in notes)
         return ScanTaskDone(self._task, self._kernels, addressed, fetched)
 

@@ -9,12 +9,12 @@ from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import PathCounts, conclusions, counts_of, opened
+from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, opened, read_inputs
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.analysis.source_lines import opened_again
 from kernelinfo.errors import ReadError, bug, survived
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Kernel, Repeat, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
@@ -25,7 +25,7 @@ from kernelinfo.pressure.messages import say
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.assembly.instructions import is_lds_access
-from kernelinfo.reading.blob import Blob, Found, Note, Problem
+from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.messages import in_kernel
@@ -75,10 +75,9 @@ def measure(
         worker = _MeasureWorker(options, [path], look)
         yield from shared_out(work, options, count, worker, at_once=1)
         return
-    analysis, counts = Analysis(options, [path]), counts_of(path, options)
-    for found in opened(path, options):
-        yield from _measured(analysis, found, counts, look)
-    yield from conclusions([counts], options)
+    events, read = Events(), partial(_measured, Analysis(options, [path]), look)
+    yield from read_inputs(opened(path, options), events, read, options)
+    yield from conclusions([(path, events)], options)
 
 
 class _MeasureWorker(ReadWorker):
@@ -88,22 +87,19 @@ class _MeasureWorker(ReadWorker):
         super().__init__(options, among)
         self._look = look
 
-    def found(self, blob: Found, counts: PathCounts) -> Iterator[MeasureItem]:
-        return _measured(self.analysis, blob, counts, self._look)
+    def read(self, blob: Blob) -> Iterator[MeasureItem | RunEvent]:
+        return _measured(self.analysis, self._look, blob)
 
 
-def _measured(
-    analysis: Analysis, found: Found, counts: PathCounts, look: Look
-) -> Iterator[MeasureItem]:
-    """Register pressure of the kernels of one opened input, and problems. Updates `counts`."""
+def _measured(analysis: Analysis, look: Look, blob: Blob) -> Iterator[MeasureItem | RunEvent]:
+    """Register pressure of the kernels of one blob, with problems, notes and events."""
     results = []
-    for item in analysis.analyse_blob(found, counts):
-        if isinstance(item, Problem | Note):
-            yield item
-        elif isinstance(item, Result):
+    for item in analysis.results(blob):
+        if isinstance(item, Result):
             results.append(item)
-    if isinstance(found, Blob):
-        yield from survived(measure_in(found, results, look), partial(problem, found))
+        else:
+            yield RunEvent("repeated") if isinstance(item, Repeat) else item
+    yield from measure_in(blob, results, look)
 
 
 def measure_again(

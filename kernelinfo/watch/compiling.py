@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack
 
 from kernelinfo.analysis import Analysis
-from kernelinfo.analysis.inputs import conclusions, counts_of, notes, run
+from kernelinfo.analysis.inputs import Events, conclusions, run
 from kernelinfo.analysis.options import Options
 from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
@@ -147,11 +147,11 @@ class WatchedSources(Watch[RunningCompiler]):
         return self._history.look(self._readings, problems, command, seconds)
 
     def _read(self, path: str) -> FileReading:
-        counts = counts_of(path, self.options)
-        items = [*run([counts], Analysis(self.options, [path]).results, self.options)]
+        events = [(path, Events())]
+        items = [*run(events, Analysis(self.options, [path]).results, self.options)]
         # The chosen kernels may be in another source.
-        items += notes([counts]) if self._paths[1:] else conclusions([counts], self.options)
-        return FileReading.of(items, counts)
+        items += conclusions(events, self.options, required=not self._paths[1:])
+        return FileReading.of(items, events[0][1])
 
 
 def _failure(compiled: Sequence[Compiled]) -> str:

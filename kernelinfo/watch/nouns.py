@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from kernelinfo.analysis.inputs import PathCounts
+from kernelinfo.analysis.inputs import Events
 from kernelinfo.compare.changes import Effect, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import Finding, Result
@@ -22,16 +22,14 @@ class FileReading(NamedTuple):
     """None for a source: the compiler says what it was."""
     results: tuple[Result, ...]
     problems: tuple[Problem, ...]
-    counts: PathCounts
+    events: Events
 
     @classmethod
-    def of(
-        cls, items: Sequence[object], counts: PathCounts, stamp: Stamp | None = None
-    ) -> FileReading:
+    def of(cls, items: Sequence[object], events: Events, stamp: Stamp | None = None) -> FileReading:
         """The reading of the items of an analysis."""
         results = tuple(item for item in items if isinstance(item, Result))
         problems = tuple(item for item in items if isinstance(item, Problem))
-        return cls(stamp, results, problems, counts)
+        return cls(stamp, results, problems, events)
 
 
 class PeakLine(NamedTuple):

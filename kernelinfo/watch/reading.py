@@ -8,7 +8,16 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.copies import source_name
-from kernelinfo.analysis.inputs import PathCounts, conclusions
+from kernelinfo.analysis.inputs import (
+    LEFT_OUT,
+    Events,
+    chosen,
+    conclusions,
+    each,
+    nothing_found,
+    read_inputs,
+    total,
+)
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
 from kernelinfo.reading.blob import Missing, Problem
@@ -111,18 +120,18 @@ class OutputReader:
 
     def _read_file(self, path: str, stamp: Stamp, analysis: Analysis) -> FileReading:
         is_named = self.outputs.is_named(path)
-        counts = PathCounts(path)
+        events = Events()
         found = open_file(
             File(path, is_named, None if is_named else stamp.size),
             among=self._paths,
             within=self._options.bounds,
         )
-        items = [item for blob in found for item in analysis.analyse_blob(blob, counts)]
+        items = [*read_inputs(found, events, analysis.results, self._options)]
         if is_named and not self._paths[1:]:  # of several, another may have the chosen kernels
-            items += conclusions([counts], self._options._replace(is_gate=False))
+            items += conclusions([(path, events)], self._options._replace(is_gate=False))
         else:
-            items += (Missing.problem([host]) for host in counts.missing)
-        return FileReading.of(items, counts, stamp)
+            items += (Missing.problem([host]) for host in each(events, "missing"))
+        return FileReading.of(items, events, stamp)
 
 
 def _source(path: str) -> tuple[str, str]:
@@ -134,14 +143,15 @@ def nothing_chosen(
     readings: Mapping[str, FileReading], paths: Sequence[str], options: Options
 ) -> list[Problem]:
     """One problem per path with kernels, if none of any path is chosen."""
-    if any(one.counts.found for one in readings.values()):
+    if any(chosen(one.events) for one in readings.values()):
         return []
-    by_path: dict[str, PathCounts] = {}
+    by_path: dict[str, Events] = {}
     for file, one in readings.items():
         path = next((path for path in paths if is_under(file, path)), file)
-        by_path.setdefault(path, PathCounts(path)).add(one.counts)
-    found = (one.nothing_found(options) for one in by_path.values() if one.left_out)
-    return [one for one in found if one]
+        by_path.setdefault(path, Events()).update(one.events)
+    left_out = {path: events for path, events in by_path.items() if total(events, *LEFT_OUT)}
+    problems = (nothing_found(path, events, options) for path, events in left_out.items())
+    return [problem for problem in problems if problem]
 
 
 def results_of(readings: Mapping[str, FileReading]) -> list[Result]:

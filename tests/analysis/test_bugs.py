@@ -100,7 +100,7 @@ READERS = [
     ("analysis.kernels:combine", 4, "b2"),
     ("analysis.kernels:with_launch", 1, ""),
     ("analysis.kernels:Judge.judge", 1, "a1"),
-    ("analysis:Analysis._result", 10, "y1"),
+    ("analysis:Analysis._answer", 10, "y1"),
     ("analysis.copies:Copies.merged", 1, "a1 a2"),
 ]
 EVERY = {*["a1", "a2", "b1", "b2", "c1", "c2", "d1", "d2", "e1", "y1", "y2", "z1", "z2"]}

@@ -18,7 +18,7 @@ import pytest
 
 from kernelinfo import Options, Problem
 from kernelinfo.analysis import analyse, parallel
-from kernelinfo.analysis.inputs import PathCounts
+from kernelinfo.analysis.inputs import Events, RunEvent, add, conclusions
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.render import View
 
@@ -286,11 +286,11 @@ def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_host_files_without_archives_are_counted_over_all_processes() -> None:
-    counts, more = PathCounts("lib"), PathCounts("lib")
-    for each, name in ((counts, "liba.so"), (more, "libb.so"), (more, "libc.so")):
-        each.missing.append(Missing(name, None, "x.kpack", "here"))
-    counts.add(more)
-    [problem] = counts.summaries()
+    events, more = Events(), Events()
+    for each, name in ((events, "liba.so"), (more, "libb.so"), (more, "libc.so")):
+        add(each, RunEvent("missing", Missing(name, None, "x.kpack", "here")))
+    events.update(more)
+    [problem] = conclusions([("lib", events)], Options())
     assert isinstance(problem, Problem)
     assert problem.path == "liba.so"
     assert problem.message.endswith("(and for 2 more)")

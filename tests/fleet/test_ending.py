@@ -104,7 +104,7 @@ main()
     "stop",
     [
         'stop_after(Dataset, "write_manifest")',
-        'stop_after(Analysis, "analyse_blob")',
+        'stop_after(Analysis, "results")',
         'stop_after(Dataset, "write_part")',
     ],
     ids=["the list of files", "a file", "a part"],

@@ -155,16 +155,16 @@ _FATAL = """
 import os, time
 from kernelinfo.analysis import Analysis
 from kernelinfo.__main__ import main
-analyse = Analysis.analyse_blob
-def fatal(self, blob, counts):
+analyse = Analysis.results
+def fatal(self, blob):
     if blob.path.endswith("killer.co"):
         os.kill(os.getpid(), 9)
     while blob.path.endswith("hanger.co"):
         time.sleep(1)
     if blob.path.endswith("failure.co"):
         raise RuntimeError("a bug")
-    return analyse(self, blob, counts)
-Analysis.analyse_blob = fatal
+    return analyse(self, blob)
+Analysis.results = fatal
 main()
 """
 """Code that makes a file end its worker, hang, or meet a bug."""
