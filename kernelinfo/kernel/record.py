@@ -1,7 +1,7 @@
 """The record of a kernel: one table of columns, which all lists of a kernel's facts read.
 
 Rows, `--columns`, `--sort`, `--where`, budgets, comparisons, baselines, saved files, datasets and
-the schema of rows (`pytest --regen tests/schemas`) are made of it.
+JSON Schemas (`pytest --regen tests/schemas`) are made of it.
 """
 
 from __future__ import annotations

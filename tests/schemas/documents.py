@@ -31,7 +31,7 @@ from kernelinfo.kernel.columns import find
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
-from kernelinfo.model import Allocated, Occupancy, Step
+from kernelinfo.model import Allocated, Headroom, Occupancy, Step
 from kernelinfo.model.calculator import Rung
 from kernelinfo.model.compilers.llvm import Printed
 from kernelinfo.model.curves import CurvePoint
@@ -84,11 +84,14 @@ READ = {
     "problems": ([Problem], "What could not be read or measured, or only in part."),
 }
 RESIDENT = fields(Occupancy, "per simds workgroups waves wave_slots")
-LIMIT, CHANGE = fields(Limit, but="waves"), fields(Step, change=Raw({"type": "integer"}))
+SIGNED = Raw({"type": "integer"})
+LIMIT, CHANGE = fields(Limit, but="waves"), fields(Step, change=SIGNED)
+ROOM = fields(Headroom, **dict.fromkeys(Headroom._fields, maybe(SIGNED)))
 OCCUPANCY = {
     **fields(Occupancy, "percent waves_per_simd launchable obstacles exact at_most_because"),
     "resident": (RESIDENT, "What one residency domain holds."),
-    **fields(Occupancy, "limiters limits next headroom range", limits=[LIMIT], next=[CHANGE]),
+    **fields(Occupancy, "limiters limits next range", limits=[LIMIT], next=[CHANGE]),
+    **fields(Occupancy, "headroom", headroom=ROOM),
 }
 PLACE = fields(Fact, "from=source") | fields(Problem, "line")
 PLACE["offset"] = "integer?: Bytes from the start of the code object."

@@ -1,6 +1,8 @@
 """JSON Schemas from types: a field's annotation is its type, the text at it its description.
 
-A description is a document's, too: `documents.py` has the keys of each, as a tree of
+Descriptions are the string below a field or the comment behind it, and the docstring of a property.
+Amounts are 0 at least. What types do not state is in `documents.py`: the keys of each document, as
+a tree of nodes. A node is
 
 - a type, such as `int | None`, a `Literal`, or a class with documented fields;
 - a text: `"integer[]?: Index of blocks."`, the name of a type, `>0` for 1 at least, `[]` for an
@@ -8,7 +10,7 @@ A description is a document's, too: `documents.py` has the keys of each, as a tr
 - `[node]`, an array; `maybe(node)`, null as well; `(node, "text")`, a node with a description;
 - a dictionary, an object with these keys and no others: `"key?"` may be absent, `"*"` is any other
   key, `"^a"` a pattern of keys, `"!"` the rest of the object's schema;
-- `fields(Class, …)`, such a dictionary of a class; and `Shared`, a node that `$defs` holds once.
+- `fields(Class, …)`, such a dictionary of a class; `Shared`, `Maybe` or `Raw`.
 """
 
 from __future__ import annotations
@@ -44,15 +46,21 @@ class Member(NamedTuple):
 
 
 class Maybe(NamedTuple):
+    """A node that may be null."""
+
     node: Any
 
 
 class Shared(NamedTuple):
+    """A node that `$defs` holds once, under a name."""
+
     name: str
     node: Any
 
 
 class Raw(NamedTuple):
+    """A schema as it stands."""
+
     schema: Schema
 
 
@@ -97,13 +105,14 @@ def _fields(owner: Any) -> list[str]:
 def document(name: str, keys: dict[str, Any]) -> Schema:
     """The schema of a whole document, or of a row. What is used once is not in `$defs`."""
     shared: dict[str, Schema] = {}
-    made = make(keys if name.endswith("row/1") else _HEAD | keys, shared)
+    is_row = re.search(r"row/\d+$", name)
+    made = make(keys if is_row else _HEAD | keys, shared)
     uses = Counter(re.findall(r"'#/\$defs/(\w+)'", repr((made, shared))))
     kept = {name: _inlined(node, shared, uses) for name, node in shared.items() if uses[name] > 1}
     title = " ".join(name.replace("-row", " row").split("/")[:2])
     head = {"$schema": DIALECT, "$id": name, "title": title, "type": "object", "description": NULL}
     schema: Schema = head | _inlined(made, shared, uses)
-    if "schema" in schema["properties"]:
+    if not is_row:
         schema["properties"]["schema"] |= {"const": name}
     return schema | ({"$defs": kept} if kept else {})
 
@@ -229,7 +238,7 @@ def _type(owner: Any, name: str) -> Any:
 
 
 def description(owner: Any, name: str) -> str:
-    """The text at a field or a property; else that of its type; empty without both."""
+    """The text at a field or a property; empty without one."""
     attribute = vars(owner).get(name)
     text = attribute.__doc__ if isinstance(attribute, property) else _texts(owner).get(name)
     return _sentence(text or "")
