@@ -37,4 +37,5 @@ class View(NamedTuple):
 
 
 Renderer = Callable[..., Iterator[str]]
-"""(answer, view) → pieces of text. The `OUTPUTS` of a command have one for each of its formats."""
+"""(answer, view) → pieces of text. The `OUTPUTS` of a command have one for each of its formats; it
+imports what it needs when it is called, so that no answer pays for the other formats."""

@@ -90,7 +90,9 @@ def waves_lost(waves: float | None, percent: float | None) -> float:
 def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View) -> Iterator[str]:
     """The counts in a format. Raises `OptionError` for a format without tables."""
     if format not in WRITERS:
-        raise OptionError(say("format-without-counts", by=by, format=format))
+        raise OptionError(
+            say("format-without-counts", by=by, format=format, names=", ".join(WRITERS))
+        )
     found = counts_by(items, by)
     has_total = by != "limiter" and len(found) > 1
     table = Table(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from kernelinfo.errors import wording
 
 MESSAGES = {
-    "format-without-counts": ("--by {by}: --format {format} has no counts; give text, json or csv"),
+    "format-without-counts": "--by {by}: --format {format} has no counts; give one of {names}",
     "format-without-columns": (
         "--columns: --format {format} has no columns to choose; leave it out"
     ),

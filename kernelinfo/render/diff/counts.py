@@ -27,7 +27,9 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
     Raises `OptionError` for a format without tables.
     """
     if format not in WRITERS:
-        raise OptionError(say("format-without-counts", by=by, format=format))
+        raise OptionError(
+            say("format-without-counts", by=by, format=format, names=", ".join(WRITERS))
+        )
     files = comparison.names or ("", "")
     old = _counts((*(pair.old for pair in comparison.pairs), *comparison.gone), by, files[0])
     new = _counts((*(pair.new for pair in comparison.pairs), *comparison.new), by, files[1])
