@@ -37,7 +37,7 @@ _INTERNAL = re.compile(r"(v|a|s)gpr(\d{1,4})(?:_(lo|hi)16)?(?![a-z0-9])")
 class Counts(NamedTuple):
     """Number of registers of each class."""
 
-    vgprs: int  # VGPRs per lane; one counts if one of its halves is in the set
+    vgprs: int  # VGPRs per lane, also those of which only a half is in the set
     agprs: int  # AGPRs per lane
     sgprs: int  # SGPRs per wave
 

@@ -159,7 +159,7 @@ ALL_KERNELS = {
     "kernels": "integer: Kernels that both builds have.",
     "affected": "integer: Those that are worse, mixed, changed or better.",
     **COUNTS,
-    **fields(Comparison, "retargeted", retargeted=[RETARGETED]),
+    "retargeted": ([RETARGETED], "Kernels whose target or its features changed."),
     "old": (Totals, "Of the kernels that both builds have, as they were."),
     "new": (Totals, "Of the kernels that both builds have, as they are."),
     "totals": (MOVED_SUMS, "Sums over the kernels of both builds of which any number moved."),
@@ -193,6 +193,7 @@ SUMS = fields(KernelSums)
 IN_BOTH = {f"{side}_{name}": of for side in BUILDS for name, of in SUMS.items()}
 KEY: dict[str, Any] = {"!": {"oneOf": [{"required": [by]} for by in BY]}}
 KEY |= {f"{by}?": f"string: {BY_NAME[of.reads[0]].about}" for by in BY if (of := find(by))}
+KEY["limiter?"] = "string: Resource that limits the waves; a kernel with several counts for each."
 VALUE = {"type": ["string", "number", "boolean", "array", "null"], "items": {"type": "string"}}
 CHOSEN = {
     "columns": "string[]: The chosen columns.",
