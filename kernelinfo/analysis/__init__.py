@@ -24,6 +24,7 @@ from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.facts import ReadFilter, SourceLine
 from kernelinfo.reading.messages import in_kernel
+from kernelinfo.rules import Selection
 
 if TYPE_CHECKING:
     from kernelinfo.reading.arguments import Arguments
@@ -119,6 +120,11 @@ class Analysis:
         self._first_copies: dict[bytes, CodeObject] = {}
         """BLAKE2b digest of a code object's bytes -> the first code object with it."""
 
+    @property
+    def selection(self) -> Selection:
+        """The rules of the run."""
+        return self._options.selection
+
     def analyse_path(self, path: str, blobs: Iterable[Found]) -> Iterator[Item]:
         """Results and problems of one path. A path without a chosen kernel is a problem."""
         events = Events()
@@ -133,8 +139,10 @@ class Analysis:
             found = self._distinct(found, blob)
         if self._options.locate or self._options.arguments:
             found = self._detailed(found, blob)
-        if self._options.count_instructions:
-            found = self._counted(found, blob)
+        if self._options.count_instructions or (
+            self._options.find_touched and blob.kind == "assembly"
+        ):
+            found = self._with_code(found, blob)
         chosen = hidden = refused = 0
         for item in survived(found, partial(problem, blob)):
             if not self._has_cxx_names and _symbol(item).startswith("_Z"):
@@ -208,24 +216,25 @@ class Analysis:
                 self._first_copies[digest] = item.code_object
             yield item
 
-    def _counted(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
-        """The kernels with their instructions by class, and problems and notes of counting."""
+    def _with_code(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
+        """The kernels with what is read from their code, and problems and notes of reading it."""
         items = list(found)
         wanted = [
             item
             for item in items
             if isinstance(item, Kernel) and self._options.asks_for(item.name, item.symbol)
         ]
-        assert self._options.count_instructions is not None
+        read = self._options.count_instructions or self._options.find_touched
+        assert read is not None
         try:
-            of_kernels, remarks = self._options.count_instructions(blob, wanted)
+            of_kernels, remarks = read(blob, wanted) or ([], [])
         except Exception as error:
             yield problem(blob, bug(error))
-            of_kernels, remarks = [None] * len(wanted), []
-        known = {id(kernel): one for kernel, one in zip(wanted, of_kernels, strict=True)}
+            of_kernels, remarks = [], []
+        known = {id(kernel): one for kernel, one in zip(wanted, of_kernels, strict=False)}
         for item in items:
-            if isinstance(item, Kernel):
-                item = item._replace(instructions=known.get(id(item)))
+            if isinstance(item, Kernel) and (code := known.get(id(item))):
+                item = item._replace(instructions=code[0], touched=code[1])
             yield item
         yield from remarks
 

@@ -152,8 +152,8 @@ class Judge:
     def __init__(self, options: Options) -> None:
         self._options = options
         rules = options.selection.rules()
-        self._of_traits = tuple(rule for rule in rules if rule.reads != "kernel")
-        self._of_kernel = tuple(rule for rule in rules if rule.reads == "kernel")
+        self._of_traits = tuple(rule for rule in rules if rule.reads in ("traits", "code"))
+        self._of_kernel = tuple(rule for rule in rules if rule.reads in ("kernel", "touched"))
         self._of_any_target = tuple(rule for rule in rules if rule.any_target)
         self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first size of a pattern counts

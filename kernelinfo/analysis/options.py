@@ -18,8 +18,12 @@ if TYPE_CHECKING:
     from kernelinfo.compile.nouns import Compiled
     from kernelinfo.kernel.condition import Where
     from kernelinfo.kernel.instruction_counts import InstructionCounts
+    from kernelinfo.kernel.touched import TouchedRegisters
 
-    CountsAndRemarks = tuple[list[InstructionCounts | None], list[Problem | Note]]
+    CodeAndRemarks = tuple[
+        list[tuple[InstructionCounts | None, TouchedRegisters | None]], list[Problem | Note]
+    ]
+    ReadCode = Callable[[Blob, Sequence[Kernel]], CodeAndRemarks]
 
 
 class Options(NamedTuple):
@@ -71,9 +75,12 @@ class Options(NamedTuple):
     where a rule needs them."""
     positions: bool = True
     """True: kernels of code objects keep the offsets of their numbers, half of their memory."""
-    count_instructions: Callable[[Blob, Sequence[Kernel]], CountsAndRemarks] | None = None
-    """Counts the instructions of kernels of one blob by class, for code objects by llvm-objdump.
-    Each is None if unknown."""
+    count_instructions: ReadCode | None = None
+    """Counts the instructions of kernels of one blob by class, for code objects by llvm-objdump,
+    and finds the registers that they touch. Each is None if unknown."""
+    find_touched: Callable[[Blob, Sequence[Kernel]], CodeAndRemarks | None] | None = None
+    """Finds the registers that kernels of one blob touch, if instructions are not counted. Its
+    answer is None for blobs whose code it leaves unread."""
     arguments: Callable[[Kernel], bool] | None = None
     """Chooses kernels whose arguments are read, from the whole metadata."""
     bounds: Bounds = budget.BY_DEFAULT

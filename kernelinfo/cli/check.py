@@ -24,7 +24,7 @@ from kernelinfo.cli.output import (
     write,
 )
 from kernelinfo.cli.project import configuration
-from kernelinfo.cli.wanted import wanted_options, with_instructions
+from kernelinfo.cli.wanted import touched_in_unstamped, wanted_options, with_instructions
 from kernelinfo.cli.write_check import (
     OUTPUTS,
     is_built,
@@ -170,6 +170,7 @@ def command(
         instructions=is_whole,
         positions=is_whole,
         is_gate=True,
+        find_touched=touched_in_unstamped,
     )
     if asks_for_instructions(checked):
         wanted = with_instructions(wanted)

@@ -21,7 +21,7 @@ from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.values import separate
-from kernelinfo.cli.wanted import wanted_options
+from kernelinfo.cli.wanted import touched_in_unstamped, wanted_options
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.compile.ir import input_of
@@ -158,7 +158,9 @@ def command(
     def is_chosen(of: Kernel) -> bool:
         return wanted.asks_for(of.name, of.symbol)
 
-    detailed = wanted._replace(locate=is_chosen, arguments=is_chosen)
+    detailed = wanted._replace(
+        locate=is_chosen, arguments=is_chosen, find_touched=touched_in_unstamped
+    )
     found = (item for one in asked for item in analyse([path], detailed._replace(run_as=one)))
     streams = output is None and format == "text"
     items = shown(problems.watch(found), [path], streams=streams)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kernelinfo.analysis.options import Options
+from kernelinfo.kernel import Kernel
+from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.budget import Bounds
+
+if TYPE_CHECKING:
+    from kernelinfo.analysis.options import CodeAndRemarks, ReadCode
 
 
 def wanted_options(given: Mapping[str, Any]) -> Options:
@@ -32,7 +37,19 @@ def wanted_options(given: Mapping[str, Any]) -> Options:
 
 def with_instructions(wanted: Options) -> Options:
     """The options of an analysis that also counts the instructions of each kernel."""
-    # The reader of instructions: 20 modules that nothing else of a report needs.
-    from kernelinfo.pressure.kernel_counts import count_instructions
+    return wanted._replace(count_instructions=_code_readers()[0])
 
-    return wanted._replace(count_instructions=count_instructions)
+
+def touched_in_unstamped(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
+    """The registers that kernels of a text touch that no compiler stamped; None for other code,
+    whose compiler counted them."""
+    if not kernels or kernels[0].code_object.kind != "assembly" or kernels[0].code_object.stamps:
+        return None
+    return _code_readers()[1](blob, kernels)
+
+
+def _code_readers() -> tuple[ReadCode, ReadCode]:
+    # 20 modules that nothing else of a report needs.
+    from kernelinfo.pressure.kernel_code import count_instructions, touched_registers
+
+    return count_instructions, touched_registers

@@ -20,6 +20,7 @@ from kernelinfo.cli.output import (
     shown,
     write,
 )
+from kernelinfo.cli.wanted import touched_in_unstamped
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
 from kernelinfo.reading.containers.files import STANDARD_INPUT
@@ -94,7 +95,9 @@ def write_report(
     """
     problems, render = problems or Problems(verbose=verbose), OUTPUTS[format]
     is_whole, has_rows = format in DOCUMENTS, format in ROWS
-    options = options._replace(instructions=is_whole, positions=is_whole)
+    options = options._replace(
+        instructions=is_whole, positions=is_whole, find_touched=touched_in_unstamped
+    )
     check_has_blocks(format, run_as)
     check_readable_again(paths, run_as)
     streams = has_rows and output is None and not (arrange or answer)

@@ -94,6 +94,8 @@ class Configuration(NamedTuple):
     """Ids of the targets to check; empty for all."""
     baseline: FilePath | None = None
     strict_baseline: bool = False
+    instructions: bool = False
+    """True: the code of every kernel is read, that of objects by llvm-objdump."""
     fail_on: Severity = "warning"
     min_kernels: int = 1
     """Least number of kernels in the whole build; fewer are a problem."""
@@ -151,6 +153,7 @@ def _configuration(file: ConfigFile) -> Configuration:
         targets=values["target"],
         baseline=next_to_file(values["baseline"]) if "baseline" in values else None,
         strict_baseline=values["strict-baseline"],
+        instructions=values["instructions"],
         fail_on=values["fail-on"],
         min_kernels=values["expect"]["min-kernels"],
         selection=Selection(values["select"], values["ignore"], values["severity"]),

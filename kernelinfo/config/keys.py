@@ -216,6 +216,12 @@ KEYS = (
         _SWITCH,
         False,
     ),
+    Key(
+        "instructions",
+        "Read the code of every kernel, for rules on the registers that it touches.",
+        _SWITCH,
+        False,
+    ),
     Key("fail-on", "The mildest severity that fails.", _SEVERITY, "warning"),
     Key(
         "expect",

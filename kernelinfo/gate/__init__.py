@@ -91,7 +91,10 @@ def check(
 
 
 def asks_for_instructions(configuration: Configuration) -> bool:
-    """True if a budget, an allowance or the baseline has numbers of instructions."""
+    """True if the configuration says so, or if a budget, an allowance or the baseline has numbers
+    of instructions."""
+    if configuration.instructions:
+        return True
     bounded = [number for one in configuration.budgets for number, _ in one.bounds]
     bounded += [number for number, _ in configuration.gate.allowances]
     if any(number in INSTRUCTIONS for number in bounded):

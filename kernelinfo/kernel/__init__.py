@@ -18,6 +18,7 @@ from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
 if TYPE_CHECKING:
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.kernel.instruction_counts import InstructionCounts
+    from kernelinfo.kernel.touched import TouchedRegisters
     from kernelinfo.model import Step
     from kernelinfo.model.devices import Filling
     from kernelinfo.model.limits import Resource
@@ -137,6 +138,8 @@ class Kernel(NamedTuple):
     """Sentence on numbers that the assembly of the same compilation states differently."""
     instructions: InstructionCounts | None = None
     """Its instructions by class, callees excluded; None if not asked for or not all are known."""
+    touched: TouchedRegisters | None = None
+    """Registers that its code and its callees touch; None if not asked for or not all is known."""
 
     def __repr__(self) -> str:
         """One line: name, target, used and spilled resources, occupancy, limiters, next steps."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 
 from kernelinfo.hardware.targets import Target
+from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, FunctionPlace, body_of
 from kernelinfo.pressure.disassembly import decoded
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.instructions import UNRESOLVED
@@ -55,15 +56,22 @@ class AssemblyText:
 
     def function(self, symbol: str, line: int, target: Target | None = None) -> LiveFunction:
         """The function whose label is on a 1-based line; see `listing`."""
-        start = self._line_numbers.offset(line)
         listing = self.listing(symbol, line, target)
+        doubts: list[str] = []
         if _CALLS in listing.reasons:
-            callees = (self._peak(name) for name in _callees(listing))
-            listing = listing._replace(reasons=(*listing.reasons, *filter(None, callees)))
-        stated = self._set_up(symbol, start)
-        if stated and None in stated.values():
-            listing = listing._replace(reasons=(*listing.reasons, UNRESOLVED))
-        return LiveFunction(listing, from_directives(stated) if stated is not None else EVERY)
+            doubts += filter(None, map(self._peak, _callees(listing)))
+        entry, is_resolved = self.entry(symbol, line)
+        if not is_resolved:
+            doubts.append(UNRESOLVED)
+        return LiveFunction(listing, entry, doubts)
+
+    def entry(self, symbol: str, line: int) -> tuple[int, bool]:
+        """Registers that are set at the entry of the kernel whose label is on a 1-based line, and
+        false if its descriptor cannot be evaluated."""
+        stated = self._set_up(symbol, self._line_numbers.offset(line))
+        if stated is None:
+            return EVERY, True
+        return from_directives(stated), None not in stated.values()
 
     def listing(self, symbol: str, line: int, target: Target | None = None) -> Listing:
         """The instructions of the function whose label is on a 1-based line.
@@ -90,6 +98,24 @@ class AssemblyText:
     @cached_property
     def _expansion(self) -> Expansion:
         return read_expansion(self._text)
+
+    @cached_property
+    def callees(self) -> CalledFunctions:
+        """The functions that kernels of this text call, by name."""
+        return CalledFunctions(self._callee, {})
+
+    def _callee(self, place: FunctionPlace) -> tuple[str, FunctionBody] | None:
+        """The symbol and the body of a function; None if the text does not define it, or not all
+        of it is known."""
+        name = str(place)
+        label = re.compile(rb"^[ \t]*+%b:" % re.escape(name.encode()), re.MULTILINE)
+        starts = [found.start() for found in label.finditer(self._text)]
+        if len(starts) != 1:  # not there, or in several modules
+            return None
+        (start,) = starts
+        files = SourceFiles()
+        found_body = body_of(self._listing(name, start, self._line_numbers.number(start), files))
+        return found_body and (name, found_body)
 
     def _peak(self, name: str) -> str:
         """The peak of a called function in words; empty if the text does not define it."""

@@ -8,16 +8,14 @@ from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis.source_lines import freed
 from kernelinfo.errors import ReadError, bug
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Result
 from kernelinfo.pressure.disassembly import listings
 from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.kernel_places import entry_of
 from kernelinfo.pressure.listing import Listing, known_effect
-from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.reading.blob import Blob, Problem
-from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.code_object.dwarf import read_line_table, read_units
 from kernelinfo.reading.containers.parts import problem
-from kernelinfo.reading.data import Data
 from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.messages import in_kernel
@@ -40,7 +38,7 @@ def functions(
         for symbol, listing in listings(blob.data, [*by_symbol], results[0].kernel.target):
             if result := by_symbol.pop(symbol, None):
                 try:
-                    entry = _entry(result.kernel, blob.data)
+                    entry = entry_of(result.kernel, blob.data)
                     yield result, followed(_located(listing, table, addresses), entry)
                 except Exception as error:
                     yield result, problem(blob, in_kernel(result.kernel.symbol, bug(error)))
@@ -70,7 +68,7 @@ def followed(listing: Listing, entry: int) -> LiveFunction:
     of_wholes = LiveFunction(listing._replace(instructions=tuple(code)), entry)
     if _peak(of_wholes) == _peak(function):
         return function
-    return LiveFunction(listing._replace(reasons=(*listing.reasons, HALVES)), entry)
+    return LiveFunction(listing, entry, (HALVES,))
 
 
 def _peak(function: LiveFunction) -> list[int]:
@@ -90,15 +88,6 @@ def _located(
         line = table[row - 1][1] if row else None
         found.append(one._replace(source=in_repository(line) if line else None))
     return listing._replace(instructions=tuple(found))
-
-
-def _entry(kernel: Kernel, data: Data) -> int:
-    """Registers that the kernel's descriptor sets up; all if it has no readable descriptor."""
-    found = (place.begin for place in kernel.places if place.source == "descriptor")
-    start, version = next(found, None), kernel.code_object.code_object_version
-    if start is None or version is None or version < 3:
-        return EVERY
-    return from_descriptor(bytes(data.read(start, SIZE)))
 
 
 def units(blob: Blob, line: int) -> Iterator[DebugUnit]:

@@ -39,12 +39,14 @@ def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:
 class LiveFunction:
     """A listing with its flow, loops and liveness."""
 
-    def __init__(self, listing: Listing, entry: int) -> None:
-        """`entry` is the set of registers that hold something at function entry."""
+    def __init__(self, listing: Listing, entry: int, doubts: Sequence[str] = ()) -> None:
+        """`entry` is the set of registers that hold something at function entry; `doubts` are more
+        reasons why results may be inexact."""
         listing = with_high_vgprs(listing)
+        self.entry = entry
         self.listing = listing
         self.instructions = listing.instructions
-        self.flow, reasons = read_flow(listing)
+        self.flow, self.flow_reasons = read_flow(listing)
         self.graph = Graph(self.flow.ways)
         self.code = array("I", (i for i, one in enumerate(self.instructions) if one.is_code))
         """Indices of instructions with code."""
@@ -58,7 +60,8 @@ class LiveFunction:
         tangled = () if is_settled else (_TANGLED,)
         is_told = any(reason.startswith(RUNS_ON) for reason in listing.reasons)
         beyond = (_OFF_ITS_END,) if self._runs_off_its_end() and not is_told else ()
-        self.reasons = _in_short((*listing.reasons, *reasons, *beyond, *tangled))
+        every = (*listing.reasons, *doubts, *self.flow_reasons, *beyond, *tangled)
+        self.reasons = _in_short(every)
         """Reasons why the live registers are a lower bound; empty if they are exact."""
 
     def _runs_off_its_end(self) -> bool:

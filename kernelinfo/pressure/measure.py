@@ -18,17 +18,21 @@ from kernelinfo.kernel import Kernel, Repeat, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
+from kernelinfo.pressure.calls import CalledFunctions
 from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.kernel_places import callees_of
 from kernelinfo.pressure.lds import LdsUse, lds_of
 from kernelinfo.pressure.messages import say
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Storyteller
+from kernelinfo.pressure.touched import touched_by
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.messages import in_kernel
+from kernelinfo.rules import Rule, Selection, findings
 
 
 class Measured(NamedTuple):
@@ -99,7 +103,7 @@ def _measured(analysis: Analysis, look: Look, blob: Blob) -> Iterator[MeasureIte
             results.append(item)
         else:
             yield RunEvent("repeated") if isinstance(item, Repeat) else item
-    yield from measure_in(blob, results, look)
+    yield from measure_in(blob, results, look, analysis.selection)
 
 
 def measure_again(
@@ -120,7 +124,9 @@ def measure_again(
         found = (
             item
             for _, blob in blobs
-            for item in survived(measure_in(blob, asked, look), partial(problem, blob))
+            for item in survived(
+                measure_in(blob, asked, look, options.selection), partial(problem, blob)
+            )
         )
         for _, item in zip_longest(asked, found):
             if isinstance(item, Problem) and item.code == "bug":
@@ -148,21 +154,28 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     return stories[0]
 
 
-def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[MeasureItem]:
-    """Register pressure of the kernels of one blob, and problems."""
+def measure_in(
+    blob: Blob, results: Sequence[Result], look: Look, selection: Selection
+) -> Iterator[MeasureItem]:
+    """Register pressure of the kernels of one blob, with what rules of the selection find in their
+    code, and problems."""
     if not results:
         return
+    rules = [rule for rule in selection.rules() if rule.reads == "touched"]
     in_text = results[0].kernel.code_object.kind == "assembly"
     functions: Iterator[tuple[Result, LiveFunction | Problem | None]]
     units: Callable[[int], Iterable[DebugUnit]]
+    callees: CalledFunctions
     if in_text:
         text = AssemblyText(blob.data.read())
         functions, units = _of_text(text, blob, results), text.units
+        callees = text.callees
     else:
         from kernelinfo.pressure import code_objects  # DWARF is heavy, and of no use for assembly
 
         functions = code_objects.functions(blob, results)
         units = partial(code_objects.units, blob)
+        callees = callees_of(blob.data, results[0].kernel.target)
     for result, function in functions:
         kernel = result.kernel
         if isinstance(function, Problem):
@@ -170,7 +183,7 @@ def measure_in(blob: Blob, results: Sequence[Result], look: Look) -> Iterator[Me
         elif function and function.code:
             try:
                 yield Measured(
-                    result,
+                    _judged(result, function, callees, rules),
                     _story(result, function, look),
                     curve(function) if look.curve else None,
                     curve(function, len(function.code)) if look.code else None,
@@ -194,6 +207,19 @@ def _of_text(
             yield result, None if line is None else text.function(kernel.symbol, line, target)
         except Exception as error:
             yield result, problem(blob, in_kernel(kernel.symbol, bug(error)))
+
+
+def _judged(
+    result: Result, function: LiveFunction, callees: CalledFunctions, rules: Sequence[Rule]
+) -> Result:
+    """The result with the findings of rules on the registers that its code touches."""
+    kernel = result.kernel._replace(touched=touched_by(function, callees))
+    numbers = {rule.number for rule in rules}
+    found = [one for one in result.findings if one.rule not in numbers]
+    if result.occupancy:
+        found += findings(kernel, result.occupancy, rules)
+    found.sort(key=lambda one: one.rule)
+    return result._replace(kernel=kernel, findings=tuple(found))
 
 
 def _lds(

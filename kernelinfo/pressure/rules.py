@@ -145,6 +145,13 @@ KEPT: tuple[tuple[str, str], ...] = (
 )
 """Name of the row, mnemonics that also read the operands they write."""
 
+_COMPUTING = re.compile(
+    r"v_mac_.*|v_fmac_.*|v_pk_fmac_.*|v_dot[248](?:c|acc)_.*|v_smfmac_.*|v_swmmac_.*"
+    r"|v_interp_p2_f32|s_addk_.*|s_mulk_.*|s_fmac_.*|s_subvector_loop_end|v_swap_.*|v_swaprel_.*"
+    r"|v_permlane(?:16|32)_swap_b32|.*_atomic_.*|ds_bvh_stack.*"
+)
+"""Mnemonics whose result depends on the old value of the operands they write."""
+
 _ROWS = tuple((re.compile(pattern, re.DOTALL), decision) for _, pattern, decision in WRITTEN)
 _KEPT = re.compile("|".join(pattern for _, pattern in KEPT), re.DOTALL)
 _DPP = re.compile(r"dpp8:|quad_perm:|row_|wave_|bank_mask:")
@@ -160,6 +167,11 @@ def access(operation: Operation, encoding: str) -> Access:
     if found.written and (kept or _keeps(operation, encoding)):
         return Access(found.written, found.written)
     return found
+
+
+def is_merging(operation: Operation) -> bool:
+    """True if an instruction leaves a part of what it writes unchanged and does not look at it."""
+    return not _COMPUTING.fullmatch(operation.mnemonic)
 
 
 @lru_cache(maxsize=1 << 12)

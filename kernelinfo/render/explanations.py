@@ -38,6 +38,8 @@ def explanations(
         yield "\n" if index else ""
         further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
         notes = [*_origin(result, is_alone), *_of_code(result, one)]
+        if one:  # with the findings on its code
+            result = result._replace(findings=one.result.findings)
         yield from render_kernel(result, view, device, grid, notes, further, known)
         if one:
             yield "\n"

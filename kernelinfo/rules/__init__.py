@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Finding, Kernel, Remark
+from kernelinfo.kernel import Finding, Kernel, Remark, Result
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.rules import compilation, failures, spills, waves
+from kernelinfo.rules import compilation, failures, spills, touched, waves
 from kernelinfo.rules.documented import DOCUMENTED
 from kernelinfo.rules.messages import say
 
@@ -28,9 +28,9 @@ class Rule(NamedTuple):
     severity: Severity  # severity of its findings by default
     check: Callable[..., Iterator[Remark]]
     """Called with what the rule reads, then the `Occupancy`, then the `Code` if it reads that."""
-    reads: Literal["traits", "code", "kernel"] = "traits"
-    """`Traits`; `Traits` and the instruction counts of assembly; or the whole `Kernel`, with name,
-    lines and code object."""
+    reads: Literal["traits", "code", "kernel", "touched"] = "traits"
+    """`Traits`; `Traits` and the instruction counts of assembly; the whole `Kernel`, with name,
+    lines and code object; or a `Kernel` of which it is known what its code touches."""
     any_target: bool = False
     """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
     needs_code: bool = False
@@ -65,6 +65,7 @@ RULES: tuple[Rule, ...] = (
     Rule("KI001", "error", failures.unlaunchable_workgroup),
     Rule("KI002", "error", failures.lds_over_limit),
     Rule("KI004", "warning", failures.sources_disagree, reads="kernel"),
+    Rule("KI006", "error", touched.unallocated_registers, reads="touched"),
     Rule("KI101", "warning", spills.vgpr_spill, reads="code", any_target=True),
     Rule("KI102", "note", spills.scratch_without_spill, reads="code", any_target=True),
     Rule("KI103", "note", spills.sgpr_spill, any_target=True),
@@ -148,7 +149,9 @@ def findings(
 ) -> Iterator[Finding]:
     """Findings of the given rules for one kernel."""
     for rule in rules:
-        subject = kernel if rule.reads == "kernel" else kernel.traits
+        if rule.reads == "touched" and kernel.touched is None:
+            continue
+        subject = kernel if rule.reads in ("kernel", "touched") else kernel.traits
         code = (kernel.code,) if rule.reads == "code" else ()
         for remark in rule.check(subject, occupancy, *code):
             yield rule.finding(remark)
@@ -161,6 +164,12 @@ def may_ask_for_code(traits: Traits) -> bool:
     if numbers.scratch_bytes_per_lane != 0 or numbers.agprs:
         return True
     return bool(numbers.dynamic_stack or numbers.indirect_call)
+
+
+def on_code(result: Result) -> tuple[Finding, ...]:
+    """The findings of a result on the registers that its code touches."""
+    numbers = {rule.number for rule in RULES if rule.reads == "touched"}
+    return tuple(finding for finding in result.findings if finding.rule in numbers)
 
 
 def find(name: str) -> Rule | Documented | None:

@@ -34,6 +34,15 @@ MESSAGES = {
         "objects assembled from this file run {assembled}, compiled directly {compiled}: only the "
         "assembler reserves XNACK's SGPRs"
     ),
+    "KI006": "{code} touches {register}, {allocated} {noun} are allocated",
+    "KI006-mend": "declare at least {needed} {noun}",
+    "KI006-covered": (
+        "{code} touches {register}, {declared} {noun} are declared; only because {target} rounds "
+        "them up to {allocated} is it there"
+    ),
+    "KI006-covered-mend": "declare at least {needed} {noun}",
+    "KI006-kernel": "the code",
+    "KI006-callee": "its callee {function}",
     # Values in memory, and calls.
     "KI101": "{vgprs} spilled{scratch}{place}",
     "KI101-mend": "keep fewer values alive, or allow more VGPRs by a looser launch bound",

@@ -28,6 +28,8 @@ from kernelinfo.render.paint import (
     wrap,
 )
 from kernelinfo.render.pressure import words
+from kernelinfo.render.table import in_words
+from kernelinfo.rules import on_code
 
 HEADINGS = InstructionCounts._make(
     (
@@ -191,6 +193,10 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
         (" ", _held(story)),
         ("to reach", words.to_reach(story)),
         ("inexact", words.inexact(story)),
+        *(
+            (finding.severity, f"{finding.rule} {in_words(finding)}")
+            for finding in on_code(one.result)
+        ),
         ("used", _unused_step(story)),
         ("LDS", words.shared(one.lds) if one.lds else ""),
     )

@@ -1,0 +1,332 @@
+"""The code of a function -> the registers that it names, and the functions that it leads to.
+
+The address of a function is `s_getpc_b64` plus an offset (LLVM SIInstrInfo::expandPostRAPseudo,
+SI_PC_ADD_REL_OFFSET). It is followed through moves and the lanes of VGPRs that hold spilled SGPRs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+from kernelinfo.pressure.flow import Flow, read_flow
+from kernelinfo.pressure.high_vgprs import with_high_vgprs
+from kernelinfo.pressure.instructions import operation
+from kernelinfo.pressure.listing import ENDS, Instruction, Listing, number
+from kernelinfo.pressure.registers import span
+from kernelinfo.reading.data import integer
+
+FunctionPlace = str | int
+"""A function: its name in a text, its address in a code object."""
+
+_LEFT_OPEN = {"calls", "indirect branch", "branch to an unknown label"}
+"""Reasons for inexact results that following calls and branches settles."""
+_CALLS, _DIRECT_CALLS = ("s_swappc_b64", "s_swap_pc_i64"), ("s_call_b64", "s_call_i64")
+_JUMPS, _UNKNOWN_JUMPS = ("s_setpc_b64", "s_set_pc_i64"), ("s_add_pc", "s_rfe")
+_BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
+_GET = ("s_getpc_b64", "s_get_pc_i64")
+_ADD_LOW, _ADD_HIGH = ("s_add_u32", "s_add_co_u32"), ("s_addc_u32", "s_add_co_ci_u32")
+_ADD = (*_ADD_LOW, *_ADD_HIGH, "s_add_nc_u64")
+_MOVES = ("s_mov_b32", "s_mov_b64", "s_sext_i32_i16")
+"""The last extends the sign of the high half (gfx12, of 48 bits): no change of an address."""
+_LOADS = ("s_load_dwordx2", "s_load_b64")
+_RETURN = "s[30:31]"
+"""The return address (AMDGPUUsage, "Non-Kernel Functions")."""
+_KEPT_SGPRS, _KEPT_VGPRS = 30, 40
+"""The first registers that a callee may have to keep (the same section)."""
+_REGISTERS = re.compile(r"s(?:(\d{1,3})|\[(\d{1,3}):(\d{1,3})\])")
+_VGPR = re.compile(r"v(\d{1,3})")
+_OF_SYMBOL = re.compile(r"([\w.$]+)@(rel|gotpcrel)\d*(?:@(?:lo|hi))?(?:[+-]\d+)?")
+_OF_LABEL = re.compile(r"\(?([\w.$]+)-[\w.$]+(?:[+-]\d+)?\)?(?:&4294967295)?")
+_LITERAL = re.compile(r"lit(?:64)?\((.*)\)")
+
+_HeldIn = int | tuple[int, int]
+"""An SGPR, or a VGPR and one of its lanes."""
+
+
+class _Half(NamedTuple):
+    """A half of an address."""
+
+    base: FunctionPlace
+    """The function, or the place of the instruction that read the program counter: the address
+    after it in a code object, its index in a text."""
+    is_high: bool
+    added: str | int | None
+    """The offset: as written in a text, in a code object 32 bits of it; None without one."""
+
+
+_Addresses = Mapping[_HeldIn, _Half]
+
+
+class FunctionBody(NamedTuple):
+    """What the code of a function names, and where it leads."""
+
+    registers: int
+    """The set of registers that its reachable instructions name."""
+    functions: tuple[FunctionPlace, ...]
+    """The functions that it calls or jumps to."""
+
+
+class CalledFunctions(NamedTuple):
+    """The functions that the kernels of one blob call, each read once."""
+
+    read: Callable[[FunctionPlace], tuple[str, FunctionBody] | None]
+    known: dict[FunctionPlace, tuple[str, FunctionBody] | None]
+    is_linked: bool = True
+    """False for a code object in which relocations change offsets."""
+
+    def body(self, place: FunctionPlace) -> tuple[str, FunctionBody] | None:
+        """The symbol and the body of a function; None if not all of it is known."""
+        if place not in self.known:
+            self.known[place] = self.read(place)
+        return self.known[place]
+
+
+def body_of(listing: Listing, is_linked: bool = True) -> FunctionBody | None:
+    """The body of a listing, as `body`."""
+    listing = with_high_vgprs(listing)
+    return body(listing, *read_flow(listing), is_linked)
+
+
+def body(
+    listing: Listing, flow: Flow, reasons: Sequence[str], is_linked: bool = True
+) -> FunctionBody | None:
+    """The body of a function; None if not all of its code is known, or not where it leads.
+
+    `reasons` say why the flow may be inexact. `is_linked` is false for a code object in which
+    relocations change offsets.
+    """
+    every = {*listing.reasons, *reasons}
+    if not listing.instructions or every - _LEFT_OPEN:
+        return None
+    return _Walk(listing, flow, is_linked, bool(every)).body()
+
+
+class _Walk:
+    """A walk over the reachable instructions of a function."""
+
+    def __init__(self, listing: Listing, flow: Flow, is_linked: bool, follows: bool) -> None:
+        """`follows`: there are calls or jumps, so addresses in registers are followed."""
+        self._code = listing.instructions
+        self._labels = listing.labels
+        self._flow = flow
+        self._is_linked = is_linked
+        self._follows = follows
+        self._functions: dict[FunctionPlace, None] = {}
+        self._begins: dict[int, _Addresses] = {}
+        """Index of an instruction where a way begins → what is known there on every way."""
+        self._pending: list[int] = []
+
+    def body(self) -> FunctionBody | None:
+        registers, seen = 0, set[int]()
+        self._way(0, {})
+        while self._pending:
+            start = self._pending.pop()
+            state = {**self._begins[start]}
+            block = self._flow.block_of[start]
+            ways = self._flow.branches.of(block)
+            for index in range(start, self._flow.firsts[block + 1]):
+                effect = self._code[index].effect
+                if start not in seen:
+                    registers |= effect.reads | effect.writes
+                if self._follows and not self._follow(index, state, bool(ways)):
+                    return None
+            seen.add(start)
+            if not ways and not effect.mnemonic.startswith(ENDS):
+                return None  # its code runs off its end
+            for way in ways:
+                self._way(self._flow.firsts[way], state)
+        return FunctionBody(registers, tuple(self._functions))
+
+    def _way(self, to: int, state: _Addresses) -> None:
+        """Note a way to an instruction."""
+        before = self._begins.get(to)
+        known = state if before is None else {k: v for k, v in before.items() if state.get(k) == v}
+        if known != before:
+            self._begins[to] = {**known}
+            self._pending.append(to)
+
+    def _follow(self, index: int, state: dict[_HeldIn, _Half], leads_on: bool) -> bool:
+        """Note where an instruction leads, and change the state as it does.
+
+        False if it leads to an unknown place. `leads_on`: the flow knows what follows its block.
+        """
+        one = self._code[index]
+        mnemonic = one.effect.mnemonic
+        last = (one.effect.operands or one.text.split())[-1]
+        if mnemonic in _CALLS:
+            return self._lead(self._address(last, state), _after_a_call(state), state)
+        if mnemonic in _DIRECT_CALLS:
+            return self._lead(self._by_offset(one, last), _after_a_call(state), state)
+        if mnemonic in _JUMPS:
+            place = self._address(last, state)
+            returns = place is None and last == _RETURN
+            return returns or leads_on or self._lead(place, state, state)
+        if mnemonic.startswith(_UNKNOWN_JUMPS):
+            return False
+        if mnemonic.startswith(_BRANCHES) and last not in self._labels:
+            return self._lead(self._by_offset(one, last), state, state)
+        self._change(index, state)
+        return True
+
+    def _lead(
+        self, place: FunctionPlace | None, after: _Addresses, state: dict[_HeldIn, _Half]
+    ) -> bool:
+        """Note the place that a call or jump leads to; false for an unknown one.
+
+        `after` is what is known of the `state` then."""
+        if place is None:
+            return False
+        inside = self._labels.get(place) if isinstance(place, str) else self._at.get(place)
+        if inside is None:
+            self._functions[place] = None
+        elif inside < len(self._code):
+            self._way(inside, state)
+        if after is not state:
+            kept = {**after}
+            state.clear()
+            state.update(kept)
+        return True
+
+    @cached_property
+    def _at(self) -> dict[int, int]:
+        """Address → index of its instruction."""
+        return {one.address: i for i, one in enumerate(self._code) if one.address is not None}
+
+    def _by_offset(self, one: Instruction, written: str) -> FunctionPlace | None:
+        """The place that a direct call or branch names: a label, or words from its end on."""
+        if one.address is None:
+            return written
+        words = number(written)
+        if words is None or not self._is_linked:
+            return None
+        words &= 0xFFFF
+        return one.address + 4 + 4 * (words - ((words & 0x8000) << 1))
+
+    def _address(self, written: str, state: _Addresses) -> FunctionPlace | None:
+        """The function whose address is in a pair of SGPRs; None if it is not known."""
+        halves = [state.get(key) for key in _keys(written)]
+        if len(halves) != 2 or None in halves:
+            return None
+        low, high = (half for half in halves if half)
+        if low.base != high.base or low.is_high or not high.is_high:
+            return None
+        if isinstance(low.base, str):
+            return low.base
+        if isinstance(low.added, int) and isinstance(high.added, int):
+            return (low.base + low.added + (high.added << 32)) % (1 << 64)
+        if isinstance(low.added, str) and isinstance(high.added, str):
+            return _symbol(low.added, "rel") or _symbol(low.added, "label")
+        return None
+
+    def _change(self, index: int, state: dict[_HeldIn, _Half]) -> None:
+        """Change what is known of registers and lanes as an instruction does."""
+        one = self._code[index]
+        writes = one.effect.writes
+        if one.effect.mnemonic == "v_writelane_b32":
+            to, source, lane = operation(one.text)[0].operands[:3]
+            made = {key: state.get(_key(source)) for key in _lane(to, lane)}
+            writes = 0
+        elif one.effect.mnemonic == "v_readlane_b32":
+            to, source, lane = operation(one.text)[0].operands[:3]
+            made = {_key(to): state.get(key) for key in _lane(source, lane)}
+        else:
+            made = self._made(index, state)
+        if writes and state:
+            for key in [key for key in state if writes & _set_of(key)]:
+                del state[key]
+        for key, half in made.items():
+            state.pop(key, None)
+            if half and key != _NO_KEY:
+                state[key] = half
+
+    def _made(self, index: int, state: _Addresses) -> dict[_HeldIn, _Half | None]:
+        """The halves of addresses that an instruction makes."""
+        one = self._code[index]
+        mnemonic, operands = one.effect.mnemonic, one.effect.operands
+        if mnemonic in _GET and self._is_linked:
+            base = index if one.address is None else one.address + 4
+            low, high = _keys(operands[0])
+            return {low: _Half(base, False, None), high: _Half(base, True, None)}
+        if mnemonic not in _MAKING or not state:
+            return {}
+        keys, sources = _keys(operands[0]), _keys(operands[1])
+        halves = [state.get(key) for key in sources]
+        if mnemonic in _MOVES:
+            return dict(zip(keys, halves, strict=False))
+        if mnemonic in _LOADS:
+            entry = halves[0] if halves and number(operands[2]) == 0 else None
+            added = entry.added if entry else None
+            symbol = _symbol(added, "gotpcrel") if isinstance(added, str) else None
+            if symbol is None or len(keys) != 2:
+                return {}
+            return {keys[0]: _Half(symbol, False, None), keys[1]: _Half(symbol, True, None)}
+        found: dict[_HeldIn, _Half | None] = {}
+        for key, half in zip(keys, halves, strict=False):
+            is_high = mnemonic in _ADD_HIGH if len(keys) == 1 else key != keys[0]
+            if half and half.added is None and half.is_high == is_high:
+                added = self._offset(operands[2], is_high and len(keys) == 2)
+                found[key] = None if added is None else half._replace(added=added)
+        return found
+
+    def _offset(self, written: str, is_upper: bool) -> str | int | None:
+        """An offset as written in a text; in a code object a half of its value.
+
+        `is_upper`: the upper 32 bits of 64."""
+        if self._code[0].address is None:
+            return written
+        literal = _LITERAL.fullmatch(written)
+        try:
+            value = integer(literal[1] if literal else written, 0)
+        except ValueError:
+            return None
+        return (value >> 32 if is_upper else value) & 0xFFFFFFFF
+
+
+_MAKING = {*_ADD, *_MOVES, *_LOADS}
+_NO_KEY = -1
+
+
+def _symbol(added: str, kind: str) -> str | None:
+    """The function in an offset: `f@rel32@lo+4`, `f@gotpcrel32@lo+4`, of the kind `label`
+    `f-after`."""
+    if kind == "label":
+        label = _OF_LABEL.fullmatch(added)
+        return label and label[1]
+    symbol = _OF_SYMBOL.fullmatch(added)
+    return symbol[1] if symbol and symbol[2] == kind else None
+
+
+def _keys(written: str) -> list[_HeldIn]:
+    """The SGPRs of an operand."""
+    found = _REGISTERS.fullmatch(written)
+    if found is None:
+        return []
+    first, last = found[1] or found[2], found[1] or found[3]
+    return [*range(integer(first), integer(last) + 1)]
+
+
+def _key(written: str) -> _HeldIn:
+    return next(iter(_keys(written)), _NO_KEY)
+
+
+def _lane(vgpr: str, lane: str) -> list[_HeldIn]:
+    """The key of a lane; none if the operands are not a VGPR and a number."""
+    register, at = _VGPR.fullmatch(vgpr), number(lane)
+    return [] if register is None or at is None else [(integer(register[1]), at)]
+
+
+def _set_of(key: _HeldIn) -> int:
+    """The set of the register of a key."""
+    return span("s", key, key) if isinstance(key, int) else span("v", key[0], key[0])
+
+
+def _after_a_call(state: _Addresses) -> _Addresses:
+    """What a call leaves: registers that the callee has to keep."""
+    return {
+        key: half
+        for key, half in state.items()
+        if (key >= _KEPT_SGPRS if isinstance(key, int) else key[0] >= _KEPT_VGPRS)
+    }
