@@ -22,8 +22,8 @@ from kernelinfo.model.compilers import hip, llvm
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.model.limits import Demand, Launch
 from kernelinfo.render import Renderer, View
-from kernelinfo.render.curves import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.explain import render_numbers
+from kernelinfo.render.hardware import curve_title, point_documents, render_curve, render_sizes
 from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.notes import Notes, device_notes
 from kernelinfo.render.tables import WRITERS, Table, of_records

@@ -51,22 +51,16 @@ def _html(outcome: Outcome, view: View) -> Iterator[str]:
     return render(outcome, view)
 
 
-def _sarif(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.scanning import render_sarif
+def _scanning(format: str, outcome: Outcome, view: View) -> Iterator[str]:
+    from kernelinfo.render.check.scanning import FOR_SCANNING
 
-    return render_sarif(outcome, view)
+    return FOR_SCANNING[format](outcome, view)
 
 
 def _github(outcome: Outcome, view: View) -> Iterator[str]:
     from kernelinfo.render.check.github import render
 
     return render(outcome, view)
-
-
-def _gitlab(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.scanning import render_gitlab
-
-    return render_gitlab(outcome, view)
 
 
 def _junit(outcome: Outcome, view: View) -> Iterator[str]:
@@ -81,9 +75,9 @@ OUTPUTS: Mapping[str, Renderer] = {
     "json": _json,
     "markdown": _markdown,
     "html": _html,
-    "sarif": _sarif,
+    "sarif": partial(_scanning, "sarif"),
     "github": _github,
-    "gitlab": _gitlab,
+    "gitlab": partial(_scanning, "gitlab"),
     "junit": _junit,
 }
 """A format without a function of its own is the report's."""

@@ -11,10 +11,9 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render.groups import folded_rows, grouped_rows
+from kernelinfo.render.groups import folded_rows, grouped_rows, summary
 from kernelinfo.render.names import attributed, heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, compiler_name, fitted, hidden, painted, wrap
-from kernelinfo.render.summary import summary
 from kernelinfo.render.table import (
     SEVERITY_STYLES,
     Label,
