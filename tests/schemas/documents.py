@@ -148,7 +148,7 @@ def moves(measures: Iterable[str]) -> dict[str, Any]:
 
 
 STATUSES = values(changes, "Effect") | values(rows, "Status")
-SAME = STATUSES.pop("same")
+del STATUSES["same"]
 COUNTED = {f"{status}?": f"integer>0: {text}" for status, text in STATUSES.items()}
 COUNTS = {"counts": (COUNTED, "Elements of kernels by status, where there are any.")}
 COMPILERS = {"compilers": ({of: f"string[]: Of the {of} build." for of in BUILDS}, "Stamps.")}
