@@ -19,11 +19,11 @@ import pytest
 from kernelinfo import Options, Problem
 from kernelinfo.analysis import analyse, parallel
 from kernelinfo.analysis.inputs import Events, RunEvent, add, conclusions
-from kernelinfo.errors import KernelinfoError
 from kernelinfo.render import View
 
 from ..conftest import FIXTURES
 from ..messages import code_of, does_line_match
+from ..messages import refused as refused_to_read
 from ..outputs import outputs
 from ..reading.inside import Missing
 from ..test_golden import run
@@ -199,7 +199,7 @@ def test_a_process_killed_in_the_middle_of_an_answer_is_not_waited_for(
     tasks = list(parallel.tasks([str(FIXTURES / "code_object")]))
     pieces = list(parallel.spread(tasks, Options(), 3))
     problems = [piece for piece in pieces if isinstance(piece, Problem)]
-    named = [one.path for one in problems if "was ended" in one.message]
+    named = [one.path for one in problems if one.code == "process-ended"]
     files = sorted(str(path) for path in (FIXTURES / "code_object").iterdir())
     assert named == [path for path in files if path.endswith(".out")]
     assert pieces.count(long) + len(named) == len(tasks) == len(files)
@@ -279,9 +279,7 @@ def test_where_no_process_can_be_started(monkeypatch: pytest.MonkeyPatch) -> Non
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(os, "fork", refused)
-    with pytest.raises(
-        KernelinfoError, match=r"no process .* started: .*; try again with --jobs 1"
-    ):
+    with refused_to_read("process-not-started"):
         spread(work())
 
 

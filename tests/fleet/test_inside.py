@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from ..conftest import require
+from ..messages import refused
 
 require("fsspec", "duckdb")
 
 import fsspec
 from fsspec.spec import AbstractBufferedFile
 
-from kernelinfo import KernelinfoError, Options, ReadError
+from kernelinfo import Options, ReadError
 from kernelinfo.fleet import lock, remote
 from kernelinfo.fleet.dataset import Dataset
 from kernelinfo.fleet.listing import SHARED_BYTES, InputFile, address, find, tasks, units
@@ -182,7 +183,7 @@ def test_a_scan_whose_lock_was_taken_over_says_so(tmp_path: Path) -> None:
     with lock.held(own):
         own.check()
         locked(tmp_path, holder())
-        with pytest.raises(KernelinfoError, match="taken over by a scan on far"):
+        with refused("build-taken-over scan-holding far"):
             own.check()
     assert lock_of(tmp_path).exists()  # it is not ours
 
@@ -193,6 +194,6 @@ def test_of_two_writers_without_exclusive_files_one_is_named(tmp_path: Path) -> 
     own = lock.Lock(Dataset("memory://fleet"), "b", "", 60)
     with lock.held(own):
         memory.pipe_file("/fleet/inputs/Build=b/lock", holder().encode())
-        with pytest.raises(KernelinfoError, match="taken over by a scan on far"):
+        with refused("build-taken-over scan-holding far"):
             own.check()
     memory.rm("/fleet", recursive=True)

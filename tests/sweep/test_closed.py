@@ -12,6 +12,7 @@ from threading import Event, Thread
 import pytest
 
 from ..compiling import needs_clang
+from ..messages import codes
 from ..test_golden import run
 from .compilers import IR as PLAIN_IR
 from .compilers import script
@@ -244,6 +245,6 @@ def test_no_compiler_of_the_current_folder_is_found(
         run("sweep", "k.ll", *given, "--waves", "8", folder=tmp_path)
     _, err, code = run("sweep", "k.ll", "--compiler", "clang-99", folder=tmp_path)
     assert (code, mark.exists()) == (2, False)
-    assert "no such program" in err
+    assert "clang-no-program" in codes(err)
     run("sweep", "k.ll", "--compiler", "./clang", folder=tmp_path)
     assert mark.exists()

@@ -11,6 +11,7 @@ from kernelinfo.variants import SIZES, WAVES, Asked, Language, source_lines
 
 from ..compiling import bitcode, needs_clang
 from ..conftest import require
+from ..messages import does_line_match
 from ..test_golden import run
 from . import printed
 from .test_sweep import KERNELS, swept
@@ -109,7 +110,7 @@ def test_several_files(tmp_path: Path) -> None:
     assert code == 2
     assert out.count("as compiled ◄") == 1
     (line,) = err.splitlines()
-    assert "bad.bc: neither LLVM bitcode nor textual IR" in line
+    assert does_line_match(line, "ir-malformed ir-no-llvm bad.bc")
     out, err, code = run("sweep", first, second, "nothing")
     assert (out, code) == ("", 2)
     assert len(err.splitlines()) == 2

@@ -13,7 +13,7 @@ import pytest
 
 from ..compiling import bitcode, needs_clang
 from ..lifeline import Lifeline
-from ..messages import says
+from ..messages import codes, says
 from ..test_golden import run
 from . import interrupts
 from .compilers import IR, clang, script
@@ -52,7 +52,7 @@ def test_a_failure_is_one_line(tmp_path: Path) -> None:
 
 def test_a_program_that_cannot_run(tmp_path: Path) -> None:
     (tmp_path / "plain.txt").write_text("no program")
-    assert "no such program" in swept(tmp_path, str(tmp_path / "missing"))
+    assert "clang-no-program" in codes(swept(tmp_path, str(tmp_path / "missing")))
 
 
 def test_a_compiler_is_closed_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
