@@ -102,14 +102,14 @@ def suppress(
     """(findings that count, findings that a valid suppression excuses, suppressions that match a
     finding) of one kernel."""
     kernel = case.kernel
-    own = entries_for(configuration.suppressions, kernel.name, kernel.symbol, kernel.target)
+    entries = entries_for(configuration.suppressions, kernel.name, kernel.symbol, kernel.target)
     counted: list[Finding] = []
     excused: list[Suppressed] = []
     matched: set[Suppression] = set()
     for finding in findings:
-        fitting = [one for one in own if means(one.rule, finding.rule, finding.name)]
+        fitting = [entry for entry in entries if means(entry.rule, finding.rule, finding.name)]
         matched.update(fitting)
-        valid = next((one for one in fitting if not has_expired(one, today)), None)
+        valid = next((entry for entry in fitting if not has_expired(entry, today)), None)
         if valid is None:
             counted.append(finding)
         else:
@@ -122,15 +122,15 @@ def on_suppressions(
     configuration: Configuration, unused: Iterable[Suppression], today: date
 ) -> Iterator[Notice]:
     """A notice per expired suppression, and per `unused` one."""
-    for one in configuration.suppressions:
-        if has_expired(one, today):
-            message = say("suppression-expired", findings=words(one), day=one.until)
+    for entry in configuration.suppressions:
+        if has_expired(entry, today):
+            message = say("suppression-expired", findings=words(entry), day=entry.until)
             finding = _EXPIRED.found(message, say("suppression-expired-mend"))
-            yield Notice(finding, f"{one.rule} {one.kernel}", one.target, line=one.line)
-    for one in unused:
-        message = say("suppression-unused", findings=words(one))
+            yield Notice(finding, f"{entry.rule} {entry.kernel}", entry.target, line=entry.line)
+    for entry in unused:
+        message = say("suppression-unused", findings=words(entry))
         finding = _UNUSED.found(message, say("suppression-unused-mend"))
-        yield Notice(finding, f"{one.rule} {one.kernel}", one.target, line=one.line)
+        yield Notice(finding, f"{entry.rule} {entry.kernel}", entry.target, line=entry.line)
 
 
 def words(suppression: Suppression) -> str:

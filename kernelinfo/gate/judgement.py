@@ -67,7 +67,7 @@ def cases(
         is_new = comparison is not None and pair is None
         if is_new:
             copied = (Pair(old, kernel) for old in copies[_identity(kernel)])
-            pair = min(copied, key=lambda one: one.regressed, default=None)
+            pair = min(copied, key=lambda copy: copy.regressed, default=None)
         is_same = pair is None or pair.old is pair.new or pair.old.content == pair.new.content
         is_foreign = id(result.kernel.code_object) in foreign
         change = configuration.gate.toolchain_change if is_foreign else None
@@ -149,7 +149,8 @@ def _unstated(case: KernelCase, gate: Gate) -> Iterator[Problem]:
     kernel, location = case.result.kernel, case.result.kernel.code_object
     is_explained = kernel.target is None and location.kind != "build-log"
     for judge, measures in claims:
-        keys = [one.key for one in measures if getattr(case.kernel.numbers, one.field) is None]
+        numbers = case.kernel.numbers
+        keys = [measure.key for measure in measures if getattr(numbers, measure.field) is None]
         if names := ", ".join(key for key in keys if not (is_explained and key in _WAVES)):
             message = say("number-unstated", kernel=kernel.name, judge=judge, names=names)
             yield Problem(location.path, message, location.member, location.offset)
@@ -186,16 +187,12 @@ def _idle_budgets(
     `fitting` are the budgets that match one kernel, of which the first applies.
     """
     used = {id(first) for first, *_ in fitting}
-    for budget in configuration.budgets:
-        if id(budget) in used:
-            continue
-        earlier = dict.fromkeys(f[0].kernel for f in fitting if any(one is budget for one in f))
+    for budget in (entry for entry in configuration.budgets if id(entry) not in used):
+        target = say("budget-target", target=budget.target) if budget.target else ""
+        message = say("budget-unmatched", target=target, kernel=budget.kernel)
+        earlier = [first.kernel for first, *others in fitting if id(budget) in map(id, others)]
         if earlier:
-            message = say("budget-shadowed", budgets=", ".join(earlier))
-            mend = say("budget-shadowed-mend")
-        else:
-            target = say("budget-target", target=budget.target) if budget.target else ""
-            message = say("budget-unmatched", target=target, kernel=budget.kernel)
-            mend = say("budget-unmatched-mend")
+            message = say("budget-shadowed", budgets=", ".join(dict.fromkeys(earlier)))
+        mend = say("budget-shadowed-mend" if earlier else "budget-unmatched-mend")
         finding = _BUDGET.found(message, mend, "note")
         yield Notice(finding, budget.kernel, budget.target, line=budget.line)

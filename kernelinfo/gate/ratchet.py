@@ -83,13 +83,14 @@ def _moved(case: KernelCase, pair: Pair, gate: Gate, strict: bool) -> Iterator[F
 def gated(kernel: KernelSummary, gate: Gate) -> list[Column]:
     """The numbers with an allowance that a kernel states."""
     measures = (measure for measure, _ in gate.allowances)
-    return [one for one in measures if getattr(kernel.numbers, one.field) is not None]
+    return [column for column in measures if getattr(kernel.numbers, column.field) is not None]
 
 
 def is_unnumbered(pair: Pair, gate: Gate) -> bool:
     """True if the new kernel states numbers with an allowance, none of which is pinned."""
     stated = gated(pair.new, gate)
-    return bool(stated) and all(getattr(pair.old.numbers, one.field) is None for one in stated)
+    before = pair.old.numbers
+    return bool(stated) and all(getattr(before, column.field) is None for column in stated)
 
 
 def stale(message: Message, *, strict: bool) -> Finding:

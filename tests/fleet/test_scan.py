@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from ..conftest import FIXTURES, require
+from ..containers import archive, member
 from ..messages import codes, do_lines_match, tells
 from .scans import (
     OBJECTS,
@@ -56,6 +57,17 @@ def test_it_counts_instructions_if_asked_and_reads_no_file_twice(tmp_path: Path)
     assert matrix == {"tile": (4, 80), "scale": (0, 16)}
     again = scan(source, "--instructions", to=tmp_path)
     assert "0 files read" in again
+
+
+def test_problems_beyond_the_first_thousand_of_a_file_are_one_row(tmp_path: Path) -> None:
+    members = [member(f"{number}.co/", b"\x7fELF") for number in range(1200)]
+    path = tmp_path / "damaged.a"
+    path.write_bytes(archive(*members))
+    _, _, code = kernelinfo("scan", path, "--to", tmp_path / "fleet", "--build", "b")
+    assert code == 2
+    messages = [row["Message"] for row in rows(tmp_path / "fleet", table="problems")]
+    assert len(messages) == 1001
+    assert sum("200 more problems" in message for message in messages) == 1
 
 
 def test_of_a_large_library_that_several_workers_share(tmp_path: Path) -> None:
