@@ -7,6 +7,9 @@ import os
 import signal
 import sys
 
+_MOMENT = 0.01
+"""Seconds."""
+
 
 def main() -> None:
     """The entry point of the command line.
@@ -20,6 +23,7 @@ def main() -> None:
 
     if handles_interrupts:
         signal.signal(signal.SIGINT, _interrupted)
+    sys.unraisablehook = _come_again
     _open_closed_streams()
     # Kernels hold no reference cycles, and the search for cycles would take a third of the time of
     # a library's report.
@@ -36,9 +40,23 @@ def _interrupted(number: int, frame: object) -> None:
     sys.exit(128 + number)
 
 
+def _come_again(lost: sys.UnraisableHookArgs) -> None:
+    """Exit a moment later if a signal's exit was lost: it came within a callback of the interpreter
+    that lets no exception out, such as that of a lock of an import ("weakref.ref" in Python's
+    documentation)."""
+    end = lost.exc_value
+    if not isinstance(end, SystemExit) or not hasattr(signal, "setitimer"):
+        sys.__unraisablehook__(lost)
+        return
+    signal.signal(signal.SIGALRM, lambda number, frame: sys.exit(end.code))
+    signal.setitimer(signal.ITIMER_REAL, _MOMENT)
+
+
 def _end_quietly() -> None:
     """Let a late signal end the process at once: a handler that raises while the interpreter
     clears up prints a traceback."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
             signal.signal(number, signal.SIG_DFL)

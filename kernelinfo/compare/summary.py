@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator
 from sys import intern
 from typing import Any, NamedTuple, cast
@@ -14,16 +13,19 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.record import BY_NAME, INSTRUCTIONS, NUMBERS, Record
+from kernelinfo.model.limits import Resource
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET, target_id
 from kernelinfo.reading.target_id import compilers as compilers_of
 
-_FIELDS = (
-    *(number.field for number in NUMBERS),
-    *("limiters", "exact"),
-    *(number.field for number in INSTRUCTIONS),
-)
-_named_by_field = cast(Any, namedtuple("_named_by_field", _FIELDS, defaults=[None] * len(_FIELDS)))
+_TYPES: dict[str, Any] = {"integer": int | None, "number": float | None}
+_FIELDS: list[tuple[str, Any]] = [
+    *((number.field, _TYPES[number.type]) for number in NUMBERS),
+    *(("limiters", tuple[Resource, ...]), ("exact", bool | None)),
+    *((number.field, _TYPES[number.type]) for number in INSTRUCTIONS),
+]
+_named_by_field = cast(Any, NamedTuple("_named_by_field", _FIELDS))
+_named_by_field.__new__.__defaults__ = (None,) * len(_FIELDS)
 
 
 class KernelNumbers(_named_by_field):  # type: ignore[misc, valid-type]  # fields of the table

@@ -105,3 +105,30 @@ def test_a_signal_after_the_end_says_nothing() -> None:
     words = [sys.executable, "-c", program, "--version"]
     done = subprocess.run(words, cwd=FIXTURES.parent, capture_output=True, text=True)
     assert (done.stderr, done.returncode) == ("", -2)
+
+
+LOST = """
+import os, signal, time, weakref
+from kernelinfo import cli
+from kernelinfo.__main__ import main
+
+class Lock: pass
+
+def lose(reference):
+    os.kill(os.getpid(), signal.SIGINT)
+    return [number for number in range(9)]
+
+def wait():
+    lock = Lock()
+    reference = weakref.ref(lock, lose)
+    del lock
+    time.sleep(1000)
+
+cli.app = wait
+main()
+"""
+
+
+def test_an_exit_that_a_callback_of_the_interpreter_loses_comes_again() -> None:
+    done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -83,6 +83,7 @@ def worse(row: dict[str, Any]) -> dict[str, Any]:
     return row | {
         "VGPR_Used": row["VGPR_Used"] * 2,
         "VGPR_Count": row["VGPR_Count"] * 2,
+        "VGPR_Allocated": row["VGPR_Allocated"] * 2,
         "Waves_Per_SIMD": row["Waves_Per_SIMD"] / 2,
         "Occupancy_Percent": row["Occupancy_Percent"] / 2,
         "Limiters": ["vgpr"],

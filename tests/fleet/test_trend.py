@@ -66,7 +66,7 @@ def test_as_text(tmp_path: Path) -> None:
     ]
     assert out.count("clang") == 2
     assert [line.split()[0] for line in lines[5:10]] == list(NIGHTS)
-    why = "VGPR: 2 → 4 used, 8 → 12 allocated, 8 → 4 waves/SIMD"
+    why = "VGPR: 8 → 16 allocated, 2 → 4 used, 8 → 4 waves/SIMD"
     assert lines[-2:] == [
         f" worse    ██▅▅▅  night-10  any_block(int*)  {why}",
         " renamed  █████  night-11  v1::scan(float*) → v2::scan(float*)",
