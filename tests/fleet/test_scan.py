@@ -254,7 +254,8 @@ def test_a_scan_that_chooses_no_kernel_names_the_choice(tmp_path: Path) -> None:
     path = OBJECTS / "handwritten.co"
     choice = ("-k", "nope", "-k", "nor_this")
     _, err, code = kernelinfo("scan", path, "--to", tmp_path, "--build", "b", *choice)
-    assert (do_lines_match(err, f"roots-without-choice {path}: … -k nope -k nor_this"), code) == (True, 2)
+    told = f"roots-without-choice {path}: … -k nope -k nor_this"
+    assert (do_lines_match(err, told), code) == (True, 2)
 
 
 def test_counts_of_one_are_singular(tmp_path: Path) -> None:
