@@ -193,7 +193,7 @@ class AssemblyText:
     def _set_up(self, symbol: str, start: int) -> dict[str, int | None] | None:
         """Values in a kernel's descriptor that say which registers are set at its entry.
 
-        A value is None if it cannot be evaluated. None without a descriptor.
+        A value is None if it cannot be evaluated. None without a whole descriptor.
         """
         kind = "amdhsa_kernel"
         if offsets := self._described.get(symbol):
@@ -203,7 +203,9 @@ class AssemblyText:
             offset = self._text.find(b"." + kind.encode(), start, start + _NEAR)
         if offset < 0:
             return None
-        block, _ = read_block(self._text, offset, kind)
+        block, is_whole = read_block(self._text, offset, kind)
+        if not is_whole:
+            return None
         line, fields = self._line_numbers.number(offset), block.by_field
         return {
             name: self.value(fields[name].value, line + fields[name].line)

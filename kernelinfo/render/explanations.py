@@ -14,6 +14,7 @@ from kernelinfo.render import View
 from kernelinfo.render.explain import KnownTexts, render_kernel
 from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.notes import Notes
+from kernelinfo.render.pressure import words
 from kernelinfo.render.pressure.text import loops_table
 from kernelinfo.render.pressure.words import in_short, shared
 from kernelinfo.render.sweep.words import invitation
@@ -80,12 +81,14 @@ def _of_code(result: Result, measured: Measured | None) -> Notes:
     only LDS that the host must add at launch."""
     if measured is None:
         return []
+    unset = words.unwritten(measured.result)
+    unwritten = [("unset", unset)] if unset else []
     if result.kernel.code_object.kind == "code-object":
         lds = measured.lds if _may_launch_lds(result) else None
-        return [("LDS", shared(lds))] if lds else []
+        return [*unwritten, *([("LDS", shared(lds))] if lds else [])]
     limiters = result.occupancy.limiters if result.occupancy else ()
     registers = in_short(measured.story) if "vgpr" in limiters else []
-    return [*registers, *([("LDS", shared(measured.lds))] if measured.lds else [])]
+    return [*registers, *unwritten, *([("LDS", shared(measured.lds))] if measured.lds else [])]
 
 
 def _may_launch_lds(result: Result) -> bool:

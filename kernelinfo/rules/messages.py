@@ -43,6 +43,8 @@ MESSAGES = {
     "KI006-covered-mend": "declare at least {needed} {noun}",
     "KI006-kernel": "the code",
     "KI006-callee": "its callee {function}",
+    "KI007": "reads registers that nothing wrote: {registers}",
+    "KI007-mend": "write them first",
     # Values in memory, and calls.
     "KI101": "{vgprs} spilled{scratch}{place}",
     "KI101-mend": "keep fewer values alive, or allow more VGPRs by a looser launch bound",
@@ -115,6 +117,13 @@ MESSAGES = {
         "likely padded for the {lds} KiB of LDS that {target} assumes, but there is more on "
         "{devices}; compile for the device"
     ),
+    "KI209": (
+        "allocates {allocated} VGPRs, touches {touched}{agprs}: next_free_vgpr {vgprs}{offset} "
+        "give {more}, now {waves}"
+    ),
+    "KI209-mend": "write these into the descriptor; then the limit is {limits}",
+    "KI209-agprs": " and {agprs} AGPRs",
+    "KI209-offset": ", accum_offset {offset}",
     # How the code was compiled, and how large it is.
     "KI301": "{agprs} AGPRs without a matrix instruction{held}",
     "KI301-mend": "if the kernel needs more waves, keep fewer values alive",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kernelinfo.kernel import Kernel, Remark
+from kernelinfo.kernel import Kernel, Remark, waves_per_simd
 from kernelinfo.kernel.names import demangle, short
-from kernelinfo.model import Occupancy
+from kernelinfo.model import Occupancy, occupancy
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.rules.messages import remark, say
 
 
@@ -57,6 +58,66 @@ def unallocated_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
                 target=occupancy.target,
                 needed=most,
             )
+
+
+def unwritten_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+    """Registers are read that nothing wrote.
+
+    What it finds: in assembly without a compiler's stamp that was read whole, registers that every
+    path reads before anything writes them, and that the hardware does not set at the kernel's
+    entry. Compilers read such registers on purpose; `pressure` and `explain` list those.
+    Why it matters: the register holds what the last wave left there.
+    What to do: write the register first, or state in the descriptor that it is set.
+    """
+    unwritten = kernel.touched.unwritten if kernel.touched else ()
+    if unwritten and kernel.code_object.kind == "assembly" and not _is_compiled(kernel):
+        yield remark("KI007", registers=", ".join(unwritten))
+
+
+def untouched_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
+    """Fewer VGPRs than are allocated would do, and give more waves.
+
+    What it finds: a kernel without a compiler's stamp or counts whose code, its callees' included,
+    touches fewer VGPRs and AGPRs than the descriptor makes the hardware allocate, if those alone
+    would give more waves. It needs code that was read whole. `padded-registers` replaces it where
+    the metadata counts fewer, too.
+    Why it matters: two numbers in the descriptor cost waves.
+    What to do: write the numbers that it names; the code stays as it is.
+    """
+    touched, target, demand = kernel.touched, kernel.target, kernel.traits.demand
+    numbers, asked = kernel.traits.numbers, result.demand.vgprs
+    if touched is None or target is None or demand is None or demand.is_padded or asked is None:
+        return
+    if _is_compiled(kernel):  # registers that inline assembly reserves are touched by no text
+        return
+    if numbers.reserved_vgprs is None or numbers.dynamic_vgprs or not touched.entry_vgprs:
+        return
+    arch = max(touched.vgprs, touched.entry_vgprs)
+    fewer = demand.with_registers(target, arch, touched.agprs)
+    if fewer.vgprs is None or fewer.vgprs >= asked:
+        return
+    reached = occupancy(target, fewer, result.launch)
+    if reached.waves <= result.waves:
+        return
+    remaining = " and ".join(RESOURCES[limiter] for limiter in reached.limiters)
+    offset = say("KI209-offset", offset=fewer.accum_offset) if fewer.accum_offset else ""
+    yield remark(
+        "KI209",
+        allocated=result.allocated.vgprs,
+        touched=arch,
+        agprs=say("KI209-agprs", agprs=touched.agprs) if touched.agprs else "",
+        vgprs=fewer.vgprs,
+        offset=offset,
+        more=waves_per_simd(reached.waves_per_simd),
+        waves=f"{result.waves_per_simd:.4g}",
+        limits=remaining,
+    )
+
+
+def _is_compiled(kernel: Kernel) -> bool:
+    """True if a compiler stamped the code, or left its counts in comments or symbols."""
+    sources = {source for source, _ in kernel.traits.stated}
+    return kernel.code_object.compiler is not None or bool(sources & {"kernel-info", "symbol"})
 
 
 def _shares(kernel: Kernel, occupancy: Occupancy) -> Iterator[_Share]:

@@ -193,6 +193,7 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
         (" ", _held(story)),
         ("to reach", words.to_reach(story)),
         ("inexact", words.inexact(story)),
+        ("unset", words.unwritten(one.result)),
         *(
             (finding.severity, f"{finding.rule} {in_words(finding)}")
             for finding in on_code(one.result)

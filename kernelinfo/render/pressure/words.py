@@ -6,7 +6,7 @@ import posixpath
 from collections import Counter
 from collections.abc import Sequence
 
-from kernelinfo.kernel import counted
+from kernelinfo.kernel import Result, counted
 from kernelinfo.pressure.lds import LdsUse, LdsVariable
 from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.nouns import CodeLocation, CodeRange, LiveValues, LoopPressure, Story
@@ -93,6 +93,15 @@ def untouched(value: LiveValues) -> str:
 def inexact(story: Story) -> str:
     """Reasons why the story is a lower bound, in words; empty if it is exact."""
     return "; ".join(_WHY.get(reason, reason) for reason in story.reasons)
+
+
+def unwritten(result: Result) -> str:
+    """Registers that the code reads although nothing wrote them; empty if a finding names them."""
+    touched = result.kernel.touched
+    is_found = any(finding.rule == "KI007" for finding in result.findings)
+    if touched is None or not touched.unwritten or is_found:
+        return ""
+    return f"{', '.join(touched.unwritten)}: read before anything writes them"
 
 
 def at_least(story: Story, blank: str = "") -> str:
