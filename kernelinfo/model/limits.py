@@ -158,7 +158,7 @@ class Placement(NamedTuple):
 def placement(target: Target, demand: Demand, launch: Launch) -> Placement:
     """The placement. Raises `TargetsError` for a wave size that the target does not have."""
     domain, file = target.domain(demand.wgp_mode), target.vgpr_file(demand.wave_size)
-    if block := demand.dynamic_vgpr_block:
+    if (block := demand.dynamic_vgpr_block) and file.most_dynamic_blocks:
         file = file._replace(granule=block, addressable=block * file.most_dynamic_blocks)
     group = waves_of(launch.workgroup_size, demand.wave_size)
     return Placement(target, demand, launch, domain, file, group, 1 if demand.tg_split else group)

@@ -25,7 +25,7 @@ function domainOf(target, wgpMode) {
 function vgprFile(target, demand) {
   const file = target.vgprs.find((one) => one.wave_size === demand.wave_size);
   const block = demand.dynamic_vgpr_block;
-  return block ? { ...file, granule: block, addressable: block * file.most_dynamic_blocks } : file;
+  return block && file.most_dynamic_blocks ? { ...file, granule: block, addressable: block * file.most_dynamic_blocks } : file;
 }
 
 function limitOf(resource, [used, allocated, available, granule], waves, target, demand, launch) {
