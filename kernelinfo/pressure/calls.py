@@ -129,6 +129,8 @@ class _Walk:
             ways = self._flow.branches.of(block)
             for index in range(start, self._flow.firsts[block + 1]):
                 effect = self._code[index].effect
+                if not self._code[index].is_code:
+                    continue
                 if start not in seen:
                     registers |= effect.reads | effect.writes
                 if self._follows and not self._follow(index, state, bool(ways)):
