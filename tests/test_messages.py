@@ -6,7 +6,7 @@ import ast
 import pickle
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
 from inspect import getsource
 from pathlib import Path
@@ -18,7 +18,7 @@ from kernelinfo.rules import RULES
 from .test_golden import compare
 from .test_house import MODULES, PACKAGE, nodes, place
 
-TABLES: dict[str, Mapping[str, str]] = {
+TABLES: dict[str, dict[str, str]] = {
     path.relative_to(PACKAGE).parts[0].removesuffix(".py"): import_module(
         ".".join(("kernelinfo", *path.relative_to(PACKAGE).with_suffix("").parts))
     ).MESSAGES
