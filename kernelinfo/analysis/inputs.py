@@ -199,8 +199,12 @@ def _notes(run: PathEvents, required: bool) -> Iterator[Problem | Note]:
     Problems of compiler leftovers next to kernels become notes.
 
     If kernels are `required`, SPIR-V alone is told as their lack."""
-    kinds: tuple[EventKind, ...] = ("chosen", "hidden")
-    folders = {what for _, events in run for kind in kinds for what in each(events, kind)}
+    folders = {
+        folder  # the current one is empty
+        for _, events in run
+        for (kind, folder), count in events.items()
+        if count and kind in ("chosen", "hidden")
+    }
     passed_over: list[Note] = []
     for path, events in run:
         yield from once(noted(events))
