@@ -12,6 +12,18 @@ from kernelinfo.reading.facts import SourceLine
 Region = Literal["entry", "before the loop", "in the loop", "after the loop", "elsewhere"]
 
 
+Role = Literal[
+    "accumulators", "fragments", "loaded", "addresses", "loop constants", "spill lanes", "others"
+]
+"""What the value of a vector register is for.
+
+`accumulators` are operand C or the result of a matrix instruction, and floating-point registers
+that each turn of a loop adds to; `fragments` its other operands; `loaded` was written by a load and
+not read yet; `addresses` are addresses in memory and nothing else; `loop constants` are only read
+in the loop; `spill lanes` hold SGPRs.
+"""
+
+
 class CodeLocation(NamedTuple):
     """Position of an instruction in its function, its file and its source."""
 
@@ -77,6 +89,17 @@ class LiveValues(NamedTuple):
     untouched_most: int | None  # the same, the most of the registers
     in_loop: Literal["through", "constant", "changed"] | None
     """Accesses in the loop around `Story.at`: none, reads only, writes. None outside loops."""
+    role: Role | None
+    """What the values are for; None for SGPRs."""
+
+
+class BillLine(NamedTuple):
+    """Live registers of one role."""
+
+    role: Role | None  # None for SGPRs
+    total: int  # number of registers
+    registers: tuple[str, ...]  # their ranges
+    values: tuple[LiveValues, ...]  # longest untouched first
 
 
 class LinePressure(NamedTuple):
@@ -157,6 +180,10 @@ class Story(NamedTuple):
     """Location of `live_across`: the peak, or the line that the user chose."""
     live_across: tuple[LiveValues, ...]
     """All values live at `at`, longest untouched first."""
+    bill: tuple[BillLine, ...]
+    """The vector registers live at `at` by role, the largest line first. They add up to the VGPRs
+    and AGPRs that are live there; at the peak to its `vector`, unless each class has its own file.
+    """
     lines: tuple[LinePressure, ...]
     """Source lines, highest peak first."""
     loops: tuple[LoopPressure, ...]

@@ -157,6 +157,11 @@ _KEPT = re.compile("|".join(pattern for _, pattern in KEPT), re.DOTALL)
 _DPP = re.compile(r"dpp8:|quad_perm:|row_|wave_|bank_mask:")
 
 
+_IN_MEMORY = re.compile(r"(?:t?buffer|global|flat|scratch|image|cluster)_|ds_")
+_DATA_FIRST = re.compile(r"(?:t?buffer|image)_")
+_WITHOUT_ADDRESS = re.compile(r"ds_(?:swizzle|b?permute|append|consume|gws|bvh|nop)")
+
+
 def access(operation: Operation, encoding: str) -> Access:
     """Operands that an instruction writes, and which of them it also reads.
 
@@ -172,6 +177,28 @@ def access(operation: Operation, encoding: str) -> Access:
 def is_merging(operation: Operation) -> bool:
     """True if an instruction leaves a part of what it writes unchanged and does not look at it."""
     return not _COMPUTING.fullmatch(operation.mnemonic)
+
+
+def address(operation: Operation, encoding: str) -> int | None:
+    """Position of the operand that is an address in memory; None without one.
+
+    Buffers and images have the data in front of it (ISA documents, MUBUF, MIMG); FLAT and DS only a
+    result. `encoding` is as in `access`.
+    """
+    mnemonic = operation.mnemonic
+    if not _IN_MEMORY.match(mnemonic) or _WITHOUT_ADDRESS.match(mnemonic):
+        return None
+    if _DATA_FIRST.match(mnemonic):
+        return 0 if "lds" in operation.modifiers else 1
+    return 1 if access(operation, encoding).written else 0
+
+
+def sum_operand(operation: Operation) -> int:
+    """Position of the operand that a matrix instruction adds its product to: C.
+
+    Sparse ones add to their result (LLVM VOP3PInstructions.td, `SMFMAC`, `SWMMAC`).
+    """
+    return 0 if operation.mnemonic.startswith(("v_smfmac", "v_swmmac")) else 3
 
 
 @lru_cache(maxsize=1 << 12)

@@ -33,7 +33,7 @@ from kernelinfo.pressure.registers import (
     union,
     used,
 )
-from kernelinfo.pressure.values import FAR, live_values
+from kernelinfo.pressure.values import FAR, bill, live_values
 from kernelinfo.reading.facts import SourceLine
 
 MOST_RANGES = 16
@@ -82,6 +82,7 @@ class Storyteller:
             entry=ranges(function.live_in(0)),
             at=function.location(at, function.loop_around(at)),
             live_across=values,
+            bill=bill([value for value in values if value.role]),
             lines=tuple(self._lines()),
             loops=tuple(loops),
             loops_left_out=len(function.loops) - len(loops),

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from heapq import heappop, heappush
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.loops import Loop
-from kernelinfo.pressure.nouns import CodeLocation, LiveValues
-from kernelinfo.pressure.registers import OF_CLASS, RegisterClass, count, each, ranges, union, whole
+from kernelinfo.pressure.nouns import BillLine, CodeLocation, LiveValues, Role
+from kernelinfo.pressure.registers import (
+    OF_CLASS,
+    RegisterClass,
+    count,
+    each,
+    named,
+    ranges,
+    union,
+    whole,
+)
+from kernelinfo.pressure.roles import Roles, is_load
+from kernelinfo.pressure.trace import ValueTrace
 
 FAR = "far values"
 """Reason for inexact results: a value is written or used too far from the instruction."""
 _MOST_STEPS = 200_000
 """For one instruction's values. Compiled code needs 2 an instruction; kernels have up to 30,000."""
-_BLOCK_STEPS = 4
 _SIMILAR = 0.9  # within a group, shortest time untouched / longest
 
 _InLoop = Literal["through", "constant", "changed"] | None
@@ -35,6 +44,7 @@ class _LiveRegister(NamedTuple):
     written: CodeLocation | None  # None if it is live since function entry
     variable: str | None
     in_loop: _InLoop
+    role: Role | None
 
 
 def live_values(function: LiveFunction, at: int) -> tuple[tuple[LiveValues, ...], bool]:
@@ -43,18 +53,46 @@ def live_values(function: LiveFunction, at: int) -> tuple[tuple[LiveValues, ...]
     Registers with the same history are one group.
     """
     loop = function.loop_around(at)
-    registers = whole(max(*function.live_at(at), key=lambda live: sum(count(live)[:2])))
+    registers = _live_at(function, at)
     search = _Search(function, at, registers, loop)
     variables = _variables(function, at)
     inside = [n for n in function.graph.order if loop and function.loops.holds(loop, n)]
     reads, writes = function.touched_in(inside)
-    values = [
-        _LiveRegister(r, *search.of(r), variables.get(r), _in_loop(r, loop, reads, writes))
-        for r in each(registers)
-    ]
+    roles = Roles(function, at, registers, loop, search.writers, search.loaded)
+    values = []
+    for register in each(registers):
+        in_loop = _in_loop(register, loop, reads, writes)
+        role = roles.of(register, in_loop == "constant")
+        nearest, variable = search.of(register), variables.get(register)
+        values.append(_LiveRegister(register, *nearest, variable, in_loop, role))
     found = map(_values, _grouped(values))
     groups = sorted(found, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0]))
     return tuple(groups), search.left > 0
+
+
+def _live_at(function: LiveFunction, at: int) -> int:
+    """Registers live before or after an instruction: of each class the more."""
+    around = [*map(whole, function.live_at(at))]
+    return union(
+        max((live & every for live in around), key=int.bit_count) for every in OF_CLASS.values()
+    )
+
+
+def bill(values: Sequence[LiveValues]) -> tuple[BillLine, ...]:
+    """Values by role, the role with most registers first."""
+    by_role: dict[Role | None, list[LiveValues]] = defaultdict(list)
+    for value in values:
+        by_role[value.role].append(value)
+    lines = [
+        BillLine(
+            role,
+            sum(value.total for value in group),
+            ranges(union(named(" ".join(value.registers)) for value in group)),
+            tuple(group),
+        )
+        for role, group in by_role.items()
+    ]
+    return tuple(sorted(lines, key=lambda line: -line.total))
 
 
 class _Search:
@@ -66,23 +104,33 @@ class _Search:
         self._function = function
         self._loop = loop
         self._start = start
-        self._block = function.block_of(start)
-        self.left = _MOST_STEPS
-        """Steps that may still be taken: one for an instruction, `_BLOCK_STEPS` for a block. 0 if
-        the search was cut short."""
-        self._heads = {one.header for one in function.loops_around(loop)}
+        trace = ValueTrace(function, loop, _MOST_STEPS)
         self._reads: dict[int, tuple[int, int, bool]] = {}
         """Register → distance of its next read, index, and True if it is in a later iteration."""
         self._touches: dict[int, int] = {}
         """Register → instructions since its last access; −1 if the instruction itself writes it."""
         self._writes: dict[int, tuple[int, int]] = {}
-        indices = function.flow.instructions(self._block)
-        self._follow(registers, indices[start - indices.start :], self._read_in, 1)
-        own = whole(function.instructions[start].effect.writes) & registers
-        for register in each(own):
+        self.loaded = 0
+        """Registers that a load wrote, and that nothing on some way from there reads."""
+        block = function.block_of(start)
+        indices = function.flow.instructions(block)
+        trace.follow(registers, block, indices[start - indices.start :], self._read_in, 1)
+        here = function.instructions[start]
+        written = whole(here.effect.writes) & registers
+        for register in each(written):
             self._touches[register], self._writes[register] = -1, (-1, start)
+        if is_load(here):
+            self.loaded = written
         indices = indices[: start - indices.start][::-1]
-        self._follow(registers & ~own, indices, self._written_in, -1)
+        trace.follow(registers & ~written, block, indices, self._touched_in, -1)
+        trace.follow(registers & ~written, block, indices, self._written_in, -1)
+        self.left = trace.left
+        """0 if the search was cut short."""
+
+    @property
+    def writers(self) -> dict[int, int]:
+        """Register → index of its last write."""
+        return {register: index for register, (_, index) in self._writes.items()}
 
     def of(self, register: int) -> tuple[CodeLocation | None, bool, int, CodeLocation | None]:
         """Next read, True if it is in the next iteration, time untouched, last write of a
@@ -96,58 +144,6 @@ class _Search:
 
     def _location(self, index: int | None) -> CodeLocation | None:
         return None if index is None else self._function.location(index, self._loop)
-
-    def _follow(
-        self,
-        sought: int,
-        indices: range,
-        look: Callable[[range, int, int, bool], tuple[int, int]],
-        direction: Literal[1, -1],
-    ) -> None:
-        """Visit `indices`, then the blocks in which the registers are live, nearest first.
-
-        `look(indices, distance, sought, is_later)` notes accesses; `is_later` is True in a later
-        iteration of a loop around the start. It returns the registers that are still sought and the
-        distance at the end of the indices.
-        """
-        function = self._function
-        starts, ways = function.graph.after if direction == 1 else function.graph.before
-        number, is_later, (sought, distance) = self._block, False, look(indices, 0, sought, False)
-        seen: dict[int, int] = {}
-        pending: list[tuple[int, bool, int]] = []
-        coming: dict[tuple[int, bool, int], int] = {}
-        """Distance, `is_later` and block that are pending → registers sought there."""
-        while self.left:
-            if direction == -1:
-                sought = self._live(sought, number)
-            for way in ways[starts[number] : starts[number + 1]] if sought else ():
-                known = seen.get(way, 0)
-                new = sought & ~known
-                if new and direction == 1:
-                    new = self._live(new, way)
-                if new and function.graph.is_reached(way):
-                    seen[way] = known | new
-                    visit = distance, is_later or way in self._heads, way
-                    if visit not in coming:
-                        heappush(pending, visit)
-                    coming[visit] = coming.get(visit, 0) | new
-            if not pending:
-                return
-            visit = distance, is_later, number = heappop(pending)
-            sought = coming.pop(visit)
-            indices = function.flow.instructions(number)
-            self.left = max(self.left - _BLOCK_STEPS, 0)
-            reads, writes = function.touched_in((number,))
-            if sought & (reads | writes):
-                self.left = max(self.left - len(indices), 0)
-                sought, distance = look(indices[::direction], distance, sought, is_later)
-            else:
-                distance += len(indices)
-
-    def _live(self, sought: int, block: int) -> int:
-        """The sought registers that are live at the begin of a block; usually all of them."""
-        live = self._function.live_in(block)
-        return sought & whole(live) if sought & ~live else sought
 
     def _read_in(
         self, indices: range, distance: int, sought: int, is_later: bool
@@ -169,17 +165,28 @@ class _Search:
             distance += instruction.is_code
         return sought, distance
 
-    def _written_in(self, indices: range, distance: int, sought: int, _: bool) -> tuple[int, int]:
-        """Note last accesses and writes. Returns the registers still sought, and the distance."""
-        untouched = sought
+    def _touched_in(self, indices: range, distance: int, sought: int, _: bool) -> tuple[int, int]:
+        """Note last accesses. Returns the registers still sought, and the distance."""
         for index in indices:
             if not sought:
                 break
             instruction = self._function.instructions[index]
-            if touched := untouched & (instruction.effect.reads | instruction.effect.writes):
+            if touched := sought & (instruction.effect.reads | instruction.effect.writes):
+                touched = whole(touched)
                 for register in each(touched):
                     self._touches[register] = min(self._touches.get(register, distance), distance)
-                untouched &= ~whole(touched)
+                if touched & instruction.effect.writes and is_load(instruction):
+                    self.loaded |= touched & whole(instruction.effect.writes)
+                sought &= ~touched
+            distance += instruction.is_code
+        return sought, distance
+
+    def _written_in(self, indices: range, distance: int, sought: int, _: bool) -> tuple[int, int]:
+        """Note last writes. Returns the registers still sought, and the distance."""
+        for index in indices:
+            if not sought:
+                break
+            instruction = self._function.instructions[index]
             if written := sought & instruction.effect.writes:
                 for register in each(written):
                     if distance < self._writes.get(register, (distance + 1, 0))[0]:
@@ -228,7 +235,10 @@ def _grouped(values: Iterable[_LiveRegister]) -> Iterator[list[_LiveRegister]]:
     for value in values:
         ways = (value.written, value.next_read)
         lines = tuple(at and (at.source or at.region) for at in ways)
-        kind = _class_of(value.register), value.variable, value.in_loop, value.next_turn
+        kind = (
+            *(_class_of(value.register), value.role),
+            *(value.variable, value.in_loop, value.next_turn),
+        )
         groups[kind, lines].append(value)
     for (_, where), group in groups.items():
         by_region = any(isinstance(one, str) for one in where)
@@ -264,6 +274,7 @@ def _values(group: Sequence[_LiveRegister]) -> LiveValues:
         untouched=min(spans, default=None),
         untouched_most=max(spans, default=None),
         in_loop=least.in_loop,
+        role=least.role,
     )
 
 

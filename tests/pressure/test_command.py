@@ -57,6 +57,8 @@ def faults(kernel: dict[str, Any]) -> list[str]:
         "places": all((a is None) is (b is None) for a, b in spans),
         "order": all(a is None or a["index"] <= b["index"] for a, b in spans),
         "untouched": all((one["untouched"] or 0) <= (one["untouched_most"] or 0) for one in groups),
+        "bill": sum(one["count"] for one in kernel["bill"])
+        == sum(kernel["curve"][kernel["at"]["index"]][:2]),
         "advice": all(sum(step["freed"]) == step["fewer"] for step in kernel["advice"]),
         "freed": all(
             freed <= value["count"]

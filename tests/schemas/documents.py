@@ -40,6 +40,7 @@ from kernelinfo.model.limits import Assumption, Limit
 from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import (
     Advice,
+    BillLine,
     BlockPressure,
     CodeLocation,
     CodeRange,
@@ -246,7 +247,7 @@ NO_LINE = "integer>0?: 1-based; null for the instructions without a source line.
 VALUES = fields(
     LiveValues,
     "class=register_class registers count=total variable written written_last next_read "
-    "next_read_last next_turn untouched untouched_most in_loop",
+    "next_read_last next_turn untouched untouched_most in_loop role",
     **dict.fromkeys(("written", "written_last", "next_read", "next_read_last"), maybe(LOCATION)),
 )
 LIVE = Shared("LiveValues", VALUES)
@@ -258,12 +259,13 @@ MEASURED_KERNEL = {
     "kernel": "boolean: false for a function that is no kernel.",
     **fields(
         Story,
-        "exact reasons instructions used code peak entry at live_across lines loops "
+        "exact reasons instructions used code peak entry at live_across bill lines loops "
         "blocks curve steps advice",
         code=MIX,
         peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
         at=LOCATION,
         live_across=[LIVE],
+        bill=[fields(BillLine, "role count=total registers")],
         lines=[fields(SourceLine, file=str | None, line=NO_LINE) | MIX],
         loops=[LOOP | LOCATED | MIX],
         blocks=[fields(BlockPressure, but="at") | AT],

@@ -53,7 +53,22 @@ function pressureSection(data, marked = null) {
   return html("section", { class: "pressure" },
     html("h2", {}, "Live registers"),
     data.sentences.map((sentence) => html("p", {}, sentence)),
-    html("figure", {}, chart, reading), pressureKeys(data), values);
+    html("figure", {}, chart, reading), pressureKeys(data), billOf(data.bill), values);
+}
+
+/* Who holds the registers at the peak: the live values by role, whose numbers add up. */
+function billOf(bill) {
+  if (!bill.length) return "";
+  const rows = bill.flatMap(([total, role, values]) => values.map((cells, nth) => ({
+    cells: [nth ? "" : `${total} ${role}`, ...cells.map(String)],
+  })));
+  const isShown = (_, column) => column !== 3 || rows.some(({ cells }) => cells[3]);
+  const headings = ["held by", "registers", "count", "variable", "written", "next read",
+    "untouched for"];
+  const shown = rows.map(({ cells }) => ({ cells: cells.filter(isShown) }));
+  return html("details", { open: true },
+    html("summary", {}, `who holds the registers at the peak: ${plural(rows.length, "group")}`),
+    tableOf("Who holds the registers at the peak", headings.filter(isShown), shown, "  n    "));
 }
 
 const vectorOf = (data, { vgprs, agprs }) => (data.shared ? vgprs + agprs : Math.max(vgprs, agprs));

@@ -11,6 +11,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import (
+    BillLine,
     BlockPressure,
     CodeLocation,
     InstructionMix,
@@ -67,6 +68,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "entry": story.entry,
         "at": _located(story.at),
         "live_across": [_values(value) for value in story.live_across],
+        "bill": [_bill_line(line) for line in story.bill],
         "lines": map(_line, story.lines),
         "loops": map(_loop, story.loops),
         "blocks": map(_block, story.blocks),
@@ -107,8 +109,12 @@ def _values(value: LiveValues) -> dict[str, Any]:
             name: (at := getattr(value, name)) and _located(at)
             for name in ("written", "written_last", "next_read", "next_read_last")
         },
-        **picked(value, "next_turn", "untouched", "untouched_most", "in_loop"),
+        **picked(value, "next_turn", "untouched", "untouched_most", "in_loop", "role"),
     }
+
+
+def _bill_line(line: BillLine) -> dict[str, Any]:
+    return {"role": line.role, "count": line.total, "registers": line.registers}
 
 
 def _line(one: LinePressure) -> dict[str, Any]:

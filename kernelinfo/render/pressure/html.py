@@ -14,7 +14,7 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.pressure.classes import InstructionClass
 from kernelinfo.pressure.curve import PressurePoint
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure_again
-from kernelinfo.pressure.nouns import CodeLocation, InstructionMix
+from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues
 from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
@@ -23,7 +23,15 @@ from kernelinfo.render.html import render as render_report
 from kernelinfo.render.html.dataset import Titles, place, problem_rows
 from kernelinfo.render.html.pieces import PagePiece, Shared, piece
 from kernelinfo.render.names import member_path, printable
-from kernelinfo.render.pressure.words import NO_LINE, in_short, in_text, located
+from kernelinfo.render.pressure.words import (
+    NO_LINE,
+    in_short,
+    in_text,
+    located,
+    next_read,
+    untouched,
+    written,
+)
 
 _PANES = ("lines.js", "panes-model.js", "panes-rows.js", "panes.js")
 """Scripts of the panes, behind `pressure.js`."""
@@ -183,10 +191,26 @@ def dataset(one: Measured) -> dict[str, Any]:
         "steps": [(step.at_most, step.waves_per_simd) for step in story.steps],
         "peak": story.peak.at.number // share,
         "instructions": story.instructions,
+        "bill": [
+            (line.total, line.role, [_held(value, story.at) for value in line.values])
+            for line in story.bill
+        ],
         "sentences": [
             text if label == "pressure" else f"{label} {text}" for label, text in in_short(story)
         ],
     }
+
+
+def _held(value: LiveValues, near: CodeLocation) -> tuple[str | int, ...]:
+    """Registers, their number, variable, last write, next read and instructions in between."""
+    return (
+        " ".join(value.registers),
+        value.total,
+        printable(value.variable or ""),
+        written(value, near),
+        next_read(value, near),
+        untouched(value),
+    )
 
 
 def _source(at: CodeLocation) -> str:

@@ -11,8 +11,9 @@ from itertools import chain, islice
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.pressure.measure import Measured, MeasureItem
-from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LinePressure, LiveValues, Story
+from kernelinfo.pressure.nouns import InstructionMix, LinePressure, LiveValues, Story
 from kernelinfo.pressure.source_text import SourceText
+from kernelinfo.pressure.values import bill
 from kernelinfo.render import View
 from kernelinfo.render.names import attributed, name_of, names_of, printable
 from kernelinfo.render.paint import (
@@ -140,6 +141,8 @@ def _margin(line: LinePressure | None, fields: list[str], number: int) -> tuple[
 
 
 _LABEL = 9
+_LINE = 60
+"""Most characters of a source line in the bill."""
 _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
 
 
@@ -204,7 +207,7 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
     for label, text in rows:
         yield from _labelled(label, text, view) if text else ()
     yield "\n"
-    yield from _values(story, view)
+    yield from _values(one, view)
     yield from _loop_of_the_peak(story, view)
     if view.source:
         yield from render_source(one, view.source, view)
@@ -276,36 +279,68 @@ def _unused_step(story: Story) -> str:
     )
 
 
-def _values(story: Story, view: View) -> Iterator[str]:
-    wanted = (view.register_class,) if view.register_class else ("vgpr", "agpr")
-    values = [value for value in story.live_across if value.register_class in wanted]
+def _values(one: Measured, view: View) -> Iterator[str]:
+    """The bill: live values by role. Rows of their own have the largest of each role, and those
+    untouched for longest; the others of a role share one."""
+    story = one.story
+    classes = (view.register_class,) if view.register_class else ("vgpr", "agpr")
+    values = [value for value in story.live_across if value.register_class in classes]
     near = story.at
     title = "live there" if near == story.peak.at else f"live at {words.in_text(near)}"
     if not values:
-        named = " or ".join(_CLASSES[name] for name in wanted)
+        named = " or ".join(_CLASSES[name] for name in classes)
         yield from _labelled("", f"{title}: no {named}", view)
         return
     variable = ["variable"] * story.has_variables
-    heading = (title, "", *variable, "written", "next read", "untouched for")
-    shown = values[: view.top or None]
-    rows = [heading, *(_value(value, near, story.has_variables) for value in shown)]
-    if others := values[len(shown) :]:
-        most = max(value.untouched_most or 0 for value in others)
-        count = sum(value.total for value in others)
-        blank = [""] * (len(heading) - 3)
-        rows.append((f"the other {count}", str(count), *blank, f"{most} or less"))
-    yield from _table(rows, "tn" + "t" * (len(heading) - 2), view)
+    texts = ["source text"] * (view.source is not None)
+    heading = (title, "registers", "", *variable, "written", "next read", "untouched for", *texts)
+    lines = bill(values)
+    shown = [max(line.values, key=lambda value: value.total) for line in lines]
+    others = [value for value in values if value not in shown]
+    shown += others[: max(view.top - len(shown), 0) if view.top else None]
+    rows = [heading]
+    for line in lines:
+        in_rows = [value for value in line.values if value in shown]
+        folded = [value for value in line.values if value not in shown]
+        of_role = [_value(value, one, view) for value in in_rows]
+        if folded:
+            most = max(value.untouched_most or 0 for value in folded)
+            count = sum(value.total for value in folded)
+            blank = [""] * (len(variable) + 2)
+            rest = (f"the other {count}", str(count), *blank, f"{most} or less")
+            of_role.append((*rest, *("" for _ in texts)))
+        role = f"{line.total} {line.role or 'SGPRs'}"
+        heads = [role, *[""] * len(of_role)]
+        rows += [(head, *cells) for head, cells in zip(heads, of_role, strict=False)]
+    kinds = "ttn" + "t" * (len(heading) - 3 - len(texts)) + "d" * len(texts)
+    yield from _table(rows, kinds, view)
 
 
-def _value(value: LiveValues, near: CodeLocation, named: bool) -> tuple[str, ...]:
+def _value(value: LiveValues, one: Measured, view: View) -> tuple[str, ...]:
+    story = one.story
     return (
         words.some(value.registers),
         str(value.total),
-        *([printable(value.variable or "")] if named else []),
-        words.written(value, near),
-        words.next_read(value, near),
+        *([printable(value.variable or "")] if story.has_variables else []),
+        words.written(value, story.at),
+        words.next_read(value, story.at),
         words.untouched(value),
+        *([_source_text(value, one, view.source)] if view.source else []),
     )
+
+
+def _source_text(value: LiveValues, one: Measured, text: SourceText) -> str:
+    """The source line that wrote a value; empty for several lines, and without its text."""
+    if value.written is None or value.written_last is None:
+        return ""
+    source = value.written.source
+    if source is None or source != value.written_last.source:
+        return ""
+    lines = text.lines(source.file, os.path.dirname(one.result.kernel.code_object.path))
+    if isinstance(lines, str) or not 0 < source.line <= len(lines):
+        return ""
+    line = printable(lines[source.line - 1].expandtabs(1).strip())
+    return line if len(line) <= _LINE else f"{line[: _LINE - 1]}…"
 
 
 def _loop_of_the_peak(story: Story, view: View) -> Iterator[str]:

@@ -110,14 +110,20 @@ def at_least(story: Story, blank: str = "") -> str:
 
 
 def in_short(story: Story) -> list[tuple[str, str]]:
-    """Label and sentence: the peak, then the next step if there is a lower one."""
+    """Label and sentence: the peak, who holds it, then the next step if there is a lower one."""
     peak = story.peak
     bound = "" if story.exact else "at least "
     loop = f" in loop {printable(peak.loop)}" if peak.loop else ""
     text = f"{bound}{peak.pressure.vector} vector registers live at {in_text(peak.at)}{loop}"
     if reason := inexact(story):
         text += f" ({reason})"
-    return [("pressure", text), *([("to reach", to_reach(story))] if story.advice else [])]
+    rows = [("pressure", text), ("held by", held_by(story)), ("to reach", to_reach(story))]
+    return [(label, sentence) for label, sentence in rows if sentence]
+
+
+def held_by(story: Story) -> str:
+    """The vector registers by role, which add up: `64 accumulators, 32 fragments, 6 addresses`."""
+    return ", ".join(f"{line.total} {line.role}" for line in story.bill)
 
 
 def shared(lds: LdsUse) -> str:

@@ -1,0 +1,234 @@
+"""Roles of live vector registers: what their values are for, by the code that writes and reads
+them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from kernelinfo.pressure import rules
+from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.instructions import operation
+from kernelinfo.pressure.listing import Instruction
+from kernelinfo.pressure.loops import Loop
+from kernelinfo.pressure.nouns import Role
+from kernelinfo.pressure.registers import AGPRS, VGPRS, each, named, union, whole
+from kernelinfo.pressure.trace import ValueTrace
+
+_MOST_STEPS = 100_000
+"""For the uses of one instruction's values."""
+_LOADS = ("load", "scratch")
+_LOADING = re.compile(r"ds_(?:read|load)|\w+_atomic_")
+"""Other instructions whose result comes from memory, if they have one."""
+_FLOATING = re.compile(r"v_(?:pk_|dual_)?\w+_(?:bf16|f16|f32|f64)(?:_\w+)?|v_dot\w+")
+
+_Use = Literal["sum", "fragment", "address", "lane", "other"]
+"""What an instruction reads a register as: operand C of a matrix instruction, another of its
+operands, an address, lanes that hold SGPRs, or anything else."""
+
+
+class _Uses:
+    """Uses of the values of some registers."""
+
+    def __init__(self) -> None:
+        self.registers: dict[_Use, int] = dict.fromkeys(
+            ("sum", "fragment", "address", "lane", "other"), 0
+        )
+        self.copies: dict[int, int] = defaultdict(int)
+        """Register → those that its value is copied to."""
+
+    def note(self, one: Instruction, sought: int) -> None:
+        """Note what an instruction reads the sought registers as.
+
+        One that only changes a register in place tells nothing of it."""
+        effect = one.effect
+        touched = whole(effect.reads & sought) & ~_changed(one)
+        if not touched:
+            return
+        if effect.instruction_class == "copy":
+            for register in each(touched):
+                self.copies[register] |= whole(effect.writes)
+        elif effect.instruction_class == "matrix":
+            sums = touched & _sum_of(one.text)
+            self.registers["sum"] |= sums
+            self.registers["fragment"] |= touched & ~sums
+        elif effect.mnemonic == "v_readlane_b32":
+            self.registers["lane"] |= touched
+        else:
+            addresses = touched & _address_of(one.text)
+            self.registers["address"] |= addresses
+            self.registers["other"] |= touched & ~addresses
+
+
+def _changed(one: Instruction) -> int:
+    """Registers that an instruction, no matrix one, changes in place."""
+    effect = one.effect
+    is_matrix = effect.instruction_class == "matrix"
+    return 0 if is_matrix else whole(effect.reads & effect.writes)
+
+
+@lru_cache(maxsize=1 << 10)
+def _sum_of(text: str) -> int:
+    """The registers of a matrix instruction's operand C."""
+    taken, _ = operation(text)
+    position = rules.sum_operand(taken)
+    return whole(named("".join(taken.operands[position : position + 1])))
+
+
+@lru_cache(maxsize=1 << 10)
+def _address_of(text: str) -> int:
+    """The registers of an instruction's address in memory; none without one."""
+    taken, encoding = operation(text)
+    position = rules.address(taken, encoding)
+    if position is None:
+        return 0
+    return whole(named("".join(taken.operands[position : position + 1])))
+
+
+class Roles:
+    """The roles of the registers that are live at one instruction."""
+
+    def __init__(
+        self,
+        function: LiveFunction,
+        start: int,
+        registers: int,
+        loop: Loop | None,
+        writers: Mapping[int, int],
+        loaded: int,
+    ) -> None:
+        """`registers` are live at instruction `start`, in `loop`.
+
+        `writers` holds the instruction that wrote each last; `loaded` are those that a load wrote
+        and nothing read since.
+        """
+        self._function = function
+        self._loop = loop
+        self._writers = writers
+        self._loaded = loaded
+        self._sums_of: dict[int, int] = {}
+        """Position of a loop → registers that it adds to."""
+        self._uses = self._used(start, registers & (VGPRS | AGPRS))
+
+    def of(self, register: int, is_constant: bool) -> Role | None:
+        """The role of a register; None for an SGPR. `is_constant`: its loop only reads it."""
+        if not register & (VGPRS | AGPRS):
+            return None
+        index = self._writers.get(register)
+        writer = None if index is None else self._function.instructions[index]
+        is_single = not register & self._uses["other"]
+        if register & self._uses["sum"] or self._is_sum(register, index, writer):
+            return "accumulators"
+        if register & self._uses["fragment"]:
+            return "fragments"
+        if register & self._uses["lane"] and is_single:
+            return "spill lanes"
+        if register & self._loaded:
+            return "loaded"
+        if register & self._uses["address"] and is_single:
+            return "addresses"
+        return "loop constants" if is_constant else "others"
+
+    def _is_sum(self, register: int, index: int | None, writer: Instruction | None) -> bool:
+        """True for the sums of a loop, and for results of matrix instructions."""
+        if register & self._sums(self._loop):
+            return True
+        if writer is None or index is None:
+            return False
+        if writer.effect.instruction_class == "copy":
+            return bool(writer.effect.reads & self._results)
+        if writer.effect.instruction_class == "matrix":
+            return True
+        loop = self._function.loop_around(index)
+        return bool(register & _added(writer) and register & self._sums(loop))
+
+    @cached_property
+    def _results(self) -> int:
+        """AGPRs that some matrix instruction writes."""
+        code = self._function.instructions
+        effects = (one.effect for one in code if one.effect.instruction_class == "matrix")
+        return AGPRS & union(effect.writes for effect in effects)
+
+    def _sums(self, loop: Loop | None) -> int:
+        """Registers that each turn of a loop adds to, and that nothing else in it writes."""
+        if loop is None:
+            return 0
+        if loop.position not in self._sums_of:
+            function, sums, others = self._function, 0, 0
+            for block in function.graph.order:
+                if function.loops.holds(loop, block):
+                    for index in function.flow.instructions(block):
+                        one = function.instructions[index]
+                        if one.effect.writes:
+                            added = _added(one)
+                            sums |= added
+                            others |= one.effect.writes & ~added
+            sums &= ~whole(others) & whole(function.live_in(loop.header))
+            self._sums_of[loop.position] = sums
+        return self._sums_of[loop.position]
+
+    def _used(self, start: int, registers: int) -> dict[_Use, int]:
+        """The uses of the registers' values, also as copies."""
+        function, trace = self._function, ValueTrace(self._function, self._loop, _MOST_STEPS)
+        uses, of_copies = _Uses(), _Uses()
+        copied: dict[int, set[int]] = defaultdict(set)
+        """Block → indices of its copies."""
+        fresh = set[int]()
+        """Blocks with copies that were not followed."""
+
+        def look(into: _Uses, indices: range, distance: int, sought: int) -> tuple[int, int]:
+            for index in indices:
+                one = function.instructions[index]
+                effect = one.effect
+                if effect.reads & sought:
+                    into.note(one, sought)
+                    block = function.block_of(index)
+                    if effect.instruction_class == "copy" and index not in copied[block]:
+                        copied[block].add(index)
+                        fresh.add(block)
+                if effect.writes & sought and index != start:
+                    sought &= ~(whole(effect.writes) & ~_changed(one))
+                if into is of_copies and index in copied[function.block_of(index)]:
+                    sought |= whole(effect.writes)
+                distance += one.is_code
+            return sought, distance
+
+        block = function.block_of(start)
+        end = function.flow.firsts[block + 1]
+        trace.follow(registers, block, range(start, end), lambda i, d, s, _: look(uses, i, d, s), 1)
+        while trace.left and fresh:
+            block = fresh.pop()
+            indices = range(min(copied[block]), function.flow.firsts[block + 1])
+            trace.follow(0, block, indices, lambda i, d, s, _: look(of_copies, i, d, s), 1)
+        found = {**uses.registers}
+        for register, copies in uses.copies.items():
+            for use, used in of_copies.registers.items():
+                if _closure(copies, of_copies.copies) & used:
+                    found[use] |= register
+        return found
+
+
+def _closure(registers: int, copies: Mapping[int, int]) -> int:
+    """The registers and all that their values are copied to."""
+    before = 0
+    while registers != before:
+        before = registers
+        registers |= union(copies[one] for one in each(registers) if one in copies)
+    return registers
+
+
+def is_load(one: Instruction) -> bool:
+    """True if the result of an instruction comes from memory."""
+    effect = one.effect
+    return effect.instruction_class in _LOADS or bool(_LOADING.match(effect.mnemonic))
+
+
+def _added(one: Instruction) -> int:
+    """Registers to which a floating-point instruction adds in place, or so to say."""
+    effect = one.effect
+    if effect.instruction_class != "vector" or not effect.reads & effect.writes:
+        return 0
+    return whole(effect.reads & effect.writes) if _FLOATING.fullmatch(effect.mnemonic) else 0
