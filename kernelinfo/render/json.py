@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import repeat
+from types import MappingProxyType
 from typing import Any
 
 from kernelinfo import __version__
@@ -15,7 +16,7 @@ from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Fact, Source
 from kernelinfo.render import View
-from kernelinfo.render.json_text import Waiting, encoded
+from kernelinfo.render.json_text import Spelled, encode, encoded
 
 SCHEMA = "kernelinfo/report/1"
 
@@ -40,18 +41,21 @@ def render(items: Iterable[Item], view: View) -> Iterator[str]:
     yield from encoded(document(items))
 
 
-def document(items: Iterable[Item], own: Iterator[dict[str, Any]] | None = None) -> dict[str, Any]:
-    """The report as JSON values, with iterators for arrays; `own` has more keys for each kernel.
-
-    Reads all items. The kernels wait on disk for the inputs, which stand before them.
+def document(
+    items: Iterable[Item],
+    own: Iterator[dict[str, Any]] | None = None,
+    counts: Mapping[str, int] = MappingProxyType({}),
+) -> dict[str, Any]:
+    """The report as JSON values: its kernels are an iterator, and what is known behind them are
+    iterators and functions. `own` has more keys for each kernel, `counts` is added to the summary.
     """
     inputs: dict[CodeObject, int] = {}
     repeats: dict[CodeObject, list[Repeat]] = {}
     problems: list[Problem] = []
-    summary, targets = Counter[str](), Counter[str]()
+    summary, targets = Counter(counts), Counter[str]()
     more = own or repeat({})
 
-    def kernels() -> Iterator[dict[str, Any]]:
+    def results() -> Iterator[Result]:
         for item in items:
             if isinstance(item, Problem):
                 problems.append(item)
@@ -61,17 +65,30 @@ def document(items: Iterable[Item], own: Iterator[dict[str, Any]] | None = None)
                 targets[item.kernel.code_object.target or "unknown"] += 1
                 summary["spilling"] += item.kernel.spills.registers > 0
                 summary.update(f"{finding.severity}s" for finding in item.findings)
-                index = inputs.setdefault(item.kernel.code_object, len(inputs))
-                yield {"input": index, **kernel_document(item), **next(more)}
+                yield item
 
-    waiting = Waiting(kernels())
+    def kernels() -> Iterator[Spelled]:
+        statements: dict[tuple[int, int], tuple[Result, str]] = {}
+        for result in results():
+            kernel, occupancy, _ = result
+            index = inputs.setdefault(kernel.code_object, len(inputs))
+            key = id(kernel.traits), id(occupancy)
+            _, statement = statements.get(key) or (None, "")
+            if not statement:
+                if len(statements) >= _MOST_STATEMENTS:
+                    statements.clear()
+                statement = encode(_statement_document(result))[1:]
+                statements[key] = result, statement  # which keeps the key's objects alive
+            document = {"input": index, **_own_document(result), **next(more)}
+            yield Spelled(f"{encode(document)[:-1]}, {statement}")
+
     return {
         "schema": SCHEMA,
         "version": __version__,
-        "inputs": (code_object_document(one, repeats.get(one, ())) for one in inputs),
-        "kernels": waiting,
-        "problems": as_json(tuple(problems)),
-        "summary": {
+        "kernels": kernels(),
+        "inputs": lambda: (code_object_document(one, repeats.get(one, ())) for one in inputs),
+        "problems": map(as_json, problems),
+        "summary": lambda: {
             "kernels": targets.total(),
             "code_objects": len(inputs),
             "targets": targets,
@@ -80,6 +97,7 @@ def document(items: Iterable[Item], own: Iterator[dict[str, Any]] | None = None)
     }
 
 
+_MOST_STATEMENTS = 1 << 14
 _COUNTED = ("spilling", "errors", "warnings", "notes", "suppressed")
 
 
@@ -113,14 +131,29 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
 
 def kernel_document(result: Result) -> dict[str, Any]:
     """JSON object of one kernel, without its key `input`."""
+    return _own_document(result) | _statement_document(result)
+
+
+def _own_document(result: Result) -> dict[str, Any]:
+    """Keys of a kernel's object whose values only this kernel has."""
+    kernel = result.kernel
+    return {
+        **picked(kernel, "symbol", "name", "source", "code_bytes", "code"),
+        "compiler_occupancy": as_json(result.compiler_number),
+        "provenance": _provenance(kernel),
+        "findings": as_json(result.findings),
+        "arguments": as_json(kernel.arguments),
+    }
+
+
+def _statement_document(result: Result) -> dict[str, Any]:
+    """Keys of a kernel's object whose values all kernels of equal statements share."""
     kernel, occupancy = result.kernel, result.occupancy
     launch = occupancy.launch if occupancy else None
     return {
-        **picked(kernel, "symbol", "name"),
-        "target": kernel.target.name if kernel.target else kernel.code_object.target,
-        **picked(kernel, "source", "wave_size"),
+        "target": kernel.target.name if kernel.target else kernel.traits.compiled_for,
+        "wave_size": kernel.wave_size,
         "wgp_mode": kernel.traits.numbers.wgp_mode,
-        **picked(kernel, "code_bytes", "code"),
         "workgroup": {
             **as_json(kernel.workgroup),
             "assumed": launch and launch.workgroup_size,
@@ -134,10 +167,6 @@ def kernel_document(result: Result) -> dict[str, Any]:
         "allocated": occupancy and as_json(occupancy.allocated),
         **picked(kernel, "spills", "flags"),
         "occupancy": occupancy and occupancy_document(occupancy),
-        "compiler_occupancy": as_json(result.compiler_number),
-        "provenance": _provenance(kernel),
-        "findings": as_json(result.findings),
-        "arguments": as_json(kernel.arguments),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
@@ -34,10 +35,9 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         for judged in outcome.kernels()
     )
     report = outcome.report
-    found = document(chain(report.results, outcome.problems, gone, report.repeats), excused)
-    for notice in outcome.notices:
-        found["summary"][f"{notice.finding.severity}s"] += 1
-    found["summary"]["suppressed"] = sum(len(judged.suppressed) for _, judged in outcome.excused)
+    counts = Counter(f"{notice.finding.severity}s" for notice in outcome.notices)
+    counts["suppressed"] = sum(len(judged.suppressed) for _, judged in outcome.excused)
+    found = document(chain(report.results, outcome.problems, gone, report.repeats), excused, counts)
     found["gate"] = {
         **picked(outcome, "answered", "failed", "fail_on", "passed_over"),
         "accepted": len(outcome.accepted),

@@ -23,7 +23,7 @@ from kernelinfo.pressure.nouns import (
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.json import as_json, code_object_document, picked
-from kernelinfo.render.json_text import Waiting, encoded
+from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of
 from kernelinfo.render.tables import WRITERS, Table
 
@@ -31,7 +31,7 @@ SCHEMA = "kernelinfo/pressure/2"
 
 
 def render_json(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    """The document. Kernels wait on disk until all inputs and problems before them are known."""
+    """The document. Kernels are written as they come, before the inputs and problems."""
     inputs: dict[CodeObject, int] = {}
     problems: list[Problem] = []
 
@@ -43,13 +43,12 @@ def render_json(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
                 index = inputs.setdefault(item.result.kernel.code_object, len(inputs))
                 yield {"input": index, **kernel_document(item)}
 
-    waiting = Waiting(kernels())
     document = {
         "schema": SCHEMA,
         "version": __version__,
-        "inputs": map(code_object_document, inputs),
-        "problems": as_json(tuple(problems)),
-        "kernels": waiting,
+        "kernels": kernels(),
+        "inputs": lambda: map(code_object_document, inputs),
+        "problems": map(as_json, problems),
     }
     yield from encoded(document)
 
