@@ -25,11 +25,9 @@ from mcp_types import (
 )
 
 from kernelinfo import __version__
-from kernelinfo.agents.answers import answer
-from kernelinfo.agents.bounded import Answer, refused
+from kernelinfo.agents.answers import Answer, answer, refused
 from kernelinfo.agents.messages import say
-from kernelinfo.agents.requests import RequestLines
-from kernelinfo.agents.tools import TOOLS
+from kernelinfo.agents.tools import TOOLS, RequestLines
 
 _INSTRUCTIONS = (
     "Static facts about AMD GPU kernels, from what the compiler left on disk. Call report, then "

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.copies import Copies
 from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, opened, read_inputs, run
-from kernelinfo.analysis.kernels import Entries, Judge, read_kernels
+from kernelinfo.analysis.kernels import Entries, Judge, lines_of, read_kernels
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
-from kernelinfo.analysis.source_lines import lines_of
 from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Item, Kernel, Repeat, Result

@@ -12,7 +12,7 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, modules, run
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.library import member_file
+from kernelinfo.kernel.code_object import member_file
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.facts import Features
 from kernelinfo.reading.target_id import target_id

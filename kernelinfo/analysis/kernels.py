@@ -2,28 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+import gc
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
 
-from kernelinfo.analysis.inputs import RunEvent, modules
+from kernelinfo.analysis.inputs import RunEvent, modules, opened
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.code_object import CodeObject, member_file
 from kernelinfo.kernel.combine import combine
-from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import Code, Module, ReadFilter
+from kernelinfo.reading.facts import Code, Module, ReadFilter, SourceLine
 from kernelinfo.reading.messages import in_kernel
+from kernelinfo.reading.paths import in_repository
 from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
 from kernelinfo.rules import findings, may_ask_for_code
+
+# Source lines of kernels, from the debug information of code objects.
+
+
+def lines_of(blob: Blob) -> dict[str, SourceLine]:
+    """Symbol -> source line of the kernels of one code object. Raises `ReadError`."""
+    from kernelinfo.reading.code_object.dwarf import read_source_lines
+
+    with freed():
+        lines = read_source_lines(blob.data)
+    return {symbol: in_repository(line) for symbol, line in lines.items()}
+
+
+@contextmanager
+def freed() -> Iterator[None]:
+    """Free pyelftools' entries at the end: they refer to each other, and the command line runs
+    without a collector. They take 20 MB for each large code object."""
+    if gc.isenabled():
+        yield
+        return
+    gc.freeze()  # only what is made from here on is searched
+    try:
+        yield
+    finally:
+        gc.collect()
+        gc.unfreeze()
+
+
+def opened_again(
+    code_objects: Iterable[CodeObject], options: Options
+) -> Iterator[tuple[CodeObject, Blob]]:
+    """The code objects that still exist, each with its bytes."""
+    wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
+    paths = [*dict.fromkeys(one.path for one in wanted.values())]
+    blobs = (opened(path, options, required=False, among=paths) for path in paths)
+    for blob in chain.from_iterable(blobs):
+        if isinstance(blob, Blob):
+            origin = blob.path, blob.containers, blob.member, blob.offset
+            if one := wanted.get(origin):
+                yield one, blob
+
 
 Entries = dict[tuple[str, str, str], str]
 """(path, library in it, processor) -> id of the first entry for it in a run."""

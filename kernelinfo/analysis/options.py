@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.pattern import in_member, matching
 from kernelinfo.model.limits import Resource
-from kernelinfo.reading import budget
-from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.budget import Bounds
+from kernelinfo.reading import blob
+from kernelinfo.reading.blob import Blob, Bounds, Note, Problem
 from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
     from kernelinfo.compile.nouns import Compiled
-    from kernelinfo.kernel.condition import Where
-    from kernelinfo.kernel.instruction_counts import InstructionCounts
+    from kernelinfo.kernel.code_object import InstructionCounts
+    from kernelinfo.kernel.columns import Where
     from kernelinfo.kernel.touched import TouchedRegisters
 
     CodeAndRemarks = tuple[
@@ -83,7 +82,7 @@ class Options(NamedTuple):
     answer is None for blobs whose code it leaves unread."""
     arguments: Callable[[Kernel], bool] | None = None
     """Chooses kernels whose arguments are read, from the whole metadata."""
-    bounds: Bounds = budget.BY_DEFAULT
+    bounds: Bounds = blob.BY_DEFAULT
     """Bounds on containers that could expand without limit."""
     selection: Selection = BY_DEFAULT
     """Selected rules."""

@@ -1,8 +1,8 @@
 """Two builds compared, and the gate."""
 
 from kernelinfo.compare import Comparison as Comparison
-from kernelinfo.compare.builds import diff as diff
 from kernelinfo.compare.changes import Pair as Pair
+from kernelinfo.compare.saved import diff as diff
 from kernelinfo.compare.summary import KernelNumbers as KernelNumbers
 from kernelinfo.compare.summary import KernelSummary as KernelSummary
 from kernelinfo.config import Configuration as Configuration

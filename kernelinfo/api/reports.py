@@ -19,7 +19,7 @@ from kernelinfo.kernel import Kernel as Kernel
 from kernelinfo.kernel import Repeat as Repeat
 from kernelinfo.kernel import Result as Result
 from kernelinfo.kernel.code_object import CodeObject as CodeObject
-from kernelinfo.kernel.condition import condition as condition
+from kernelinfo.kernel.columns import condition as condition
 from kernelinfo.kernel.report import Report as Report
 from kernelinfo.model import Allocated as Allocated
 from kernelinfo.model import Headroom as Headroom

@@ -11,12 +11,12 @@ import typer
 from kernelinfo.cli import options
 from kernelinfo.cli.completion import Offers, listed
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.options import parse_bytes, parse_sizes
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.cli.values import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.hardware import products
 from kernelinfo.hardware.targets import Target
-from kernelinfo.model import devices, occupancy
+from kernelinfo.model import curves, occupancy
 from kernelinfo.model.calculator import Arch
 from kernelinfo.model.compilers import hip, llvm
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
@@ -155,7 +155,7 @@ def command(
     record: dict[str, Any] = {"target": target.name, "workgroup_size": launch.workgroup_size}
     record |= occupancy_document(found)
     if product is not None:
-        filling = devices.fill(product, found, grid)
+        filling = curves.fill(product, found, grid)
         notes += device_notes(filling, found.per)
         record["device"] = asdict(filling)
     if as_llvm is not None:

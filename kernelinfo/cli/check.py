@@ -11,6 +11,7 @@ import typer
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import touched_in_unstamped, wanted_options, with_instructions
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
     CLAIM,
@@ -24,7 +25,6 @@ from kernelinfo.cli.output import (
     write,
 )
 from kernelinfo.cli.project import configuration
-from kernelinfo.cli.wanted import touched_in_unstamped, wanted_options, with_instructions
 from kernelinfo.cli.write_check import (
     OUTPUTS,
     is_built,
@@ -41,7 +41,7 @@ from kernelinfo.gate import asks_for_instructions, check, located
 from kernelinfo.gate.scope import Scope
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
-from kernelinfo.render.config import render_config
+from kernelinfo.render.explanations import render_config
 
 EXAMPLES = """
   kernelinfo check build/                         # only the rules

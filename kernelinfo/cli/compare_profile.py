@@ -10,8 +10,8 @@ import typer
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import Problems, make_view, shown, write
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.profile import read
 from kernelinfo.errors import ReadError

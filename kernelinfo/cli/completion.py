@@ -19,8 +19,8 @@ from kernelinfo.cli.naming import names_in
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Severity
+from kernelinfo.kernel.code_object import member_file
 from kernelinfo.kernel.columns import HEADINGS
-from kernelinfo.kernel.library import member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.manual import topics
 from kernelinfo.reading.target_id import named_target_id

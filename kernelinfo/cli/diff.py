@@ -12,6 +12,8 @@ from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import wanted_options
+from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
     CLAIM,
@@ -25,19 +27,17 @@ from kernelinfo.cli.output import (
     write,
 )
 from kernelinfo.cli.sources import settings_of, with_sources
-from kernelinfo.cli.values import separate
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.builds import chosen, read_build
+from kernelinfo.compare.saved import chosen, read_build
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.reading.messages import in_file
 from kernelinfo.render import Renderer, View
-from kernelinfo.render.counts import CountedBy
 from kernelinfo.render.diff import text
 from kernelinfo.render.diff.counts import render_counts
-from kernelinfo.render.diff.side_by_side import render_side_by_side
+from kernelinfo.render.diff.text import render_side_by_side
+from kernelinfo.render.rows import CountedBy
 
 FailOn = Literal["regression", "change"]
 
@@ -59,7 +59,7 @@ EXAMPLES = """
 
 
 def _html(comparison: Comparison, view: View) -> Iterator[str]:
-    from kernelinfo.render.diff.html import render
+    from kernelinfo.render.diff.data import render
 
     return render(comparison, view)
 

@@ -16,12 +16,19 @@ import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import choosing, chosen_when_read, every_name, in_order, listed
+from kernelinfo.cli.naming import (
+    choosing,
+    chosen_when_read,
+    every_name,
+    in_order,
+    listed,
+    touched_in_unstamped,
+    wanted_options,
+)
+from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
-from kernelinfo.cli.values import separate
-from kernelinfo.cli.wanted import touched_in_unstamped, wanted_options
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.compile.ir import input_of

@@ -12,8 +12,8 @@ from kernelinfo.analysis.extraction import Extract, extract
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import Problems, ReadSoFar, shown, write
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted
 from kernelinfo.opening import check_below

@@ -9,8 +9,8 @@ import typer
 
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.options import parse_workgroup
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.cli.values import parse_workgroup
 from kernelinfo.errors import OptionError
 from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.render.hardware import render_limits

@@ -280,9 +280,9 @@ def bar(make: Callable[[ModuleType], Any]) -> Iterator[Callable[..., None]]:
     if not sys.stderr.isatty():
         yield lambda **fields: None
         return
-    from kernelinfo.cli import bars  # rich: 30 ms, for terminals alone
+    from kernelinfo.cli import screen  # rich: 30 ms, for terminals alone
 
-    with bars.drawn(make(bars)) as update:
+    with screen.drawn(make(screen)) as update:
         yield update
 
 

@@ -12,10 +12,9 @@ import typer
 
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
+from kernelinfo.cli.naming import choosing, chosen_when_read, in_order, wanted_options
 from kernelinfo.cli.output import Problems, make_view, shown, so_far, write
 from kernelinfo.cli.sources import settings_of, with_sources
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.function import LiveFunction

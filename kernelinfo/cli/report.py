@@ -10,11 +10,11 @@ import typer
 
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import wanted_options
+from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import Problems, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
-from kernelinfo.cli.values import separate
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.cli.write_report import OUTPUTS, ROWS, write_report
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel
@@ -23,7 +23,7 @@ from kernelinfo.kernel.columns import sort as sorted_by
 from kernelinfo.model.limits import RESOURCES, Resource
 from kernelinfo.render import View
 from kernelinfo.render.columns import render_columns
-from kernelinfo.render.counts import CountedBy, render_counts
+from kernelinfo.render.rows import CountedBy, render_counts
 
 EXAMPLES = """
   kernelinfo kernels.s

@@ -8,10 +8,10 @@ import typer
 
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import wanted_options
+from kernelinfo.cli.options import parse_labels
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.signals import end_on_signals
-from kernelinfo.cli.values import parse_labels
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet.extras import require_libraries
 

@@ -18,11 +18,10 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.compiling import compile_twice_now
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import names_in
+from kernelinfo.cli.naming import names_in, wanted_options
 from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, make_view, write
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compile.ir import IR_SUFFIXES, Input, definitions, read_input
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes

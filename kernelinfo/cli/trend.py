@@ -12,8 +12,8 @@ import typer
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, waiting, write
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.api import kernel_names, trend
 from kernelinfo.fleet.history import By, Trend

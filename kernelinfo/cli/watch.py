@@ -16,6 +16,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.compiling import tell_left_out
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import CANNOT_ANSWER, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.screen import whole_screen
@@ -26,18 +27,16 @@ from kernelinfo.cli.sources import (
     sources_to_compile,
     without_sources,
 )
-from kernelinfo.cli.wanted import wanted_options
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import harmless, without_hashes
-from kernelinfo.render.watch.text import details, on_screen, rows
-from kernelinfo.watch.building import Watch
-from kernelinfo.watch.compiling import WatchedSources
+from kernelinfo.render.watch import details, on_screen, rows
+from kernelinfo.watch.history import with_peaks
 from kernelinfo.watch.loop import WatchedCommand, WatchedOutputs, events
 from kernelinfo.watch.nouns import Began, Event, WatchLook
-from kernelinfo.watch.peaks import with_peaks
+from kernelinfo.watch.running import Watch, WatchedSources
 
 EXAMPLES = """
   kernelinfo watch k.hip --arch gfx942 -- -O2     # compiles at each save
@@ -51,9 +50,9 @@ _INTERRUPTED = 128 + signal.SIGINT
 
 
 def _jsonl(look: WatchLook, view: View) -> Iterator[str]:
-    from kernelinfo.render.watch.jsonl import render
+    from kernelinfo.render.watch import render_jsonl
 
-    return render(look, view)
+    return render_jsonl(look, view)
 
 
 OUTPUTS: Mapping[str, Renderer] = {"text": details, "jsonl": _jsonl}

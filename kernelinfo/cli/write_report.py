@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import touched_in_unstamped
 from kernelinfo.cli.output import (
     DOCUMENTS,
     Problems,
@@ -20,7 +21,6 @@ from kernelinfo.cli.output import (
     shown,
     write,
 )
-from kernelinfo.cli.wanted import touched_in_unstamped
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
 from kernelinfo.reading.containers.files import STANDARD_INPUT

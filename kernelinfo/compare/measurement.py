@@ -11,7 +11,7 @@ from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Device, Target, align, believed
 from kernelinfo.kernel import Kernel, counted
 from kernelinfo.model import Occupancy
-from kernelinfo.model.devices import Filling, fill
+from kernelinfo.model.curves import Filling, fill
 from kernelinfo.rules import Selection, findings
 
 _TOLERANCE = 1.0  # percent of the wave slots by which a measurement may pass a ceiling

@@ -2,22 +2,320 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import csv
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from glob import has_magic
+from operator import attrgetter
+from typing import Any, cast
 
+from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.inputs import Events, RunEvent, add, nothing_found
 from kernelinfo.analysis.options import Options
+from kernelinfo.compare import Comparison, compare, saved
 from kernelinfo.compare.messages import say
-from kernelinfo.compare.saved_records import (
-    HEADING,
-    SavedRecords,
-    records_of_csv,
-    records_of_json,
+from kernelinfo.compare.summary import (
+    Build,
+    KernelSummary,
+    build,
+    common_root,
+    path_under,
+    place_under,
+    summary_of,
 )
-from kernelinfo.compare.summary import Build, common_root, path_under, summary_of
+from kernelinfo.csv_guard import unguarded
 from kernelinfo.errors import Message, ReadError, bug
-from kernelinfo.kernel.record import BETWEEN_COMPILERS, Record
+from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.code_object import library_of
+from kernelinfo.kernel.record import (
+    BETWEEN_COMPILERS,
+    BY_NAME,
+    COLUMNS,
+    INSTRUCTIONS,
+    NAMES,
+    Column,
+    Record,
+)
+from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Blob, Problem
+from kernelinfo.reading.containers import files, open_bytes
+from kernelinfo.reading.facts import Features
 from kernelinfo.reading.messages import in_file
+from kernelinfo.reading.target_id import compilers, target_id
+from kernelinfo.rules import Selection
+
+# JSON documents, JSON lines and CSV -> the records of their kernels.
+
+HEADING = ",".join(NAMES[:2]).encode()
+"""The first bytes of CSV with rows."""
+_SCHEMA, _VERSION = "kernelinfo/report", "1"
+_OLDER_SCHEMA = "kernelinfo"
+"""The name in reports of 0.2.0."""
+_KINDS: dict[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (float, int),
+    "boolean": (bool,),
+    "array": (list, tuple),
+}
+"""Type of a column → types of its values; a bool is no int."""
+_WORDS = {"": None, "True": True, "False": False}
+
+SavedRecords = Iterator[tuple[Record, int | None]]
+"""Records, with the SGPRs of the trap handler where the file states them."""
+_Object = Mapping[str, Any]
+
+
+def records_of_csv(data: bytes) -> SavedRecords:
+    """The rows of CSV with typed values. Raises `ValueError` for what is no row."""
+    lines = data.decode("utf-8", "replace").splitlines()
+    for number, cells in enumerate(csv.DictReader(lines), 2):
+        if None in cells or None in cells.values():
+            raise ValueError(say("saved-cells", line=number))
+        yield checked({name: _value_of_cell(name, cell) for name, cell in cells.items()}), None
+
+
+def records_of_json(
+    data: bytes, path: str, tell: Callable[[Problem], None]
+) -> tuple[SavedRecords, bool]:
+    """(records, True if a cut file would go unnoticed) of a document or of JSON lines.
+
+    The problems of a document go to `tell`. Raises `KeyError`, `TypeError` or `ValueError` for a
+    file that is no report, and `ReadError` for one of another version.
+    """
+    first = _parsed(data.partition(b"\n")[0])
+    if isinstance(first, dict) and "Symbol" in first:
+        return ((checked(row), None) for row in _objects(data)), True
+    if isinstance(first, dict) and "input" in first:
+        raise ReadError(in_file(path, say("saved-older", made="JSON lines of 0.1.0")))
+    document = first if isinstance(first, dict) else _parsed(data)
+    if not isinstance(document, dict):
+        raise ValueError(say("saved-cut-off"))
+    return _records_of_document(document, path, tell), False
+
+
+def checked(
+    record: Record,
+    columns: Iterable[Column] = COLUMNS,
+    key_of: Callable[[Column], str] = attrgetter("name"),
+) -> Record:
+    """The record. Raises `KeyError` for a column that it lacks, and `ValueError` for a value that
+    its column cannot have, with the key that the file has for it."""
+    counted = INSTRUCTIONS if INSTRUCTIONS[0].name in record else ()
+    for column in (*columns, *counted):
+        value = record[column.name]
+        if value is None:
+            if column.is_stated:
+                raise ValueError(say("saved-value-null", key=key_of(column)))
+        elif type(value) not in _KINDS[column.type] or (column.field and value < 0):
+            raise ValueError(say("saved-value", key=key_of(column), value=f"{value!r:.40}"))
+        elif isinstance(value, int | float) and not -1 << 64 < value < 1 << 64:  # NaN, too
+            raise ValueError(say("saved-value-number", key=key_of(column)))
+        elif isinstance(value, list | tuple):
+            for item in value:
+                if type(item) is not str or (column.choices and item not in column.choices):
+                    raise ValueError(say("saved-value-item", key=key_of(column), value=item))
+    return record
+
+
+def _records_of_document(
+    document: _Object, path: str, tell: Callable[[Problem], None]
+) -> SavedRecords:
+    schema, _, version = str(document["schema"]).rpartition("/")
+    if schema == _OLDER_SCHEMA:
+        raise ReadError(in_file(path, say("saved-older", made=document["schema"])))
+    if schema != _SCHEMA:
+        raise ValueError(say("saved-schema", schema=document["schema"]))
+    if version != _VERSION:
+        made, read = document.get("version", "?"), f"{_SCHEMA}/{_VERSION}"
+        message = say("saved-version", schema=document["schema"], version=made, read=read)
+        raise ReadError(in_file(path, message))
+    for problem in document["problems"]:
+        message = Message(str(problem["message"]), str(problem["code"]))
+        where, member, offset = str(problem["path"]), problem["member"], problem["offset"]
+        tell(Problem(where, message, member and str(member), offset and int(offset)))
+    for kernel in document["kernels"]:
+        code_object = document["inputs"][_place(kernel["input"])]
+        allocated = kernel["allocated"]
+        trap_sgprs = allocated and allocated["trap_sgprs"]
+        yield checked(_record(code_object, kernel), key_of=_document_key), trap_sgprs
+
+
+def _document_key(column: Column) -> str:
+    return column.document or column.name
+
+
+def _place(index: object) -> int:
+    """The place of a code object among the inputs. Raises `ValueError` for one below 0."""
+    if type(index) is not int or index < 0:
+        raise ValueError(say("saved-value", key="input", value=f"{index!r:.40}"))
+    return index
+
+
+def _record(code_object: _Object, kernel: _Object) -> Record:
+    """The record of a kernel's object in a document."""
+    whole = {**kernel, "input": code_object}
+    record = {
+        column.name: _value_at(whole, column.document) if column.document else None
+        for column in COLUMNS
+    }
+    for column in COLUMNS:
+        if column.type == "string" and isinstance(reasons := record[column.name], list):
+            record[column.name] = "; ".join(reasons) or None
+    features = Features(
+        xnack=code_object["features"]["xnack"], sramecc=code_object["features"]["sramecc"]
+    )
+    if (target := code_object["target"]) is not None:
+        record["Compiled_For"] = target_id(target, features)
+    is_run_elsewhere = kernel["target"] != target
+    record["Target"] = kernel["target"] if is_run_elsewhere else record["Compiled_For"]
+    record["Library"] = library_of(str(record["Path"]))
+    stamps = compilers(code_object["stamps"])
+    first = [code_object["compiler"]] if code_object["compiler"] else []
+    record["Compiler"] = BETWEEN_COMPILERS.join(dict.fromkeys((*first, *stamps))) or None
+    if record["LDS_Used"] is not None:
+        record["LDS_Used"] += record["Dynamic_LDS"] or 0
+    return record
+
+
+def _value_at(value: Any, path: str) -> Any:
+    """The value under a path of keys; None if there is null on the way.
+
+    A number is the place in a list, None behind its end; another key is read of all its members.
+    """
+    key, _, rest = path.partition(".")
+    if not key or value is None:
+        return value
+    if not isinstance(value, list):
+        return _value_at(value[key], rest)
+    if not key.isdigit():
+        return [_value_at(member, path) for member in value]
+    return _value_at(value[int(key)], rest) if int(key) < len(value) else None
+
+
+def _value_of_cell(name: str, cell: str) -> object:
+    type = BY_NAME[name].type if name in BY_NAME else "string"
+    if type == "array":
+        return cell.split()
+    if type == "string":
+        return unguarded(cell) or None
+    if cell in _WORDS:
+        return _WORDS[cell]
+    return float(cell) if "." in cell else int(cell)
+
+
+def _objects(data: bytes) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(data.splitlines(), 1):
+        if line.strip():
+            row = _parsed(line)
+            if not isinstance(row, dict):
+                raise ValueError(say("saved-line", line=number))
+            yield row
+
+
+def _parsed(data: bytes) -> object:
+    """The value of a JSON text; None if it is not JSON."""
+    try:
+        return cast(object, json.loads(data, parse_constant=_refuse))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(say("saved-constant", constant=constant))
+
+
+# Paths or reports of two builds -> their comparison.
+
+_NO_RULES = Selection(ignore=("KI",))  # a comparison does not use findings
+
+BuildSource = str | os.PathLike[str] | Report
+"""A file, folder or glob of code; a saved report (JSON, JSON lines, CSV); or a `Report`."""
+
+
+def diff(
+    old: BuildSource,
+    new: BuildSource,
+    options: Options | None = None,
+    *,
+    across_targets: bool = False,
+    loose: bool = False,
+) -> Comparison:
+    """The comparison of two builds.
+
+    `options` apply to paths, not to a `Report`. `loose` also pairs kernels by a unique base name.
+    Raises `KernelinfoError` if a build cannot be read whole.
+    """
+    builds = []
+    for source in (old, new):
+        if isinstance(source, Report):
+            root = common_root({code_object.path for code_object in source.code_objects})
+            found, problems = build(source.results, partial(place_under, root)), [*source.problems]
+        else:
+            found, problems = read_build(os.fspath(source), options or Options())
+        for problem in problems:
+            raise ReadError(problem.located)
+        builds.append(found)
+    return compare(*builds, across_targets=across_targets, loose=loose)
+
+
+def read_build(
+    path: str,
+    options: Options,
+    shown: Callable[[Iterable[Item]], Iterable[Item]] = iter,
+    known: dict[KernelSummary, KernelSummary] | None = None,
+) -> tuple[Build, list[Problem]]:
+    """The build at a path, and its problems. A path without kernels is a problem.
+
+    `shown` returns the items that it gets, and may show how many are read; for `known` see `build`.
+    Raises `ReadError` for
+    JSON or CSV that is not a readable report.
+    """
+    options = options._replace(selection=_NO_RULES)
+    problems: list[Problem] = []
+    is_one = path == files.STANDARD_INPUT or os.path.isfile(path)
+    is_compiled = any(one.path == path for one in options.compiled)
+    blob = files.load(path, options.bounds) if is_one and not is_compiled else None
+    if isinstance(blob, Blob) and saved.accepts(blob):
+        return saved.read_saved(blob, options, problems.append), problems
+    if isinstance(blob, Blob) and path == files.STANDARD_INPUT:
+        blobs = open_bytes(bytes(blob.data), blob.path, options.bounds)
+        items = Analysis(options).analyse_path(blob.path, blobs)
+    else:
+        items = analyse([path], options)
+    results, name_of = _results(shown(items), problems), partial(place_under, root_of(path))
+    return build(results, name_of, known), problems
+
+
+def chosen(found: Build, options: Options) -> Build:
+    """The build with only the kernels that the options choose by name, target and member."""
+    kernels = tuple(
+        kernel
+        for kernel in found.kernels
+        if options.asks_for(kernel.name, kernel.symbol, kernel.target)
+        and options.asks_for_member(kernel.code_object)
+    )
+    return found._replace(kernels=kernels)
+
+
+def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]:
+    for item in items:
+        if isinstance(item, Result):
+            yield item
+        elif isinstance(item, Problem):
+            problems.append(item)
+
+
+def root_of(path: str) -> str:
+    """The common start of the paths of a build's files: the path, or the part before a glob."""
+    if os.path.lexists(path):
+        return path
+    folders = path.split("/")
+    plain = next((n for n, folder in enumerate(folders) if has_magic(folder)), len(folders))
+    return "/".join(folders[:plain])
+
 
 Tell = Callable[[Problem], None]
 

@@ -9,8 +9,7 @@ from sys import intern
 from typing import Any, NamedTuple, cast
 
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.library import member_file
+from kernelinfo.kernel.code_object import CodeObject, member_file
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.record import BY_NAME, INSTRUCTIONS, NUMBERS, Record
 from kernelinfo.model.limits import Resource

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kernelinfo.config.file import OWN, SHARED, ConfigFile, read_file
+from kernelinfo.config.file import OWN, SHARED, ConfigFile, KeyPath, Validation, read_file, spelled
 from kernelinfo.config.keys import GATED, KEYS
-from kernelinfo.config.lines import KeyPath
-from kernelinfo.config.measures import MEASURES as MEASURES
-from kernelinfo.config.measures import Allowance as Allowance
-from kernelinfo.config.measures import Bound as Bound
+from kernelinfo.config.keys import MEASURES as MEASURES
+from kernelinfo.config.keys import Allowance as Allowance
+from kernelinfo.config.keys import Bound as Bound
 from kernelinfo.config.messages import say
-from kernelinfo.config.validation import Validation, spelled
 from kernelinfo.errors import ConfigError, Message
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.pattern import matching

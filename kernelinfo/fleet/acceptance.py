@@ -13,11 +13,26 @@ from typing import NamedTuple
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.errors import OptionError, ReadError
-from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.messages import say
+from kernelinfo.kernel.code_object import library_of
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import read_document
+
+# Identity of a kernel in a fleet: its library, target and symbol.
+#
+# The file's path decides only between kernels that share all three, without the versions in it.
+
+_VERSION = re.compile(
+    r"[-_.]?v?(?<!\d)\d++(?:\.\d++)+(?:[-.]?(?:dev|post|rc|a|b)\d*)?(?:[+~][0-9A-Za-z]+(?:\.[0-9A-Za-z]+)*)?"
+)
+"""`-7.1.0`, `-2.9.1+rocm7.1`, `_0.51.0.dev0`: at least two numbers with a dot between them."""
+
+
+def without_versions(path: str) -> str:
+    """A path or member without the versions in the names of its folders and files."""
+    return "/".join(_VERSION.sub("", library_of(part)) if part else "" for part in path.split("/"))
+
 
 _SCHEMA = "kernelinfo/accepted-problems/1"
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")

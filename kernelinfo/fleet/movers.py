@@ -17,10 +17,10 @@ import duckdb
 
 from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.analysis.options import Options
-from kernelinfo.compare.saved_records import checked
+from kernelinfo.compare.saved import checked
 from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, Message, OptionError
-from kernelinfo.fleet.acceptance import KnownProblem, accepted
+from kernelinfo.fleet.acceptance import KnownProblem, accepted, without_versions
 from kernelinfo.fleet.dataset import Dataset, quoted
 from kernelinfo.fleet.history import (
     BuildTotals,
@@ -32,13 +32,12 @@ from kernelinfo.fleet.history import (
     histories,
     waves_lost,
 )
-from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.steps import Mover, Night, carry, compared
 from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
-from kernelinfo.kernel.condition import Where
-from kernelinfo.kernel.library import library_of
+from kernelinfo.kernel.code_object import library_of
+from kernelinfo.kernel.columns import Where
 from kernelinfo.kernel.record import BETWEEN_COMPILERS, COLUMNS, NUMBERS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.data import integer

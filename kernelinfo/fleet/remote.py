@@ -16,11 +16,10 @@ from tempfile import mkdtemp
 from typing import IO, Any, NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.fleet import web
+from kernelinfo.fleet import listing
 from kernelinfo.fleet.listing import AT_ONCE, InputFile, first_line, is_local
 from kernelinfo.fleet.messages import say
-from kernelinfo.reading.blob import Found, Problem
-from kernelinfo.reading.budget import Bounds
+from kernelinfo.reading.blob import Bounds, Found, Problem
 from kernelinfo.reading.containers import files, magic, open_blob, open_file
 from kernelinfo.reading.containers.archive import thin_members
 from kernelinfo.reading.containers.files import File
@@ -57,7 +56,7 @@ class Opened(NamedTuple):
 
 def _ranges(file: InputFile) -> Any:
     """An fsspec file with a cache of blocks."""
-    fs, path = web.store(file.url)
+    fs, path = listing.store(file.url)
     options = {"maxblocks": MOST_BLOCKS}
     return fs.open(path, "rb", BLOCK, cache_type="blockcache", cache_options=options)
 
@@ -158,15 +157,15 @@ class _Fetch:
         return copy
 
     def _pieces(self, file: InputFile) -> Iterator[bytes]:
-        fs, path = web.store(file.url)
+        fs, path = listing.store(file.url)
         limit = {"timeout": self._seconds} if fs.async_impl else {}
         size = file.size  # 0 for a member of a thin archive
-        if not size and not web.is_web(fs):
+        if not size and not listing.is_web(fs):
             size = fs.info(path, **limit).get("size") or 0
         if size > self._within.fetch:
-            raise ReadError(web.too_long(self._within.fetch))
-        if web.is_web(fs):
-            yield from web.pieces(fs, path, self._within, self._seconds)
+            raise ReadError(listing.too_long(self._within.fetch))
+        if listing.is_web(fs):
+            yield from listing.pieces(fs, path, self._within, self._seconds)
             return
         for start in range(0, size, _PIECE):
             end = min(start + _PIECE, size)

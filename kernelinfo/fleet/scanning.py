@@ -15,7 +15,7 @@ from kernelinfo.analysis.pool import Pool, signals_wait
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import recording
 from kernelinfo.fleet.acceptance import read_accepted
-from kernelinfo.fleet.dataset import Dataset, DatasetRow, check_destination, part_prefix
+from kernelinfo.fleet.dataset import Dataset, DatasetRow, Lock, check_destination, held, part_prefix
 from kernelinfo.fleet.listing import (
     InputFile,
     address,
@@ -26,7 +26,6 @@ from kernelinfo.fleet.listing import (
     units,
     with_own_paths,
 )
-from kernelinfo.fleet.lock import Lock, held
 from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.fleet.worker import (

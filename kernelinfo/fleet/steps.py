@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
-from kernelinfo.kernel.library import library_of
+from kernelinfo.kernel.code_object import library_of
 
 
 class Mover(NamedTuple):

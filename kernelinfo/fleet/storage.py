@@ -13,7 +13,7 @@ import duckdb
 from kernelinfo.analysis.pool import signals_wait
 from kernelinfo.atomic_write import atomic_write, create_aside, name_of_aside
 from kernelinfo.errors import KernelinfoError
-from kernelinfo.fleet import web
+from kernelinfo.fleet import listing
 from kernelinfo.fleet.listing import address, is_local, store_error
 from kernelinfo.fleet.messages import say
 from kernelinfo.opening import check_below, open_regular
@@ -36,7 +36,7 @@ class Storage:
             check_below(root)
         else:
             try:
-                self._fs, root = web.store(url)
+                self._fs, root = listing.store(url)
             except Exception as error:  # libraries of stores share no error class
                 raise store_error(url, error) from error
         self.root = root.rstrip("/")

@@ -36,8 +36,7 @@ from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.remote import UNFETCHED, Opened, opened
 from kernelinfo.kernel import Repeat, Result
 from kernelinfo.kernel.names import demangle
-from kernelinfo.reading.blob import Blob, Found, Missing, Note, Problem
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.blob import BY_DEFAULT, Blob, Bounds, Found, Missing, Note, Problem
 
 if sys.platform != "win32":
     import resource

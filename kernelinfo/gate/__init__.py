@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 
+from kernelinfo.analysis.kernels import lines_of, opened_again
 from kernelinfo.analysis.options import Options
-from kernelinfo.analysis.source_lines import lines_of, opened_again
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Configuration

@@ -15,7 +15,7 @@ from kernelinfo.compare.summary import Build
 from kernelinfo.errors import ReadError
 from kernelinfo.gate.baseline_entry import entry, sorted_units
 from kernelinfo.gate.messages import say
-from kernelinfo.reading.budget import BY_DEFAULT
+from kernelinfo.reading.blob import BY_DEFAULT
 
 NAME, VERSION = "kernelinfo/baseline", 3
 OLDER_NAME = "kernelinfo-baseline"

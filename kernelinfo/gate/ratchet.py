@@ -10,7 +10,7 @@ from math import ceil
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Configuration, Gate, ToolchainChange
-from kernelinfo.config.measures import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
+from kernelinfo.config.keys import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
 from kernelinfo.errors import Message
 from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import KernelCase, Notice

@@ -16,11 +16,11 @@ from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
 
 if TYPE_CHECKING:
+    from kernelinfo.kernel.code_object import InstructionCounts
     from kernelinfo.kernel.compiler_number import CompilerNumber
-    from kernelinfo.kernel.instruction_counts import InstructionCounts
     from kernelinfo.kernel.touched import TouchedRegisters
     from kernelinfo.model import Step
-    from kernelinfo.model.devices import Filling
+    from kernelinfo.model.curves import Filling
     from kernelinfo.model.limits import Resource
     from kernelinfo.reading.arguments import Argument
 
@@ -321,7 +321,7 @@ class Result(NamedTuple):
         `grid` is in workgroups. Raises `LaunchError` for a grid below 1."""
         if self.occupancy is None:
             return None
-        from kernelinfo.model.devices import fill  # with dataclasses, for --device alone
+        from kernelinfo.model.curves import fill  # with dataclasses, for --device alone
 
         return fill(device, self.occupancy, grid)
 

@@ -13,8 +13,7 @@ from kernelinfo.hardware.targets import Target, align, find
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.model.compilers import llvm
-from kernelinfo.model.compilers.counting import CAUSES, Case, CauseName, fewest
+from kernelinfo.model.compilers import CAUSES, Case, CauseName, fewest, llvm
 from kernelinfo.reading.data import integer
 
 

@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from kernelinfo.errors import OptionError, did_you_mean, or_list
-from kernelinfo.kernel.library import member_file
+from kernelinfo.kernel.code_object import member_file
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.names import (
     base_name,

@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.library import library_of
+from kernelinfo.kernel.code_object import library_of
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.target_id import compilers
 

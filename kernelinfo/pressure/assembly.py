@@ -15,10 +15,13 @@ from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.instructions import UNRESOLVED
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.registers import EVERY, SETTING_UP, from_directives
-from kernelinfo.reading.assembly.comments import without_comments
-from kernelinfo.reading.assembly.debug_entries import DEBUG_INFO, read_units
-from kernelinfo.reading.assembly.directives import read_block
-from kernelinfo.reading.assembly.expansion import Expansion, read_expansion
+from kernelinfo.reading.assembly.directives import (
+    DEBUG_INFO,
+    Expansion,
+    read_block,
+    read_expansion,
+    read_units,
+)
 from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
@@ -27,6 +30,7 @@ from kernelinfo.reading.assembly.scan import (
     is_directive,
     label_offset,
     marks,
+    without_comments,
 )
 from kernelinfo.reading.data import Lines, decode, decoded_lines, line_end, searchable
 from kernelinfo.reading.debug_entries import DebugUnit

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.analysis.source_lines import freed
+from kernelinfo.analysis.kernels import freed
 from kernelinfo.errors import ReadError, bug
 from kernelinfo.kernel import Result
 from kernelinfo.pressure.disassembly import listings

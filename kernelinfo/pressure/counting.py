@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from struct import Struct
 from typing import Literal, get_args
 
-from kernelinfo.kernel.instruction_counts import InstructionCounts
+from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.pressure.classes import InstructionClass, bytes_of
 from kernelinfo.pressure.listing import Instruction
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel
-from kernelinfo.kernel.instruction_counts import InstructionCounts
+from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import CalledFunctions, body_of

@@ -17,8 +17,7 @@ from kernelinfo.pressure.data_directives import (
 )
 from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, branch_effect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
-from kernelinfo.reading.assembly.comments import code_of
-from kernelinfo.reading.assembly.scan import SourceFiles
+from kernelinfo.reading.assembly.scan import SourceFiles, code_of
 from kernelinfo.reading.data import integer
 from kernelinfo.reading.facts import SourceLine
 

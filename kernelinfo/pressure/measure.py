@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, opened, read_inputs
+from kernelinfo.analysis.kernels import opened_again
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
-from kernelinfo.analysis.source_lines import opened_again
 from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Repeat, Result
 from kernelinfo.kernel.pattern import matches

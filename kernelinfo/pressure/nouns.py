@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from kernelinfo.kernel.instruction_counts import InstructionCounts
+from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.registers import Counts, RegisterClass
 from kernelinfo.reading.facts import SourceLine

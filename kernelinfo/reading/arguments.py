@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly import metadata_yaml
-from kernelinfo.reading.assembly.comments import assembly_text
+from kernelinfo.reading.assembly.scan import assembly_text
 from kernelinfo.reading.blob import Blob
 from kernelinfo.reading.code_object.note_metadata import read_kernel_maps
 from kernelinfo.reading.data import Data, Text, decode, find_all

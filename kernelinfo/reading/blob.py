@@ -2,14 +2,156 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kernelinfo.errors import Message
-from kernelinfo.reading.budget import BY_DEFAULT, UNBOUNDED, Bounds, FileBudget, KernelBudget
+from kernelinfo.errors import FileBudgetError, Message, TooManyKernelsError
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import CodeKind, Numbers
 from kernelinfo.reading.messages import in_file, say
+
+# Limits on the bytes, members and kernels read of one file; `--bound NAME=N` sets them.
+
+_FREE_BYTES = 64 << 20
+_FREE_BYTES_OF_ALL = 2 * _FREE_BYTES
+_NESTED = 8
+_BYTES_PER_KERNEL = 1 << 10
+_BYTES_PER_MEMBER = 1 << 8
+_STATEMENTS_PER_KERNEL = 20
+
+
+class Bounds(NamedTuple):
+    """Limits that an honest file could reach one day, and a hostile one must not pass."""
+
+    nesting: int = 6
+    """Most containers around one code object. A gzip of a tar of an archive of objects with
+    compressed fat binaries has six."""
+    entries: int = 4096
+    """Most entries of one bundle or OffloadBinary; real ones have a few dozen."""
+    ratio: int = 200
+    """Most decompressed bytes per compressed byte, beyond the first 64 MiB of one member and the
+    first 128 MiB of a file. Real bundles reach 42."""
+    memory: int = 8 << 30
+    """Most bytes in memory at once: of one decompressed member, or of one text in UTF-16."""
+    carved: int = 64 << 20
+    """Most bytes of an unknown file in a directory, or of an unknown archive member, to search for
+    code objects. A file named on the command line is searched whole."""
+
+    members: int = 100_000
+    """Most members of all containers of one file, plus code headers that lead nowhere; or one for
+    each 256 bytes of the file, if that is more."""
+    kernels: int = 20_000
+    """Most kernels of one file; or one for each KiB of code, if that is more.
+
+    A library's kernel takes more than a KiB, a log's takes half, a hostile one takes a few bytes.
+    Text may have as many unlinked functions and twenty times as many definitions.
+    """
+
+    fetch: int = 4 << 30
+    """Most bytes of a remote file to fetch, if the server gives no parts of it."""
+
+    def __repr__(self) -> str:
+        """The limits that differ from the defaults: `Bounds(entries=9)`."""
+        chosen = [f"{k}={v}" for k, v in self._asdict().items() if v != self._field_defaults[k]]
+        return f"Bounds({', '.join(chosen)})"
+
+    def too_many(self, entries: int) -> Message:
+        """Message for a table of too many entries."""
+        return say("entries-too-many", entries=entries, most=self.entries)
+
+    def streamed_bytes(self, compressed: int) -> int:
+        """Most bytes that a stream of `compressed` bytes may decompress to."""
+        return max(_FREE_BYTES, self.ratio * compressed)
+
+    def held_bytes(self, compressed: int, *, nested: bool = False) -> int:
+        """Most bytes that `compressed` bytes may decompress to in memory at once.
+
+        A `nested` stream, one inside compressed data, gets an eighth of `memory`: a few kilobytes
+        could grow by the square of the ratio.
+        """
+        most = self.memory // _NESTED if nested else self.memory
+        return min(self.streamed_bytes(compressed), most)
+
+    def budget(self, file_bytes: int) -> FileBudget:
+        """Budget shared by all containers of a file of `file_bytes`.
+
+        Without it, thousands of small traps, each within its own limit, would take hours.
+        """
+        return FileBudget(
+            max(_FREE_BYTES_OF_ALL, self.streamed_bytes(file_bytes)),
+            max(self.members, file_bytes // _BYTES_PER_MEMBER),
+        )
+
+
+BY_DEFAULT = Bounds()
+
+
+class FileBudget:
+    """Decompressed bytes and members that all containers of one file may still give."""
+
+    __slots__ = ("_left", "_members", "_most", "_most_members")
+
+    def __init__(self, most: int, most_members: int = sys.maxsize) -> None:
+        self._most = self._left = most
+        self._most_members = self._members = most_members
+
+    def spend(self, given: int) -> None:
+        """Subtract `given` decompressed bytes. Raises `FileBudgetError` if none are left."""
+        self._left -= given
+        if self._left < 0:
+            raise FileBudgetError(say("file-expands-too-far", most=self._most))
+
+    def spend_member(self) -> None:
+        """Subtract one member. Raises `FileBudgetError` if none is left."""
+        self._members -= 1
+        if self._members < 0:
+            raise FileBudgetError(say("members-too-many", most=self._most_members))
+
+
+class KernelBudget:
+    """Count of the kernels and text statements in one file, with their limits."""
+
+    __slots__ = ("_bytes", "_found", "_most", "_statements")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._bytes = self._found = self._statements = 0
+
+    @property
+    def most(self) -> int:
+        """Most kernels allowed for the code added so far."""
+        return max(self._most, self._bytes // _BYTES_PER_KERNEL)
+
+    def add_code(self, size: int) -> None:
+        """Add `size` bytes of code, which may raise the limit."""
+        self._bytes += size
+
+    def check(self, kernels: int) -> None:
+        """Raise `TooManyKernelsError` if `kernels` more pass the limit; count nothing."""
+        self._limit(self._found + kernels, self.most, "kernels")
+
+    def spend(self, kernels: int = 1) -> None:
+        """Count `kernels` more. Raises `TooManyKernelsError` if they pass the limit."""
+        self.check(kernels)
+        self._found += kernels
+
+    def check_list(self, kernels: int) -> None:
+        """Raise `TooManyKernelsError` if one list alone passes the limit; count nothing."""
+        self._limit(kernels, self.most, "kernels")
+
+    def spend_statements(self, count: int) -> None:
+        """Count definitions in text. Raises `TooManyKernelsError` if they pass their limit."""
+        self._statements += count
+        self._limit(self._statements, _STATEMENTS_PER_KERNEL * self.most, "statements")
+
+    def _limit(self, found: int, most: int, what: str) -> None:
+        if found > most:
+            message = say("kernels-too-many", most=most, what=what, size=self._bytes)
+            raise TooManyKernelsError(message)
+
+
+UNBOUNDED = KernelBudget(sys.maxsize)  # for code that comes from the caller, not from a file
 
 
 class Blob(NamedTuple):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kernelinfo.kernel import Kernel
-from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.kernel.code_object import library_of, member_file
 from kernelinfo.kernel.names import parameters, short
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render.paint import Span, cells, folded, wrap

@@ -8,8 +8,7 @@ from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.model.curves import best_sizes
-from kernelinfo.model.devices import Filling, Grid
+from kernelinfo.model.curves import Filling, Grid, best_sizes
 from kernelinfo.model.limits import Demand, Launch, Resource, most_vgprs, placement
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.facts import Code

@@ -10,8 +10,8 @@
 ... )
 """
 
-from kernelinfo.triton.collecting import Collected as Collected
-from kernelinfo.triton.collecting import collect as collect
+from kernelinfo.triton.compiled import Collected as Collected
+from kernelinfo.triton.compiled import collect as collect
 from kernelinfo.triton.compiled import of as of
 from kernelinfo.triton.pruning import prune as prune
 

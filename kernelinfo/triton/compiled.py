@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
 from kernelinfo.analysis import Analysis
@@ -10,7 +11,8 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError, ReadError
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.report import Report
-from kernelinfo.reading.blob import Blob, Found
+from kernelinfo.opening import open_regular
+from kernelinfo.reading.blob import Blob, Found, Problem
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.triton.messages import say
 
@@ -94,3 +96,65 @@ def require_triton() -> Any:
     if not hasattr(triton, "knobs"):
         raise KernelinfoError(say("triton-old"))
     return triton
+
+
+# Reports of all that Triton compiles for a while.
+
+_Listener = Callable[..., Any]
+
+
+class Collected:
+    """The kernels that Triton compiled or found in its cache since `collect` began."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, TritonCode] = {}
+        self._unread: list[Problem] = []
+
+    @property
+    def report(self) -> Report:
+        """The kernels until now, each compilation once, in the order in which they were asked for.
+
+        `problems` has the code objects that could not be read."""
+        found = report_of(list(self._codes.values()))
+        return Report(found.results, (*self._unread, *found.problems))
+
+    def add(self, compilation: dict[str, Any]) -> None:
+        """Keep the code object of one call of the listener; no other vendor's."""
+        path = code_path(compilation["metadata_group"])
+        if path is None or path in self._codes:
+            return
+        try:
+            with open_regular(path) as file:
+                code = file.read()
+        except OSError as error:
+            unread = say("compiled-unreadable", error=str(error.strerror).lower())
+            self._unread.append(Problem(path, unread))
+            return
+        stated = stated_of(compilation["metadata"], compilation["src"])
+        self._codes[path] = TritonCode(path, code, stated)
+
+
+@contextmanager
+def collect() -> Iterator[Collected]:
+    """The kernels that Triton compiles in the `with` block, cached ones too, as `Collected`.
+
+    It sets `triton.knobs.compilation.listener`, calls the listener that was there before as Triton
+    would, and puts it back. A kernel that this process compiled before is not asked for again, so
+    Triton does not tell of it. Raises `KernelinfoError` without Triton 3.4 or newer.
+    """
+    knobs = require_triton().knobs.compilation
+    collected, earlier = Collected(), knobs.listener
+    listener = knobs.listener = _listener(collected, earlier)
+    try:
+        yield collected
+    finally:
+        if knobs.listener is listener:  # else another one was set, which may call ours
+            knobs.listener = earlier
+
+
+def _listener(collected: Collected, earlier: _Listener | None) -> _Listener:
+    def listen(**compilation: Any) -> Any:
+        collected.add(compilation)
+        return earlier(**compilation) if earlier else None
+
+    return listen

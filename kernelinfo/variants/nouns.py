@@ -14,7 +14,7 @@ from kernelinfo.model.calculator import Arch
 from kernelinfo.model.limits import waves_of
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.condition import Where
+    from kernelinfo.kernel.columns import Where
 
 STRATEGIES = (
     "max-ilp",

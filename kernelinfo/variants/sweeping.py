@@ -58,7 +58,7 @@ from kernelinfo.variants.nouns import (
 from kernelinfo.waiting import result
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.condition import Where
+    from kernelinfo.kernel.columns import Where
 
 _T = TypeVar("_T")
 LEVELS = ("3", "2", "1", "s")

@@ -8,13 +8,15 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from itertools import takewhile
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
 
 from kernelinfo.atomic_write import name_of_aside
+from kernelinfo.errors import ReadError
 from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import File
-from kernelinfo.watch.ignoring import Ignored, is_ignored_whole
+from kernelinfo.reading.paths import ANY_FOLDERS, fits, read_document, with_parents
 
 
 class Stamp(NamedTuple):
@@ -229,3 +231,90 @@ class FolderTree:
         if self._ignored is None or (self._only_folders and not is_folder):
             return False
         return self._ignored.names(os.path.abspath(path), is_folder=is_folder)
+
+
+# Files and folders that `.gitignore` names, for folders that are looked at again and again.
+
+_FILE = ".gitignore"
+_MOST_BYTES = 1 << 16
+"""Bytes of a `.gitignore`; a larger one is not read. Each file is compared with each line."""
+
+
+class IgnorePattern(NamedTuple):
+    """One line of a `.gitignore`."""
+
+    folder: str
+    """Absolute path of the folder with the `.gitignore`."""
+    pattern: str
+    """Relative to the folder, as `fits` takes it."""
+    only_folders: bool
+    is_negated: bool
+    """True for a line that begins with `!`: the files are not ignored."""
+
+    def matches(self, path: str, *, is_folder: bool) -> bool:
+        """True if the line names this absolute path."""
+        if self.only_folders and not is_folder:
+            return False
+        inside = path.removeprefix(os.path.join(self.folder, ""))
+        return inside != path and fits(inside.replace(os.sep, "/"), self.pattern)
+
+
+class Ignored:
+    """The patterns above and in one folder; those of a folder below are read when it is asked
+    for."""
+
+    def __init__(self, root: str) -> None:
+        """`root` is an absolute path. Its repository begins at the nearest folder with `.git`."""
+        self._patterns = {root: [*_above(root), *_patterns(root)]}
+        """Folder -> patterns that apply in it, the outermost first."""
+
+    def names(self, path: str, *, is_folder: bool) -> bool:
+        """True if the last pattern that matches an absolute path below the root ignores it."""
+        found = False
+        for one in self._of(os.path.dirname(path)):
+            if one.matches(path, is_folder=is_folder):
+                found = not one.is_negated
+        return found
+
+    def _of(self, folder: str) -> list[IgnorePattern]:
+        unread = [*takewhile(lambda one: one not in self._patterns, with_parents(folder))]
+        for one in reversed(unread):
+            above = self._patterns[os.path.dirname(one)]
+            self._patterns[one] = [*above, *_patterns(one)]
+        return self._patterns[folder]
+
+
+def is_ignored_whole(root: str) -> bool:
+    """True if a folder above ignores this one, or it ignores all of itself, as Meson's build
+    folders do."""
+    parts = [*with_parents(root)]
+    is_named = any(one.matches(part, is_folder=True) for one in _above(root) for part in parts)
+    return is_named or any(one.pattern == f"{ANY_FOLDERS}/*" for one in _patterns(root))
+
+
+def _above(root: str) -> Iterator[IgnorePattern]:
+    """Patterns of the folders above, from the repository's root on."""
+    above: list[str] = []
+    for folder in with_parents(root):
+        if folder != root:
+            above.append(folder)
+        if os.path.exists(os.path.join(folder, ".git")):
+            break
+    for folder in reversed(above):
+        yield from _patterns(folder)
+
+
+def _patterns(folder: str) -> Iterator[IgnorePattern]:
+    """Patterns of one folder; none if its `.gitignore` cannot be read."""
+    data = b""
+    with suppress(OSError, ReadError):
+        data = read_document(os.path.join(folder, _FILE), _MOST_BYTES)
+    for line in data.decode("utf-8", "replace").splitlines():
+        text = line.rstrip()
+        if not text or text.startswith("#"):
+            continue
+        is_negated, text = text.startswith("!"), text.removeprefix("!")
+        name = text.rstrip("/")
+        anywhere = "/" not in name
+        pattern = f"{ANY_FOLDERS}/{name}" if anywhere else name.removeprefix("/")
+        yield IgnorePattern(folder, pattern, text.endswith("/"), is_negated)

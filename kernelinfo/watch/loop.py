@@ -8,14 +8,12 @@ from typing import Any
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Problem
-from kernelinfo.watch.building import Watch
-from kernelinfo.watch.command import RunningCommand
 from kernelinfo.watch.files import Snapshot
 from kernelinfo.watch.history import LookHistory
 from kernelinfo.watch.messages import say
 from kernelinfo.watch.nouns import Began, Event, WatchLook
-from kernelinfo.watch.reading import FileReadings, OutputReader, nothing_chosen
-from kernelinfo.watch.sources import Sources
+from kernelinfo.watch.reading import FileReadings, OutputReader, Sources, nothing_chosen
+from kernelinfo.watch.running import RunningCommand, Watch
 
 INTERVAL = 0.2
 """Seconds between two looks at the files."""

@@ -95,7 +95,7 @@ READERS = [
     (f"{_TEXT}:SourceFiles.position", 1, ""),
     (f"{_TEXT}.metadata_yaml:parse", 1, ""),
     ("reading.build_log:read", 1, "e1"),
-    ("reading.build_log:log.statements", 2, "e1"),
+    ("reading.build_log:statements", 2, "e1"),
     ("analysis.kernels:modules", 3, "c1 c2"),
     ("analysis.kernels:combine", 4, "b2"),
     ("analysis.kernels:with_launch", 1, ""),

@@ -13,15 +13,14 @@ from typing import Any
 from unittest.mock import patch
 
 from kernelinfo import Problem
-from kernelinfo.compare.saved_records import checked
+from kernelinfo.compare.saved import checked
 from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, OptionError
-from kernelinfo.fleet import listing, web
-from kernelinfo.fleet.acceptance import read_accepted, write_accepted
+from kernelinfo.fleet import listing
+from kernelinfo.fleet.acceptance import read_accepted, without_versions, write_accepted
 from kernelinfo.fleet.history import BuildTotals, Trend, histories
-from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import Mover, Night, compared
-from kernelinfo.kernel.library import library_of
+from kernelinfo.kernel.code_object import library_of
 from kernelinfo.render import View
 from kernelinfo.render.paint import harmless
 
@@ -130,9 +129,9 @@ def pages(data: bytes) -> None:
     server = _Server(data)
     top = "http://host/a/"
     with (
-        patch.object(web, "MOST_PAGES", 20),
-        patch.object(web, "store", lambda url: (server, url)),
-        patch.object(web, "within_time", lambda seconds: {}),
+        patch.object(listing, "MOST_PAGES", 20),
+        patch.object(listing, "store", lambda url: (server, url)),
+        patch.object(listing, "within_time", lambda seconds: {}),
     ):
         for one in listing.find(top, 1, set()):
             if not isinstance(one, listing.InputFile):
@@ -148,8 +147,11 @@ def pages(data: bytes) -> None:
 
 def locks(data: bytes) -> None:
     """A lock file of any content is held, over or damaged; a scan then takes it or is refused."""
-    from kernelinfo.fleet.dataset import Dataset  # duckdb, which tests without extras lack
-    from kernelinfo.fleet.lock import Lock, held
+    from kernelinfo.fleet.dataset import (
+        Dataset,  # duckdb, which tests without extras lack
+        Lock,
+        held,
+    )
 
     with TemporaryDirectory() as folder:
         file = Path(folder, "inputs", "Build=b", "lock")

@@ -16,10 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelinfo import Problem
-from kernelinfo.agents.answers import ANSWERS, answer
-from kernelinfo.agents.bounded import ANSWER_BYTES
-from kernelinfo.agents.requests import RequestLines
-from kernelinfo.agents.tools import TOOLS
+from kernelinfo.agents.answers import ANSWER_BYTES, ANSWERS, answer
+from kernelinfo.agents.tools import TOOLS, RequestLines
 from kernelinfo.compile.commands import entries_of, is_plain
 from kernelinfo.watch.files import FolderTree
 

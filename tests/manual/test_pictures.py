@@ -62,7 +62,7 @@ def look(folder: Path) -> str:
             found = watched.step()
         assert isinstance(found, WatchLook)
         found = with_peaks(found._replace(time=TIME, seconds=1.94), Options())
-        on_screen = import_module("kernelinfo.render.watch.text").on_screen
+        on_screen = import_module("kernelinfo.render.watch").on_screen
         return "".join(on_screen(found, None, "waits for a change; Ctrl-C ends", view, 40))
 
 

@@ -11,7 +11,7 @@ import pytest
 from kernelinfo.errors import LaunchError, OptionError, UnknownTargetError
 from kernelinfo.hardware import products, targets
 from kernelinfo.hardware.targets import Device
-from kernelinfo.model import devices
+from kernelinfo.model import curves
 from kernelinfo.model.calculator import arch
 from tests.hardware.test_targets import FACTS
 from tests.messages import refused
@@ -113,7 +113,7 @@ def test_products_of_workgroup_processors_have_both_counts() -> None:
     found, device = products.find("RX 7900 XTX")
     assert (device.domains("CU"), device.domains("WGP")) == (96, 48)
     occupancy = arch(found.name).occupancy(vgprs=64, workgroup_size=256)
-    filled = devices.fill(device, occupancy)
+    filled = curves.fill(device, occupancy)
     assert (filled.domains, filled.wave_slots) == (48, 48 * 64)
 
 
@@ -126,10 +126,10 @@ def test_dies_and_scratch_apertures_agree() -> None:
                 assert device.xccs * target.scratch.cus_per_aperture == device.cus
 
 
-def filling(name: str, grid: int | None = None, **asks: Any) -> devices.Filling:
+def filling(name: str, grid: int | None = None, **asks: Any) -> curves.Filling:
     target, device = products.find(name)
     found = arch(target.name).occupancy(**{"workgroup_size": 256} | asks)
-    return devices.fill(device, found, grid)
+    return curves.fill(device, found, grid)
 
 
 def test_an_mi250_die_holds_3328_waves() -> None:

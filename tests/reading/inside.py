@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from kernelinfo.reading import assembly, build_log, code_object, data, elf
 from kernelinfo.reading.assembly import directives, expressions, info_block, metadata_yaml
-from kernelinfo.reading.assembly.comments import code_of, without_comments
 from kernelinfo.reading.assembly.directives import read_block
 from kernelinfo.reading.assembly.expressions import (
     Call,
@@ -18,12 +17,10 @@ from kernelinfo.reading.assembly.expressions import (
     read_terms,
 )
 from kernelinfo.reading.assembly.info_block import Field, read_line
-from kernelinfo.reading.assembly.scan import SourceFiles
-from kernelinfo.reading.blob import Blob, Missing
-from kernelinfo.reading.budget import KernelBudget
-from kernelinfo.reading.code_object.debug_children import entries_below
-from kernelinfo.reading.code_object.dwarf import read_source_lines
-from kernelinfo.reading.code_object.notes import read_notes
+from kernelinfo.reading.assembly.scan import SourceFiles, code_of, without_comments
+from kernelinfo.reading.blob import Blob, KernelBudget, Missing
+from kernelinfo.reading.code_object.dwarf import entries_below, read_source_lines
+from kernelinfo.reading.code_object.note_metadata import read_notes
 from kernelinfo.reading.containers import bounds, magic, open_paths
 from kernelinfo.reading.containers.files import File, find
 from kernelinfo.reading.data import Data, LongText, Text, lines_from, pieces, searchable

@@ -10,7 +10,7 @@ import kernelinfo.render.diff.data as diff
 import kernelinfo.render.pressure.data as pressure
 import kernelinfo.render.sweep.data as sweep
 import kernelinfo.render.trend.data as trend
-import kernelinfo.render.watch.jsonl as watch
+import kernelinfo.render.watch as watch
 from kernelinfo.cli import arch, calc, limits
 from kernelinfo.cli import compare_profile as profile
 from kernelinfo.compare import Comparison, Totals, changes
@@ -26,16 +26,14 @@ from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Finding, Kernel, Repeat, Result, Severity, Used, Workgroup
-from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.code_object import CodeObject, InstructionCounts
 from kernelinfo.kernel.columns import find
 from kernelinfo.kernel.compiler_number import CompilerNumber
-from kernelinfo.kernel.instruction_counts import InstructionCounts
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
 from kernelinfo.model import Allocated, Headroom, Occupancy, Step
 from kernelinfo.model.calculator import Rung
 from kernelinfo.model.compilers.llvm import Printed
-from kernelinfo.model.curves import CurvePoint
-from kernelinfo.model.devices import Filling, Grid
+from kernelinfo.model.curves import CurvePoint, Filling, Grid
 from kernelinfo.model.limits import Assumption, Limit
 from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import (
@@ -55,11 +53,12 @@ from kernelinfo.pressure.registers import Counts
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Fact, Numbers, SourceLine
-from kernelinfo.render import columns, counts, json, rules
-from kernelinfo.render.counts import BY, KernelSums
-from kernelinfo.render.diff import rows, side_by_side
+from kernelinfo.render import columns, json, rows, rules
+from kernelinfo.render.diff import rows as diff_rows
+from kernelinfo.render.diff import text as diff_text
 from kernelinfo.render.diff.rows import ChangedKernel, MovedSum
 from kernelinfo.render.pressure.data import COLUMNS as OF_PRESSURE
+from kernelinfo.render.rows import BY, KernelSums
 from kernelinfo.render.trend.rows import TrendRow
 from kernelinfo.rules import Rule
 from kernelinfo.variants.nouns import Asked, Sweep, SweptKernel, Variant
@@ -148,7 +147,7 @@ def moves(measures: Iterable[str]) -> dict[str, Any]:
     return fields(ChangedKernel, "why moves", moves=[fields(Move, measure=Literal[*measures])])
 
 
-STATUSES = values(changes, "Effect") | values(rows, "Status")
+STATUSES = values(changes, "Effect") | values(diff_rows, "Status")
 del STATUSES["same"]
 COUNTED = {f"{status}?": f"integer>0: {text}" for status, text in STATUSES.items()}
 COUNTS = {"counts": (COUNTED, "Elements of kernels by status, where there are any.")}
@@ -357,7 +356,7 @@ SWEPT = {
 }
 DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "report": (json.SCHEMA, REPORT),
-    "counts": (counts.SCHEMA, {"counts": ([SUMS | KEY], f"{COUNTED_BY}, most kernels first.")}),
+    "counts": (rows.SCHEMA, {"counts": ([SUMS | KEY], f"{COUNTED_BY}, most kernels first.")}),
     "columns": (columns.SCHEMA, CHOSEN),
     "limits": (limits.SCHEMA, {"target": GFX, "steps": ([Rung], "One for each occupancy.")}),
     "arch": (arch.SCHEMA, {"targets": ([Target], "The target that was asked for, or all.")}),
@@ -366,7 +365,7 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "rules": (rules.SCHEMA, {"rules": ([RULE], "Every rule, by number.")}),
     "compare-profile": (profile.SCHEMA, {"launches": ([LAUNCH], "One for each kernel and shape.")}),
     "diff/diff": (diff.SCHEMA, DIFF),
-    "diff/diff-targets": (side_by_side.SCHEMA, DIFF_TARGETS),
+    "diff/diff-targets": (diff_text.SCHEMA, DIFF_TARGETS),
     "diff/diff-counts": (diff_counts.SCHEMA, {"counts": ([IN_BOTH | KEY], f"{COUNTED_BY}.")}),
     "pressure/pressure": (pressure.SCHEMA, PRESSURE),
     "row": ("kernelinfo/row/1", ROW),

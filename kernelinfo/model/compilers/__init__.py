@@ -1,1 +1,211 @@
-"""Occupancy as compilers and runtimes count it, and the differences from the hardware's."""
+"""Explains the compiler's occupancy: replaces single steps of the hardware's count by LLVM's.
+
+A cause is one step that a version of LLVM counts differently from `occupancy.limits`. The tests
+check that all causes of a version together give its formula, `llvm.waves_per_simd`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from functools import lru_cache
+from itertools import combinations
+from typing import NamedTuple
+
+from kernelinfo.hardware.llvm_registers import waves_by_sgprs
+from kernelinfo.hardware.targets import Target
+from kernelinfo.model.compilers import llvm
+from kernelinfo.model.limits import (
+    Demand,
+    Launch,
+    Resource,
+    Waves,
+    lds_of,
+    placement,
+    waves_by_resource,
+    waves_of,
+)
+
+CauseName = str  # a key of `CAUSES`
+CAUSES: dict[CauseName, str] = {
+    "unlaunchable": "does not check that a workgroup can start",
+    "required-size": "takes the launch bound's largest workgroup, not the size that is required",
+    "best-size": "takes the best workgroup size that the kernel allows",
+    "declared-size": "takes the largest workgroup that the kernel allows",
+    "static-lds": "does not know the LDS of the launch",
+    "generic-target": "takes the generic target for a device of its own",
+    "vgpr-file": "takes another size for the VGPR file",
+    "no-trap-sgprs": "leaves the trap handler's SGPRs out",
+    "trap-sgprs": "counts SGPRs for a trap handler",
+    "sgpr-table": "has a table that knows neither the SGPRs' granule nor the trap handler",
+    "asked-sgprs": "counts the SGPRs asked for, not the share that this chip gives every wave",
+    "lds-pool": "counts only the LDS that one workgroup may have",
+    "lds-granule": "does not round LDS to what the hardware allocates",
+    "barriers": "allows fewer workgroups of several waves",
+    "scratch-slots": "does not count which waves get scratch",
+    "tg-split": "keeps the waves of a workgroup together",
+    "whole-workgroups": "does not round registers to whole workgroups",
+    "rounded-up": "rounds up to whole waves per SIMD",
+    "waves-per-cu": "counts waves per CU, not per SIMD, where LDS or workgroups limit",
+    "closed-form": "estimates the best workgroup size by a formula",
+    "vgpr-blocks": "counts dynamic VGPRs in blocks of a size that the file does not state",
+    "other-version": "counts as a version that the file does not name",
+}
+"""Cause → what the compiler does, in words. Among equally good causes the first is named."""
+
+
+_REGISTERS: tuple[Resource, ...] = ("vgpr", "sgpr")
+_BY_WAVE: tuple[Resource, ...] = ("slots", "scratch")
+
+
+class Case(NamedTuple):
+    """A kernel's demand under one launch, and the version of LLVM to compare with."""
+
+    targets: tuple[Target, ...]  # the target, or the members of a generic one
+    own: Target
+    demand: Demand
+    launch: Launch
+    sizes: tuple[int, int]  # (smallest, largest) workgroup that the source allows, in workitems
+    version: int
+
+
+@lru_cache(maxsize=1 << 12)  # a library's kernels share their cases
+def fewest(case: Case, printed: int, unlaunchable: bool) -> tuple[CauseName, ...] | None:
+    """The smallest set of causes that gives the compiler's number `printed`, in waves/SIMD.
+
+    Among sets of equal size, the first in the order of `CAUSES`. None if even all causes do not
+    give the number."""
+    always: tuple[CauseName, ...] = ("unlaunchable",) if unlaunchable else ()
+    names = [name for name in CAUSES if _concerns(name, case)]
+    if waves_per_simd(case, {*always, *names}) != printed:
+        return None
+    for count in range(len(names) + 1):
+        for chosen in combinations(names, count):
+            if waves_per_simd(case, {*always, *chosen}) == printed:
+                return always + chosen
+    return None
+
+
+def _concerns(name: CauseName, case: Case) -> bool:
+    """True if a cause can change the count of this case. Causes that callers add count as False."""
+    match name:
+        case "unlaunchable" | "vgpr-blocks" | "other-version":
+            return False
+        case "best-size" | "closed-form":
+            return case.version >= 20
+        case "waves-per-cu":
+            return case.version < 16
+        case "sgpr-table":
+            return case.version < 23 and case.own.sgprs.per_simd > 0
+        case "whole-workgroups" | "rounded-up":
+            return True
+        case _:
+            return _facts(_changed(name, case)) != _facts(case)
+
+
+def _facts(case: Case) -> tuple[object, ...]:
+    targets = [(t.name, t.vgprs, t.sgprs, t.lds, t.domains) for t in case.targets]
+    return case.demand, case.launch, targets
+
+
+def _changed(name: CauseName, case: Case) -> Case:
+    """The case with the compiler's value of one fact of hardware or launch, selected by `name`."""
+    demand, launch, version = case.demand, case.launch, case.version
+    match name:
+        case "required-size" if launch.assumption == "required":
+            return case._replace(launch=launch._replace(workgroup_size=case.sizes[1]))
+        case "declared-size" if launch.assumption != "required":
+            return case._replace(launch=launch._replace(workgroup_size=case.sizes[1]))
+        case "static-lds":
+            return case._replace(launch=launch._replace(dynamic_lds_bytes=0))
+        case "no-trap-sgprs" if version < 23:
+            return case._replace(launch=launch._replace(trap_handler=False))
+        case "trap-sgprs" if version >= 23:
+            return case._replace(launch=launch._replace(trap_handler=True))
+        case "asked-sgprs" if version >= 23:
+            targets = tuple(
+                target._replace(sgprs=target.sgprs._replace(fixed_allocation=0))
+                for target in case.targets
+            )
+            return case._replace(targets=targets)
+        case "scratch-slots":
+            return case._replace(demand=demand._replace(scratch_bytes_per_lane=0))
+        case "tg-split":
+            return case._replace(demand=demand._replace(tg_split=False))
+        case "generic-target":
+            return case._replace(targets=(case.own,))
+        case "vgpr-file" | "lds-granule" | "lds-pool" | "barriers":
+            targets = tuple(_with_belief(name, target, version) for target in case.targets)
+            return case._replace(targets=targets)
+        case _:
+            return case
+
+
+def _with_belief(name: CauseName, target: Target, version: int) -> Target:
+    known = llvm.target_in_llvm(target, version)
+    if name == "vgpr-file":
+        return target._replace(vgprs=known.vgprs)
+    if name == "lds-granule":
+        return target._replace(lds=known.lds)
+    field = "lds_bytes" if name == "lds-pool" else "barriers"
+    pairs = zip(target.domains, known.domains, strict=True)
+    domains = (own._replace(**{field: getattr(other, field)}) for own, other in pairs)
+    return target._replace(domains=tuple(domains))
+
+
+def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
+    """Waves per SIMD by the hardware's count, with the compiler's steps for `causes`."""
+    for name in CAUSES:
+        if name in causes:
+            case = _changed(name, case)
+    waves = max(_waves_on(target, case, causes) for target in case.targets)
+    if not waves and not {"unlaunchable", "generic-target"}.isdisjoint(causes):
+        return 1  # LLVM's terms are never 0, not even for a generic target without room
+    return math.ceil(waves) if "rounded-up" in causes else waves
+
+
+def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> float:
+    """Waves per SIMD on one device."""
+    demand, launch = case.demand, case.launch
+    at = placement(target, demand, launch)
+    simds = at.domain.simds
+    allowed = waves_by_resource(at)
+    registers = [allowed[name] for name in _REGISTERS if name in allowed]
+    if "sgpr-table" in causes:
+        waves = waves_by_sgprs(target, case.version, demand.sgprs or 1)
+        registers[-1] = waves * simds
+    apart = demand.tg_split or "whole-workgroups" in causes
+    size = launch.workgroup_size
+    small, large = case.sizes if "best-size" in causes else (size, size)
+    best = 0
+    for group in range(waves_of(small, demand.wave_size), waves_of(large, demand.wave_size) + 1):
+        by_registers = min(registers) if apart else min(registers) // group * group
+        by_workgroup = _waves_by_workgroup(target, case, causes, allowed, group)
+        best = max(best, min(by_registers, by_workgroup))
+    return best / simds
+
+
+def _waves_by_workgroup(
+    target: Target,
+    case: Case,
+    causes: Collection[CauseName],
+    allowed: Waves,
+    group: int,
+) -> int:
+    """Waves in the domain that slots, scratch, LDS and barriers allow, in workgroups of `group`
+    waves."""
+    demand, launch = case.demand, case.launch
+    domain = target.domain(demand.wgp_mode)
+    if "closed-form" in causes or "waves-per-cu" in causes:
+        asked = demand._replace(lds_bytes=lds_of(demand, launch))
+        size = group * demand.wave_size
+        sizes = case.sizes if "closed-form" in causes else (size, size)
+        return domain.simds * llvm.waves_by_workgroup(target, case.version, asked, sizes)[1]
+    free = min(allowed[name] for name in _BY_WAVE if name in allowed)
+    workgroups = [] if demand.tg_split else [free // group]
+    if "lds" in allowed:
+        own = waves_of(launch.workgroup_size, demand.wave_size)
+        workgroups.append(allowed["lds"] // own)
+    if group > 1 and not demand.tg_split:
+        workgroups.append(domain.barriers)
+    return min([free, *(count * group for count in workgroups)])

@@ -11,7 +11,6 @@ from typing import TypeVar
 from kernelinfo.errors import Message, TooManyKernelsError, bug, survived
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
 from kernelinfo.reading.assembly import shader_registers as registers
-from kernelinfo.reading.assembly.comments import assembly_text as assembly_text
 from kernelinfo.reading.assembly.directives import PlacedBlock
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code, with_proven
@@ -20,12 +19,12 @@ from kernelinfo.reading.assembly.kernel_text import (
     Evaluation,
     KernelText,
     KernelTexts,
+    LinkingText,
     WholeText,
     check_metadata,
     is_of_compiler,
     without_shaders,
 )
-from kernelinfo.reading.assembly.linking_text import LinkingText
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     BEGIN,
@@ -36,7 +35,8 @@ from kernelinfo.reading.assembly.scan import (
     marks,
     outside_macros,
 )
-from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
+from kernelinfo.reading.assembly.scan import assembly_text as assembly_text
+from kernelinfo.reading.blob import UNBOUNDED, KernelBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, line_end
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarning, ReadWarnings
 from kernelinfo.reading.messages import in_kernel, say

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, align, extra_sgprs
-from kernelinfo.reading.assembly.comments import code_of
 from kernelinfo.reading.assembly.expressions import number
-from kernelinfo.reading.data import Text, decode
+from kernelinfo.reading.assembly.scan import SourceFiles, code_of
+from kernelinfo.reading.data import Text, decode, integer
+from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
 from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
 
 Readings = dict[str, tuple[str, Callable[[int], int | None]]]
@@ -232,3 +235,180 @@ def of_code_t(stated: Fields, value: Evaluate, target: Target | None) -> PlacedN
     if target and (sgprs := target.sgprs.encoding_granule):
         others["granulated_wavefront_sgpr_count"] = "reserved_sgprs", lambda n: (n + 1) * sgprs
     return found | read_numbers(others, stated, value)
+
+
+# Parts of an assembly text that only an assembler expands: macros, repetitions, conditions, files.
+#
+# Source: LLVM AsmParser.cpp, parseDirectiveMacro, parseDirectiveIf, parseDirectiveRept,
+# parseDirectiveInclude.
+
+_SIGNS = (b".macro", b".include", b".if", b".rep", b".irp")
+# Not compiled at import: few texts need it.
+_STATEMENT = (
+    rb"(?m)^[ \t]*+(?:[\w.$]++:[ \t]++)*+(?:"
+    rb"\.(?:macro[ \t]++([^\s,]++)|(include|if\w*+|endif|rept?|irpc?|endr|endm(?:acro)?)\b"
+    rb"|(?:set|equ|equiv)[ \t]++([^\s,]++))|([\w.$\\]++)[ \t]*+=(?!=))"
+)
+_FIRST_WORD = rb"(?m)^[ \t]*+(?:[\w.$]++:[ \t]++)*+([\w.$]++)"
+_ENDS = {"endif": "if", "endr": "rep", "endm": "macro", "endmacro": "macro"}
+
+
+class Expansion(NamedTuple):
+    """What an assembler would expand before it reads the code."""
+
+    macros: frozenset[str] = frozenset()
+    """Names that the text defines as macros."""
+    includes: tuple[int, ...] = ()
+    """Byte offset of each `.include`."""
+    ranges: tuple[tuple[int, int, str], ...] = ()
+    """Byte offsets of the begin and the end of each outermost macro, repetition or condition, and
+    its directive."""
+    symbols: frozenset[str] = frozenset()
+    """Symbols that may be set in them."""
+    any_symbol: bool = False
+    """True if macros set symbols that are named by their arguments."""
+
+    def before(self, offset: int) -> dict[str, int]:
+        """Directives that make the code at an offset depend on other text → their number."""
+        included = bisect_left(self.includes, offset)
+        found = {".include": included} if included else {}
+        at = bisect_left(self.ranges, (offset, 0, "")) - 1
+        if at >= 0 and offset < self.ranges[at][1]:
+            found[f".{self.ranges[at][2]}"] = 1
+        return found
+
+
+_NOTHING = Expansion()
+
+
+def read_expansion(text: bytes) -> Expansion:
+    """The macros, repetitions, conditions and included files of a text without comments."""
+    if not any(sign in text for sign in _SIGNS):
+        return _NOTHING
+    macros, symbols, setting = set[str](), set[str](), set[str]()
+    includes, ranges = list[int](), list[tuple[int, int, str]]()
+    open_kinds: list[str] = []
+    opened = Counter[str]()
+    first, last_macro = (0, ""), ""
+    for found in re.finditer(_STATEMENT, text):
+        macro, directive, *names = (decode(part) if part else "" for part in found.groups())
+        if kind := _ENDS.get(directive):
+            while opened[kind]:
+                closed = open_kinds.pop()
+                opened[closed] -= 1
+                if closed == kind:
+                    break
+            else:
+                continue
+            if not open_kinds:
+                ranges.append((first[0], found.end(), first[1]))
+        elif directive == "include":
+            includes.append(found.start())
+        elif macro or directive:
+            kind = "macro" if macro else "if" if directive.startswith("if") else "rep"
+            if macro:
+                macros.add(macro)
+                last_macro = macro
+            if not open_kinds:
+                first = found.start(), directive or kind
+            open_kinds.append(kind)
+            opened[kind] += 1
+        elif open_kinds:
+            symbols.update(filter(None, names))
+            if any("\\" in name for name in names):
+                setting.add(last_macro if opened["macro"] else "")
+    if open_kinds:
+        ranges.append((first[0], len(text), first[1]))
+    called = (decode(word[1]) for word in re.finditer(_FIRST_WORD, text)) if setting else ()
+    return Expansion(
+        frozenset(macros),
+        tuple(includes),
+        tuple(ranges),
+        frozenset(symbols),
+        any_symbol="" in setting or any(word in setting for word in called),
+    )
+
+
+# Debug information entries of assembly text, as far as LLVM's comments name them.
+#
+# .byte 3                     ; Abbrev [3] 0x31:0xe DW_TAG_variable
+# .byte 6                     ; DW_AT_name
+# .long 138                   ; DW_AT_type
+# .byte 5                     ; DW_AT_location
+# .byte 161
+
+DEBUG_INFO = re.compile(rb"\.section[ \t]+\.debug_info\b")
+_ENTRY = re.compile(rb"; Abbrev \[\d+\] 0x([0-9a-f]+):0x([0-9a-f]+) (DW_TAG_\w+)\n")
+_ATTRIBUTE = re.compile(
+    rb"(?m)^[ \t]*\.(?:byte|short|long|quad)[ \t]++([^;\n]++); (DW_AT_\w+)"
+    rb"(?:\n[ \t]*\.byte[ \t]+(\d+)[ \t]*$)?"
+)
+_FLAG = re.compile(rb"(?m)^[ \t]*; (DW_AT_\w+)[ \t]*$")
+"""An attribute that is present without a value."""
+_STRING = re.compile(rb"(\.Linfo_string\d+):\s*\.asciz[ \t]+\"((?:\\.|[^\"\\])*)\"")
+_OFFSET = re.compile(rb"(?m)^[ \t]*\.long[ \t]+(\.Linfo_string\d+)[ \t]*$")
+_ADDRESSES = (b"3", b"161")
+"""DW_OP_addr and DW_OP_addrx."""
+_DIGITS = re.compile(r"[0-9]{1,19}")
+
+
+_Strings = dict[str, str]
+"""Strings by label (DWARF 4), and by number in the table of offsets (DWARF 5)."""
+
+
+def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[DebugUnit]:
+    """Compilation units of the first `.debug_info` section behind `start`, a byte offset."""
+    section = DEBUG_INFO.search(text, start)
+    if section is None:
+        return
+    end = text.find(b"\t.section", section.end())
+    information = text[section.end() : end if end >= 0 else len(text)]
+    labels = dict(_STRING.findall(text, section.end()))
+    order = enumerate(_OFFSET.findall(text, section.end()))
+    strings = {decode(label): decode(string) for label, string in labels.items()}
+    strings |= {str(number): decode(labels[label]) for number, label in order if label in labels}
+    unit: dict[int, DebugEntry] = {}
+    open_until: list[tuple[int, DebugEntry]] = []
+    for begin, entry, size in _entries(information, strings, files):
+        if entry.tag == "DW_TAG_compile_unit":
+            if unit:
+                yield unit
+            unit, open_until = {}, []
+        while open_until and open_until[-1][0] <= begin:
+            open_until.pop()
+        if open_until:
+            open_until[-1][1].children.append(entry)
+        open_until.append((begin + size, entry))
+        unit[begin] = entry
+    if unit:
+        yield unit
+
+
+def _entries(
+    information: bytes, strings: _Strings, files: SourceFiles
+) -> Iterator[tuple[int, DebugEntry, int]]:
+    """Begin, entry and size of each entry, in bytes of the unit; the children are left empty."""
+    marks = list(_ENTRY.finditer(information))
+    ends = [mark.start() for mark in marks[1:]] + [len(information)]
+    for mark, end in zip(marks, ends, strict=True):
+        flags = _FLAG.findall(information, mark.end(), end)
+        texts = dict.fromkeys(map(decode, flags), "1")
+        is_static = True
+        for value, name, operation in _ATTRIBUTE.findall(information, mark.end(), end):
+            texts[decode(name)] = decode(value).rstrip()
+            if name in (b"DW_AT_location", b"DW_AT_const_value"):
+                is_static = operation in _ADDRESSES
+        entry = _entry(decode(mark[3]), texts, strings, is_static, files)
+        yield integer(mark[1], 16), entry, integer(mark[2], 16)
+
+
+def _entry(
+    tag: str, texts: dict[str, str], strings: _Strings, is_static: bool, files: SourceFiles
+) -> DebugEntry:
+    numbers = {name: integer(value) for name, value in texts.items() if _DIGITS.fullmatch(value)}
+    if "DW_AT_high_pc" in texts:
+        numbers["DW_AT_high_pc"] = 0
+    name, linkage = (strings.get(texts.get(f"DW_AT_{it}", "")) for it in ("name", "linkage_name"))
+    file, line = (numbers.get(f"DW_AT_decl_{it}") for it in ("file", "line"))
+    source = files.source_line(file, line) if file is not None and line else None
+    return DebugEntry(tag, name, linkage, numbers, is_static, source, [])

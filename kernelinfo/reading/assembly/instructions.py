@@ -16,10 +16,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
-from kernelinfo.reading.assembly.comments import code_of
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.kernel_text import KernelText
-from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, unquoted
+from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, code_of, unquoted
 from kernelinfo.reading.data import Text, before, decode, integer
 from kernelinfo.reading.facts import (
     Code,

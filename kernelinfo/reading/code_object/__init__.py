@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.reading import object_linking
-from kernelinfo.reading.budget import UNBOUNDED, KernelBudget
+from kernelinfo.reading.blob import UNBOUNDED, KernelBudget
 from kernelinfo.reading.code_object import descriptor, linking_section
+from kernelinfo.reading.code_object.descriptor import (
+    code_object_version,
+    features,
+    processor,
+    with_settled_vgprs,
+)
 from kernelinfo.reading.code_object.note_metadata import NoteMetadata, shown_kernels
-from kernelinfo.reading.code_object.processor import code_object_version, features, processor
 from kernelinfo.reading.code_object.symbols import (
     DESCRIBED,
     STT_AMDGPU_HSA_KERNEL,
@@ -18,7 +23,6 @@ from kernelinfo.reading.code_object.symbols import (
     SymbolRow,
     kernel_symbols,
 )
-from kernelinfo.reading.code_object.vgpr_unit import with_settled_vgprs
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import EM_AMDGPU, ET_REL, SHT_NOBITS, Elf, read_elf
 from kernelinfo.reading.facts import (

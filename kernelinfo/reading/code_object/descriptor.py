@@ -6,16 +6,31 @@ llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from reprlib import repr as shortened
 from struct import Struct
 from typing import Any
 
 from kernelinfo.errors import ReadError
-from kernelinfo.hardware.targets import Target, find
-from kernelinfo.reading.facts import Numbers
+from kernelinfo.hardware import targets
+from kernelinfo.hardware.llvm_registers import least_vgprs
+from kernelinfo.hardware.targets import Target, Vgprs, find
+from kernelinfo.reading.data import integer
+from kernelinfo.reading.elf import Elf
+from kernelinfo.reading.facts import (
+    Features,
+    KernelFacts,
+    Module,
+    Numbers,
+    ReadWarning,
+    Setting,
+    StatedNumbers,
+)
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import NAMED_BARRIERS
+from kernelinfo.reading.target_id import TargetId, parse_target_id
 
 SIZE = 64
 """Bytes of a kernel descriptor, the `.kd` symbol since code object v3."""
@@ -134,3 +149,155 @@ def _reserved(rsrc1: int, target: Target, wave_size: int) -> dict[str, Any]:
 
 def _has_waves(target: Target, wave_size: int) -> bool:
     return any(file.wave_size == wave_size for file in target.vgprs)
+
+
+# Settles the unit of a descriptor's VGPRs: today's, or the one of the target's first compilers.
+#
+# LLVM counted gfx1250's VGPRs by 8 before llvm/llvm-project #156546 (September 2025), and by 16
+# since. The descriptor does not state its unit; other parts of the object often reveal it.
+
+
+def with_settled_vgprs(module: Module, target: Target, target_id: object) -> Module:
+    """The module with its kernels' `reserved_vgprs` in the right unit.
+
+    If the unit stays open, the kernels get `least_reserved_vgprs` by the smaller unit instead.
+    `target_id` is `amdhsa.target`.
+    """
+    file = target.vgprs[0]
+    units = (file.encoding_granule, file.early_encoding_granule)
+    if not file.early_encoding_granule or _is_of_a_later_compiler(module, file, target_id):
+        return module
+    blocks = [_blocks(kernel, file) for kernel in module.kernels]
+    fitting = [unit for unit in units if _could_encode(target, file, unit, blocks)]
+    if fitting == [units[0]] or any(count * units[1] < used for used, count in blocks):
+        return module
+    name = "reserved_vgprs" if fitting == [units[1]] else "least_reserved_vgprs"
+    kernels = [_counted_by(kernel, name, units, file.granule) for kernel in module.kernels]
+    return module._replace(kernels=tuple(kernels))
+
+
+def _is_of_a_later_compiler(module: Module, file: Vgprs, target_id: object) -> bool:
+    """True if a flag, a name or a stamp shows that LLVM wrote the object after the change."""
+    # e_flags state XNACK since #161457; triples such as amdgpu12.50 exist since LLVM 24.
+    if module.features.xnack not in (None, "unsupported"):
+        return True
+    if isinstance(target_id, str) and target_id.startswith("amdgpu"):
+        return True
+    versions = (re.search(r"(?:LLD|clang version) (\d+)\.", stamp) for stamp in module.stamps)
+    # A development version of the release with the change may predate the change.
+    return any(found and integer(found[1]) > file.early_encoding_before for found in versions)
+
+
+def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
+    """(VGPRs used, units reserved) per lane; 0 if the object does not say."""
+    stated = [numbers for _, numbers in kernel.stated]
+    used = next((one.vgprs for one in stated if one.vgprs is not None), 0)
+    reserved = next((one.reserved_vgprs for one in stated if one.reserved_vgprs is not None), 0)
+    return used, reserved // file.encoding_granule
+
+
+def _could_encode(
+    target: Target, file: Vgprs, unit: int, blocks: Sequence[tuple[int, int]]
+) -> bool:
+    """True if LLVM, with this unit, could have written all these (used, reserved) pairs.
+
+    LLVM encodes the used count, or the least count that caps the waves at some number.
+    """
+    most, version = target.waves.slots_per_simd, file.early_encoding_before
+    raised = {least_vgprs(target, version, file.wave_size, waves) for waves in range(1, most)}
+    return all(
+        count in {-(-vgprs // unit) for vgprs in (used, *raised) if vgprs >= used}
+        for used, count in blocks
+        if used and count
+    )
+
+
+def _counted_by(
+    kernel: KernelFacts, name: str, units: tuple[int, int], granule: int
+) -> KernelFacts:
+    """The kernel with its reserved VGPRs recounted by the smaller unit, in the field `name`.
+
+    Unchanged if the hardware allocates one granule for both counts.
+    """
+
+    def counted(stated: StatedNumbers) -> StatedNumbers:
+        source, numbers = stated
+        reserved = numbers.reserved_vgprs
+        if reserved is None or reserved <= granule:
+            return stated
+        by_less: dict[str, Any] = {"reserved_vgprs": None}
+        by_less[name] = reserved // units[0] * units[1]
+        return source, numbers._replace(**by_less)
+
+    return kernel._replace(stated=tuple(map(counted, kernel.stated)))
+
+
+# Processor and features of a code object, from its ELF header, target id or notes.
+
+_ELFOSABI_AMDGPU_HSA = 64
+
+_VERSIONS = {0: 2, 1: 3, 2: 4, 3: 5, 4: 6}
+"""EI_ABIVERSION → code object version."""
+_XNACK_V2, _FEATURES_V2 = 1, 3
+_STATES: tuple[Setting, ...] = ("unsupported", "any", "off", "on")
+
+
+def code_object_version(elf: Elf) -> int | None:
+    """The code object version; None if the object is not for HSA, or its version is unknown."""
+    return _VERSIONS.get(elf.abi_version) if elf.os_abi == _ELFOSABI_AMDGPU_HSA else None
+
+
+def features(elf: Elf, version: int | None, isa: TargetId | None) -> Features:
+    """XNACK and SRAMECC from e_flags, whose bits changed with code object version 4.
+
+    `isa` is from the note of code object v2; it counts if e_flags have no processor."""
+    if version is None:
+        return Features()
+    if _names_no_processor(elf, version):
+        on = elf.flags & _XNACK_V2 or (isa and isa.settings)
+        return Features("on" if on else "off", "off")
+    if version < 4:
+        xnack, sramecc = elf.flags & 0x100, elf.flags & 0x200
+        return Features("on" if xnack else "off", "on" if sramecc else "off")
+    return Features(_STATES[elf.flags >> 8 & 3], _STATES[elf.flags >> 10 & 3])
+
+
+def _names_no_processor(elf: Elf, version: int | None) -> bool:
+    """True for e_flags of early v2 objects: they only state XNACK and a trap handler (AMDGPUUsage,
+    `EF_AMDGPU_FEATURE_XNACK_V2` and `EF_AMDGPU_FEATURE_TRAP_HANDLER_V2`)."""
+    return version == 2 and elf.flags <= _FEATURES_V2
+
+
+def processor(
+    elf: Elf,
+    target_id: object,
+    isa: TargetId | None,
+    arch: str | None,
+    warnings: list[ReadWarning],
+) -> tuple[str | None, Target | None]:
+    """(name, target) of the processor, from the first source that names one: e_flags,
+    `amdhsa.target`, the ISA version note, `arch`.
+
+    The target is None for an unknown name; both are None without a name.
+    """
+    parsed = parse_target_id(target_id) if isinstance(target_id, str) else None
+    named = parsed.processor if parsed else None
+    if parsed and parsed.odd:
+        message = say("target-feature-odd", named=named, odd=shortened(parsed.odd))
+        warnings.append(ReadWarning(message))
+    elif parsed is None and target_id is not None:
+        message = say("target-id-malformed", target_id=shortened(target_id))
+        warnings.append(ReadWarning(message))
+    mach = 0 if _names_no_processor(elf, code_object_version(elf)) else elf.flags & 0xFF
+    target = targets.by_elf_mach(mach)
+    if target is not None:
+        if named not in (None, target.name):
+            message = say("target-contradiction", flags=target.name, named=named)
+            warnings.append(ReadWarning(message, offset=48))
+        return target.name, target
+    name = named or (isa.processor if isa else arch)
+    if mach:
+        read_as = say("target-read-as", name=name) if name else ""
+        message = say("target-elf-unknown", mach=mach, read_as=read_as)
+        warnings.append(ReadWarning(message, offset=48))
+    return name, targets.find(name) if name and name in targets.known() else None

@@ -6,15 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgpack
 
 from kernelinfo.errors import Message, ReadError, TooManyKernelsError
-from kernelinfo.reading.budget import KernelBudget
-from kernelinfo.reading.code_object import packed
-from kernelinfo.reading.code_object.notes import ElfNote, read_notes
-from kernelinfo.reading.elf import Elf
+from kernelinfo.reading.blob import KernelBudget
+from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, RowLayout
 from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import (
@@ -24,6 +22,117 @@ from kernelinfo.reading.metadata import (
     unknown_version,
 )
 from kernelinfo.reading.target_id import TargetId, isa_version
+
+# Reads ELF notes, with pyelftools' layouts.
+
+_MOST = 4096
+"""The most notes of one code object; real ones have two or three."""
+
+
+_HEADER = RowLayout(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
+
+
+class ElfNote(NamedTuple):
+    """One ELF note; its owner defines the numbers of types."""
+
+    owner: bytes
+    type: int
+    content: memoryview
+    offset: int
+    """Start of the content, in bytes from the start of the file."""
+
+
+def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
+    """All notes, each once, even if several segments and sections contain it.
+
+    Adds a warning for a region outside the file and for a note that is cut off.
+    """
+    regions = [(s.offset, s.size) for s in elf.segments if s.type == PT_NOTE]
+    regions += [(s.offset, s.size) for s in elf.sections if s.type == SHT_NOTE]
+    seen: set[int] = set()
+    count = 0
+    for start, size in dict.fromkeys(regions):
+        region = elf.bytes_at(start, size)
+        if region is None:
+            warnings.append(ReadWarning(say("notes-outside"), offset=start))
+            continue
+        at, end = start, start + size
+        # A note seen before ends the region: the notes behind it were seen, too.
+        while at + 12 <= end and at not in seen:
+            seen.add(at)
+            name_size, content_size, kind = _HEADER.rows(region[at - start :][: _HEADER.size])[0]
+            # AMDGPU pads to 4 bytes, even if the segment states another alignment.
+            offset = at + 12 + _padded(name_size)
+            if offset + content_size > end:
+                warnings.append(ReadWarning(say("note-damaged"), offset=at))
+                break
+            owner = bytes(region[at - start + 12 :][:name_size]).rstrip(b"\0")
+            # Zeros left by removed notes read as empty notes and do not count.
+            count += bool(owner or content_size)
+            if count > _MOST:
+                message = say("notes-too-many", most=_MOST)
+                warnings.append(ReadWarning(message, offset=at))
+                return
+            if content_size and not owner:
+                message = say("note-without-name")
+                warnings.append(ReadWarning(message, offset=at))
+            elif owner:
+                yield ElfNote(owner, kind, region[offset - start :][:content_size], offset)
+            at = offset + _padded(content_size)
+
+
+def _padded(size: int) -> int:
+    return (size + 3) & ~3
+
+
+# Unpacks MessagePack within bounds: one byte may become an object of a hundred bytes.
+
+_HOW = {"strict_map_key": False, "unicode_errors": "backslashreplace"}
+_MOST_BYTES = 4 << 20
+"""The most bytes of one value to unpack."""
+MAPS = {bytes((first,)) for first in (*range(0x80, 0x90), 0xDE, 0xDF)}
+LISTS = {bytes((first,)) for first in (*range(0x90, 0xA0), 0xDC, 0xDD)}
+"""First bytes of maps and lists (MessagePack specification, "Formats")."""
+
+
+def walk(whole: bytes) -> msgpack.Unpacker:
+    """An unpacker at the beginning of `whole`. Its `unpack` refuses lists and maps that are not
+    empty: keys are neither."""
+    unpacker = msgpack.Unpacker(max_buffer_size=len(whole), max_array_len=0, max_map_len=0, **_HOW)
+    unpacker.feed(whole)
+    return unpacker
+
+
+def skip_value(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
+    """Packed bytes of the next value; the unpacker moves behind it."""
+    at = unpacker.tell()
+    unpacker.skip()
+    return whole[at : unpacker.tell()]
+
+
+def text_at(whole: bytes, at: int) -> tuple[bytes, int]:
+    """(bytes, end offset) of the text that begins at `at`.
+
+    Raises `ValueError` if no text begins there, or one of 64 KiB or more."""
+    kind = whole[at]
+    if 0xA0 <= kind < 0xC0:
+        begin, size = at + 1, kind & 31
+    elif kind == 0xD9:
+        begin, size = at + 2, whole[at + 1]
+    elif kind == 0xDA:
+        begin, size = at + 3, whole[at + 1] << 8 | whole[at + 2]
+    else:
+        raise ValueError(say("msgpack-text"))
+    return whole[begin : begin + size], begin + size
+
+
+def unpack_value(packed: bytes | memoryview, **how: object) -> object:
+    """The unpacked value. Raises `ValueError` if it is too large, and msgpack's own errors."""
+    if len(packed) > _MOST_BYTES:
+        raise ValueError(say("msgpack-value-large", size=len(packed), most=_MOST_BYTES))
+    found: object = msgpack.unpackb(packed, **how, **_HOW)
+    return found
+
 
 _ISA_VERSION = Struct("<HHIII")
 _KERNELS = "amdhsa.kernels"
@@ -120,11 +229,11 @@ class NoteMetadata:
         """The note's map. `amdhsa.kernels` is a list of `_kernel`, with None for one that is no
         map, or None if it is no list; the values of keys outside of `_USED` are None.
 
-        Raises `ReadError`, and the errors of `packed`.
+        Raises `ReadError`, and the errors of `unpack_value`.
         """
         whole = bytes(note.content)
-        unpacker = packed.walk(whole)
-        if whole and whole[:1] not in packed.MAPS:
+        unpacker = walk(whole)
+        if whole and whole[:1] not in MAPS:
             raise ReadError(say("metadata-no-map"))
         if (keys := unpacker.read_map_header()) > _MOST_KEYS:
             raise ReadError(say("metadata-keys", keys=keys))
@@ -135,14 +244,14 @@ class NoteMetadata:
                 self._warn(say("metadata-key-twice", key=str(key)[:200]), note)
             root[key] = None
             at = unpacker.tell()
-            if key == _KERNELS and whole[at : at + 1] in packed.LISTS:
+            if key == _KERNELS and whole[at : at + 1] in LISTS:
                 if (count := unpacker.read_array_header()) > len(whole):
                     raise ReadError(say("metadata-cut-off"))
                 self._budget.check(count)
-                raw = (packed.skipped(unpacker, whole) for _ in range(count))
+                raw = (skip_value(unpacker, whole) for _ in range(count))
                 root[key] = [_kernel(kernel, self._wanted) for kernel in raw]
             elif key in _USED:
-                root[key] = packed.value(packed.skipped(unpacker, whole))
+                root[key] = unpack_value(skip_value(unpacker, whole))
             else:
                 unpacker.skip()
         if any(whole[unpacker.tell() :]):
@@ -210,13 +319,13 @@ def read_kernel_maps(elf: Elf) -> Iterator[Mapping[object, object]]:
 
 
 def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
-    unpacker = packed.walk(whole)
+    unpacker = walk(whole)
     for _ in range(unpacker.read_map_header()):
         if unpacker.unpack() != _KERNELS:
             unpacker.skip()
             continue
         for _ in range(unpacker.read_array_header()):
-            kernel = packed.value(packed.skipped(unpacker, whole))
+            kernel = unpack_value(skip_value(unpacker, whole))
             if isinstance(kernel, Mapping):
                 yield kernel
 
@@ -227,13 +336,13 @@ def _kernel(raw: bytes, wanted: _Wanted) -> _Decoded | None:
     Arguments take four fifths of a kernel's map. The rest without its names repeats: equal bytes
     are decoded once. Without the cut a library's report takes 70 % longer.
     """
-    if raw[:1] not in packed.MAPS:
+    if raw[:1] not in MAPS:
         return None
     try:
         common, arguments, symbol = _cut(raw)
         if wanted and not wanted(symbol):
             return symbol, NOTHING, ()
-        is_sized = b"dynamic" in arguments and takes_dynamic_lds(packed.value(arguments))
+        is_sized = b"dynamic" in arguments and takes_dynamic_lds(unpack_value(arguments))
         return symbol, *_numbers(common, is_sized)
     except (msgpack.UnpackException, ValueError, IndexError):
         return _decoded(raw)  # hand-written: keys in another order than LLVM's
@@ -251,8 +360,8 @@ def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
         pieces, arguments = [raw[:begin]], raw[begin:end]
     name_at = raw.index(_NAME, end) + len(_NAME)
     symbol_at = raw.index(_SYMBOL, name_at) + len(_SYMBOL)
-    name, name_end = packed.text(raw, name_at)
-    symbol, symbol_end = packed.text(raw, symbol_at)
+    name, name_end = text_at(raw, name_at)
+    symbol, symbol_end = text_at(raw, symbol_at)
     pieces += raw[end:name_at], raw[name_end:symbol_at], raw[symbol_end:]
     return _EMPTY.join(pieces), arguments, kernel_symbol(symbol, name)
 
@@ -270,7 +379,7 @@ def _numbers(common: bytes, dynamic_lds: bool) -> tuple[Numbers, _Complaints]:
 
 
 def _decoded(raw: bytes) -> _Decoded:
-    """(symbol, numbers, complaints) of a packed map. Raises the errors of `packed.value`."""
+    """(symbol, numbers, complaints) of a packed map. Raises the errors of `unpack_value`."""
     again: list[object] = []
 
     def unique(pairs: list[tuple[object, object]]) -> dict[object, object]:
@@ -279,7 +388,7 @@ def _decoded(raw: bytes) -> _Decoded:
             again.extend(key for key, count in Counter(k for k, _ in pairs).items() if count > 1)
         return found
 
-    kernel: Any = packed.value(raw, object_pairs_hook=unique)
+    kernel: Any = unpack_value(raw, object_pairs_hook=unique)
     symbol, numbers, complaints = kernel_numbers(kernel)
     if again:
         complaints.append(say("metadata-key-repeated", key=str(again[0])[:200]))

@@ -20,8 +20,7 @@ from importlib import import_module
 
 from kernelinfo.errors import FileBudgetError, Message, ReadError, bug, survived
 from kernelinfo.reading import build_log
-from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Problem
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds
+from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, Elsewhere, Found, Problem
 from kernelinfo.reading.containers import files, magic
 from kernelinfo.reading.containers.files import File, Seen
 from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem

@@ -15,8 +15,7 @@ from typing import NamedTuple
 
 from kernelinfo.errors import did_you_mean
 from kernelinfo.opening import bound, check_below, is_below, open_regular
-from kernelinfo.reading.blob import Again, Blob, Problem
-from kernelinfo.reading.budget import BY_DEFAULT, Bounds, KernelBudget
+from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, KernelBudget, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import HEAD_BYTES, format_of, is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile

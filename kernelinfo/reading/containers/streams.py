@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.budget import FileBudget
+from kernelinfo.reading.blob import Blob, FileBudget
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import COMPRESSED, Method
 from kernelinfo.reading.data import Data

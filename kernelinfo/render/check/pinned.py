@@ -8,7 +8,7 @@ from itertools import repeat
 
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.config.measures import MEASURES
+from kernelinfo.config.keys import MEASURES
 from kernelinfo.gate.pinning import Update
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.record import INSTRUCTIONS

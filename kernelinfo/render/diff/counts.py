@@ -8,14 +8,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.kernel.code_object import library_of, member_file
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import View
-from kernelinfo.render.counts import HEADINGS, CountedBy, KernelSums, sums_in_words, waves_lost
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import number
+from kernelinfo.render.rows import HEADINGS, CountedBy, KernelSums, sums_in_words, waves_lost
 from kernelinfo.render.tables import WRITERS, Row, Table
 
 SCHEMA = "kernelinfo/diff-counts/1"

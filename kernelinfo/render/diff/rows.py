@@ -11,7 +11,7 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import counted, grouped
-from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.kernel.code_object import library_of, member_file
 from kernelinfo.kernel.names import base_name
 from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.render import NameStyle, View

@@ -2,14 +2,169 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any
 
 from kernelinfo.compare import Comparison
+from kernelinfo.compare.changes import bounded, effect
+from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.errors import OptionError
+from kernelinfo.kernel import counted, grouped
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
-from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import Span, cells, entry_lines, fitted, hidden, left, painted
-from kernelinfo.render.tables import code, folded, kernel_table, plain
+from kernelinfo.render.diff.rows import (
+    AFFECTED,
+    ChangedKernel,
+    Status,
+    among,
+    arrow,
+    every_kernel,
+    place,
+)
+from kernelinfo.render.messages import say
+from kernelinfo.render.names import name_of, printable, told_apart
+from kernelinfo.render.paint import (
+    Span,
+    cells,
+    entry_lines,
+    fitted,
+    hidden,
+    left,
+    painted,
+    table_lines,
+)
+from kernelinfo.render.tables import WRITERS, code, folded, kernel_table, of_records, plain
+
+# Two builds on several targets: waves/SIMD with one column per target, then spills and scratch.
+
+SCHEMA = "kernelinfo/diff-targets/2"
+OnTargets = dict[str, ChangedKernel]  # one kernel, by target
+_SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
+"""Numbers that are the same on all targets."""
+
+
+def render_side_by_side(
+    targets: Sequence[str], comparisons: Sequence[Comparison], format: str, view: View
+) -> Iterator[str]:
+    """The table. Text only counts kernels that are affected on no target.
+
+    Raises `OptionError` for a format without tables."""
+    if format not in WRITERS:
+        listed = ",".join(targets)
+        raise OptionError(say("format-without-targets", targets=listed, format=format))
+    known: dict[tuple[str, str, str, bool], OnTargets] = {}
+    for target, comparison in zip(targets, comparisons, strict=True):
+        for one in every_kernel(comparison):
+            kernel = one.kernel
+            key = kernel.symbol, kernel.target, kernel.code_object, one.new is None
+            known.setdefault(key, {})[target] = one
+    every = [*known.values()]
+    called = [name_of(_any(row).kernel, view.names) for row in every]
+    names = told_apart([[_any(row).kernel] for row in every], called)
+    records = [_record(targets, name, row) for name, row in zip(names, every, strict=True)]
+    text = _text(targets, every, comparisons[0], view)
+    table = of_records(records, SCHEMA, "kernels", {"targets": targets}, text)
+    return WRITERS[format](table, view)
+
+
+def _any(row: OnTargets) -> ChangedKernel:
+    return next(iter(row.values()))
+
+
+def _status(row: OnTargets) -> Status:
+    """The effect of the moves on all targets together."""
+    if (status := _any(row).status) in ("gone", "new"):
+        return status
+    return effect([move for one in row.values() for move in one.moves])
+
+
+def _text(
+    targets: Sequence[str], every: Sequence[OnTargets], comparison: Comparison, view: View
+) -> Iterator[str]:
+    old, new = comparison.names or ("OLD", "NEW")
+    title = [(f"{printable(old)} → {printable(new)}: waves/SIMD", "")]
+    yield from painted(fitted(title, view, 1), view)
+    yield "\n"
+    equal: dict[tuple[str, ...], list[KernelSummary]] = {}
+    for row in every:
+        waves = [_moved(row.get(target), _waves) for target in targets]
+        status = _status(row)
+        if status in (*AFFECTED, "gone", "new") or any(" → " in cell for cell in waves):
+            spilled = [_moved(_any(row), of) for of in (_spills, _scratch)]
+            name = name_of(_any(row).kernel, view.names)
+            equal.setdefault((name, status, *waves, *spilled), []).append(_any(row).kernel)
+    keys, groups = [*equal][: view.top or None], [*equal.values()][: view.top or None]
+    called = [name for name, *_ in keys]
+    if len({*map(place, chain(*groups))}) > 1:
+        called = [f"{name}{among(map(place, of))}" for name, of in zip(called, groups, strict=True)]
+    names = told_apart(groups, called)
+    rows = [
+        (*cells, f"{name} × {len(of)}" if of[1:] else name)
+        for (_, *cells), of, name in zip(keys, groups, names, strict=True)
+    ]
+    if rows:
+        heading = ("", *targets, "spills", "scratch", "kernel")
+        table = _without_equal(heading, rows)
+        yield from painted(table_lines(table, "t" * (len(table[0]) - 1) + "k", view), view)
+        yield "\n"
+    pairs = [row for row in every if _status(row) not in ("gone", "new")]
+    moved = sum(len(of) for (_, status, *_), of in equal.items() if status not in ("gone", "new"))
+    apart = [len(of) for of in (comparison.gone, comparison.new)]
+    more = sum(map(len, equal.values())) - sum(map(len, groups))
+    words = [f"{grouped(moved)} of {counted(len(pairs), 'kernel')} moved"]
+    words += [f"{grouped(n)} {word}" for n, word in zip(apart, ("gone", "new"), strict=True) if n]
+    hidden = f" ({grouped(more)} not shown; --top 0)" if more else ""
+    yield f" {', '.join(words)}{hidden}\n"
+
+
+def _without_equal(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    """The table without columns of spills and scratch that did not move in a kernel of both."""
+    kept = [
+        at
+        for at, name in enumerate(heading)
+        if name not in ("spills", "scratch")
+        or any(" → " in row[at] for row in rows if row[0] not in ("gone", "new"))
+    ]
+    return [[row[at] for at in kept] for row in (heading, *rows)]
+
+
+def _record(targets: Sequence[str], name: str, row: OnTargets) -> dict[str, Any]:
+    record: dict[str, Any] = {"kernel": name, "status": _status(row)}
+    for target in targets:
+        record |= _both(target, row.get(target), "waves_per_simd")
+    for measure in _SPILLED:
+        record |= _both(measure, _any(row), measure)
+    return record
+
+
+def _both(name: str, row: ChangedKernel | None, measure: str) -> dict[str, Any]:
+    """`name_old` and `name_new`: the number in each build; None if the build lacks the kernel."""
+    sides = {f"{name}_old": row and row.old, f"{name}_new": row and row.new}
+    return {key: kernel and getattr(kernel.numbers, measure) for key, kernel in sides.items()}
+
+
+def _moved(row: ChangedKernel | None, text: Callable[[KernelSummary], str]) -> str:
+    """Old and new number: `4 → 3`, or one number if they are equal; `–` without a kernel."""
+    sides = (row.old, row.new) if row else (None, None)
+    return arrow(*("–" if one is None else text(one) for one in sides))
+
+
+def _waves(kernel: KernelSummary) -> str:
+    return bounded(kernel.numbers.waves_per_simd, kernel.numbers)
+
+
+def _spills(kernel: KernelSummary) -> str:
+    """Number of spilled registers."""
+    found = (kernel.numbers.vgpr_spills, kernel.numbers.sgpr_spills)
+    known = [one for one in found if one is not None]
+    return grouped(sum(known)) if known else "?"
+
+
+def _scratch(kernel: KernelSummary) -> str:
+    size = kernel.numbers.scratch_bytes_per_lane
+    return "?" if size is None else f"{size} B"
+
 
 STYLES = {"worse": "bold red", "mixed": "yellow", "better": "green", "gone": "red"}
 _INDENT = 9

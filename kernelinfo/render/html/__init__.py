@@ -15,8 +15,7 @@ from kernelinfo import __version__
 from kernelinfo.kernel import Item
 from kernelinfo.model import Occupancy
 from kernelinfo.render import View
-from kernelinfo.render.html.dataset import CodePieces, given_pieces, pieces
-from kernelinfo.render.html.pieces import PagePiece
+from kernelinfo.render.html.dataset import CodePieces, PagePiece, given_pieces, pieces
 
 _SCRIPTS = (
     *("pieces.js", "model.js", "steps.js", "occupancy.js", "words.js", "dom.js", "address.js"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import zlib
+from base64 import b64encode
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from jinja2.utils import htmlsafe_json_dumps
 
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Item, Kernel, Repeat, Result
-from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.library import library_of, member_file
+from kernelinfo.kernel.code_object import CodeObject, library_of, member_file
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.kernel.traits import LDS_NOT_STATED
@@ -16,7 +20,6 @@ from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import SOURCES
 from kernelinfo.render import NameStyle, View
-from kernelinfo.render.html.pieces import ROWS, PagePiece, Shared, batches, piece
 from kernelinfo.render.json import as_json
 from kernelinfo.render.names import member_path, name_of, names_of, printable
 from kernelinfo.render.notes import code_parts, expected
@@ -26,6 +29,64 @@ from kernelinfo.rules import BY_DEFAULT
 if TYPE_CHECKING:
     from kernelinfo.compare.summary import KernelSummary
     from kernelinfo.render.names import Named
+
+
+# The data of a page in pieces: JSON elements that are written as soon as they are known.
+
+_T = TypeVar("_T")
+
+ROWS = 2000
+"""Most rows of a piece."""
+_PLAIN = 1 << 16
+"""Characters above which a piece is compressed, to a tenth. Shorter ones stay readable."""
+
+
+class PagePiece(NamedTuple):
+    """JSON text of one element of the page."""
+
+    kind: str
+    """`data` is read when the page opens; `source`, the path of a `text`, is listed;
+    `details`, `code` and `text` are read when a kernel is opened."""
+    text: str
+    """JSON without markup, or base64 of its zlib stream."""
+    is_packed: bool
+
+
+def piece(value: Any, kind: str = "data") -> PagePiece:
+    """JSON of `value` as text that cannot end its element; compressed if it is long."""
+    text = htmlsafe_json_dumps(value, separators=(",", ":"))
+    if len(text) <= _PLAIN:
+        return PagePiece(kind, text, is_packed=False)
+    return PagePiece(kind, b64encode(zlib.compress(text.encode())).decode(), is_packed=True)
+
+
+def batches(values: Iterable[_T]) -> Iterator[Sequence[_T]]:
+    """The values in lists of at most `ROWS`."""
+    rest = iter(values)
+    while batch := list(islice(rest, ROWS)):
+        yield batch
+
+
+class Shared:
+    """Values that many rows share. Rows hold their numbers, pieces the values."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._fresh: list[Hashable] = []
+
+    def __call__(self, value: Hashable) -> int:
+        """The number of a value, counted from 0 in the order of first use."""
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self._numbers)
+            self._fresh.append(value)
+        return number
+
+    def fresh(self) -> list[Hashable]:
+        """Values that no piece holds yet, in the order of their numbers."""
+        found, self._fresh = self._fresh, []
+        return found
+
 
 MOST_OF_A_NAME = 4000
 """Most characters of a kernel's name in the page. A cut name states its length."""

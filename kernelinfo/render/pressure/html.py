@@ -20,8 +20,7 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html import render as render_report
-from kernelinfo.render.html.dataset import Titles, place, problem_rows
-from kernelinfo.render.html.pieces import PagePiece, Shared, piece
+from kernelinfo.render.html.dataset import PagePiece, Shared, Titles, piece, place, problem_rows
 from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.pressure.words import (
     NO_LINE,

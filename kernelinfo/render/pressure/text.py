@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 
 from kernelinfo.kernel import counted
-from kernelinfo.kernel.instruction_counts import InstructionCounts
+from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import InstructionMix, LinePressure, LiveValues, Story
 from kernelinfo.pressure.source_text import SourceText

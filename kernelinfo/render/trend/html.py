@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kernelinfo.fleet.acceptance import without_versions
 from kernelinfo.fleet.history import Trend
-from kernelinfo.fleet.identity import without_versions
 from kernelinfo.render import View
-from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.html import TABLE_SCRIPTS, page
-from kernelinfo.render.html.dataset import Titles, place_of
-from kernelinfo.render.html.pieces import PagePiece, Shared, batches, piece
+from kernelinfo.render.html.dataset import PagePiece, Shared, Titles, batches, piece, place_of
 from kernelinfo.render.names import member_path, printable
+from kernelinfo.render.rows import HEADINGS
 from kernelinfo.render.trend.rows import (
     PLACES,
     TrendRow,

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from kernelinfo.fleet.acceptance import without_versions
 from kernelinfo.fleet.history import History, Sums, Trend
-from kernelinfo.fleet.identity import without_versions
 from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.kernel import counted, grouped
-from kernelinfo.kernel.library import member_file
-from kernelinfo.render.counts import KernelSums
+from kernelinfo.kernel.code_object import member_file
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.counts import in_both
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import sizes
+from kernelinfo.render.rows import KernelSums
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Measures of sparklines; a kernel's sparkline shows the first one that moved."""

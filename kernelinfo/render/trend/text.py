@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from kernelinfo.fleet.history import BuildTotals, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.render import NameStyle, View
-from kernelinfo.render.counts import HEADINGS
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.text import COLUMNS, STYLES, cells_in_markdown
 from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_apart
@@ -20,6 +19,7 @@ from kernelinfo.render.paint import (
     painted,
     table_lines,
 )
+from kernelinfo.render.rows import HEADINGS
 from kernelinfo.render.tables import code, folded, kernel_table, markdown_table, plain
 from kernelinfo.render.trend.rows import (
     PLACES,

@@ -1,1 +1,245 @@
-"""Output formats of looks, one after the other: one module each."""
+"""A look as text: rows, changed kernels first, then what moved and where the peak is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from kernelinfo import __version__
+from kernelinfo.compare.changes import Pair
+from kernelinfo.kernel import Kernel, counted, grouped
+from kernelinfo.kernel.report import Report
+from kernelinfo.pressure.nouns import Peak
+from kernelinfo.render import View
+from kernelinfo.render.diff.rows import of_pair
+from kernelinfo.render.diff.text import STYLES
+from kernelinfo.render.json import as_json, picked
+from kernelinfo.render.names import attributed, chosen_name, member_path, names_of, printable
+from kernelinfo.render.paint import Span, compiler_name, fitted, hidden, painted, waves_per_simd
+from kernelinfo.render.table import TableRow, in_words, next_step, table, target_of
+from kernelinfo.render.tables import json_lines
+from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
+
+_INDENT = 8
+_ENDED = "ended "
+_AROUND_ROWS = 6  # lines: heading, empty lines, the heading of the table, hidden kernels, the last
+
+
+def render(look: WatchLook, view: View) -> Iterator[str]:
+    """The whole look."""
+    yield from rows(look, view)
+    yield from details(look, view)
+
+
+def rows(look: WatchLook, view: View) -> Iterator[str]:
+    """The rows of the kernels, `view.top` of them, or the message of a command that failed."""
+    yield from painted(_failure(look) if look.failure else _rows(look, view), view)
+
+
+def details(look: WatchLook, view: View) -> Iterator[str]:
+    """Moves and peaks of the kernels, then problems; the last line sums the look up."""
+    yield from painted(_details(look, view), view)
+
+
+def on_screen(
+    good: WatchLook | None, failed: WatchLook | None, now: str, view: View, height: int
+) -> list[str]:
+    """Lines for a terminal of this height: `good`, the last look that worked, below the message of
+    a command that failed since. `now` says what is waited for."""
+    above = [*painted(_failure(failed), view)][: height // 2] if failed else []
+    above += painted([[(_sum(failed), "bold")], []], view) if failed else []
+    room = height - len(above) - _AROUND_ROWS
+    told = [*details(good, view)] if good else []
+    kept = min(len(good.kernels), room // 2) if good else 0
+    told = told if len(told) <= room - kept else [*told[: room - kept - 2], " …\n", *told[-1:]]
+    top = max(1, room - len(told))
+    shown = [*rows(good, view._replace(top=min(top, view.top or top)))] if good else []
+    lines = [*above, *shown, *told][: height - 1]
+    return [*lines, *painted([[(f" {printable(now)}", "dim")]], view)]
+
+
+def _failure(look: WatchLook) -> Iterator[list[Span]]:
+    """The message as the command gave it, then what failed."""
+    for line in look.failure.splitlines():
+        style = "bold red" if "error:" in line else ""
+        yield [(line, style)]
+    yield []
+
+
+def _rows(look: WatchLook, view: View) -> Iterator[list[Span]]:
+    if not look.kernels:
+        return
+    shown = look.kernels[: view.top or None]
+    kernels = [one.result.kernel for one in shown]
+    yield _heading(look)
+    yield []
+    found = [TableRow((one.result,), target_of(one.result.kernel)) for one in shown]
+    several = len({target_of(one) for one in kernels}) > 1
+    names, short = names_of(kernels, view.names), names_of(kernels, "short")
+    yield from table(found, names, short, view, with_target=several)
+    yield from hidden(len(look.kernels) - len(shown))
+    yield []
+
+
+def _heading(look: WatchLook) -> list[Span]:
+    origins = [*dict.fromkeys(one.result.kernel.code_object for one in look.kernels)]
+    paths = [*dict.fromkeys(member_path(one.path, one.member) for one in origins)]
+    compilers = [compiler_name(one.compiler) for one in origins if one.compiler]
+    about = (_some([one.target or "?" for one in origins], "target"), _some(compilers, "compiler"))
+    what = paths[0] if len(paths) == 1 else counted(len(paths), "file")
+    kernels = counted(len(look.kernels), "kernel")
+    return [(what, "bold"), ("   " + " · ".join(filter(None, (*about, kernels))), "")]
+
+
+def _some(texts: Sequence[str], noun: str) -> str:
+    """The one text, or the number of different ones; empty without any."""
+    distinct = [*dict.fromkeys(texts)]
+    return counted(len(distinct), noun) if distinct[1:] else "".join(distinct)
+
+
+def _details(look: WatchLook, view: View) -> Iterator[list[Span]]:
+    shown = [one for one in look.kernels[: view.top or None] if _is_told(one, look, view)]
+    kernels = [one.result.kernel for one in shown]
+    for one, name in zip(shown, attributed(kernels, names_of(kernels, "short")), strict=True):
+        yield from _of_kernel(one, name, look, view)
+    for gone in look.gone:
+        waves = "?" if gone.waves_per_simd is None else f"{waves_per_simd(gone.waves_per_simd)}"
+        yield [(" gone   ", STYLES["gone"]), (f"{printable(gone.name)}: had {waves}", "")]
+    for problem in look.problems:
+        where = member_path(problem.path, problem.member)
+        line = f":{problem.line}" if problem.line else ""
+        yield [(f" {where}{line}: {printable(problem.message)}", "bold red")]
+    yield from fitted([(_sum(look), "bold")], view, 1)
+
+
+def _is_told(one: WatchedKernel, look: WatchLook, view: View) -> bool:
+    """True for a changed kernel; on a terminal, drawn anew, also if it differs from the first."""
+    return one.has_changed or bool(one.peak) or (view.fold and one.since_first is not None)
+
+
+def _of_kernel(one: WatchedKernel, name: str, look: WatchLook, view: View) -> Iterator[list[Span]]:
+    status = one.status if one.has_changed else ""
+    before = [(f" {status:<6} ", STYLES.get(status, "")), (name, "bold")]
+    why = _why(one)
+    yield from fitted([*before, (f"  {why}" if why else "", "")], view, _INDENT)
+    if one.since_first and one.since_first != one.since_previous:
+        text = f"since the first look: {of_pair(one.since_first).why}"
+        yield from fitted([(" " * _INDENT, ""), (text, "dim")], view, _INDENT)
+    if one.peak and one.peak.peak.pressure.vector:
+        yield from fitted([(f" {_peak(one.peak, one.result.kernel, name)}", "")], view, _INDENT)
+    if step := next_step(one.result.occupancy, one.result.next):
+        yield from fitted([(" " * _INDENT, ""), ("next  ", "bold"), (step, "")], view, _INDENT)
+    for text in _findings(one, look):
+        yield from fitted([(" " * _INDENT, ""), (text, "")], view, _INDENT)
+
+
+def _findings(one: WatchedKernel, look: WatchLook) -> Iterator[str]:
+    """Lines of new and ended findings; of the first look all findings."""
+    word, found = ("", one.result.findings) if look.is_first else ("new ", one.new_findings)
+    for before, findings in ((word, found), (_ENDED, one.ended_findings)):
+        for finding in findings:
+            head = f"{before}{finding.rule} {finding.severity}"
+            yield f"{head}: {finding.message if before == _ENDED else in_words(finding)}"
+
+
+def _why(one: WatchedKernel) -> str:
+    if one.since_previous and one.moves:
+        return of_pair(one.since_previous).why
+    return "no number moved, other findings" if one.has_changed and not one.is_new else ""
+
+
+def _peak(line: PeakLine, kernel: Kernel, name: str) -> str:
+    """Place, number of live registers and text: a line that editors can jump to."""
+    peak, bound = line.peak, "" if line.exact else "at least "
+    live = f"{bound}{peak.pressure.vector} vector registers live at the peak of {name}"
+    return f"{place(peak, kernel)}: {live}: {printable(line.text)}"
+
+
+def place(peak: Peak, kernel: Kernel) -> str:
+    """`FILE:LINE` of the source or of the assembly; of an object its path and an address.
+
+    The assembly of a compiled source is not kept: no editor can jump to its line.
+    """
+    at = peak.at
+    if at.source:
+        return printable(f"{_from_here(at.source.file)}:{at.source.line}")
+    where = f":{at.line}" if at.line is not None else f" at 0x{at.address or 0:x}"
+    if kernel.code_object.command is not None:
+        where = f", line {at.line} of its assembly"
+    return printable(kernel.code_object.path) + where
+
+
+def _from_here(path: str) -> str:
+    """The path relative to the current folder, if it is below."""
+    with suppress(OSError):  # the current folder was deleted
+        return path.removeprefix(os.path.join(os.getcwd(), ""))
+    return path
+
+
+def _sum(look: WatchLook) -> str:
+    """`look 3 at 14:03:22: 1 of 3 kernels moved, 2 gone; built in 0.87 s`."""
+    number = f"look {look.number} at {look.time:%H:%M:%S}"
+    took = "" if look.seconds is None else f" in {look.seconds:.2f} s"
+    if look.failure:
+        return f"{number}: failed{took}"
+    kernels = counted(len(look.kernels), "kernel")
+    moved = f"{grouped(len(look.changed))} of {kernels} changed"
+    moved = kernels if look.is_first else moved
+    gone = f", {counted(len(look.gone), 'kernel')} gone" if look.gone else ""
+    return f"{number}: {moved}{gone}" + (f"; built{took}" if took else "")
+
+
+# One JSON object a look; watch-schema.json in this folder describes every key.
+
+SCHEMA = "kernelinfo/watch/1"
+
+
+def render_jsonl(look: WatchLook, view: View) -> Iterator[str]:
+    document = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "look": look.number,
+        "time": look.time.isoformat(timespec="milliseconds"),
+        "build": look.build or None,
+        "seconds": None if look.seconds is None else round(look.seconds, 3),
+        "failure": look.failure or None,
+        "kernels": [_kernel(one, view) for one in look.kernels],
+        "gone": [picked(one, "symbol", "name", "target", "code_object") for one in look.gone],
+        "problems": as_json(look.problems),
+    }
+    return json_lines([document])
+
+
+def _kernel(one: WatchedKernel, view: View) -> dict[str, Any]:
+    (row,) = Report((one.result,), ()).rows()
+    return {
+        "status": one.status,
+        "previous": _moved(one.since_previous),
+        "first": _moved(one.since_first),
+        "row": row | {"Kernel_Name": chosen_name(one.result.kernel, view.names)},
+        "findings": as_json(one.result.findings),
+        "new": [finding.rule for finding in one.new_findings],
+        "ended": [finding.rule for finding in one.ended_findings],
+        "peak": _peak_document(one.peak),
+    }
+
+
+def _moved(pair: Pair | None) -> dict[str, Any] | None:
+    """The numbers that moved; None without an earlier state or if none did."""
+    return picked(of_pair(pair), "why", "moves") if pair and pair.moves else None
+
+
+def _peak_document(line: PeakLine | None) -> dict[str, Any] | None:
+    if line is None:
+        return None
+    at = line.peak.at
+    return {
+        "vector": line.peak.pressure.vector,
+        "exact": line.exact,
+        "source": as_json(at.source),
+        **picked(at, "line", "address"),
+        "instruction": line.peak.instruction,
+        "text": line.text,
+    }

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
+import signal
+import subprocess
+import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from typing import IO, Generic, Protocol, TypeVar
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, conclusions, run
@@ -14,11 +20,158 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources
-from kernelinfo.watch.building import Watch
+from kernelinfo.waiting import wait_in_turns
 from kernelinfo.watch.files import Stamp, rested, stamp_of
 from kernelinfo.watch.history import LookHistory
+from kernelinfo.watch.messages import say
 from kernelinfo.watch.nouns import Began, Event, FileReading, WatchLook
 from kernelinfo.watch.reading import FileReadings, nothing_chosen
+
+# A watch, and the command or compiler that runs between two of its looks.
+
+
+class _Running(Protocol):
+    """A command or compiler that was started."""
+
+    began: float
+    """In seconds, as `time.monotonic` counts them."""
+
+    def wait(self, seconds: float) -> bool:
+        """True if it ended within this time."""
+
+    def end(self) -> None:
+        """End it with its group of processes."""
+
+
+_Run = TypeVar("_Run", bound=_Running)
+
+
+class Watch(ABC, Generic[_Run]):
+    """Something to watch, asked again and again. At most one command or compiler runs at a time."""
+
+    options: Options
+    """Options of the analysis, with the assembly of compiled sources."""
+    _running: _Run | None = None
+
+    @abstractmethod
+    def step(self) -> Event | None:
+        """The next event; None if nothing is new. The first look always comes."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but no longer than until the build ends."""
+        if self._running:
+            wait_in_turns(self._running.wait, seconds)
+        else:
+            wait_in_turns(time.sleep, seconds)
+
+    def end(self) -> None:
+        """End the build that still runs."""
+        if self._running:
+            self._running.end()
+            self._running = None
+
+    def _ended(self) -> tuple[_Run, float] | None:
+        """The build that has ended by itself, and its duration in seconds; None if none has."""
+        running = self._running
+        if running is None or not running.wait(0):
+            return None
+        self._running = None
+        return running, time.monotonic() - running.began
+
+
+# The user's own command, which builds when a source changes.
+
+_KEPT = 1 << 16
+"""Bytes of a command's last output that are kept."""
+_GRACE = 1.0
+"""Seconds that a command has to end its own children, as ninja does, before it is killed."""
+_PAUSE = 0.01
+"""Seconds between two looks whether the group has ended."""
+
+
+class RunningCommand:
+    """A command of the shell in a group of its own."""
+
+    def __init__(self, command: str) -> None:
+        self.began = time.monotonic()
+        self._output = b""
+        # The user typed it on the command line; nothing in a file adds to it.
+        self._process = subprocess.Popen(
+            command,
+            shell=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        assert self._process.stdout is not None
+        self._reader = threading.Thread(
+            target=self._read, args=(self._process.stdout,), daemon=True
+        )
+        self._reader.start()
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with suppress(OSError, ValueError):  # closed by `end`
+            while piece := os.read(stream.fileno(), _KEPT):
+                self._output = (self._output + piece)[-_KEPT:]
+
+    def wait(self, seconds: float) -> bool:
+        """True if the command ended within this time."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+        return self._process.poll() is not None
+
+    def failure(self) -> str:
+        """Last output of a command that failed, and its exit code; empty if it worked."""
+        code = self._process.returncode
+        if not code:
+            return ""
+        self._reader.join(_GRACE)  # a child in the background may hold the pipe
+        told = self._output.decode("utf-8", "replace").rstrip()
+        ended = (
+            say("command-killed", signal=-code) if code < 0 else say("command-exit-code", code=code)
+        )
+        return f"{told}\n{ended}" if told else ended
+
+    def end(self) -> None:
+        """End the command and its group: first by a request, after a second for good.
+
+        If the command ended by itself, only its pipe is closed: a build server that it left
+        behind goes on.
+        """
+        if self._process.poll() is None:
+            self._signal(signal.SIGTERM)
+            end = time.monotonic() + _GRACE
+            while self._has_group() and time.monotonic() < end:
+                time.sleep(_PAUSE)
+            self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+            self._process.wait()
+        assert self._process.stdout is not None
+        self._reader.join(_GRACE)
+        if not self._reader.is_alive():
+            self._process.stdout.close()
+
+    def _has_group(self) -> bool:
+        """True while a process of the group runs. Its first, a shell, may end before ninja has
+        ended its own children."""
+        if self._process.poll() is None or not hasattr(os, "killpg"):  # Windows has no groups
+            return self._process.returncode is None
+        try:
+            os.killpg(self._process.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:  # macOS, of a group that has ended
+            return self._process.returncode is None
+        return True
+
+    def _signal(self, number: int) -> None:
+        """Send a signal to the group."""
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self._process.pid, number)
+            else:  # Windows
+                self._process.terminate()
+
 
 _SECONDS = 600
 """Time limit of one compilation. Kernels of many templates take minutes."""
