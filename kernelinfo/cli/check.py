@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -37,8 +38,9 @@ from kernelinfo.cli.write_report import read
 from kernelinfo.config import shadowed_by
 from kernelinfo.config.file import read_file
 from kernelinfo.errors import OptionError
-from kernelinfo.gate import asks_for_instructions, check, located
-from kernelinfo.gate.scope import Scope
+from kernelinfo.gate import asks_for_instructions, check, locate
+from kernelinfo.gate.outcome import Scope
+from kernelinfo.gate.pinning import pin, pin_improvements
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
 from kernelinfo.render.explanations import render_config
@@ -47,6 +49,7 @@ EXAMPLES = """
   kernelinfo check build/                         # only the rules
   kernelinfo check build/ --baseline base.json --update-baseline
   kernelinfo check build/ --baseline base.json    # against that build
+  kernelinfo check --rename 'softmax=softmax_v2'  # a kernel with another name
   kernelinfo check --show-config                  # the keys in force
 """
 
@@ -64,6 +67,16 @@ def command(
         False,
         "--update-baseline",
         help="Pin this build, accept its findings, and list the changes.",
+    ),
+    tighten: bool = typer.Option(
+        False, "--tighten", help="Pin only what got better, and findings that ended."
+    ),
+    rename: list[str] | None = typer.Option(
+        None,
+        "--rename",
+        metavar="OLD=NEW",
+        help="Compare the new kernel NEW with the pinned kernel OLD, which is gone. OLD= says that "
+        "it has no successor.",
     ),
     strict_baseline: bool = typer.Option(
         False, "--strict-baseline", help="Fail on improvements, too."
@@ -160,9 +173,16 @@ def command(
     )
     if not checked.paths:
         raise OptionError(say("check-without-paths"))
-    if if_built and not update_baseline and not is_built(checked.paths):
+    if tighten and update_baseline:
+        raise OptionError(say("check-tighten-or-update"))
+    if tighten and rename:
+        raise OptionError(say("check-tighten-or-rename"))
+    if rename and checked.baseline is None:
+        raise OptionError(say("baseline-not-named"))
+    if if_built and not (update_baseline or tighten) and not is_built(checked.paths):
         complain(say("check-not-built", names=", ".join(checked.paths)))
         return
+    renames = tuple(rename or ())
     is_whole = format in DOCUMENTS
     wanted = wanted._replace(
         selection=selection,
@@ -181,13 +201,21 @@ def command(
     else:
         items = read(checked.paths, wanted, jobs)
     report = Report.of(shown(Problems(verbose=verbose).watch(items), checked.paths))
-    if update_baseline:
-        write_update(report, checked, scope, min_kernels, view, output, accepts=not strict)
+    if tighten or update_baseline:
+        pins = pin_improvements if tighten else partial(pin, accepts=not strict, renames=renames)
+        write_update(partial(pins, report), checked, scope, min_kernels, view, output)
         return
     with waiting("checking"):
-        outcome = check(report, checked, scope=scope, at_least=min_kernels, accepts=not strict)
+        outcome = check(
+            report,
+            checked,
+            scope=scope,
+            at_least=min_kernels,
+            accepts=not strict,
+            renames=renames,
+        )
         if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
-            outcome = located(outcome, wanted)
+            outcome = locate(outcome, wanted)
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
     if project.file and (other := shadowed_by(project.file)):

@@ -97,7 +97,13 @@ MESSAGES = {
         "is a baseline, which does not state every column that --where reads; give the build, or "
         "a saved report of it"
     ),
-    "baseline-not-named": "--update-baseline needs a file; give --baseline, or `baseline` in TOML",
+    "baseline-not-named": "no baseline is named; give --baseline, or `baseline` in TOML",
+    "check-tighten-or-update": (
+        "--tighten and --update-baseline exclude each other; give --update-baseline to pin all"
+    ),
+    "check-tighten-or-rename": (
+        "--tighten pins no rename; give --rename with --update-baseline, or alone to compare"
+    ),
     # `diff`, `trend` and `compare-profile`.
     "diff-without-targets": (
         "note: OLD and NEW share no target; --across-targets pairs kernels by name"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from kernelinfo.analysis import analyse
@@ -15,13 +15,11 @@ from kernelinfo.config import Configuration
 from kernelinfo.config.file import OWN
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import updating, write_baseline
-from kernelinfo.gate.beginning import first_configuration
-from kernelinfo.gate.outcome import Outcome
-from kernelinfo.gate.pinning import pin
-from kernelinfo.gate.scope import Scope
+from kernelinfo.gate.outcome import Outcome, Scope
+from kernelinfo.gate.pinning import Update, write_configuration
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.report import Report
-from kernelinfo.opening import check_below
+from kernelinfo.opening import FilePath, check_below
 from kernelinfo.reading.containers import files
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.check import text
@@ -107,7 +105,7 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
     if not report.results:
         problems.exit()
         raise OptionError(say("config-without-kernels", names=", ".join(paths)))
-    write([first_configuration(report)], OWN)
+    write([write_configuration(report)], OWN)
     kernels = counted(len(report.results), "kernel")
     accept = "`kernelinfo check --update-baseline` accepts what there is today"
     write([f"{OWN}: written for {kernels}; edit it, then {accept}\n"], None)
@@ -135,19 +133,18 @@ def _add_to(summary: str, pieces: Iterator[str]) -> None:
 
 
 def write_update(
-    report: Report,
+    pin: Callable[[FilePath, Configuration, Scope, int | None], Update],
     project: Configuration,
     scope: Scope,
     at_least: int | None,
     view: View,
     output: str | None,
-    *,
-    accepts: bool,
 ) -> None:
-    """Write the baseline anew, and what changed in it. Raises `OptionError` without a baseline."""
+    """Write the baseline that `pin` makes, and what changed in it. Raises `OptionError` without a
+    baseline."""
     if project.baseline is None:
         raise OptionError(say("baseline-not-named"))
     with updating(project.baseline), waiting("writing the baseline"):
-        update = pin(report, project.baseline, project, scope, at_least, accepts=accepts)
+        update = pin(project.baseline, project, scope, at_least)
         write_baseline(project.baseline, update.pinned)
     write(render_update(update, project.baseline, view), output, color=view.color)

@@ -78,6 +78,11 @@ class KernelSummary(NamedTuple):
         return path, member
 
     @property
+    def file(self) -> str:
+        """Path of the file in the build, without the member; empty if the build is one file."""
+        return self.code_object.partition(" › ")[0]
+
+    @property
     def unit(self) -> str:
         """Path and member without the target, so that all targets of a file share it."""
         return _unit(self.code_object, self.processor)

@@ -43,11 +43,13 @@ class Gate(NamedTuple):
     allowances: tuple[tuple[Column, Allowance], ...] = ()
     """(number, allowance) pairs; other numbers may get worse without limit."""
     toolchain_change: ToolchainChange = "report"
+    new: Severity = "note"
+    """Severity of kernels that the baseline does not have."""
 
     def __repr__(self) -> str:
         """One line with the keys of the configuration."""
         allowed = ", ".join(f"{number.key} {allowance}" for number, allowance in self.allowances)
-        return f"Gate({allowed}; toolchain-change {self.toolchain_change})"
+        return f"Gate({allowed}; toolchain-change {self.toolchain_change}; new {self.new})"
 
 
 class Suppression(NamedTuple):
@@ -79,6 +81,7 @@ def _gate(values: dict[str, Any]) -> Gate:
     return Gate(
         tuple((measure, allowance) for measure, allowance in allowed if allowance is not None),
         values["toolchain-change"],
+        values["new"],
     )
 
 

@@ -246,10 +246,13 @@ _GATE = (
         Scalar('"report", "strict" or "accept"', choices=("report", "strict", "accept")),
         "report",
     ),
+    Key("new", "Severity of kernels that the baseline does not have (KI503).", _SEVERITY, "note"),
 )
 
 GATED = tuple(
-    (key.name, next((m for m in MEASURES if m.key == key.name), WAVES)) for key in _GATE[:-1]
+    (key.name, next((m for m in MEASURES if m.key == key.name), WAVES))
+    for key in _GATE
+    if key.kind is _ALLOWANCE
 )
 """Keys of [gate], each with the number that it bounds."""
 

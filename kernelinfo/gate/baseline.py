@@ -18,18 +18,18 @@ from kernelinfo.compare.summary import (
     summaries,
 )
 from kernelinfo.errors import BaselineError, ReadError, bug
-from kernelinfo.gate import baseline_entry
 from kernelinfo.gate.baseline_text import (
     NAME,
     OLDER_NAME,
     VERSION,
-    ConflictError,
+    Built,
     Document,
-    begins_like_one,
-    compressed,
-    lines,
+    begins_like_baseline,
+    compress,
     parse,
-    text,
+    read_entry,
+    read_lines,
+    write_text,
 )
 from kernelinfo.gate.messages import say
 from kernelinfo.kernel import Result
@@ -49,7 +49,7 @@ def is_baseline(path: str) -> bool:
     if not os.path.isfile(path):
         return False
     with open_regular(path) as file:
-        return begins_like_one(file)
+        return begins_like_baseline(file)
 
 
 def holds_instructions(path: FilePath) -> bool:
@@ -58,8 +58,8 @@ def holds_instructions(path: FilePath) -> bool:
         return False
     try:
         with open_regular(path) as file:
-            return any('"instructions":' in line for line in lines(file))
-    except (OSError, ValueError, ReadError, ConflictError):
+            return any('"instructions":' in line for line in read_lines(file))
+    except (OSError, ValueError, ReadError):
         return False
 
 
@@ -69,12 +69,12 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     A pinned kernel that equals one of `build` is that object. Raises `BaselineError` for a file
     that is missing, damaged, not a baseline, or of another version.
     """
-    known = {_as_pinned(kernel): kernel for kernel in build}
+    built = {_as_pinned(kernel): kernel for kernel in build}
     try:
         with open_regular(path) as file:
             document = parse(file)
             _check_version(path, document.schema)
-            kernels = tuple(_kernels(document, known))
+            kernels = tuple(_read_kernels(document, built))
             toolchain = document.toolchain
             is_list = isinstance(toolchain, list)
             if not is_list or not all(isinstance(stamp, str) for stamp in toolchain):
@@ -89,8 +89,6 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
         raise BaselineError(in_file(path, message)) from None
     except ReadError as error:
         raise BaselineError(in_file(path, error.message)) from None
-    except ConflictError:
-        raise BaselineError(in_file(path, say("baseline-conflict"))) from None
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise BaselineError(in_file(path, say("baseline-damaged", place=error))) from None
     except Exception as error:
@@ -106,8 +104,8 @@ def write_baseline(path: FilePath, pinned: Build) -> None:
     """
     try:
         with atomic_write(os.path.realpath(path)) as file:
-            with compressed(file, str(path)) as packed:
-                packed.writelines(piece.encode() for piece in text(pinned))
+            with compress(file, str(path)) as packed:
+                packed.writelines(piece.encode() for piece in write_text(pinned))
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
@@ -149,15 +147,15 @@ def pinnable_kernels(results: Iterable[Result], folder: FilePath) -> Iterator[Ke
     return summaries(results, partial(_location, folder), set())
 
 
-def _kernels(document: Document, known: baseline_entry.Known) -> Iterator[KernelSummary]:
-    """All kernels of a document. Raises as `parse` and `baseline_entry.kernels` do."""
+def _read_kernels(document: Document, built: Built) -> Iterator[KernelSummary]:
+    """All kernels of a document. Raises as `parse` and `read_entry` do."""
     count, seen = 0, set[tuple[str, str, str]]()
     for unit, entry in document.entries:
         key = unit, entry["symbol"], entry.get("name", "")
         if key in seen:
             raise ValueError(say("baseline-symbol-twice", symbol=entry["symbol"]))
         seen.add(key)
-        for kernel in baseline_entry.kernels(unit, entry, known):
+        for kernel in read_entry(unit, entry, built):
             count += 1
             if count > _MOST_KERNELS:
                 raise ReadError(say("baseline-kernels-many", most=_MOST_KERNELS))
@@ -165,7 +163,7 @@ def _kernels(document: Document, known: baseline_entry.Known) -> Iterator[Kernel
 
 
 def _as_pinned(kernel: KernelSummary) -> KernelSummary:
-    """The kernel without what a baseline does not hold."""
+    """The kernel, reduced to the fields that a baseline stores."""
     return kernel._replace(source=None) if kernel.source else kernel
 
 

@@ -4,16 +4,15 @@ are gone. A gate that guards nothing must not pass."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from kernelinfo.analysis.inputs import listed_targets
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Configuration
 from kernelinfo.errors import Message
 from kernelinfo.gate.messages import say
-from kernelinfo.gate.scope import Scope
+from kernelinfo.gate.outcome import Scope
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.report import Report
@@ -25,17 +24,17 @@ _MOST_NAMED = 5
 """Most files to name."""
 
 
-def judgeable(report: Report, configuration: Configuration) -> tuple[Result, ...]:
+def select_results(report: Report, configuration: Configuration) -> tuple[Result, ...]:
     """Kernels of the configured targets; all kernels if no target is configured."""
     if not configuration.targets:
         return report.results
     asks_for = configuration.asks_for
-    return tuple(one for one in report.results if asks_for(one.kernel.code_object.target_id or ""))
+    return tuple(r for r in report.results if asks_for(r.kernel.code_object.target_id or ""))
 
 
-def too_few(
+def check_counts(
     report: Report,
-    found: Sequence[Result],
+    results: Sequence[Result],
     configuration: Configuration,
     scope: Scope,
     at_least: int | None = None,
@@ -46,40 +45,42 @@ def too_few(
     number holds for the whole build.
     """
     location = str(configuration.file or "kernelinfo")
-    if report.results and not found and not scope.may_hold_none:
+    if report.results and not results and not scope.may_hold_none:
         targets = " or ".join(configuration.targets)
-        kernels, built = counted(len(report.results), "kernel"), _built(report.results)
+        kernels, built = counted(len(report.results), "kernel"), _list_built(report.results)
         message = say("target-of-none", kernels=kernels, targets=targets, built=built)
         yield Problem(location, message)
         return
     least, key = (configuration.min_kernels, "expect.min-kernels") if scope.whole else (0, "")
     if at_least is not None:
         least, key = at_least, "--min-kernels"
-    count = len(found)
-    if count < least and (found or not report.problems):
+    count = len(results)
+    if count < least and (results or not report.problems):
         kernels = counted(count, "kernel")
         yield Problem(location, say("kernels-too-few", kernels=kernels, least=least, key=key))
-    for target in unbuilt(found, configuration) if found and scope.whole else ():
-        message = say("target-unbuilt", target=target, built=_built(report.results))
+    for target in list_unbuilt(results, configuration) if results and scope.whole else ():
+        message = say("target-unbuilt", target=target, built=_list_built(report.results))
         yield Problem(location, message)
 
 
-def unbuilt(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
+def list_unbuilt(results: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
     """Configured targets on which no kernel runs."""
-    built = {result.kernel.code_object.target_id or "" for result in found}
+    built = {result.kernel.code_object.target_id or "" for result in results}
     return tuple(
-        target for target in configuration.targets if not any(runs_on(one, target) for one in built)
+        target
+        for target in configuration.targets
+        if not any(runs_on(target_id, target) for target_id in built)
     )
 
 
-def _built(found: Sequence[Result]) -> str:
+def _list_built(results: Sequence[Result]) -> str:
     """The targets of kernels in words."""
     return listed_targets(
-        target for one in found if (target := one.kernel.code_object.target_id) is not None
+        target for r in results if (target := r.kernel.code_object.target_id) is not None
     )
 
 
-def nothing_pinned(
+def check_pinned(
     comparison: Comparison | None,
     missed: Sequence[KernelSummary],
     configuration: Configuration,
@@ -94,7 +95,7 @@ def nothing_pinned(
         yield Problem(str(configuration.baseline), message)
 
 
-def nothing_numbered(kernels: Sequence[str], configuration: Configuration) -> Iterator[Problem]:
+def check_numbered(kernels: Sequence[str], configuration: Configuration) -> Iterator[Problem]:
     """A problem if the baseline has no comparable number of some kernels; `kernels` are their
     names."""
     if kernels:
@@ -103,23 +104,23 @@ def nothing_numbered(kernels: Sequence[str], configuration: Configuration) -> It
         yield Problem(str(configuration.baseline), message)
 
 
-def nothing_judged(configuration: Configuration, *, counts: bool) -> Iterator[Problem]:
+def check_claims(configuration: Configuration, *, counts: bool) -> Iterator[Problem]:
     """A problem if no selected rule, budget or baseline could fail a kernel. `counts` is true if
     the number of kernels is judged, too."""
     if configuration.selection.rules() or (counts and configuration.min_kernels > 1):
         return
-    by_budget = configuration.budgets and chooses(configuration, "KI206")
-    if not by_budget and not (configuration.baseline and chooses(configuration, "KI501")):
+    by_budget = configuration.budgets and is_selected("KI206", configuration)
+    if not by_budget and not (configuration.baseline and is_selected("KI501", configuration)):
         yield Problem(str(configuration.file or "kernelinfo"), say("gate-without-claims"))
 
 
-def chooses(configuration: Configuration, rule: str) -> bool:
+def is_selected(rule: str, configuration: Configuration) -> bool:
     """True if the configuration selects a rule of the gate."""
     return any(configuration.selection.chosen([documented(rule).found("")]))
 
 
-def left_out(
-    found: Sequence[Result],
+def list_left_out(
+    results: Sequence[Result],
     configuration: Configuration,
     scope: Scope,
     at_least: int | None,
@@ -134,13 +135,13 @@ def left_out(
     """
     if at_least is None and configuration.min_kernels > 1:
         yield say("left-out-min-kernels", count=configuration.min_kernels)
-    if targets := unbuilt(found, configuration):
+    if targets := list_unbuilt(results, configuration):
         yield say("left-out-targets", targets=", ".join(targets))
-    if choices := _unmatched_choices(found, scope) if scope.may_hold_none else ():
+    if choices := _list_unmatched_choices(results, scope) if scope.may_hold_none else ():
         yield say("left-out-choices", choices=", ".join(choices))
     if idle_budgets:
         yield say("left-out-budgets", budgets=", ".join(idle_budgets))
-    if sizes := unmatched_sizes(found, configuration):
+    if sizes := list_unmatched_sizes(results, configuration):
         yield say("left-out-sizes", sizes=", ".join(sizes))
     if elsewhere:
         yield say("left-out-pinned", count=elsewhere)
@@ -148,67 +149,46 @@ def left_out(
         yield say("left-out-suppressions", names=", ".join(idle_suppressions))
 
 
-def _unmatched_choices(found: Sequence[Result], scope: Scope) -> tuple[str, ...]:
+def _list_unmatched_choices(results: Sequence[Result], scope: Scope) -> tuple[str, ...]:
     """The options `-k`, `--target` and `--member` that match no kernel found."""
-    kernels = ((result.kernel, result.kernel.code_object) for result in found)
+    kernels = ((result.kernel, result.kernel.code_object) for result in results)
     met = (scope.options.met(k.name, k.symbol, c.target_id, c.member) for k, c in kernels)
     return tuple(map(" ".join, scope.options.unmatched(set().union(*met))))
 
 
-def ignored(configuration: Configuration) -> Iterator[Message]:
+def list_unselected(configuration: Configuration) -> Iterator[Message]:
     """Settings that are not checked because their rule is not selected, in words."""
-    if configuration.budgets and not chooses(configuration, "KI206"):
+    if configuration.budgets and not is_selected("KI206", configuration):
         yield say("budgets-unselected")
-    if configuration.baseline and not chooses(configuration, "KI501"):
+    if configuration.baseline and not is_selected("KI501", configuration):
         yield say("baseline-unselected", baseline=configuration.baseline)
 
 
-def untargeted(found: Sequence[Result]) -> Iterator[Message]:
+def note_untargeted(results: Sequence[Result]) -> Iterator[Message]:
     """A text on the kernels of build logs without a target: their occupancy is not checked."""
-    kernels = [result.kernel for result in found if result.kernel.code_object.target is None]
+    kernels = [result.kernel for result in results if result.kernel.code_object.target is None]
     if count := sum(kernel.code_object.kind == "build-log" for kernel in kernels):
         yield say("left-out-occupancy", kernels=counted(count, "kernel"))
 
 
-def unmatched_sizes(found: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:
+def list_unmatched_sizes(
+    results: Sequence[Result], configuration: Configuration
+) -> tuple[str, ...]:
     """Patterns of [workgroup-size] that apply to no kernel: none matches, or earlier patterns take
     them all."""
     patterns = tuple(pattern for pattern, _ in configuration.workgroup_sizes)
-    kernels = (result.kernel for result in found if patterns)
-    used = {fit for one in kernels for fit in matching(patterns, one.name, one.symbol)[:1]}
+    kernels = (result.kernel for result in results if patterns)
+    used = {fit for k in kernels for fit in matching(patterns, k.name, k.symbol)[:1]}
     return tuple(pattern for pattern in patterns if pattern not in used)
 
 
-def notes(comparison: Comparison, missed: Iterable[KernelSummary]) -> Iterator[Message | str]:
-    """Notes of a comparison with a baseline: on its files, and on those that are gone or have
-    another name. `missed` are the pinned kernels that are gone."""
+def list_notes(comparison: Comparison) -> Iterator[Message | str]:
+    """Notes of a comparison with a baseline, and files whose kernels are in another file now."""
     yield from comparison.notes
-    yield from _renamed(comparison.pairs)
-    yield from _gone(missed, comparison.pairs)
-
-
-def _renamed(pairs: Iterable[Pair]) -> Iterator[Message]:
-    """Files whose kernels are in another file now, in words."""
-    changed = (pair for pair in pairs if pair.old is not pair.new)
-    files = ((_file(pair.old), _file(pair.new)) for pair in changed)
+    changed = (pair for pair in comparison.pairs if pair.old is not pair.new)
+    files = ((pair.old.file, pair.new.file) for pair in changed)
     moved = Counter((old, new) for old, new in files if old != new)
     for (old, new), count in moved.most_common(_MOST_NAMED):
         yield say("file-renamed", kernels=counted(count, "kernel"), old=old, new=new)
-    if (others := len(moved) - _MOST_NAMED) > 0:
-        yield say("files-renamed-more", files=counted(others, "more file"))
-
-
-def _gone(missed: Iterable[KernelSummary], pairs: Iterable[Pair]) -> Iterator[Message]:
-    """Files of which no pinned kernel is left, in words."""
-    count = Counter(map(_file, missed))
-    left = {_file(pair.old) for pair in pairs} if count else set()
-    files = [(file, many) for file, many in count.most_common() if file not in left]
-    for file, many in files[:_MOST_NAMED]:
-        all_of = say("kernels-vanished", count=many) if many > 1 else say("kernel-vanished-only")
-        yield say("file-vanished", file=file, kernels=all_of)
-    if others := files[_MOST_NAMED:]:
-        yield say("files-vanished-more", files=counted(len(others), "more file"))
-
-
-def _file(kernel: KernelSummary) -> str:
-    return kernel.code_object.partition(" › ")[0]
+    if (unnamed := len(moved) - _MOST_NAMED) > 0:
+        yield say("files-renamed-more", files=counted(unnamed, "more file"))

@@ -1,4 +1,8 @@
-"""Kernels judged: what their budgets and the baseline say of them, and which findings count."""
+"""Kernels judged by rules, budgets and the baseline, and findings that do not count: those that a
+baseline accepts until they get worse, and suppressed ones.
+
+Expired suppressions are KI505, unused ones KI506.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +16,28 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Budget, Configuration, Gate, Suppression, entries_for
+from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import Message
-from kernelinfo.gate import excuses, ratchet
+from kernelinfo.gate import ratchet
+from kernelinfo.gate.expectation import is_selected
 from kernelinfo.gate.messages import say
-from kernelinfo.gate.outcome import Judged, KernelCase, Notice
+from kernelinfo.gate.outcome import Judged, KernelCase, Notice, Suppressed
 from kernelinfo.gate.ratchet import Foreign
-from kernelinfo.kernel import Finding, Result
+from kernelinfo.kernel import Finding, Result, Severity
 from kernelinfo.kernel.record import BY_NAME, Column
 from kernelinfo.reading.blob import Problem
+from kernelinfo.rules import find, means
 from kernelinfo.rules.documented import documented
 
 _BUDGET = documented("KI206")
+_EXPIRED, _UNUSED = documented("KI505"), documented("KI506")
+_OF_THE_BASELINE = "KI5"
 _identity = attrgetter("target", "name", "symbol")
 _WAVES = ("waves", "occupancy")
 """Keys of numbers that need a target."""
+
+Accepted = tuple[tuple[str, str], ...]
+"""(rule, severity) of findings."""
 
 
 class Verdict(NamedTuple):
@@ -47,7 +59,7 @@ class Verdict(NamedTuple):
     """Valid suppressions that match no finding."""
 
 
-def cases(
+def make_cases(
     results: Sequence[Result],
     kernels: Iterable[KernelSummary],
     comparison: Comparison | None,
@@ -58,7 +70,7 @@ def cases(
 
     `kernels` are the results as a baseline pins them.
     """
-    copies = _copies(comparison) if comparison else {}
+    copies = _list_copies(comparison) if comparison else {}
     pairs = comparison.pairs_of(kernels) if comparison else repeat(None, len(results))
     for result, kernel, pair in zip(results, kernels, pairs, strict=True):
         budgets: Sequence[Budget] = ()
@@ -74,7 +86,7 @@ def cases(
         yield KernelCase(result, kernel, budgets, pair, is_new, not is_same, change)
 
 
-def _copies(comparison: Comparison) -> dict[tuple[str, str, str], list[KernelSummary]]:
+def _list_copies(comparison: Comparison) -> dict[tuple[str, str, str], list[KernelSummary]]:
     """Identity of each new kernel -> pinned kernels of these names, paired with other kernels."""
     copies: dict[tuple[str, str, str], list[KernelSummary]]
     copies = {_identity(kernel): [] for kernel in comparison.new}
@@ -97,45 +109,48 @@ def judge(
     fitting: dict[tuple[int, ...], Sequence[Budget]] = {}
     for case in cases:
         result, pair = case.result, case.pair
-        unstated += _unstated(case, configuration.gate)
+        unstated += _find_unstated(case, configuration.gate)
         if case.budgets:
             fitting[tuple(map(id, case.budgets))] = case.budgets
         if pair and case.is_moved and ratchet.is_unnumbered(pair, configuration.gate):
             unnumbered.append(case.kernel.name)
         if pair and case.change and not case.is_new:
             rebuilt.append(pair)
-        if findings := _findings(case, configuration):
-            counted, suppressed, met = excuses.suppress(case, findings, configuration, today)
+        if findings := _judge_case(case, configuration):
+            counted, suppressed, met = suppress(case, findings, configuration, today)
             accepted: tuple[Finding, ...] = ()
             if pair and accepts:
-                counted, accepted = excuses.accept(counted, case, pair)
+                counted, accepted = accept(counted, case, pair)
             result = result._replace(findings=counted)
             matched |= met
             if suppressed or accepted:
                 excused.append((len(results), Judged(result, suppressed, accepted)))
         results.append(result)
-    suppressions = (s for s in configuration.suppressions if not excuses.has_expired(s, today))
+    suppressions = (s for s in configuration.suppressions if not has_expired(s, today))
     return Verdict(
         results=tuple(results),
         excused=tuple(excused),
         unstated=tuple(unstated),
         unnumbered=tuple(unnumbered),
         rebuilt=tuple(rebuilt),
-        idle_budgets=tuple(_idle_budgets(configuration, fitting.values())),
+        idle_budgets=tuple(_find_idle_budgets(configuration, fitting.values())),
         idle_suppressions=tuple(s for s in suppressions if s not in matched),
     )
 
 
-def _findings(case: KernelCase, configuration: Configuration) -> tuple[Finding, ...]:
+def _judge_case(case: KernelCase, configuration: Configuration) -> tuple[Finding, ...]:
     """Findings of the rules, the budget and the baseline, in this order."""
     findings = case.result.findings
-    own = [*_broken_bounds(case, configuration), *ratchet.findings(case, configuration)]
+    added = [
+        *_find_broken_bounds(case, configuration),
+        *ratchet.compare_numbers(case, configuration),
+    ]
     if case.pair and case.pair.old.accepted:
-        own += excuses.ended(case, case.pair, [*findings, *own], configuration)
-    return (*findings, *configuration.selection.chosen(own)) if own else findings
+        added += find_ended(case, case.pair, [*findings, *added], configuration)
+    return (*findings, *configuration.selection.chosen(added)) if added else findings
 
 
-def _unstated(case: KernelCase, gate: Gate) -> Iterator[Problem]:
+def _find_unstated(case: KernelCase, gate: Gate) -> Iterator[Problem]:
     """Problems of numbers that the budget or the baseline asks for and the input does not state.
 
     An unknown target already is a problem and explains missing waves, so these are skipped. Build
@@ -145,7 +160,7 @@ def _unstated(case: KernelCase, gate: Gate) -> Iterator[Problem]:
     if case.budget:
         claims.append((say("judge-budget"), [measure for measure, _ in case.budget.bounds]))
     if case.pair and case.is_moved:
-        claims.append((say("judge-baseline"), ratchet.gated(case.pair.old, gate)))
+        claims.append((say("judge-baseline"), ratchet.list_gated(case.pair.old, gate)))
     kernel, location = case.result.kernel, case.result.kernel.code_object
     is_explained = kernel.target is None and location.kind != "build-log"
     for judge, measures in claims:
@@ -156,7 +171,7 @@ def _unstated(case: KernelCase, gate: Gate) -> Iterator[Problem]:
             yield Problem(location.path, message, location.member, location.offset)
 
 
-def _broken_bounds(case: KernelCase, configuration: Configuration) -> Iterator[Finding]:
+def _find_broken_bounds(case: KernelCase, configuration: Configuration) -> Iterator[Finding]:
     """One finding per broken bound of the budget that applies to a kernel."""
     if (budget := case.budget) is None:
         return
@@ -165,12 +180,12 @@ def _broken_bounds(case: KernelCase, configuration: Configuration) -> Iterator[F
     for measure, bound in budget.bounds:
         value = getattr(case.kernel.numbers, measure.field)
         if value is not None and not bound.holds(value):
-            number, key = _with_noun(case.kernel, measure, value), measure.key
+            number, key = _phrase_number(case.kernel, measure, value), measure.key
             message = say("budget-exceeded", number=number, key=key, bound=bound, place=where)
             yield _BUDGET.found(message)
 
 
-def _with_noun(kernel: KernelSummary, measure: Column, value: float) -> str:
+def _phrase_number(kernel: KernelSummary, measure: Column, value: float) -> str:
     """A number as messages say it: `264 VGPRs allocated (210 used)`."""
     number, beside = f"{value:g} {measure.noun}", BY_NAME.get(measure.beside)
     other = beside and getattr(kernel.numbers, beside.field)
@@ -179,20 +194,154 @@ def _with_noun(kernel: KernelSummary, measure: Column, value: float) -> str:
     return f"{number} ({other:g} {beside.unit.rpartition(' ')[2]})"
 
 
-def _idle_budgets(
+def _find_idle_budgets(
     configuration: Configuration, fitting: Collection[Sequence[Budget]]
 ) -> Iterator[Notice]:
     """A notice per budget without kernels: none matches, or earlier budgets take them all.
 
     `fitting` are the budgets that match one kernel, of which the first applies.
     """
-    used = {id(first) for first, *_ in fitting}
-    for budget in (entry for entry in configuration.budgets if id(entry) not in used):
+    first_ones = {id(first) for first, *_ in fitting}
+    for budget in (entry for entry in configuration.budgets if id(entry) not in first_ones):
         target = say("budget-target", target=budget.target) if budget.target else ""
         message = say("budget-unmatched", target=target, kernel=budget.kernel)
-        earlier = [first.kernel for first, *others in fitting if id(budget) in map(id, others)]
+        earlier = [first.kernel for first, *later in fitting if id(budget) in map(id, later)]
         if earlier:
             message = say("budget-shadowed", budgets=", ".join(dict.fromkeys(earlier)))
         mend = say("budget-shadowed-mend" if earlier else "budget-unmatched-mend")
         finding = _BUDGET.found(message, mend, "note")
         yield Notice(finding, budget.kernel, budget.target, line=budget.line)
+
+
+def pin_findings(findings: Iterable[Finding], fail_on: Severity) -> Accepted:
+    """The findings that a baseline accepts: rules with warnings and errors, and with notes if these
+    fail, each with its worst severity."""
+    least = min(_rank("warning"), _rank(fail_on))
+    worst: dict[str, str] = {}
+    for finding in findings:
+        if _rank(finding.severity) >= least and not finding.rule.startswith(_OF_THE_BASELINE):
+            before = worst.get(finding.rule, finding.severity)
+            worst[finding.rule] = max(before, finding.severity, key=_rank)
+    return tuple(sorted(worst.items()))
+
+
+def accept(
+    findings: Iterable[Finding], case: KernelCase, pair: Pair
+) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """(findings that count, findings that the baseline accepts) of one kernel.
+
+    A finding is accepted up to the severity that it had; a broken budget only if no number that the
+    budget bounds got worse. If changes by another compiler are accepted, so is every finding of a
+    rule.
+    """
+    severities = dict(pair.old.accepted)
+    all_of_rules = case.change == "accept"
+    counted: list[Finding] = []
+    accepted: list[Finding] = []
+    for finding in findings:
+        fits = _rank(finding.severity) <= _rank(severities.get(finding.rule))
+        if finding.rule == _BUDGET.number:
+            fits = fits and case.budget is not None and not _is_worse(pair, case.budget)
+        elif all_of_rules:
+            fits = fits or not finding.rule.startswith(_OF_THE_BASELINE)
+        (accepted if fits else counted).append(finding)
+    return tuple(counted), tuple(accepted)
+
+
+def find_ended(
+    case: KernelCase, pair: Pair, findings: Iterable[Finding], configuration: Configuration
+) -> Iterator[Finding]:
+    """One finding per accepted rule that judged the kernel and no longer finds anything: an
+    improvement. `findings` are all that the kernel has."""
+    mend = say("baseline-pin") if case.change else say("baseline-tighten")
+    kept = dict(keep_accepted(pair.old.accepted, findings, case.result, configuration))
+    for rule, _ in pair.old.accepted:
+        if rule not in kept and (ended := find(rule)):
+            message = say("finding-ended", rule=rule, name=ended.name)
+            yield ratchet.find_stale(message, mend, strict=configuration.strict_baseline)
+
+
+def keep_accepted(
+    accepted: Accepted, findings: Iterable[Finding], result: Result, configuration: Configuration
+) -> Accepted:
+    """The accepted findings that have not ended, each at most as severe as it is now.
+
+    `findings` are all that the kernel has. A rule that cannot judge it keeps what was accepted.
+    """
+    now = dict(pin_findings(findings, "note"))
+    absent = [rule for rule, _ in accepted if rule not in now]
+    judging = _list_judging(result, configuration) if absent else ()
+    return tuple(
+        (rule, min(severity, now.get(rule, severity), key=_rank))
+        for rule, severity in accepted
+        if rule in now or rule not in judging
+    )
+
+
+def _list_judging(result: Result, configuration: Configuration) -> set[str]:
+    """Numbers of the selected rules that can judge a kernel: some need the text of its code."""
+    is_text = result.kernel.code_object.kind == "assembly"
+    rules = configuration.selection.rules()
+    numbers = {rule.number for rule in rules if is_text or not rule.needs_code}
+    return numbers | ({_BUDGET.number} if is_selected(_BUDGET.number, configuration) else set())
+
+
+def _rank(severity: str | None) -> int:
+    """Position of a severity, the mildest first; -1 without one."""
+    return SEVERITIES.index(severity) if severity in SEVERITIES else -1
+
+
+def _is_worse(pair: Pair, budget: Budget) -> bool:
+    """True if a number that the budget bounds is worse than the pinned one, or is not pinned."""
+    for measure, _ in budget.bounds:
+        old, new = (getattr(kernel.numbers, measure.field) for kernel in (pair.old, pair.new))
+        if new is not None and (old is None or (new < old if measure.is_gain else new > old)):
+            return True
+    return False
+
+
+def suppress(
+    case: KernelCase, findings: Iterable[Finding], configuration: Configuration, today: date
+) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...], set[Suppression]]:
+    """(findings that count, findings that a valid suppression excuses, suppressions that match a
+    finding) of one kernel."""
+    kernel = case.kernel
+    entries = entries_for(configuration.suppressions, kernel.name, kernel.symbol, kernel.target)
+    counted: list[Finding] = []
+    excused: list[Suppressed] = []
+    matched: set[Suppression] = set()
+    for finding in findings:
+        fitting = [entry for entry in entries if means(entry.rule, finding.rule, finding.name)]
+        matched.update(fitting)
+        valid = next((entry for entry in fitting if not has_expired(entry, today)), None)
+        if valid is None:
+            counted.append(finding)
+        else:
+            until = valid.until.isoformat() if valid.until else None
+            excused.append(Suppressed(finding, valid.reason, until))
+    return tuple(counted), tuple(excused), matched
+
+
+def judge_suppressions(
+    configuration: Configuration, unused: Iterable[Suppression], today: date
+) -> Iterator[Notice]:
+    """A notice per expired suppression, and per `unused` one."""
+    for entry in configuration.suppressions:
+        if has_expired(entry, today):
+            message = say("suppression-expired", findings=name_suppression(entry), day=entry.until)
+            finding = _EXPIRED.found(message, say("suppression-expired-mend"))
+            yield Notice(finding, f"{entry.rule} {entry.kernel}", entry.target, line=entry.line)
+    for entry in unused:
+        message = say("suppression-unused", findings=name_suppression(entry))
+        finding = _UNUSED.found(message, say("suppression-unused-mend"))
+        yield Notice(finding, f"{entry.rule} {entry.kernel}", entry.target, line=entry.line)
+
+
+def name_suppression(suppression: Suppression) -> str:
+    """A suppression in words: `KI203 of gemm*`."""
+    return f"{suppression.rule} of {suppression.kernel}"
+
+
+def has_expired(suppression: Suppression, today: date) -> bool:
+    """True if the last day of a suppression is over."""
+    return suppression.until is not None and suppression.until < today

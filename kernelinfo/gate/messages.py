@@ -47,6 +47,7 @@ MESSAGES = {
     "baseline-library-long": "line {line}: a library's name of {length} characters",
     # Kernels and their pinned numbers.
     "baseline-pin": "pin it with --update-baseline",
+    "baseline-tighten": "slack until --tighten pins it",
     "regression-mend": "mend it (`explain` shows the steps), or pin it with --update-baseline",
     "waves-lost": "lost {waves} ({old} → {new}): {causes}{name}",
     "waves-step": "{amount}, the step is ≤ {most}",
@@ -66,15 +67,28 @@ MESSAGES = {
     "kernel-unpinned": "not in the baseline",
     "kernel-vanished": "in the baseline, from {file}, and not in the build",
     "kernel-vanished-mend": "build it, or drop it with --update-baseline",
+    "kernels-vanished": "all {count} pinned kernels are gone",
+    # Kernels with another name.
+    "rename-likely": "not in the build; {old} → {new} likely: {change}",
+    "rename-likely-mend": "compare them by --rename {rename}, or drop it with --update-baseline",
+    "rename-lost": (
+        "{old} is gone, and {new} is likely the same kernel: {change}; pin it as renamed with "
+        "--rename {rename}, or drop {old} with --rename {drop}"
+    ),
+    "numbers-same": "no number differs",
+    "rename-malformed": "--rename {rename}: no OLD=NEW; write the names with = between them",
+    "rename-old-unknown": "--rename {rename}: no pinned kernel {old} is gone; {hint}",
+    "rename-new-unknown": "--rename {rename}: no new kernel {new} for {old} ({target}); {hint}",
+    "rename-ambiguous": (
+        "--rename {rename}: {count} new kernels of {target} fit {old}; give its whole name"
+    ),
+    "renames-impossible": "no kernel is gone",
+    "renames-unbuilt": "{target} has no new kernel",
     # Files of the baseline.
     "file-renamed": "{kernels} of {old} found in {new}; pin the change with --update-baseline",
     "files-renamed-more": (
         "kernels of {files} found in other files; pin the change with --update-baseline"
     ),
-    "file-vanished": "{file}: {kernels} gone; build it, or drop it with --update-baseline",
-    "kernels-vanished": "all {count} pinned kernels are",
-    "kernel-vanished-only": "its 1 pinned kernel is",
-    "files-vanished-more": "{files} without any pinned kernel; drop it with --update-baseline",
     # The compiler.
     "toolchain-changed": "built by {built}, the baseline by {pinned}: {effect}{judgement}",
     "toolchain-mend": "`kernelinfo check --update-baseline` pins the new compiler",

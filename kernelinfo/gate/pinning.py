@@ -1,25 +1,48 @@
-"""Updates of a baseline: the numbers of a build, pinned."""
+"""Updates of a baseline, and the first configuration of a project."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from kernelinfo.compare import compare
+from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.config import Configuration
-from kernelinfo.errors import BaselineError
+from kernelinfo.errors import BaselineError, Message
 from kernelinfo.gate import check
 from kernelinfo.gate.baseline import pinnable, read_baseline
-from kernelinfo.gate.excuses import pinned
-from kernelinfo.gate.expectation import judgeable, too_few
+from kernelinfo.gate.expectation import check_counts, select_results
+from kernelinfo.gate.judgement import keep_accepted, pin_findings
 from kernelinfo.gate.messages import say
-from kernelinfo.gate.scope import Scope
+from kernelinfo.gate.outcome import Judged, Scope
+from kernelinfo.gate.ratchet import can_tighten, find_foreign, tighten
+from kernelinfo.gate.renames import find_likely, refuse_drop, state_renames
+from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.report import Report
 from kernelinfo.opening import FilePath
 from kernelinfo.reading.messages import in_file
+
+_HIP = "-hip-amdgcn-"
+"""Part of the names that hipcc --save-temps gives to device code."""
+_TEXT = """\
+# For `kernelinfo check`; `kernelinfo explain gate` describes every key.
+paths    = {paths}  # outputs of the build, relative to this file
+target   = {targets}  # each must be built
+baseline = "kernelinfo.baseline.json"  # made by `kernelinfo check --update-baseline`
+fail-on  = "warning"  # on what is new: --update-baseline accepts the findings of today
+expect   = {{ min-kernels = {count} }}  # nine tenths of today's: fewer cannot be all
+
+# [workgroup-size]    # what the host launches
+# "saxpy*" = 256
+
+# [[budget]]          # the first that matches counts
+# kernel = "gemm_*"
+# vgpr-spill = 0
+# waves = 2
+"""
 
 
 class Update(NamedTuple):
@@ -31,6 +54,10 @@ class Update(NamedTuple):
     dropped: tuple[KernelSummary, ...]
     accepted: tuple[tuple[KernelSummary, str], ...] = ()
     """Kernels and rules whose findings the new baseline accepts and the old one did not."""
+    ended: tuple[tuple[KernelSummary, str], ...] = ()
+    """Kernels and rules whose findings the old baseline accepted and the new one does not."""
+    likely_renames: tuple[Pair, ...] = ()
+    """Dropped kernels, each with the new one that is likely the same."""
     is_first: bool = False
     """True if there was no baseline before."""
 
@@ -43,58 +70,156 @@ def pin(
     at_least: int | None = None,
     *,
     accepts: bool = True,
+    renames: Sequence[str] = (),
 ) -> Update:
     """The update that pins a report, and accepts its findings unless `accepts` is False; nothing is
     written.
 
-    Pinned kernels that the run does not cover stay. Raises `BaselineError` if the report has
-    problems or too few kernels, or if the old baseline cannot be read.
+    Pinned kernels that the run does not cover stay. `renames` are `OLD=NEW`, or `OLD=` for kernels
+    to drop. Raises `BaselineError` if the report has problems or too few kernels, if the old
+    baseline cannot be read, or if a kernel to drop is likely renamed and got worse, and
+    `OptionError` for a rename that fits no kernel.
     """
-    found, scope = judgeable(report, configuration), scope or Scope()
-    if report.problems or not found:
-        first = "".join(f", {one.located}" for one in report.problems[:1])
-        unread = say("inputs-unread", first=first)
-        raise BaselineError(in_file(baseline, say("baseline-unchanged", reason=unread)))
-    for missing in too_few(report, found, configuration, scope, at_least):
-        message = say("baseline-unchanged", reason=missing.located)
-        raise BaselineError(in_file(baseline, message))
-    folder = os.path.dirname(baseline) or "."
-    now = pinnable(found, folder)
+    scope, folder = scope or Scope(), os.path.dirname(baseline) or "."
+    now = _build(report, baseline, configuration, scope, at_least)
     if accepts:
-        kernels = _accepting(now.kernels, report, configuration, scope)
-        now = now._replace(kernels=tuple(kernels))
-    if not os.path.exists(baseline):
-        return update(Build((), ()), now, scope, folder)._replace(is_first=True)
-    return update(read_baseline(baseline, now.kernels), now, scope, folder)
-
-
-def _accepting(
-    kernels: Iterable[KernelSummary], report: Report, configuration: Configuration, scope: Scope
-) -> Iterator[KernelSummary]:
-    """The kernels, each with the findings that a baseline accepts."""
-    outcome = check(report, configuration._replace(baseline=None), scope=scope)
-    for kernel, result in zip(kernels, outcome.report.results, strict=True):
-        accepted = pinned(result.findings, configuration.fail_on)
-        yield kernel._replace(accepted=accepted) if accepted else kernel
-
-
-def update(old: Build, now: Build, scope: Scope, folder: FilePath) -> Update:
-    """The update from `old` to `now`. Pinned kernels outside `scope` stay; `folder` is the
-    baseline's."""
-    found = compare(old, now)
-    kept = tuple(kernel for kernel in found.gone if not scope.holds(kernel, folder))
+        all_judged = _judge(report, configuration, scope)
+        kernels = zip(now.kernels, all_judged, strict=True)
+        now = now._replace(
+            kernels=tuple(_accept(kernel, judged, configuration) for kernel, judged in kernels)
+        )
+    is_first = not os.path.exists(baseline)
+    old = Build((), ()) if is_first else read_baseline(baseline, now.kernels)
+    comparison, given_up = state_renames(compare(old, now), renames, now.kernels)
+    dropped = tuple(kernel for kernel in comparison.gone if scope.holds(kernel, folder))
+    stated = set(map(id, given_up))
+    unstated = [kernel for kernel in dropped if id(kernel) not in stated]
+    likely = find_likely(unstated, comparison.new)
+    for pair in likely:
+        if pair.regressed:
+            raise BaselineError(_keep(baseline, refuse_drop(pair)))
+    kept = tuple(kernel for kernel in comparison.gone if not scope.holds(kernel, folder))
     compilers = {*now.compilers, *(() if scope.whole else old.compilers)}
     return Update(
         pinned=Build((*now.kernels, *kept), tuple(sorted(compilers))),
-        new=found.new,
-        changed=tuple(pair for pair in found.pairs if pair.old.content != pair.new.content),
-        dropped=tuple(kernel for kernel in found.gone if scope.holds(kernel, folder)),
-        accepted=tuple(
-            (kernel, rule)
-            for kernel, known in (
-                *((kernel, ()) for kernel in found.new),
-                *((pair.new, pair.old.accepted) for pair in found.pairs),
-            )
-            for rule, _ in sorted(set(kernel.accepted) - set(known))
-        ),
+        new=comparison.new,
+        changed=tuple(pair for pair in comparison.pairs if pair.old.content != pair.new.content),
+        dropped=dropped,
+        accepted=_list_accepted(comparison),
+        ended=_list_ended(comparison.pairs),
+        likely_renames=likely,
+        is_first=is_first,
     )
+
+
+def pin_improvements(
+    report: Report,
+    baseline: FilePath,
+    configuration: Configuration,
+    scope: Scope | None = None,
+    at_least: int | None = None,
+) -> Update:
+    """The update that takes back slack: numbers that got better, and accepted findings that ended;
+    nothing is written.
+
+    Kernels that are new, gone, of another compiler or of another launch stay as they are, and so
+    does each number that got worse. Raises `BaselineError` as `pin` does.
+    """
+    scope = scope or Scope()
+    now = _build(report, baseline, configuration, scope, at_least)
+    old = read_baseline(baseline, now.kernels)
+    results = select_results(report, configuration)
+    foreign = find_foreign(results, old.compilers)
+    pairs = compare(old, now).pairs_of(now.kernels)
+    changed: dict[int, Pair] = {}
+    for judged, pair in zip(_judge(report, configuration, scope), pairs, strict=True):
+        if pair is None or id(judged.result.kernel.code_object) in foreign:
+            continue
+        findings = (*judged.result.findings, *(s.finding for s in judged.suppressed))
+        accepted = keep_accepted(pair.old.accepted, findings, judged.result, configuration)
+        best = tighten(pair, configuration.gate) if can_tighten(pair) else pair.old
+        best = best._replace(accepted=accepted)
+        if best != pair.old:
+            changed[id(pair.old)] = Pair(pair.old, best)
+    kernels = (changed[id(k)].new if id(k) in changed else k for k in old.kernels)
+    pinned, ended = old._replace(kernels=tuple(kernels)), _list_ended(changed.values())
+    moved = tuple(pair for pair in changed.values() if pair.old.content != pair.new.content)
+    return Update(pinned, (), moved, (), ended=ended)
+
+
+def _build(
+    report: Report,
+    baseline: FilePath,
+    configuration: Configuration,
+    scope: Scope,
+    at_least: int | None,
+) -> Build:
+    """The build to pin. Raises `BaselineError` for a report with problems or too few kernels."""
+    results = select_results(report, configuration)
+    if report.problems or not results:
+        first = "".join(f", {problem.located}" for problem in report.problems[:1])
+        raise BaselineError(_keep(baseline, say("inputs-unread", first=first)))
+    for unmet in check_counts(report, results, configuration, scope, at_least):
+        raise BaselineError(_keep(baseline, unmet.located))
+    return pinnable(results, os.path.dirname(baseline) or ".")
+
+
+def _keep(baseline: FilePath, reason: str) -> Message:
+    return in_file(baseline, say("baseline-unchanged", reason=reason))
+
+
+def _judge(report: Report, configuration: Configuration, scope: Scope) -> Iterator[Judged]:
+    """Each kernel of the report with its findings and suppressed ones, without a baseline."""
+    return check(report, configuration._replace(baseline=None), scope=scope).kernels()
+
+
+def _accept(kernel: KernelSummary, judged: Judged, configuration: Configuration) -> KernelSummary:
+    """The kernel with the findings that a baseline accepts."""
+    accepted = pin_findings(judged.result.findings, configuration.fail_on)
+    return kernel._replace(accepted=accepted) if accepted else kernel
+
+
+def _list_ended(pairs: Iterable[Pair]) -> tuple[tuple[KernelSummary, str], ...]:
+    """Kernels and rules that the old baseline accepts and the new one does not."""
+    return tuple(
+        (pair.old, rule)
+        for pair in pairs
+        for rule, _ in pair.old.accepted
+        if rule not in dict(pair.new.accepted)
+    )
+
+
+def _list_accepted(comparison: Comparison) -> tuple[tuple[KernelSummary, str], ...]:
+    """Kernels and rules that the new build accepts and the old one did not."""
+    pairs = [(pair.new, pair.old.accepted) for pair in comparison.pairs]
+    return tuple(
+        (kernel, rule)
+        for kernel, before in (*((kernel, ()) for kernel in comparison.new), *pairs)
+        for rule, _ in sorted(set(kernel.accepted) - set(before))
+    )
+
+
+def write_configuration(report: Report) -> str:
+    """Text of a `kernelinfo.toml` that covers the kernels of a report."""
+    kernels = report.kernels
+    count = len({(kernel.code_object, kernel.symbol) for kernel in kernels})
+    return _TEXT.format(
+        paths=json.dumps(sorted({_write_glob(kernel.code_object.path) for kernel in kernels})),
+        targets=json.dumps(sorted(_list_targets(kernels))),
+        count=count - count // 10,
+    )
+
+
+def _list_targets(kernels: Iterable[Kernel]) -> set[str]:
+    return {kernel.code_object.target for kernel in kernels if kernel.code_object.target}
+
+
+def _write_glob(path: str) -> str:
+    """A glob for files like this one below its top folder: `build/**/*-hip-amdgcn-*.s`."""
+    top, separator, _ = os.path.relpath(path).replace(os.sep, "/").partition("/")
+    name, suffix = os.path.splitext(os.path.basename(path))
+    if _HIP in name:
+        name, suffix = "", f"{_HIP}*{suffix}"
+    elif ".so" in name + suffix:
+        suffix = ".so*"  # libfoo.so.1.2, too
+    return f"{top}/**/*{suffix}" if separator else f"*{suffix}"

@@ -6,28 +6,31 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import ceil
+from operator import itemgetter
 
 from kernelinfo.compare.changes import Pair
-from kernelinfo.compare.summary import KernelSummary
+from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.config import Configuration, Gate, ToolchainChange
 from kernelinfo.config.keys import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
 from kernelinfo.errors import Message
+from kernelinfo.gate.baseline_text import name_unit
 from kernelinfo.gate.messages import say
-from kernelinfo.gate.outcome import KernelCase, Notice
+from kernelinfo.gate.outcome import UNBASELINED, VANISHED, KernelCase, Notice
+from kernelinfo.gate.renames import mend_rename, phrase_rename
 from kernelinfo.kernel import Finding, Result, Severity, counted
-from kernelinfo.kernel.record import Column
+from kernelinfo.kernel.record import BY_FIELD, Column
 from kernelinfo.model.limits import MOST, RESOURCES, Resource, placement
 from kernelinfo.reading.target_id import makers
 from kernelinfo.rules.documented import documented
 
-_REGRESSION, _VANISHED = documented("KI501"), documented("KI502")
-_UNBASELINED, _STALE = documented("KI503"), documented("KI504")
+_REGRESSION, _VANISHED = documented("KI501"), documented(VANISHED)
+_UNBASELINED, _STALE = documented(UNBASELINED), documented("KI504")
 _TOOLCHAIN = documented("KI507")
 _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
 """Numbers that fail also if another compiler built the kernel."""
 _MOST_NAMED = 5
 """Most kernels to name, those that lost most waves first."""
-_SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
+_SPILLS = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 _JUDGED: dict[ToolchainChange, Message] = {
     "report": say("toolchain-report"),
     "strict": say("toolchain-strict"),
@@ -35,13 +38,14 @@ _JUDGED: dict[ToolchainChange, Message] = {
 }
 
 
-def findings(case: KernelCase, configuration: Configuration) -> Iterator[Finding]:
+def compare_numbers(case: KernelCase, configuration: Configuration) -> Iterator[Finding]:
     """Findings of one kernel against the baseline, or against a pinned copy of a new kernel."""
     if case.is_new:
-        yield _UNBASELINED.found(say("kernel-unpinned"), say("baseline-pin"))
+        severity = configuration.gate.new
+        yield _UNBASELINED.found(say("kernel-unpinned"), say("baseline-pin"), severity)
     if case.pair is None or not case.is_moved:
         return
-    for finding in _moved(case, case.pair, configuration.gate, configuration.strict_baseline):
+    for finding in _find_moves(case, case.pair, configuration):
         if case.is_new:
             file = case.pair.old.code_object
             message = say("pinned-elsewhere", reason=finding.message, file=file)
@@ -49,38 +53,42 @@ def findings(case: KernelCase, configuration: Configuration) -> Iterator[Finding
         yield finding
 
 
-def _moved(case: KernelCase, pair: Pair, gate: Gate, strict: bool) -> Iterator[Finding]:
+def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> Iterator[Finding]:
     """A finding if numbers are not pinned, and one per pinned number that got worse or better.
 
-    Worse numbers within the allowance of `gate` give none. With `strict` better numbers fail, too.
-    After a change of the compiler, "report" fails only more spills or scratch and vanished matrix
-    instructions, and "accept" fails nothing.
+    Worse numbers within the allowance of [gate] give none. With `strict-baseline` better numbers
+    fail, too. After a change of the compiler, "report" fails only more spills or scratch and
+    vanished matrix instructions, and "accept" fails nothing.
     """
+    gate, strict = configuration.gate, configuration.strict_baseline
     before, now = pair.old.numbers, pair.new.numbers
-    pinned, stated = gated(pair.old, gate), gated(pair.new, gate)
+    pinned, stated = list_gated(pair.old, gate), list_gated(pair.new, gate)
     missing = [measure for measure in stated if measure not in pinned]
     if missing and missing != stated:
         names = ", ".join(measure.key for measure in missing)
-        yield stale(say("numbers-unpinned", names=names), strict=strict)
+        message = say("numbers-unpinned", names=names)
+        yield find_stale(message, say("baseline-pin"), strict=strict)
     if before.matrix and now.matrix == 0:
         severity: Severity | None = "note" if case.change == "accept" else None
         message = say("matrix-vanished", count=before.matrix)
         yield _REGRESSION.found(message, say("matrix-mend"), severity)
+    tightens = case.change is None and can_tighten(pair)
+    mend = say("baseline-tighten") if tightens else say("baseline-pin")
     for measure, allowance in gate.allowances:
         old, new = getattr(before, measure.field), getattr(now, measure.field)
         if old is None or new is None or old == new:
             continue
         worse_by = old - new if measure.is_gain else new - old
-        message = _message(measure, pair, case.result, old, new)
+        message = _phrase_move(measure, pair, case.result, old, new)
         if worse_by < 0:
-            yield stale(message, strict=strict)
+            yield find_stale(message, mend, strict=strict)
         elif not allowance.bears(old, worse_by):
             is_milder = case.change == "report" and measure not in _ALWAYS
             severity = "note" if is_milder or case.change == "accept" else None
             yield _REGRESSION.found(message, say("regression-mend"), severity)
 
 
-def gated(kernel: KernelSummary, gate: Gate) -> list[Column]:
+def list_gated(kernel: KernelSummary, gate: Gate) -> list[Column]:
     """The numbers with an allowance that a kernel states."""
     measures = (measure for measure, _ in gate.allowances)
     return [column for column in measures if getattr(kernel.numbers, column.field) is not None]
@@ -88,24 +96,86 @@ def gated(kernel: KernelSummary, gate: Gate) -> list[Column]:
 
 def is_unnumbered(pair: Pair, gate: Gate) -> bool:
     """True if the new kernel states numbers with an allowance, none of which is pinned."""
-    stated = gated(pair.new, gate)
+    stated = list_gated(pair.new, gate)
     before = pair.old.numbers
     return bool(stated) and all(getattr(before, column.field) is None for column in stated)
 
 
-def stale(message: Message, *, strict: bool) -> Finding:
-    """The finding for a pinned number that is out of date or missing."""
-    return _STALE.found(message, say("baseline-pin"), "error" if strict else "note")
+def find_stale(message: Message, mend: Message, *, strict: bool) -> Finding:
+    """The finding for a pinned number or finding that is out of date."""
+    return _STALE.found(message, mend, "error" if strict else "note")
 
 
-def vanished(kernel: KernelSummary, configuration: Configuration) -> Notice:
-    """The notice for a pinned kernel that is not in the build."""
-    message = say("kernel-vanished", file=kernel.code_object)
-    finding = _VANISHED.found(message, say("kernel-vanished-mend"))
-    return Notice(finding, kernel.name, kernel.target, str(configuration.baseline))
+def can_tighten(pair: Pair) -> bool:
+    """True if the numbers of the pair compare one by one: they are of the same launch."""
+    old, new = pair.old.numbers, pair.new.numbers
+    return (old.wave_size, old.workgroup_size) == (new.wave_size, new.workgroup_size)
 
 
-def _message(measure: Column, pair: Pair, result: Result, old: float, new: float) -> Message:
+def tighten(pair: Pair, gate: Gate) -> KernelSummary:
+    """The pinned kernel with those numbers that got better, if one of them has an allowance."""
+    old, new = pair.old.numbers, pair.new.numbers
+    better = {
+        column.field: getattr(new, column.field)
+        for column in BY_FIELD.values()
+        if column.better and _is_better(column, old, new)
+    }
+    if not any(measure.field in better for measure, _ in gate.allowances):
+        return pair.old
+    if WAVES.field in better:
+        better |= {"limiters": new.limiters, "exact": new.exact}
+    return pair.old._replace(numbers=old._replace(**better))
+
+
+def _is_better(column: Column, old: KernelNumbers, new: KernelNumbers) -> bool:
+    """True if the number got better. Waves did not if they are now only an upper bound."""
+    before, now = getattr(old, column.field), getattr(new, column.field)
+    if before is None or now is None or (column.is_gain and old.exact and not new.exact):
+        return False
+    return bool(now > before if column.is_gain else now < before)
+
+
+def judge_gone(
+    missed: Sequence[KernelSummary],
+    pairs: Iterable[Pair],
+    likely: Sequence[Pair],
+    configuration: Configuration,
+) -> Iterator[Notice]:
+    """Notices for pinned kernels that are gone, `missed`: one for each that is likely renamed, then
+    one for each target and each file of which no pinned kernel is left, named as in the baseline,
+    then one for each kernel.
+
+    `pairs` are the kernels that are not gone.
+    """
+    baseline = str(configuration.baseline)
+    for pair in likely:
+        finding = _VANISHED.found(phrase_rename(pair), mend_rename(pair))
+        yield Notice(finding, pair.old.name, pair.old.target, baseline)
+    renamed = {id(pair.old) for pair in likely}
+    rest = [kernel for kernel in missed if id(kernel) not in renamed]
+    groups: dict[str, list[KernelSummary]] = {}
+    left = {place for pair in pairs if rest for place in (pair.old.target, _file(pair.old))}
+    for kernel in rest:
+        place = next((p for p in (kernel.target, _file(kernel)) if p not in left), "")
+        groups.setdefault(place, []).append(kernel)
+    for place, kernels in groups.items():
+        if place and len(kernels) > 1:
+            message = say("kernels-vanished", count=len(kernels))
+            finding = _VANISHED.found(message, say("kernel-vanished-mend"))
+            yield Notice(finding, place, None, baseline)
+            continue
+        for kernel in kernels:
+            message = say("kernel-vanished", file=kernel.code_object)
+            finding = _VANISHED.found(message, say("kernel-vanished-mend"))
+            yield Notice(finding, kernel.name, kernel.target, baseline)
+
+
+def _file(kernel: KernelSummary) -> str:
+    """The file as a baseline names it: `build/k-{target}.s` for all targets."""
+    return name_unit(kernel.code_object, kernel.target).partition(" › ")[0]
+
+
+def _phrase_move(measure: Column, pair: Pair, result: Result, old: float, new: float) -> Message:
     """The change of a number in words: `4 → 6 VGPRs spilled since the baseline`.
 
     Lost waves come with their cause, a renamed kernel with its old name.
@@ -114,7 +184,7 @@ def _message(measure: Column, pair: Pair, result: Result, old: float, new: float
     before, now = f"{old:g}", f"{new:g}"
     if measure == WAVES and new < old:
         lost = f"{old - new:g} {'wave' if old - new == 1 else 'waves'}"
-        causes = " and ".join(_causes(pair, result, old)) or pair.why_waves
+        causes = " and ".join(_list_causes(pair, result, old)) or pair.why_waves
         return say("waves-lost", waves=lost, old=before, new=now, causes=causes, name=name)
     change: str = say("number-change", old=before, new=now, noun=measure.noun)
     if measure == WAVES:
@@ -122,25 +192,25 @@ def _message(measure: Column, pair: Pair, result: Result, old: float, new: float
     return say("number-moved", change=change, name=name)
 
 
-def _causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
+def _list_causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
     """Limiters that cost waves: `296 VGPRs, the step is ≤ 256`. `old` is the pinned waves/SIMD."""
     traits, occupancy = result.kernel.traits, result.occupancy
     is_same_launch = pair.old.numbers.workgroup_size == pair.new.numbers.workgroup_size
     if not (traits.target and traits.demand and occupancy and is_same_launch):
         return
-    at = placement(traits.target, traits.demand, occupancy.launch)
+    placed = placement(traits.target, traits.demand, occupancy.launch)
     amounts = {limit.resource: limit.used for limit in occupancy.limits}
-    padded = {"vgpr": at.demand.vgprs, "sgpr": at.demand.sgprs}
+    padded = {"vgpr": placed.demand.vgprs, "sgpr": placed.demand.sgprs}
     for resource in occupancy.limiters:
         if resource in MOST:
-            most = MOST[resource](at, ceil(old * at.domain.simds))
+            step = MOST[resource](placed, ceil(old * placed.domain.simds))
             amount = amounts[resource]
-            if amount <= most:  # the descriptor's padding is above the step, the code is not
+            if amount <= step:  # the descriptor's padding is above the step, the code is not
                 amount = padded.get(resource) or amount
-            yield say("waves-step", amount=_amount(resource, amount), most=most)
+            yield say("waves-step", amount=_phrase_amount(resource, amount), most=step)
 
 
-def _amount(resource: Resource, amount: int) -> str:
+def _phrase_amount(resource: Resource, amount: int) -> str:
     """An amount with its resource: `296 VGPRs`, `40960 B of LDS`."""
     noun = RESOURCES[resource]
     return f"{amount} B of {noun}" if resource in ("lds", "scratch") else f"{amount} {noun}s"
@@ -150,31 +220,31 @@ Foreign = Mapping[int, tuple[str, ...]]
 """`id` of a code object without any of the baseline's compilers -> its compilers."""
 
 
-def foreign(results: Iterable[Result], pinned: Iterable[str]) -> Foreign:
+def find_foreign(results: Iterable[Result], pinned: Iterable[str]) -> Foreign:
     """The code objects without any of the `pinned` compilers, the baseline's; none without these.
 
     A code object can name several compilers and does not say which built a kernel.
     """
-    known = {stamp.strip() for stamp in pinned}
-    code_objects = {id(one): one for one in (result.kernel.code_object for result in results)}
-    made = ((key, makers(one.stamps)) for key, one in code_objects.items() if known)
-    return {key: stamps for key, stamps in made if stamps and known.isdisjoint(stamps)}
+    old = {stamp.strip() for stamp in pinned}
+    code_objects = {id(result.kernel.code_object): result.kernel.code_object for result in results}
+    made = ((key, makers(origin.stamps)) for key, origin in code_objects.items() if old)
+    return {key: stamps for key, stamps in made if stamps and old.isdisjoint(stamps)}
 
 
-def toolchain_changed(
+def judge_toolchain(
     foreign: Foreign, pinned: Iterable[str], pairs: Sequence[Pair], configuration: Configuration
 ) -> Iterator[Notice]:
     """A notice that names the compilers of the build and of the baseline, if code objects are
     `foreign`. `pairs` are the kernels in these."""
     if not foreign:
         return
-    old = {stamp: _brief(stamp) for stamp in map(str.strip, pinned)}
+    old = {stamp: _shorten(stamp) for stamp in map(str.strip, pinned)}
     new = sorted({stamp for stamps in foreign.values() for stamp in stamps})
-    brief = [_brief(stamp) for stamp in new]
+    brief = [_shorten(stamp) for stamp in new]
     if set(brief) & set(old.values()):
         brief, old = new, {stamp: stamp for stamp in old}
     built, before = (" and ".join(dict.fromkeys(stamps)) for stamps in (brief, old.values()))
-    effect = f"{_whole(pairs)}; " if pairs else ""
+    effect = f"{_sum_up(pairs)}; " if pairs else ""
     judgement = _JUDGED[configuration.gate.toolchain_change]
     message = say(
         "toolchain-changed", built=built, pinned=before, effect=effect, judgement=judgement
@@ -183,17 +253,17 @@ def toolchain_changed(
     yield Notice(finding, "toolchain", None, str(configuration.baseline))
 
 
-def _whole(pairs: Sequence[Pair]) -> str:
+def _sum_up(pairs: Sequence[Pair]) -> str:
     """The effect of the compiler on all kernels that it built, in words: `191 of 1440 kernels
     moved, waves/SIMD −3.8 %, 12 kernels lost waves (12 by VGPR); worst: …`."""
-    known = [(waves, pair) for pair in pairs if (waves := _waves(pair)) is not None]
-    before, after = sum(old for (old, _), _ in known), sum(new for (_, new), _ in known)
-    losing = sorted((one for one in known if one[0][1] < one[0][0]), key=_share_and_name)
-    lost = [pair for _, pair in losing]
+    waves = [(*both, pair) for pair in pairs if (both := _list_waves(pair))]
+    before, after = sum(old for old, *_ in waves), sum(new for _, new, _ in waves)
+    losing = [(new / old, pair.new.name, pair) for old, new, pair in waves if new < old]
+    lost = [pair for *_, pair in sorted(losing, key=itemgetter(0, 1))]
     by = Counter(RESOURCES[limiter] for pair in lost for limiter in pair.new.numbers.limiters)
-    others = {id(pair) for pair in lost}
-    spilling = [pair for pair in pairs if pair.regressed and id(pair) not in others]
-    spilling.sort(key=_gained, reverse=True)
+    listed = {id(pair) for pair in lost}
+    spilling = [pair for pair in pairs if pair.regressed and id(pair) not in listed]
+    spilling.sort(key=_sum_spills, reverse=True)
     moved = sum(1 for pair in pairs if pair.moves)
     parts = [say("toolchain-moved", moved=moved, kernels=counted(len(pairs), "kernel"))]
     if before and before != after:
@@ -212,22 +282,16 @@ def _whole(pairs: Sequence[Pair]) -> str:
     return ", ".join(parts) + (say("toolchain-worst", kernels=named) if named else "")
 
 
-def _gained(pair: Pair) -> float:
+def _sum_spills(pair: Pair) -> float:
     """Spilled registers and bytes of scratch that the kernel has more."""
-    return sum((move.new or 0) - (move.old or 0) for move in pair.moves if move.measure in _SPILLED)
+    return sum((move.new or 0) - (move.old or 0) for move in pair.moves if move.measure in _SPILLS)
 
 
-def _share_and_name(one: tuple[tuple[float, float], Pair]) -> tuple[float, str]:
-    """Sort key: smallest remaining share of waves first."""
-    (old, new), pair = one
-    return new / old, pair.new.name
-
-
-def _waves(pair: Pair) -> tuple[float, float] | None:
+def _list_waves(pair: Pair) -> tuple[float, float] | None:
     """(old, new) waves/SIMD; None if one is unknown."""
     old, new = pair.old.numbers.waves_per_simd, pair.new.numbers.waves_per_simd
     return None if old is None or new is None else (old, new)
 
 
-def _brief(stamp: str) -> str:
+def _shorten(stamp: str) -> str:
     return stamp.partition(" (")[0]

@@ -125,11 +125,14 @@ SUMMARY = {
 RENAMED = dict.fromkeys(BUILDS, "string: Demangled name.") | fields(KernelSummary, "target")
 GATE = fields(
     Outcome,
-    "answered failed fail_on accepted passed_over baseline part remarks renamed notices",
+    "answered failed fail_on accepted passed_over baseline part remarks renamed likely_renames"
+    " new_targets notices",
     accepted="integer",
     baseline="string?: Path of the baseline; null without one.",
     part="string?: The judged part of the build in words: `3 paths, -k vgpr*`; null for all of it.",
     renamed=[RENAMED],
+    likely_renames=[RENAMED],
+    new_targets={"*": "integer>0"},
     notices=[fields(Notice, finding=FINDING)],
 )
 REPORT = {

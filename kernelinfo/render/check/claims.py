@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from kernelinfo.gate.outcome import Notice, Outcome, Suppressed
+from kernelinfo.gate.outcome import UNBASELINED, Notice, Outcome, Suppressed
 from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import path_in_repository
@@ -44,6 +44,7 @@ class Claim(NamedTuple):
     accepted: bool = False  # by the baseline
     fails: bool = False  # it counts and is severe enough
     number: int = 1  # counts claims of the same rule, target and name
+    alike: int = 0  # number of further claims that this line stands for
     apart: str = ""  # ` · libfoo.so`, if others of this name and target have the same location
 
     @property
@@ -80,7 +81,8 @@ class Claim(NamedTuple):
     def sentence(self) -> str:
         """Subject, message and hint in one printable line."""
         target = f" ({printable(self.target)})" if self.target else ""
-        return f"{self.subject}{target}{self.apart}: {self.text}"
+        further = f" and {counted(self.alike, 'more kernel')}" if self.alike else ""
+        return f"{self.subject}{target}{self.apart}{further}: {self.text}"
 
     @property
     def where(self) -> str:
@@ -112,6 +114,28 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
         seen[claim.identity] += 1
         fails = claim.counts and outcome.fails(claim.finding)
         yield claim._replace(fails=fails, number=seen[claim.identity])
+
+
+def fold(claims: Iterable[Claim], outcome: Outcome) -> list[Claim]:
+    """The claims, each group as its first one that counts the others: kernels of one source line,
+    and new kernels of one target that is new, else of one file."""
+    groups: dict[object, list[Claim]] = {}
+    new_targets = outcome.new_targets
+    for claim in claims:
+        key = _group(claim, new_targets)
+        groups.setdefault(id(claim) if key is None else key, []).append(claim)
+    return [first._replace(alike=len(rest)) for first, *rest in groups.values()]
+
+
+def _group(claim: Claim, new_targets: Container[str]) -> object:
+    """The key of the claims that are told in one line; None for a claim that stands alone."""
+    if claim.result is None:
+        return None
+    kernel, target = claim.result.kernel, claim.target or ""
+    about = (claim.finding.rule, claim.finding.severity, claim.fails)
+    if claim.finding.rule == UNBASELINED:
+        return *about, target if target in new_targets else kernel.code_object.path
+    return (*about, kernel.source) if kernel.source else None
 
 
 def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
@@ -160,6 +184,8 @@ def headline(outcome: Outcome) -> str:
         parts.append(f"{excused} suppressed")
     if accepted := len(outcome.accepted):
         parts.append(f"{accepted} accepted")
+    for target, count in outcome.new_targets.items():
+        parts.append(f"{printable(target)} is new: {counted(count, 'kernel')} unpinned")
     if outcome.passed_over:
         parts.append(f"{counted(outcome.passed_over, 'kernel')} of other targets passed over")
     if outcome.part:

@@ -11,6 +11,7 @@ from kernelinfo.render.check.claims import (
     Claim,
     FindingLocation,
     claims,
+    fold,
     headline,
     location_in,
     problem_text,
@@ -46,9 +47,10 @@ def _worst_first(
     for problem in outcome.problems:
         location = location_in(problem.path, problem.line)
         yield "error", location, "cannot answer", problem_text(problem)
-    counted = [claim for claim in claims(outcome, view) if claim.counts]
     ranks = _ranks(outcome)
-    for claim in sorted(counted, key=lambda one: (*worst_first(one.finding), _rank(one, ranks))):
+    counted = (claim for claim in claims(outcome, view) if claim.counts)
+    ranked = sorted(counted, key=lambda claim: (*worst_first(claim.finding), _rank(claim, ranks)))
+    for claim in fold(ranked, outcome):
         command, rule = _COMMANDS[claim.finding.severity], claim.finding
         yield command, claim.location, f"{rule.rule} {rule.name}", claim.sentence
     for remark in outcome.remarks:

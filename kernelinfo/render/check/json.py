@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
+from kernelinfo.compare.changes import Pair
 from kernelinfo.errors import Message
 from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.reading.blob import Problem
@@ -44,10 +45,13 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         "baseline": str(outcome.baseline) if outcome.baseline else None,
         "part": outcome.part or None,
         "remarks": outcome.remarks,
-        "renamed": [
-            {"old": pair.old.name, "new": pair.new.name, "target": pair.new.target}
-            for pair in outcome.renamed
-        ],
+        "renamed": [*map(_names, outcome.renamed)],
+        "likely_renames": [*map(_names, outcome.likely_renames)],
+        "new_targets": outcome.new_targets,
         "notices": as_json(outcome.notices),
     }
     yield from encoded(found)
+
+
+def _names(pair: Pair) -> dict[str, str]:
+    return {"old": pair.old.name, "new": pair.new.name, "target": pair.new.target}

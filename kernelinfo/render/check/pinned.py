@@ -22,20 +22,17 @@ _LISTED = tuple(measure for measure in MEASURES if measure not in INSTRUCTIONS[1
 
 
 def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[str]:
-    """Lines of new, changed (old → new) and dropped kernels and of newly accepted findings, then
-    their counts."""
-    by_rule: dict[str, list[KernelSummary]] = {}
-    for kernel, rule in update.accepted:
-        by_rule.setdefault(rule, []).append(kernel)
+    """Lines of new, changed (old → new) and dropped kernels, and of newly accepted and ended
+    findings, then their counts."""
     if not view.quiet:
         changed = [pair.new for pair in update.changed]
+        renames = {id(pair.old): pair for pair in update.likely_renames}
+        dropped = (_successor(renames.get(id(kernel))) for kernel in update.dropped)
         yield from _listed("new", update.new, map(_numbers, update.new), view)
         yield from _listed("changed", changed, map(_changes, update.changed), view)
-        yield from _listed("dropped", update.dropped, repeat(""), view)
-        for rule, kernels in sorted(by_rule.items()):
-            known = find(rule)
-            name = f"{rule} {known.name}" if known else rule
-            yield from _listed("accepted", kernels, repeat(""), view, name)
+        yield from _listed("dropped", update.dropped, dropped, view)
+        yield from _of_rules("accepted", update.accepted, view)
+        yield from _of_rules("ended", update.ended, view)
     lists = {"new": update.new, "changed": update.changed, "dropped": update.dropped}
     summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in lists.items())
     pinned = counted(len(update.pinned.kernels), "kernel")
@@ -54,6 +51,26 @@ def _acceptance(update: Update) -> str:
     by_rule = ", ".join(f"{count} {rule}" for rule, count in sorted(rules.items()))
     newly = f", {len(update.accepted)} of them new" if update.accepted else ""
     return f"; {counted(rules.total(), 'finding')} accepted ({by_rule}){newly}"
+
+
+def _of_rules(
+    word: str, findings: Iterable[tuple[KernelSummary, str]], view: View
+) -> Iterator[str]:
+    """Lines of kernels and rules, rule by rule."""
+    by_rule: dict[str, list[KernelSummary]] = {}
+    for kernel, number in findings:
+        by_rule.setdefault(number, []).append(kernel)
+    for number, kernels in sorted(by_rule.items()):
+        rule = find(number)
+        name = f"{number} {rule.name}" if rule else number
+        yield from _listed(word, kernels, repeat(""), view, name)
+
+
+def _successor(rename: Pair | None) -> str:
+    """`softmax_v2(float*) is likely the same: no number differs`; empty without a rename."""
+    if rename is None:
+        return ""
+    return f"{printable(rename.new.name)} is likely the same: {rename.why or 'no number differs'}"
 
 
 def _listed(
@@ -77,7 +94,7 @@ def _numbers(kernel: KernelSummary) -> str:
 def _changes(pair: Pair) -> str:
     before, after = pair.old.numbers, pair.new.numbers
     changes = [
-        f"{_known(old)} → {_known(new)} {measure.noun}"
+        f"{_amount(old)} → {_amount(new)} {measure.noun}"
         for measure in MEASURES
         if (old := getattr(before, measure.field)) != (new := getattr(after, measure.field))
     ]
@@ -88,5 +105,5 @@ def _changes(pair: Pair) -> str:
     return ", ".join(changes)
 
 
-def _known(value: float | None) -> str:
+def _amount(value: float | None) -> str:
     return "?" if value is None else f"{value:g}"

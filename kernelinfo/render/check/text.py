@@ -10,7 +10,7 @@ from typing import TypeVar
 from kernelinfo.compare.changes import Pair
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.render import View
-from kernelinfo.render.check.claims import TOOLCHAIN, Claim, claims, compiler_first, headline
+from kernelinfo.render.check.claims import TOOLCHAIN, Claim, claims, compiler_first, fold, headline
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, fitted, painted
 from kernelinfo.render.table import SEVERITY_STYLES
@@ -32,7 +32,7 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
     """The findings that fail and the outcome, a line each: for standard error."""
     counted = [claim for claim in claims(outcome, view) if claim.counts]
     failing = [claim for claim in counted if claim.fails or claim.finding.rule == TOOLCHAIN]
-    failing.sort(key=compiler_first)
+    failing = sorted(fold(failing, outcome), key=compiler_first)
     for line in _first(failing, _claim, "more that fail", view):
         yield "".join(text for text, _ in line)
     yield f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
@@ -40,7 +40,7 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
 
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     all_claims = list(claims(outcome, view))
-    counted = sorted(filter(_is_shown, all_claims), key=compiler_first)
+    counted = sorted(fold(filter(_is_shown, all_claims), outcome), key=compiler_first)
     for _, of_rule in groupby(counted, compiler_first):
         same = list(of_rule)
         rest = f"more {same[0].finding.rule} of severity {same[0].finding.severity}"
