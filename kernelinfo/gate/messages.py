@@ -52,6 +52,7 @@ MESSAGES = {
     "waves-lost": "lost {waves} ({old} → {new}): {causes}{name}",
     "waves-step": "{amount}, the step is ≤ {most}",
     "number-moved": "{change} since the baseline{name}",
+    "number-improved": "better than pinned: {change}{name}",
     "number-change": "{old} → {new} {noun}",
     "name-pinned": " (as {name})",
     "matrix-vanished": "matrix instructions vanished: {count} → 0 since the baseline",

@@ -189,6 +189,8 @@ def _phrase_move(measure: Column, pair: Pair, result: Result, old: float, new: f
     change: str = say("number-change", old=before, new=now, noun=measure.noun)
     if measure == WAVES:
         change = pair.why_waves
+    if new > old if measure.is_gain else new < old:
+        return say("number-improved", change=change, name=name)
     return say("number-moved", change=change, name=name)
 
 

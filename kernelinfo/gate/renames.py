@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from os.path import commonprefix
 from shlex import quote
 
 from kernelinfo.compare import Comparison
@@ -17,7 +18,7 @@ from kernelinfo.kernel.pattern import matches
 from kernelinfo.kernel.record import NUMBERS
 
 _LEAST_ALIKE = 0.5
-"""Share of equal letters from which two base names are alike."""
+"""Share of their common beginning and end from which two base names are alike."""
 _MOST_APART = 0.1
 """Mean relative difference of numbers up to which kernels of unlike names are the same one."""
 _MOST_PAIRS = 1 << 14
@@ -73,11 +74,11 @@ def _distance(old: KernelSummary, new: KernelSummary) -> float:
 
 
 def _likeness(old: KernelSummary, new: KernelSummary) -> float:
-    """Share of equal letters of the base names, from 0 to 1."""
-    from difflib import SequenceMatcher  # 3 million instructions, for kernels that are gone
-
-    names = base_name(old.name), base_name(new.name)
-    return SequenceMatcher(None, *names, autojunk=False).ratio()
+    """Share of the base names that is their common beginning or end, from 0 to 1."""
+    names = [base_name(old.name), base_name(new.name)]
+    begin = len(commonprefix(names))
+    end = len(commonprefix([name[begin:][::-1] for name in names]))
+    return 2 * (begin + end) / (sum(map(len, names)) or 1)
 
 
 def _difference(old: KernelSummary, new: KernelSummary) -> float:

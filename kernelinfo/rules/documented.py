@@ -86,11 +86,13 @@ DOCUMENTED: tuple[Documented, ...] = (
         "error",
         """A kernel of the baseline is not in the build. The exit code is 2.
 
-        What it finds: a pinned kernel whose name is missing on its target. A single kernel with the
-        same template arguments and parameters in another namespace counts as renamed. `ignore` and
-        suppressions do not excuse it.
+        What it finds: a pinned kernel whose name is missing on its target, or all kernels of a
+        library or target that is gone. A single kernel with the same template arguments and
+        parameters in another namespace counts as renamed; a new kernel that is likely the same one
+        is named. `ignore` and suppressions do not excuse it.
         Why it matters: the gate no longer guards this kernel.
-        What to do: build it, or drop it with `check --update-baseline`.
+        What to do: build it, compare it with its successor by `--rename OLD=NEW`, or drop it with
+        `check --update-baseline`.
         """,
     ),
     Documented(
@@ -99,7 +101,8 @@ DOCUMENTED: tuple[Documented, ...] = (
         "note",
         """A kernel is not in the baseline.
 
-        What it finds: a kernel that is new, or has another name, template argument or parameter.
+        What it finds: a kernel that is new, or has another name, template argument or parameter. It
+        is a note unless `new` of [gate] says otherwise.
         Why it matters: only budgets and rules guard it until it is pinned.
         What to do: pin it with `check --update-baseline`.
         """,
@@ -113,7 +116,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         What it finds: waves gained, or fewer spills or less scratch, among the numbers of [gate]; a
         finding that the baseline accepts and that has ended.
         Why it matters: until it is pinned, the gain may be lost again unnoticed.
-        What to do: pin it with `check --update-baseline`.
+        What to do: pin it with `check --tighten`, which pins improvements alone.
         """,
     ),
     Documented(

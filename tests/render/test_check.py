@@ -262,6 +262,26 @@ def test_a_vanished_kernel_is_an_error_however_mild() -> None:
     assert [type(result) for result in case.result] == [Error]
 
 
+def test_kernels_of_one_source_line_are_one_line() -> None:
+    """Each with the same findings; a kernel's own two findings of a rule stay two lines."""
+    many, placed_at = [], placed()
+    for number in range(16):
+        result = tutorial()[3]
+        kernel = result.kernel._replace(name=f"k{number}", symbol=f"k{number}", source=placed_at)
+        found = [
+            Finding("KI101", "vgpr-spill", "warning", f"{number} → {number + 2} {noun} spilled")
+            for noun in ("VGPRs", "SGPRs")
+        ]
+        many.append(Judged(result._replace(kernel=kernel, findings=tuple(found))))
+    lines = written(outcome(*many), "text").splitlines()
+    head = f"{placed_at.file}:{placed_at.line}: warning KI101 k0 (gfx90a) and 15 more kernels: "
+    assert lines[:-1] == [f"{head}0 → 2 {noun} spilled" for noun in ("VGPRs", "SGPRs")]
+    assert "32 warnings" in lines[-1]
+    listed = "".join(outputs("check")["text"](outcome(*many), View(top=0)))
+    assert listed.count("KI101") == 32
+    assert len(written(outcome(*many), "github").splitlines()) == 3
+
+
 def test_many_claims_are_counted_and_the_worst_listed() -> None:
     page = written(outcome(*map(Judged, tutorial() * 40)), "html")
     _, count, claims = data_of(page)["gate"]["lists"][1]

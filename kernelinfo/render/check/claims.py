@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePath
@@ -116,26 +117,32 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
         yield claim._replace(fails=fails, number=seen[claim.identity])
 
 
-def fold(claims: Iterable[Claim], outcome: Outcome) -> list[Claim]:
-    """The claims, each group as its first one that counts the others: kernels of one source line,
-    and new kernels of one target that is new, else of one file."""
+def fold(claims: Iterable[Claim], outcome: Outcome, view: View) -> list[Claim]:
+    """The claims, each group as its first one that counts the other kernels; all with `--top 0`.
+
+    A group are the kernels of one source line with one message but for its numbers, and the new
+    kernels of one target that is new, else of one file.
+    """
     groups: dict[object, list[Claim]] = {}
     new_targets = outcome.new_targets
+    seen: Counter[object] = Counter()
     for claim in claims:
-        key = _group(claim, new_targets)
-        groups.setdefault(id(claim) if key is None else key, []).append(claim)
+        key = _group(claim, new_targets) if view.top else id(claim)
+        seen[key, id(claim.about)] += 1  # several findings of a kernel are as many lines
+        groups.setdefault((key, seen[key, id(claim.about)]), []).append(claim)
     return [first._replace(alike=len(rest)) for first, *rest in groups.values()]
 
 
 def _group(claim: Claim, new_targets: Container[str]) -> object:
-    """The key of the claims that are told in one line; None for a claim that stands alone."""
-    if claim.result is None:
-        return None
-    kernel, target = claim.result.kernel, claim.target or ""
-    about = (claim.finding.rule, claim.finding.severity, claim.fails)
-    if claim.finding.rule == UNBASELINED:
+    """The key of the claims that are told in one line."""
+    kernel, finding = claim.result and claim.result.kernel, claim.finding
+    about = (finding.rule, finding.severity, claim.fails)
+    if kernel and finding.rule == UNBASELINED:
+        target = claim.target or ""
         return *about, target if target in new_targets else kernel.code_object.path
-    return (*about, kernel.source) if kernel.source else None
+    if kernel and kernel.source:
+        return *about, kernel.source, re.sub(r"\d+", "#", finding.message)
+    return id(claim)
 
 
 def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:

@@ -50,7 +50,7 @@ def _worst_first(
     ranks = _ranks(outcome)
     counted = (claim for claim in claims(outcome, view) if claim.counts)
     ranked = sorted(counted, key=lambda claim: (*worst_first(claim.finding), _rank(claim, ranks)))
-    for claim in fold(ranked, outcome):
+    for claim in fold(ranked, outcome, view):
         command, rule = _COMMANDS[claim.finding.severity], claim.finding
         yield command, claim.location, f"{rule.rule} {rule.name}", claim.sentence
     for remark in outcome.remarks:

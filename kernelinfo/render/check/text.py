@@ -32,7 +32,7 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
     """The findings that fail and the outcome, a line each: for standard error."""
     counted = [claim for claim in claims(outcome, view) if claim.counts]
     failing = [claim for claim in counted if claim.fails or claim.finding.rule == TOOLCHAIN]
-    failing = sorted(fold(failing, outcome), key=compiler_first)
+    failing = sorted(fold(failing, outcome, view), key=compiler_first)
     for line in _first(failing, _claim, "more that fail", view):
         yield "".join(text for text, _ in line)
     yield f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
@@ -40,7 +40,7 @@ def verdict(outcome: Outcome, view: View) -> Iterator[str]:
 
 def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
     all_claims = list(claims(outcome, view))
-    counted = sorted(fold(filter(_is_shown, all_claims), outcome), key=compiler_first)
+    counted = sorted(fold(filter(_is_shown, all_claims), outcome, view), key=compiler_first)
     for _, of_rule in groupby(counted, compiler_first):
         same = list(of_rule)
         rest = f"more {same[0].finding.rule} of severity {same[0].finding.severity}"
