@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from os.path import commonprefix
 from shlex import quote
 
 from kernelinfo.compare import Comparison
@@ -75,10 +74,16 @@ def _distance(old: KernelSummary, new: KernelSummary) -> float:
 
 def _likeness(old: KernelSummary, new: KernelSummary) -> float:
     """Share of the base names that is their common beginning or end, from 0 to 1."""
-    names = [base_name(old.name), base_name(new.name)]
-    begin = len(commonprefix(names))
-    end = len(commonprefix([name[begin:][::-1] for name in names]))
-    return 2 * (begin + end) / (sum(map(len, names)) or 1)
+    before, now = base_name(old.name), base_name(new.name)
+    begin = _count_equal(before, now)
+    end = _count_equal(before[begin:][::-1], now[begin:][::-1])
+    return 2 * (begin + end) / (len(before) + len(now) or 1)
+
+
+def _count_equal(text: str, other: str) -> int:
+    """Length of the common beginning."""
+    places = range(min(len(text), len(other)))
+    return next((place for place in places if text[place] != other[place]), len(places))
 
 
 def _difference(old: KernelSummary, new: KernelSummary) -> float:
