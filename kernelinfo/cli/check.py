@@ -43,7 +43,7 @@ from kernelinfo.gate.outcome import Scope
 from kernelinfo.gate.pinning import pin, pin_improvements
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
-from kernelinfo.render.explanations import render_config
+from kernelinfo.render.config import render_config
 
 EXAMPLES = """
   kernelinfo check build/                         # only the rules
