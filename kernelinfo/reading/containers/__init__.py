@@ -161,12 +161,12 @@ def _numbered(blob: Blob, members: Counter[str]) -> Blob:
 
 def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Iterator[Found]:
     """Code of a host file in kpack archives, which are in its container or in files next to it."""
-    from kernelinfo.reading.containers import hipk
+    from kernelinfo.reading.containers import kpack
 
     if host.blob.containers:
-        yield host if hipk.is_among(host, entries) else hipk.missing(host, "in this file")
+        yield host if kpack.is_among(host, entries) else kpack.missing(host, "in this file")
         return
-    for item in hipk.code_objects(host, among):
+    for item in kpack.code_objects(host, among):
         if isinstance(item, Blob):
             yield from _unpack(item, required=True)
         else:

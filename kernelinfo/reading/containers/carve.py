@@ -12,18 +12,65 @@ from struct import Struct
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note
-from kernelinfo.reading.containers import bundle, magic, mlir
+from kernelinfo.reading.containers import bundle, magic
 from kernelinfo.reading.containers.parts import UNKNOWN_DATA, Room, part, problem, rest
+from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import PT_NOTE, SHT_DYNSYM, SHT_NOBITS, SHT_NOTE, SHT_SYMTAB, read_elf
 from kernelinfo.reading.facts import ReadWarning
 from kernelinfo.reading.messages import say
 
+# Decodes code objects in MLIR text, written as escaped strings: `bin = "\7FELF\02\01…"`.
+#
+# MLIR prints `gpu.binary` this way (llvm/lib/Support/StringExtras.cpp, `printEscapedString`).
+# Compilers of domain-specific languages keep the text in files or in pickles; pickles are searched
+# and never unpickled. FlyDSL compresses it (flydsl/compiler/jit_executor.py, `ir_zlib`).
+
+_MLIR_STRING = rb'"\\7FELF\\02\\01\\01'
+"""Pattern for the beginning of a string with an ELF file."""
+_MLIR_COMPRESSED = rb"ir_zlib(?:\x94|q.|r.{4})?(?:C.|B.{4}|\x8e.{8})(?=\x78)"
+"""Pattern for the key of a pickled map and the opcodes before its value (Python, pickletools:
+MEMOIZE, BINPUT and LONG_BINPUT; SHORT_BINBYTES, BINBYTES and BINBYTES8)."""
+
+_UNITS = rb'(?:[^"\\\n]++|\\\\|\\[0-9A-Fa-f]{2})++'
+_MLIR_WINDOW = 1 << 16
+"""Bytes of text that are decoded at a time."""
+_LONGEST_KEY = 32
+
+
+def unescape_mlir(data: Data) -> tuple[bytes, int] | None:
+    """(decoded bytes, length of the text with both quotes) of the string at the start of the data.
+
+    None if it has no end, or an escape that MLIR does not write."""
+    pattern = re.compile(_UNITS)
+    plain, at = bytearray(), 1
+    while units := pattern.match(data.read(at, _MLIR_WINDOW)):
+        first, *others = units[0].replace(rb"\\", rb"\5C").split(b"\\")
+        plain += first
+        plain += b"".join([_BYTES[piece[:2].upper()] + piece[2:] for piece in others])
+        at += units.end()
+    return (bytes(plain), at + 1) if bytes(data.read(at, 1)) == b'"' else None
+
+
+_BYTES = {b"%02X" % number: bytes([number]) for number in range(256)}
+
+
+def decompress_mlir(blob: Blob) -> tuple[memoryview, int]:
+    """(decompressed text, end of its stream in the blob) behind the key at the blob's start.
+
+    Raises `ReadError` for a stream that is damaged or too large."""
+    key = re.compile(_MLIR_COMPRESSED, re.DOTALL).match(blob.data.read(0, _LONGEST_KEY))
+    start = key.end() if key else 0
+    stream = held("zlib", blob, blob.data.part(start))
+    plain = stream.read_all()
+    return plain, start + stream.consumed
+
+
 _HEADERS = (
     re.compile(magic.ELF + rb"\x02\x01\x01(?=[\0\x40-\x42].{10}\xe0\0)", re.DOTALL),
     *map(re.compile, bundle.MAGICS),
-    re.compile(mlir.STRING),
-    re.compile(mlir.COMPRESSED, re.DOTALL),
+    re.compile(_MLIR_STRING),
+    re.compile(_MLIR_COMPRESSED, re.DOTALL),
 )
 """Patterns of code objects for AMDGPU (e_machine 224, 0xe0), bundles and code objects in MLIR text.
 One search per pattern is three times as fast as one for all."""
@@ -86,7 +133,7 @@ def _of_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
     """(code object for AMDGPU or None, bytes of its text) of the MLIR string at the blob's start.
 
     The length is 0 if the string does not hold a complete ELF file."""
-    found = mlir.unescaped(blob.data)
+    found = unescape_mlir(blob.data)
     if found is None:
         return None, 0
     data, size = Data.of(found[0]), found[1]
@@ -104,7 +151,7 @@ def _of_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
     if "zlib" in blob.containers:
         return (), 0  # compressed text has no compressed text inside
     try:
-        text, size = mlir.decompressed(blob)
+        text, size = decompress_mlir(blob)
     except ReadError as error:
         return (problem(blob, error.message),), 0
     return read(part(blob, "zlib", Data.of(text), at=None, member=offset)), size

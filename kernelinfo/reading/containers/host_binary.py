@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Problem
-from kernelinfo.reading.containers import bundle, hipk, magic
+from kernelinfo.reading.containers import bundle, kpack, magic
 from kernelinfo.reading.containers.parts import DATA_SECTION, Room, after_zeros, part, problem, rest
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import read_elf
@@ -74,10 +74,10 @@ def _elsewhere(
 ) -> Generator[Problem | Elsewhere, None, list[HostSection]]:
     """Yields the reference to kpack archives or a problem; returns the sections that may still hold
     code."""
-    wrappers = [s.data for s in sections if s.name in hipk.WRAPPERS and s.data is not None]
-    units, has_own_code = hipk.wrappers(wrappers[0].read() if wrappers else memoryview(b""))
+    wrappers = [s.data for s in sections if s.name in kpack.WRAPPERS and s.data is not None]
+    units, has_own_code = kpack.wrappers(wrappers[0].read() if wrappers else memoryview(b""))
     try:
-        yield hipk.reference(blob, reference, units or None)
+        yield kpack.reference(blob, reference, units or None)
     except ReadError as error:
         yield problem(blob, error.message)
     if has_own_code:
@@ -105,7 +105,7 @@ def read(blob: Blob) -> Iterator[Found]:
         sections = (HostSection(s.name, s.offset, elf.data_of(s)) for s in elf.sections if s.size)
         yield from parts(blob, sections)
         return
-    if reference := hipk.without_sections(blob, elf):
+    if reference := kpack.without_sections(blob, elf):
         yield reference
     else:
         yield from _found(blob)
