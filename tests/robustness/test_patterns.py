@@ -18,7 +18,7 @@ VARIABLES = {
     "kernel/library.py: package": "names of files, of 255 characters at most",
     "pressure/classes.py: row.mnemonics": "a table, whose patterns are found in `_ROWS`",
     "pressure/rules.py: pattern": "a table, whose patterns are found in `_ROWS`",
-    "reading/containers/hipk.py: f'(?:^|/){re.escape(host.name)}(?:#\\\\d+)?/[^/]*'": "one repeat",
+    "reading/containers/kpack.py: f'(?:^|/){re.escape(host.name)}(?:#\\\\d+)?/[^/]*'": "one repeat",
     "reading/grammar.py: patterns[states[-1]]": "terminals, found in the grammars' tables",
 }
 """Patterns that are given by a variable, and why they need no test of their own."""
