@@ -589,3 +589,64 @@ def test_the_last_build_cannot_be_judged_if_it_is_damaged(tmp_path: Path) -> Non
     out, err, code = run("trend", str(tmp_path), "--format", "json")
     assert (json.loads(out)["kernels"], code) == ([], 2)
     assert "1 problem in n1, a gap for librows.so: kernels may be missing there" in err
+
+
+def labelled(number: int) -> str:
+    return json.dumps({"commit": f"c{number:03}"})
+
+
+@pytest.mark.parametrize("builds", [2, 20, 300])
+def test_a_loss_has_its_commits_whatever_the_window(builds: int, tmp_path: Path) -> None:
+    """It is between the last build that was read and the one that has it, and a pair of builds
+    counts the same however many there are."""
+    rows, lost, damaged = kernels()[:6], builds - builds // 4 - 1 or 1, builds // 2
+    after = [worse(rows[0]), *(row | {"Code_Size": row["Code_Size"] + 4} for row in rows[1:])]
+    for number in range(builds):
+        cut = {"damage": CUT} if number == damaged and builds > 2 else {}
+        night = rows if number < lost else after
+        name = f"n{number:03}"
+        add(tmp_path, name, night[3:] if cut else night, Labels=labelled(number), **cut)
+    commits = f"c{lost - 1:03}..c{lost:03}"
+    windows = [(), ("--builds", f"n{lost - 1:03},n{lost:03}"), ("--since", f"n{lost - 1:03}")]
+    for window in windows:
+        found = json.loads(run("trend", str(tmp_path), "--format", "json", *window)[0])
+        (loss,) = found["kernels"]
+        assert (loss["moved_in"], loss["commits"]) == ([f"n{lost:03}"], [commits])
+        counts = {step["new"]: step["counts"] for step in found["steps"]}
+        assert counts.pop(f"n{lost:03}") == {"worse": 1, "moved": 5}
+        assert not any(counts.values())
+    place = f"n{lost:03} {commits}"
+    assert place in run("trend", str(tmp_path))[0]
+    assert f"| {place} |" in run("trend", str(tmp_path), "--format", "markdown")[0]
+    assert place in run("trend", str(tmp_path), "--format", "html")[0]
+    out = run("trend", str(tmp_path), "--format", "csv")[0]
+    assert {row["Commits"] for row in csv.DictReader(io.StringIO(out))} == {commits}
+
+
+@pytest.mark.parametrize(
+    ("labels", "gaps", "commits"),
+    [
+        (["a", "b", "c", "d"], [], "b..c"),
+        (["a", "b", "c", "d"], [1], "a..c"),
+        (["a", None, "c", "d"], [], "a..c"),
+        (["a", "b", None, "d"], [], "b..d"),
+        ([None, None, "c", "d"], [], None),
+        (["a", "b", None, None], [], None),
+        (["f" * 40, "b" * 40, "c" * 40, "d" * 40], [], f"{'b' * 40}..{'c' * 40}"),
+    ],
+)
+def test_the_range_of_commits_holds_the_one_that_did_it(
+    labels: list[str | None], gaps: list[int], commits: str | None, tmp_path: Path
+) -> None:
+    rows = kernels()[:2]
+    for number, label in enumerate(labels):
+        night = [worse(rows[0]), rows[1]] if number > 1 else rows
+        stated = json.dumps({"commit": label}) if label else None
+        cut = {"damage": CUT} if number in gaps else {}
+        add(tmp_path, f"n{number}", night[1:] if cut else night, Labels=stated, **cut)
+    found = json.loads(run("trend", str(tmp_path), "--format", "json")[0])
+    (loss,) = found["kernels"]
+    assert (loss["moved_in"], loss["commits"]) == (["n2"], [commits])
+    out = run("trend", str(tmp_path))[0]
+    brief = ".." not in out.splitlines()[-1] if commits is None else "bbbb..cccc" in out
+    assert brief or f"n2 {commits}" in out or f"n2 {'b' * 12}..{'c' * 12}  " in out

@@ -303,7 +303,7 @@ RETURNED = "From the first build to the last, as of diff; same: moved, or was go
 TRACED = {
     "status": (Literal[*STATUSES, "same"], RETURNED),
     **fields(History, "library match", match=Literal["exact", "name", "namespace"] | None),
-    **fields(TrendRow, "why moved_in"),
+    **fields(TrendRow, "why moved_in commits"),
     "history": ([SIDE], "The kernel in each build; null where that does not have it."),
     "steps": ([MOVED], "What moved, build by build."),
 }

@@ -53,6 +53,7 @@ def _kernel(one: TrendRow) -> dict[str, Any]:
         "match": one.row.match,
         "why": one.why,
         "moved_in": one.moved_in,
+        "commits": one.commits,
         "history": [summary_document(kernel) for kernel in one.history.kernels],
         "steps": [
             {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
@@ -62,7 +63,7 @@ def _kernel(one: TrendRow) -> dict[str, Any]:
 
 
 _HEADING = (
-    *("Kernel", "Status", "Match", "Moved_In", "Why", "Library", "Build"),
+    *("Kernel", "Status", "Match", "Moved_In", "Commits", "Why", "Library", "Build"),
     *("Kernel_Name", "Symbol", "Target", "Code_Object", *(number.name for number in NUMBERS)),
 )
 _SUMS = ("Kernels", "Waves_Per_SIMD", "Spilling", "Scratch_Size", "VGPR_Used", "Code_Size")
@@ -80,9 +81,10 @@ def render_csv(trend: Trend, view: View) -> Iterator[str]:
 
 def _kernels(trend: Trend, view: View) -> Iterator[Row]:
     for number, one in enumerate(rows(trend), 1):
-        about = (number, one.row.status, one.row.match, one.moved_in, one.why, one.history.library)
+        commits = tuple(commits or "-" for commits in one.commits)
+        about = (number, one.row.status, one.row.match, one.moved_in, commits, one.why)
         for build, kernel in zip(trend.builds, one.history.kernels, strict=True):
-            yield *about, build.name, *side(kernel, view)
+            yield *about, one.history.library, build.name, *side(kernel, view)
 
 
 def _groups(trend: Trend) -> Iterator[Row]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from kernelinfo.fleet.acceptance import without_versions
-from kernelinfo.fleet.history import History, Sums, Trend
+from kernelinfo.fleet.history import BuildTotals, History, Sums, Trend
 from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import member_file
@@ -30,20 +31,27 @@ class TrendRow(NamedTuple):
 
     row: diff.ChangedKernel  # as `diff` compares the first build and the last
     history: History
-    steps: tuple[tuple[str, str], ...]
-    """(build, moves in words, `new` or `gone`) of builds in which it differs from the one before"""
+    steps: tuple[tuple[str, str, tuple[str, str] | None], ...]
+    """(build, moves in words, `new` or `gone`, first and last commit) of the builds in which it
+    differs from the one before."""
 
     @property
     def moved_in(self) -> tuple[str, ...]:
         """Builds in which it differs from the build before."""
-        return tuple(build for build, _ in self.steps)
+        return tuple(build for build, *_ in self.steps)
+
+    @property
+    def commits(self) -> tuple[str | None, ...]:
+        """For each of these builds the commits that may have moved it, as git names a range:
+        `c41a..c44f`; null where the builds have no label `commit`."""
+        return tuple(commits and "..".join(commits) for *_, commits in self.steps)
 
     @property
     def why(self) -> str:
         """The moves from the first build to the last; if they cancel out, those of each step."""
         if self.row.status != "same":
             return self.row.why
-        return "; ".join(": ".join(filter(None, step)) for step in self.steps)
+        return "; ".join(": ".join(filter(None, step[:2])) for step in self.steps)
 
     @property
     def library(self) -> str:
@@ -53,11 +61,14 @@ class TrendRow(NamedTuple):
 
     @property
     def moved_in_words(self) -> str:
-        """The builds: `night-10`, or the first, the last and the number of more than two."""
-        if len(self.moved_in) < 3:
-            return printable(", ".join(self.moved_in))
-        first, last = self.moved_in[0], self.moved_in[-1]
-        return printable(f"{first} … {last} ({len(self.moved_in)} builds)")
+        """The builds with their commits: `night-10 c41a..c44f`, or the first, the last and the
+        number of more than two."""
+        if len(self.steps) < 3:
+            each = (" ".join((build, *_brief(commits))) for build, _, commits in self.steps)
+            return printable(", ".join(each))
+        (first, _, before), *_, (last, _, after) = self.steps
+        whole = (before[0], after[1]) if before and after else None
+        return printable(" ".join((f"{first} … {last} ({len(self.steps)} builds)", *_brief(whole))))
 
 
 def rows(trend: Trend) -> list[TrendRow]:
@@ -87,15 +98,34 @@ def rows(trend: Trend) -> list[TrendRow]:
     ]
 
 
-def _steps(history: History, trend: Trend) -> Iterator[tuple[str, str]]:
-    """(build, what became of the kernel) of each build in which it moved, came or went."""
+def _steps(history: History, trend: Trend) -> Iterator[tuple[str, str, tuple[str, str] | None]]:
+    """(build, what became of the kernel, commits) of each build in which it moved, came or went."""
     moves = {build: pair.why for build, pair in history.steps}
-    sides = pairwise(history.known)
-    for build, (before, now) in zip(trend.builds[1:], sides, strict=True):
-        if build.name in moves:
-            yield build.name, moves[build.name]
-        elif (before is None) != (now is None):
-            yield build.name, "gone" if now is None else "new"
+    for number, (before, now) in enumerate(pairwise(history.known), 1):
+        name, is_same = trend.builds[number].name, (before is None) == (now is None)
+        if name in moves or not is_same:
+            words = moves.get(name) or ("gone" if now is None else "new")
+            yield name, words, _commits(history, trend.builds, number)
+
+
+def _commits(
+    history: History, builds: Sequence[BuildTotals], number: int
+) -> tuple[str, str] | None:
+    """The labels `commit` of the last build before build `number` in which the kernel could be
+    read, and of that build; of an unlabelled one that of the build before it, or behind. None if
+    there is none."""
+    sides = zip(builds[:number], history.kernels, strict=False)
+    read = (build for build, kernel in sides if kernel or history.library not in build.gaps)
+    before = [commit for build in read if (commit := build.labels.get("commit"))]
+    after = (commit for build in builds[number:] if (commit := build.labels.get("commit")))
+    first, last = next(reversed(before), None), next(after, None)
+    return (first, last) if first and last else None
+
+
+def _brief(commits: tuple[str, str] | None) -> Iterator[str]:
+    """The range of commits with 12 of 40 digits, if there is one."""
+    if commits:
+        yield re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", "..".join(commits))
 
 
 def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
