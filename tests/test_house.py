@@ -60,7 +60,7 @@ ROOMS = {
     "typer": ("cli/",),
     "rich": (
         *("render/paint.py", "render/manual_text.py"),
-        *("cli/bars.py", "cli/output.py", "cli/screen.py"),
+        *("cli/output.py", "cli/screen.py"),
     ),
     "lark": ("reading/grammar_tables.py",),
     "elftools": ("reading/elf.py", "reading/code_object/dwarf.py"),

@@ -14,8 +14,8 @@ pytestmark = pytest.mark.nightly
 
 VARIABLES = {
     "fleet/listing.py: fits": "a user's glob, by `glob.translate`",
-    "config/validation.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
-    "kernel/library.py: package": "names of files, of 255 characters at most",
+    "config/file.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
+    "kernel/code_object.py: package": "names of files, of 255 characters at most",
     "pressure/classes.py: row.mnemonics": "a table, whose patterns are found in `_ROWS`",
     "pressure/rules.py: pattern": "a table, whose patterns are found in `_ROWS`",
     "reading/containers/kpack.py: f'(?:^|/){re.escape(host.name)}(?:#\\\\d+)?/[^/]*'": "one repeat",
