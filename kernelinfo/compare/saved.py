@@ -132,6 +132,9 @@ def _records_of_document(
         made, read = document.get("version", "?"), f"{_SCHEMA}/{_VERSION}"
         message = say("saved-version", schema=document["schema"], version=made, read=read)
         raise ReadError(in_file(path, message))
+    if any("kernel_count" not in code_object for code_object in document["inputs"]):  # before 0.4
+        made = f"kernelinfo {document.get('version', '?')}"
+        raise ReadError(in_file(path, say("saved-older", made=made)))
     for problem in document["problems"]:
         message = Message(str(problem["message"]), str(problem["code"]))
         where, member, offset = str(problem["path"]), problem["member"], problem["offset"]
