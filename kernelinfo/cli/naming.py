@@ -165,7 +165,7 @@ def wanted_options(given: Mapping[str, Any]) -> Options:
 
 def with_instructions(wanted: Options) -> Options:
     """The options of an analysis that also counts the instructions of each kernel."""
-    return wanted._replace(count_instructions=_code_readers()[0])
+    return wanted._replace(count_instructions=_code_reader())
 
 
 def touched_in_unstamped(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
@@ -173,11 +173,20 @@ def touched_in_unstamped(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemark
     whose compiler counted them."""
     if not kernels or kernels[0].code_object.kind != "assembly" or kernels[0].code_object.stamps:
         return None
-    return _code_readers()[1](blob, kernels)
+    from kernelinfo.pressure.prescan import ScannedText  # few reports need it
+
+    text = ScannedText(blob.data.read())
+    scanned = [kernel.line and text.touched(kernel.symbol, kernel.line) for kernel in kernels]
+    if not all(scanned):
+        closer = [kernel for kernel, touches in zip(kernels, scanned, strict=True) if not touches]
+        code, _ = _code_reader()(blob, closer)
+        looked_at = iter(code)
+        scanned = [touches or next(looked_at)[1] for touches in scanned]
+    return [(None, touches or None) for touches in scanned], []
 
 
-def _code_readers() -> tuple[ReadCode, ReadCode]:
+def _code_reader() -> ReadCode:
     # 20 modules that nothing else of a report needs.
-    from kernelinfo.pressure.kernel_code import count_instructions, touched_registers
+    from kernelinfo.pressure.kernel_code import count_instructions
 
-    return count_instructions, touched_registers
+    return count_instructions

@@ -94,7 +94,6 @@ ROWS = (
     ),
 )
 
-_ROWS = tuple((re.compile(row.mnemonics), row.instruction_class) for row in ROWS)
 _MOVES = {"v_mov_b16", "v_mov_b32", "v_mov_b64"}
 _VECTOR_REGISTER = re.compile(r"[va](?:\d|\[)")
 
@@ -128,7 +127,8 @@ def _is_copy(operation: Operation, encoding: str) -> bool:
 
 @lru_cache(maxsize=1 << 12)  # regular expressions take ten times as long
 def _of_mnemonic(mnemonic: str) -> InstructionClass:
-    return next((found for row, found in _ROWS if row.fullmatch(mnemonic)), "other")
+    rows = (row for row in ROWS if re.fullmatch(row.mnemonics, mnemonic))
+    return next((row.instruction_class for row in rows), "other")
 
 
 def bytes_of(mnemonic: str) -> int | None:

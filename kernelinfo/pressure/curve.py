@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from kernelinfo.pressure.classes import InstructionClass
 from kernelinfo.pressure.counting import class_of
-from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.nouns import CodeLocation
+from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.registers import Counts, each, ranges, union, whole
 
 _MOST_POINTS = 2000

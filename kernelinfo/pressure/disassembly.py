@@ -41,10 +41,6 @@ _SECONDS = 60
 _MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # per run, unless one function is larger
 
 
-class NoDisassembler(ReadError):
-    """No llvm-objdump is installed, or none knows the processor."""
-
-
 class Processor(NamedTuple):
     """The processor that machine code is for."""
 
@@ -77,8 +73,8 @@ def listings(
     """The name and the listing of each named function whose code is in the file.
 
     A function with words that one program cannot decode goes to the next program. If none can
-    decode it, its listing has the fewest such words and is inexact. Raises `NoDisassembler`, and
-    `ReadError` if no program prints a function whole.
+    decode it, its listing has the fewest such words and is inexact. Raises `ReadError` if no
+    program prints a function whole; its code is in `NO_PROGRAM` if none could.
     """
     if target is None:
         processor = Processor(read_elf(code_object, []).flags & 0xFF, "this processor", 0)
@@ -157,11 +153,11 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
 def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> ReadError:
     """The reason why no program printed a function, and what to do."""
     if not tried:
-        return NoDisassembler(say("objdump-needed"))
+        return ReadError(say("objdump-needed"))
     newest = max(map(version, tried)) if processor.llvm else 0
     if 0 < newest < processor.llvm:
         name, llvm = processor.name, processor.llvm
-        return NoDisassembler(say("objdump-older", newest=newest, name=name, llvm=llvm))
+        return ReadError(say("objdump-older", newest=newest, name=name, llvm=llvm))
     needed, function = say("objdump-needed"), code.name
     return ReadError(say("objdump-silent", needed=needed, program=tried[0], function=function))
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import accumulate
+from typing import Literal, NamedTuple
 
 from kernelinfo.pressure.flow import read_flow
 from kernelinfo.pressure.graph import Graph
@@ -17,14 +18,26 @@ from kernelinfo.pressure.high_vgprs import with_high_vgprs
 from kernelinfo.pressure.listing import ENDS, IMPLICIT_DEF, RUNS_ON, UNKNOWN, Listing
 from kernelinfo.pressure.liveness import BlockEffects, may_be_written, needed_from
 from kernelinfo.pressure.loops import Loop, Loops
-from kernelinfo.pressure.nouns import CodeLocation, Region
 from kernelinfo.pressure.registers import NO_REGISTERS, Counts, count, union
+from kernelinfo.reading.facts import SourceLine
+
+Region = Literal["entry", "before the loop", "in the loop", "after the loop", "elsewhere"]
 
 _TANGLED = "tangled branches"
 """Reason for inexact results: values were followed for `MOST_VISITS` and not to their end."""
 _OFF_ITS_END = "its code runs off its end"
 _MOST_NAMED = 5  # unknown instructions
 _MOST_KNOWN = 1 << 12  # pairs of register sets, 600 bytes each; a loop repeats few
+
+
+class CodeLocation(NamedTuple):
+    """Position of an instruction in its function, its file and its source."""
+
+    number: int  # instructions of the function before it
+    line: int | None  # 1-based line of the assembly text; None in a code object
+    address: int | None  # bytes, as symbols of the code object count; None in assembly
+    source: SourceLine | None  # line of the source; None without debug information
+    region: Region  # relative to the loop of interest, mostly the peak's; `elsewhere` without one
 
 
 def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:

@@ -10,22 +10,19 @@ from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.calls import CalledFunctions, body_of
+from kernelinfo.pressure.calls import CalledFunctions
 from kernelinfo.pressure.counting import counted
-from kernelinfo.pressure.disassembly import NoDisassembler, listings
+from kernelinfo.pressure.disassembly import listings
+from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.kernel_places import callees_of, entry_of
 from kernelinfo.pressure.listing import Listing, is_whole
-from kernelinfo.pressure.messages import say
-from kernelinfo.pressure.touched import touched, touched_by
+from kernelinfo.pressure.messages import NO_PROGRAM, say
+from kernelinfo.pressure.touched import touched_by
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.options import CodeAndRemarks
-
-_KernelCode = tuple[InstructionCounts | None, TouchedRegisters | None]
-_CodeOfKernels = dict[tuple[str, int | None], _KernelCode]
-"""Symbol and line → what is known of the code."""
 
 
 def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
@@ -34,45 +31,25 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
 
     A missing llvm-objdump is one problem of the whole run: it names no file.
     """
-    found: _CodeOfKernels = {}
+    found = dict[tuple[str, int | None], tuple[InstructionCounts | None, TouchedRegisters | None]]()
+    """Symbol and line → what is known of the code."""
     remarks: list[Problem | Note] = []
     try:
         for kernel, listing, entry, callees in _listings(blob, kernels):
             unknown = [reason for reason in listing.reasons if not is_whole([reason])]
             if listing.instructions and not unknown:
-                touches = touched(body_of(listing, callees.is_linked), callees, entry)
+                touches = touched_by(LiveFunction(listing, entry), callees)
                 found[kernel.symbol, kernel.line] = counted(listing.instructions), touches
             elif unknown:
                 why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
                 remarks.append(Note(blob.path, why, blob.member))
-    except NoDisassembler as error:
-        remarks.append(Problem("--instructions", error.message))
     except ReadError as error:
-        remarks.append(problem(blob, error.message))
-    return _in_order(found, kernels), remarks
-
-
-def touched_registers(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
-    """The registers that each kernel of a blob touches; None if not all of its code is known."""
-    found: _CodeOfKernels = {}
-    if kernels and kernels[0].code_object.kind == "assembly":
-        text = AssemblyText(blob.data.read())
-        for kernel in kernels:
-            if kernel.line is not None:
-                function = text.function(kernel.symbol, kernel.line, kernel.target)
-                found[kernel.symbol, kernel.line] = None, touched_by(function, text.callees)
-    else:
-        try:
-            for kernel, listing, entry, callees in _listings(blob, kernels):
-                touches = touched(body_of(listing, callees.is_linked), callees, entry)
-                found[kernel.symbol, kernel.line] = None, touches
-        except ReadError:
-            pass  # nothing is known of the rest, or no disassembler is there
-    return _in_order(found, kernels), []
-
-
-def _in_order(found: _CodeOfKernels, kernels: Sequence[Kernel]) -> list[_KernelCode]:
-    return [found.get((kernel.symbol, kernel.line), (None, None)) for kernel in kernels]
+        is_of_run = error.code in NO_PROGRAM
+        remarks.append(
+            Problem("--instructions", error.message) if is_of_run else problem(blob, error.message)
+        )
+    code = [found.get((kernel.symbol, kernel.line), (None, None)) for kernel in kernels]
+    return code, remarks
 
 
 def _listings(

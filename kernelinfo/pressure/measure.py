@@ -17,6 +17,7 @@ from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Repeat, Result
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
+from kernelinfo.pressure import code_objects
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import CalledFunctions
 from kernelinfo.pressure.curve import Curve, curve
@@ -171,8 +172,6 @@ def measure_in(
         functions, units = _of_text(text, blob, results), text.units
         callees = text.callees
     else:
-        from kernelinfo.pressure import code_objects  # DWARF is heavy, and of no use for assembly
-
         functions = code_objects.functions(blob, results)
         units = partial(code_objects.units, blob)
         callees = callees_of(blob.data, results[0].kernel.target)

@@ -36,4 +36,7 @@ MESSAGES = {
     "source-left-out": "{path} is left out: the source text has more than 64 MiB",
 }
 
+NO_PROGRAM = ("objdump-needed", "objdump-older")
+"""Codes of errors that name no file: no llvm-objdump is installed, or none knows the processor."""
+
 say = wording(MESSAGES)

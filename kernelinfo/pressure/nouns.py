@@ -6,11 +6,9 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.model.calculator import VgprStep
+from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.registers import Counts, RegisterClass
 from kernelinfo.reading.facts import SourceLine
-
-Region = Literal["entry", "before the loop", "in the loop", "after the loop", "elsewhere"]
-
 
 Role = Literal[
     "accumulators", "fragments", "loaded", "addresses", "loop constants", "spill lanes", "others"
@@ -22,16 +20,6 @@ that each turn of a loop adds to; `fragments` its other operands; `loaded` was w
 not read yet; `addresses` are addresses in memory and nothing else; `loop constants` are only read
 in the loop; `spill lanes` hold SGPRs.
 """
-
-
-class CodeLocation(NamedTuple):
-    """Position of an instruction in its function, its file and its source."""
-
-    number: int  # instructions of the function before it
-    line: int | None  # 1-based line of the assembly text; None in a code object
-    address: int | None  # bytes, as symbols of the code object count; None in assembly
-    source: SourceLine | None  # line of the source; None without debug information
-    region: Region  # relative to the loop of interest, mostly the peak's; `elsewhere` without one
 
 
 class Pressure(NamedTuple):

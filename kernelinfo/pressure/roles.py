@@ -52,13 +52,13 @@ class _Uses:
             for register in each(touched):
                 self.copies[register] |= whole(effect.writes)
         elif effect.instruction_class == "matrix":
-            sums = touched & _sum_of(one.text)
+            sums = touched & _special(one.text, True)
             self.registers["sum"] |= sums
             self.registers["fragment"] |= touched & ~sums
         elif effect.mnemonic == "v_readlane_b32":
             self.registers["lane"] |= touched
         else:
-            addresses = touched & _address_of(one.text)
+            addresses = touched & _special(one.text, False)
             self.registers["address"] |= addresses
             self.registers["other"] |= touched & ~addresses
 
@@ -71,18 +71,10 @@ def _changed(one: Instruction) -> int:
 
 
 @lru_cache(maxsize=1 << 10)
-def _sum_of(text: str) -> int:
-    """The registers of a matrix instruction's operand C."""
-    taken, _ = operation(text)
-    position = rules.sum_operand(taken)
-    return whole(named("".join(taken.operands[position : position + 1])))
-
-
-@lru_cache(maxsize=1 << 10)
-def _address_of(text: str) -> int:
-    """The registers of an instruction's address in memory; none without one."""
+def _special(text: str, is_matrix: bool) -> int:
+    """The registers of a matrix instruction's operand C; of another one's address in memory."""
     taken, encoding = operation(text)
-    position = rules.address(taken, encoding)
+    position = rules.sum_operand(taken) if is_matrix else rules.address(taken, encoding)
     if position is None:
         return 0
     return whole(named("".join(taken.operands[position : position + 1])))

@@ -145,15 +145,14 @@ KEPT: tuple[tuple[str, str], ...] = (
 )
 """Name of the row, mnemonics that also read the operands they write."""
 
-_COMPUTING = re.compile(
+_COMPUTING = (
     r"v_mac_.*|v_fmac_.*|v_pk_fmac_.*|v_dot[248](?:c|acc)_.*|v_smfmac_.*|v_swmmac_.*"
     r"|v_interp_p2_f32|s_addk_.*|s_mulk_.*|s_fmac_.*|s_subvector_loop_end|v_swap_.*|v_swaprel_.*"
     r"|v_permlane(?:16|32)_swap_b32|.*_atomic_.*|ds_bvh_stack.*"
 )
 """Mnemonics whose result depends on the old value of the operands they write."""
 
-_ROWS = tuple((re.compile(pattern, re.DOTALL), decision) for _, pattern, decision in WRITTEN)
-_KEPT = re.compile("|".join(pattern for _, pattern in KEPT), re.DOTALL)
+_KEPT = "|".join(pattern for _, pattern in KEPT)
 _DPP = re.compile(r"dpp8:|quad_perm:|row_|wave_|bank_mask:")
 
 
@@ -176,7 +175,7 @@ def access(operation: Operation, encoding: str) -> Access:
 
 def is_merging(operation: Operation) -> bool:
     """True if an instruction leaves a part of what it writes unchanged and does not look at it."""
-    return not _COMPUTING.fullmatch(operation.mnemonic)
+    return not re.fullmatch(_COMPUTING, operation.mnemonic)
 
 
 def address(operation: Operation, encoding: str) -> int | None:
@@ -203,8 +202,8 @@ def sum_operand(operation: Operation) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def _of_mnemonic(mnemonic: str) -> tuple[_Decision, bool]:
-    decision = next((found for row, found in _ROWS if row.fullmatch(mnemonic)), _FIRST)
-    return decision, bool(_KEPT.fullmatch(mnemonic))
+    rows = (found for _, row, found in WRITTEN if re.fullmatch(row, mnemonic, re.DOTALL))
+    return next(rows, _FIRST), bool(re.fullmatch(_KEPT, mnemonic, re.DOTALL))
 
 
 def _keeps(operation: Operation, encoding: str) -> bool:

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.counting import tallies, untallied
-from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
-    CodeLocation,
     CodeRange,
     InstructionMix,
     LinePressure,

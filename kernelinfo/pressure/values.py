@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.loops import Loop
-from kernelinfo.pressure.nouns import BillLine, CodeLocation, LiveValues, Role
+from kernelinfo.pressure.nouns import BillLine, LiveValues, Role
 from kernelinfo.pressure.registers import (
     OF_CLASS,
     RegisterClass,

@@ -35,12 +35,12 @@ from kernelinfo.model.calculator import Rung
 from kernelinfo.model.compilers.llvm import Printed
 from kernelinfo.model.curves import CurvePoint, Filling, Grid
 from kernelinfo.model.limits import Assumption, Limit
+from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import (
     Advice,
     BillLine,
     BlockPressure,
-    CodeLocation,
     CodeRange,
     InstructionMix,
     LiveValues,

@@ -9,11 +9,11 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.record import INSTRUCTIONS
+from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import (
     BillLine,
     BlockPressure,
-    CodeLocation,
     InstructionMix,
     LinePressure,
     LiveValues,

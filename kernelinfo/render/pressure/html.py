@@ -13,8 +13,9 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
 from kernelinfo.pressure.classes import InstructionClass
 from kernelinfo.pressure.curve import PressurePoint
+from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure_again
-from kernelinfo.pressure.nouns import CodeLocation, InstructionMix, LiveValues
+from kernelinfo.pressure.nouns import InstructionMix, LiveValues
 from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View

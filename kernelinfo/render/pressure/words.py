@@ -7,9 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kernelinfo.kernel import Result, counted
+from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.lds import LdsUse, LdsVariable
 from kernelinfo.pressure.listing import is_whole
-from kernelinfo.pressure.nouns import CodeLocation, CodeRange, LiveValues, LoopPressure, Story
+from kernelinfo.pressure.nouns import CodeRange, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import size

@@ -1,0 +1,290 @@
+"""The registers that plain assembly touches, without its liveness: for the many texts in which no
+register can be read before it is written."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+
+from kernelinfo.kernel.touched import TouchedRegisters
+from kernelinfo.pressure import rules
+from kernelinfo.pressure.instructions import effect, operation
+from kernelinfo.pressure.registers import (
+    EVERY,
+    SETTING_UP,
+    VGPRS,
+    from_directives,
+    named,
+    union,
+    used,
+    whole,
+)
+from kernelinfo.reading.assembly.directives import Expansion, read_block, read_expansion
+from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
+from kernelinfo.reading.assembly.scan import (
+    ASSIGNMENT,
+    described_kernel,
+    is_directive,
+    label_offset,
+    marks,
+    without_comments,
+)
+from kernelinfo.reading.data import Lines, decode, line_end, searchable
+
+_DESCRIPTOR = re.compile(rb"\.amdhsa_kernel[ \t]++([^\n]*+)")
+_NEAR = 1 << 12  # most bytes between a kernel's label and its amd_kernel_code_t
+_MOST_BLOCKS = 1 << 12
+_UNSURE = (
+    rb"[vs]_movrel|v_swaprel|v_illegal|s_set_?(?:gpr|vgpr|pc)|s_swap_?pc|s_call|s_add_pc|s_rfe"
+    rb"|s_subvector"
+)
+"""Begins of mnemonics that lead elsewhere or touch registers that they do not name."""
+_PLAIN = re.compile(
+    rb"(?:[ \t]*+(?:[\w.$]++:[ \t]*+)?+(?:"
+    rb"(?!" + _UNSURE + rb")"
+    rb"(?:s_branch|s_cbranch_\w++)[ \t]++(?![vas]\d)[\w.$]++[ \t]*+"
+    rb"|(?!" + _UNSURE + rb"|s_c?branch)"
+    rb"(?:s|v|ds|lds|flat|global|t?buffer|scratch|image|cluster|tensor)_\w++[^\n]*+"
+    rb"|exp[ \t][^\n]*+|\.(?:loc|file|cfi_\w++)\b[^\n]*+|\.(?:p2|b)?align[ \t]++\d++[ \t]*+)?+"
+    rb"\r?(?:\n|\Z))*+"
+)
+"""Instructions and labels, one a line, and directives that make no code."""
+_COMMENT = re.compile(rb"(?:;|//)[^\n]*+")
+_END = re.compile(
+    rb"(?m)^[ \t]*+(?:\.Lfunc_end\w*+:|\.(?:size|amdhsa_kernel|amdgpu_metadata|section|type"
+    rb"|amd_amdgpu_hsa_metadata)\b)"
+)
+_LABELS = re.compile(rb"(?m)^[ \t]*+([\w.$]++):")
+_BRANCHES = re.compile(rb"s_(?:(branch|cbranch_\w++)[ \t]++([\w.$]++)|endpgm)")
+_REGISTER = re.compile(
+    rb"(?<![\w.$@])(?:v|acc|a|s)(?:\d{1,4}(?:\.[lh])?|\[\d{1,4}(?::\d{1,4})?\])(?![\w.$@])"
+)
+_UNNAMED = re.compile(rb"\[(?<=[vas]\[)(?!\d{1,4}(?::\d{1,4})?\])")
+"""Registers named by symbols."""
+_HALF = re.compile(rb"::[ \t]*+(?:\r?\n|\Z|::)")
+_SETREG = re.compile(rb"s_setreg[^\n]*+")
+_PADDING = re.compile(rb"(?:[ \t]*+s_(?:nop|code_end)\b[^\n]*+\s*+)++\Z")
+
+
+class ScannedText:
+    """An assembly text, and what it says of kernels without their instructions."""
+
+    def __init__(self, data: bytes | memoryview) -> None:
+        self.text = without_comments(searchable(data))
+
+    def touched(self, symbol: str, line: int) -> TouchedRegisters | None:
+        """What a kernel touches whose label is on a 1-based line; None as of `prescan`."""
+        start = self.line_numbers.offset(line)
+        label = label_offset(self.text, symbol, start, line_end(self.text, start))
+        is_plain = label is not None and not self.text[start:label].strip()
+        if not is_plain or self.expansion.macros or self.expansion.before(start):
+            return None
+        begin = self.text.find(b":", start + len(symbol.encode())) + 1
+        entry, is_resolved = self.entry(symbol, line)
+        return prescan(self.text, begin, entry, self.described) if is_resolved else None
+
+    def entry(self, symbol: str, line: int) -> tuple[int, bool]:
+        """Registers that are set at the entry of the kernel whose label is on a 1-based line, and
+        false if its descriptor cannot be evaluated."""
+        stated = self._set_up(symbol, self.line_numbers.offset(line))
+        if stated is None:
+            return EVERY, True
+        return from_directives(stated), None not in stated.values()
+
+    @cached_property
+    def described(self) -> dict[str, list[int]]:
+        """Name of a kernel → offsets of its descriptors."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for directive in _DESCRIPTOR.finditer(self.text):
+            if is_directive(self.text, directive.start()):
+                found[described_kernel(directive[1])].append(directive.start())
+        return found
+
+    def _set_up(self, symbol: str, start: int) -> dict[str, int | None] | None:
+        """Values in a kernel's descriptor that say which registers are set at its entry.
+
+        A value is None if it cannot be evaluated. None without a whole descriptor.
+        """
+        kind = "amdhsa_kernel"
+        if offsets := self.described.get(symbol):
+            offset = next((one for one in offsets if one >= start), offsets[0])
+        else:
+            kind = "amd_kernel_code_t"
+            offset = self.text.find(b"." + kind.encode(), start, start + _NEAR)
+        if offset < 0:
+            return None
+        block, is_whole = read_block(self.text, offset, kind)
+        if not is_whole:
+            return None
+        line, fields = self.line_numbers.number(offset), block.by_field
+        return {
+            name: self.value(fields[name].value, line + fields[name].line)
+            for name in SETTING_UP
+            if name in fields
+        }
+
+    def value(self, expression: str, line: int) -> int | None:
+        """The value of an expression on a 1-based line; None if it cannot be evaluated."""
+        plain = number(expression)
+        value = self._values.value(expression, line) if plain is None else plain
+        return None if isinstance(value, Unresolved) else value
+
+    @cached_property
+    def _values(self) -> Evaluator:
+        """Evaluator of the text's symbols. Only registers of hand-written code need it."""
+        lines, definitions, read = self.line_numbers, Definitions(), 0
+        for offset, kind in marks(self.text):
+            if offset < read:
+                continue
+            if kind in ("set", "equ"):
+                read = definitions.add_sets(self.text, offset, lines)
+            elif kind == ASSIGNMENT:
+                definitions.add_assignment(self.text, offset, lines)
+        if self.expansion.any_symbol:
+            definitions.clear()
+        for name in self.expansion.symbols:
+            definitions.pop(name, None)
+        return Evaluator(definitions, None)
+
+    @cached_property
+    def expansion(self) -> Expansion:
+        return read_expansion(self.text)
+
+    @cached_property
+    def line_numbers(self) -> Lines:
+        return Lines(self.text)
+
+
+def prescan(
+    text: bytes, start: int, entry: int, kernels: Collection[str]
+) -> TouchedRegisters | None:
+    """What the code of a kernel touches that begins at an offset of a text; None if that needs a
+    closer look: at calls, at registers that may be read before they are written, at anything but
+    plain instructions.
+
+    `entry` are the registers that are set at its entry, `EVERY` if that is not known; `kernels` are
+    names at which other code begins.
+    """
+    end = _END.search(text, start)
+    code = _COMMENT.sub(b"", text[start : end.start() if end else len(text)])
+    if not _PLAIN.fullmatch(code) or _UNNAMED.search(code):
+        return None
+    if b"::" in code and _HALF.search(code):
+        return None
+    if any(effect(decode(line[0]).strip()).inexact for line in _SETREG.finditer(code)):
+        return None
+    flow = _flow(code, kernels)
+    if flow is None:
+        return None
+    begins, ways = flow
+    masks: dict[bytes, int] = {}
+    named_in, block = [0] * len(begins), 0
+    """Registers that each block names."""
+    for mention in _REGISTER.finditer(code):
+        while block + 1 < len(begins) and begins[block + 1] <= mention.start():
+            block += 1
+        token = mention[0]
+        if token not in masks:
+            masks[token] = whole(named(decode(token)))
+        named_in[block] |= masks[token]
+    fresh_in = _fresh(ways, named_in, ~whole(entry))
+    reached = [block for block in range(len(begins)) if fresh_in[block] is not None]
+    every = union(named_in[block] for block in reached)
+    if every & ~whole(entry) & ~_written_first(code, begins, fresh_in, named_in, masks):
+        return None
+    at_entry = 0 if entry == EVERY else used(entry & VGPRS).vgprs
+    return TouchedRegisters(*used(every), at_entry)
+
+
+def _flow(code: bytes, kernels: Collection[str]) -> tuple[list[int], list[list[int]]] | None:
+    """The offset of each block, and the blocks that may follow it.
+
+    None if the code leads elsewhere, runs off its end, or has very many blocks.
+    """
+    begins, ways = [0], [list[int]()]
+    labels: dict[bytes, int] = {}
+    branches: list[tuple[int, bytes]] = []
+    events = sorted([*_LABELS.finditer(code), *_BRANCHES.finditer(code)], key=re.Match.start)
+    for event in events:
+        block, goes_on = len(begins) - 1, True
+        if event.re is _LABELS:
+            if decode(event[1]) in kernels:
+                return None
+            labels.setdefault(event[1], block + 1)
+        else:
+            if event[1]:
+                branches.append((block, event[2]))
+            goes_on = event[1] is not None and event[1] != b"branch"
+        begins.append(event.end())
+        ways.append([])
+        if goes_on:
+            ways[block].append(block + 1)
+    last = _PADDING.sub(b"", code).rstrip().rpartition(b"\n")[2].lstrip()
+    if not last.startswith((b"s_endpgm", b"s_branch")) or len(begins) > _MOST_BLOCKS:
+        return None
+    for block, target in branches:
+        if target not in labels:
+            return None
+        ways[block].append(labels[target])
+    return begins, ways
+
+
+def _fresh(ways: Sequence[Sequence[int]], named_in: Sequence[int], fresh: int) -> list[int | None]:
+    """Registers that some way to each block does not name; None for unreachable blocks.
+
+    `fresh` are those of the entry.
+    """
+    found: list[int | None] = [None] * len(ways)
+    found[0] = fresh
+    pending = [0]
+    while pending:
+        block = pending.pop()
+        after = (found[block] or 0) & ~named_in[block]
+        for way in ways[block]:
+            before = found[way]
+            if before is None or after & ~before:
+                found[way] = after | (before or 0)
+                pending.append(way)
+    return found
+
+
+def _written_first(
+    code: bytes,
+    begins: Sequence[int],
+    fresh_in: Sequence[int | None],
+    named_in: Sequence[int],
+    masks: Mapping[bytes, int],
+) -> int:
+    """Registers that are written before they are read on some way from the entry."""
+    written = 0
+    for block, begin in enumerate(begins):
+        pending = (fresh_in[block] or 0) & named_in[block] & ~written
+        if not pending:
+            continue
+        end = begins[block + 1] if block + 1 < len(begins) else len(code)
+        for mention in _REGISTER.finditer(code, begin, end):
+            first = masks[mention[0]] & pending
+            if first:
+                line = code[code.rfind(b"\n", 0, mention.start()) + 1 : mention.end()]
+                line += code[mention.end() : code.find(b"\n", mention.end())]
+                written |= first & _written(decode(_LABELS.sub(b"", line)).strip())
+                pending &= ~first
+                if not pending:
+                    break
+    return written
+
+
+def _written(instruction: str) -> int:
+    """Registers that an instruction writes and does not read."""
+    writes, reads = "", ""
+    for text in instruction.split("::"):
+        taken, encoding = operation(text)
+        written, kept = rules.access(taken, encoding)
+        for position, operand in enumerate(taken.operands):
+            if position in written and position not in kept:
+                writes += f"{operand}, "
+            else:
+                reads += f"{operand}, "
+    return whole(named(writes)) & ~whole(named(reads))
