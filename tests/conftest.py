@@ -139,6 +139,7 @@ NIGHTLY = (
     *("benchmarks", "browser", "differential", "fleet", "fuzz", "robustness"),
     *("cli/test_build_tree.py", "distribution/test_wheel.py", "gate/test_story.py"),
     *("manual/test_cmake.py", "manual/test_pre_commit.py", "manual/test_recipes.py"),
+    "manual/test_pull_request.py",
     *("watch/test_terminal.py", "agents/test_server.py", "triton/test_real.py"),
 )
 """Tests of these folders and files are the nightly's."""

