@@ -123,6 +123,8 @@ MESSAGES = {
     # `sweep` and `watch`.
     "sweep-list": "{option} {text}: not a list of numbers; write {option} 64,128",
     "sweep-failed": "{path}: no variant was compiled: {error}",
+    "sweep-begins": "compiling as it is",
+    "sweep-progress": "{done} of {total} variants",
     "sweep-targets": "--arch {several}: a sweep is of one target; give one of them",
     "watch-stdin": "-: standard input does not change; give files or folders",
     "watch-source-and-run": (

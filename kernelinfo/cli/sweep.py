@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import Annotated
@@ -32,9 +33,12 @@ from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.sweep import text
 from kernelinfo.variants.module import clang_of, with_equal_options
-from kernelinfo.variants.nouns import STRATEGIES, Request, Sweep
-from kernelinfo.variants.sweeping import NoSuchKernelError, make_request, sweep_input
-from kernelinfo.waiting import result
+from kernelinfo.variants.nouns import Sweep
+from kernelinfo.variants.requests import STRATEGIES, Request, make_request
+from kernelinfo.variants.sweeping import NoSuchKernelError, sweep_input
+from kernelinfo.waiting import wait_in_turns
+
+_VARIANTS, _SECONDS = 10, 5  # between two lines on progress
 
 EXAMPLES = """
   kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
@@ -238,9 +242,6 @@ def _sweeps(
     It is no problem if only some of the files lack the wanted kernel.
     """
 
-    def progress(done: int, total: int) -> None:
-        update(completed=done, total=total)
-
     end_on_signals()
     found: list[Sweep] = []
     without: list[str] = []
@@ -252,10 +253,47 @@ def _sweeps(
         for one in inputs:
             work = (one, request, wanted, compiler or clang_of(one), processes, pool)
             try:
-                found.append(result(pool.submit(sweep_input, *work, progress)))
+                tell, progress = _progress(update)
+                future = pool.submit(sweep_input, *work, progress)
+                wait_in_turns(partial(_ends, future, tell))
+                found.append(future.result())
             except NoSuchKernelError as error:
                 without.append(error.message)
             except (ReadError, CompilerError) as error:
                 problems.append(error.message)
     problems += [] if found else without
     return found
+
+
+def _ends(future: Future[Sweep], tell: Callable[[], None], seconds: float) -> bool:
+    """True if the future ends within `seconds`; tells then how far it is."""
+    with suppress(TimeoutError):
+        future.exception(seconds)
+    tell()
+    return future.done()
+
+
+def _progress(
+    update: Callable[..., None],
+) -> tuple[Callable[[], None], Callable[[int, int], None]]:
+    """Functions that tell and that get the number of finished variants and of all.
+
+    A terminal has a bar. Other standard errors get a line for each ten variants or 5 s.
+    """
+    done, total, told, at = 0, 0, 0, time.monotonic()
+
+    def progress(now_done: int, of_all: int) -> None:
+        nonlocal done, total, told
+        told = 0 if now_done < done else told  # the checks of the source lines begin
+        done, total = now_done, of_all
+        update(completed=done, total=total)
+
+    def tell() -> None:
+        nonlocal told, at
+        now = time.monotonic()
+        if not sys.stderr.isatty() and (done >= told + _VARIANTS or now >= at + _SECONDS):
+            code = "sweep-progress" if total else "sweep-begins"
+            complain(say(code, done=done, total=total))
+            told, at = done, now
+
+    return tell, progress

@@ -55,7 +55,9 @@ class Clang(NamedTuple):
 
     def _command(self, triple: str = TRIPLES[0]) -> tuple[str, ...]:
         # Configuration files may add options and plug-ins. Older clangs read none.
-        closed = ("--no-default-config",) if (_major(self.version) or _CLOSED) >= _CLOSED else ()
+        closed = (
+            ("--no-default-config",) if (major_version(self.version) or _CLOSED) >= _CLOSED else ()
+        )
         return (
             *(self.path, *closed, "-x", "ir", f"--target={triple}", "-nogpulib"),
             *("-fno-crash-diagnostics", "-S"),
@@ -92,7 +94,7 @@ def find_compiler(given: str | None, producer: str | None, processes: Processes)
     """
     if given is not None and given != "llvmlite":
         return _clang(given, processes)
-    for path in () if given else _candidates(_major(producer)):
+    for path in () if given else _candidates(major_version(producer)):
         try:
             return _clang(path, processes)
         except CompilerError:
@@ -125,7 +127,8 @@ def _candidates(producer: int | None) -> Iterator[str]:
         yield "clang"
 
 
-def _major(version: str | None) -> int | None:
+def major_version(version: str | None) -> int | None:
+    """22 of `clang version 22.1.8`; None if there is none."""
     found = re.search(r"version (\d{1,3})", version or "")
     return int(found[1]) if found else None
 
@@ -133,5 +136,9 @@ def _major(version: str | None) -> int | None:
 def _missing(given: str | None, producer: str | None) -> Message:
     if given is not None:
         return say("llvmlite-missing")
-    made = say("clang-or-newer", version=_major(producer)) if _major(producer) else "clang"
+    made = (
+        say("clang-or-newer", version=major_version(producer))
+        if major_version(producer)
+        else "clang"
+    )
     return say("clang-missing", made=made)

@@ -25,6 +25,8 @@ _HEADER_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
 
 def reason(messages: str, target: str) -> Message:
     """Why a source is not compiled for a target, and the mend, from the compiler's messages."""
+    if re.search(_TARGET, messages, re.I):  # other messages may follow from it
+        return say("compiler-target", target=target)
     if re.search(_OLD_LIBRARY, messages):
         return say("device-library-old")
     if re.search(_LIBRARY, messages):
@@ -33,8 +35,6 @@ def reason(messages: str, target: str) -> Message:
         return say("source-cuda")
     if re.search(_HIP, messages):
         return say("hip-headers-missing")
-    if re.search(_TARGET, messages, re.I):
-        return say("compiler-target", target=target)
     return say("source-not-compiled", target=target)
 
 

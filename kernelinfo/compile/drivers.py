@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from kernelinfo.compile.compilers import NEWEST, ROCM
+from kernelinfo.compile.complaints import reason
 from kernelinfo.compile.messages import say
 from kernelinfo.compile.processes import EndOfProcess, Processes, find_program
-from kernelinfo.errors import CompilerError
+from kernelinfo.errors import CompilerError, Message
 from kernelinfo.reading.paths import SourceLanguage
 
 _OLDEST = 13
@@ -70,6 +71,56 @@ def device_command(
         device = ("-x", "cl", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}")
     level = () if any(flag.startswith("-O") for flag in flags) else ("-O3",)
     return (compiler, *device, *form, *level, "-gline-tables-only", _SILENT, *flags)
+
+
+def others_that_know(
+    target: str, language: SourceLanguage, compiler: str, processes: Processes, folder: str
+) -> Message | None:
+    """The installed compilers that know a target, and what the first of them lacks, in words.
+
+    `compiler` is one that does not know it. None if no other does.
+    """
+    knowing: list[tuple[str, Message]] = []
+    tried = {os.path.realpath(compiler)}
+    for name in _candidates(language):
+        path = find_program(name)
+        if path is None or os.path.realpath(path) in tried:
+            continue
+        tried.add(os.path.realpath(path))
+        error = _error_without_code(path, language, target, processes, folder)
+        if error is None or error.code != "compiler-target":
+            knowing.append((name, _lack(error, language)))
+    if not knowing:
+        return None
+    names = [name for name, _ in knowing]
+    first, lack = knowing[0]
+    verb = "knows" if len(names) == 1 else "know"
+    return say("compilers-know", names=" and ".join(names), verb=verb, first=first, lack=lack)
+
+
+def _error_without_code(
+    compiler: str, language: SourceLanguage, target: str, processes: Processes, folder: str
+) -> Message | None:
+    """Why a compiler does not compile an empty source for a target; None if it does."""
+    empty = os.path.join(folder, "empty" + (".hip" if language == "hip" else ".cl"))
+    with open(empty, "wb"):
+        pass
+    command = device_command(compiler, language, target, ())
+    end = processes.run_on_source([*command, empty, "-o", os.devnull], folder)
+    return reason(end.complaints.decode("utf-8", "replace"), target) if end.code else None
+
+
+def _lack(error: Message | None, language: SourceLanguage) -> Message:
+    """What a compiler lacks that knows a target but does not compile an empty source for it."""
+    if error is None:
+        return say("compiler-complete")
+    if error.code in ("device-library-missing", "device-library-old"):
+        return say(
+            "compiler-without-library" if language == "hip" else "compiler-without-cl-library"
+        )
+    if error.code == "hip-headers-missing":
+        return say("compiler-without-headers")
+    return say("compiler-complete")
 
 
 def is_clang(compiler: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kernelinfo.compile.messages import say
@@ -118,8 +118,6 @@ class IrKernel(NamedTuple):
 def definitions(text: str) -> Iterator[IrKernel]:
     """The kernels of a module, in order."""
     for match in _kernels(text):
-        name = match[2]
-        symbol = _unescaped(name[1:-1]) if name.startswith('"') else name
         line = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), match[0])
         after = _end_of_parameters(line, match.end(2) - match.start())
         found = _REFERENCE.search(line, after)
@@ -129,7 +127,7 @@ def definitions(text: str) -> Iterator[IrKernel]:
             before = _BEFORE_ATTRIBUTES.match(line, after)
             group, start = None, before.end() if before else after
             end = start
-        yield IrKernel(symbol, group, match.start() + start, match.start() + end)
+        yield IrKernel(_symbol(match[2]), group, match.start() + start, match.start() + end)
 
 
 def _kernels(text: str) -> Iterator[re.Match[str]]:
@@ -147,12 +145,14 @@ def _end_of_parameters(line: str, start: int) -> int:
     return len(line)
 
 
-def _unescaped(name: str) -> str:
-    r"""A quoted name with each `\22` escape replaced by its byte."""
+def _symbol(written: str) -> str:
+    r"""The symbol of a name as IR writes it, plain or quoted with escapes as `\22`."""
+    if not written.startswith('"'):
+        return written
     data = re.sub(
         rb"\\([0-9A-Fa-f]{2})",
         lambda escape: bytes([int(escape[1], 16)]),
-        name.encode("utf-8", "surrogateescape"),
+        written[1:-1].encode("utf-8", "surrogateescape"),
     )
     return data.decode("utf-8", "surrogateescape")
 
@@ -188,6 +188,29 @@ def _with(attributes: str, wanted: Mapping[str, str]) -> str:
         attributes = re.sub(rf' "{re.escape(name)}"(?:="[^"]*")?(?= |$)', "", attributes.rstrip())
         attributes += f' "{name}"="{value}"'
     return attributes
+
+
+_LINKAGE = (
+    *("private", "internal", "available_externally", "linkonce", "linkonce_odr", "weak"),
+    *("weak_odr", "common", "appending", "extern_weak", "external"),
+    *("default", "hidden", "protected", "dso_local", "dso_preemptable"),
+)
+"""Words of linkage and visibility in a definition (LLVM LangRef, "Functions")."""
+
+
+def without_other_kernels(text: str, symbols: Collection[str]) -> str:
+    """The module with all kernels internal but those named.
+
+    Optimisation drops them at once, and functions that nothing else calls (LLVM GlobalOpt.cpp).
+    Their bodies stay in the text: directives on the order of uses count the uses in them.
+    """
+    pieces, position = [], 0
+    for match in _kernels(text):
+        if _symbol(match[2]) not in symbols:
+            words = (word for word in match[1].split() if word not in _LINKAGE)
+            pieces += [text[position : match.start(1)], "internal ", " ".join(words), " "]
+            position = match.end(1)
+    return "".join([*pieces, text[position:]])
 
 
 def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:

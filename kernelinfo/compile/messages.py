@@ -25,6 +25,17 @@ MESSAGES = {
     "clang-or-newer": "clang-{version} or newer",
     "clang-missing": "no {made} found; give --compiler, or pip install 'kernelinfo[compile]'",
     "compiler-target": "this compiler does not know {target}; give a newer one by --compiler",
+    "compiler-target-elsewhere": "this compiler does not know {target}; {others}",
+    "compilers-know": "{names} {verb} it: --compiler {first}{lack}",
+    "compiler-complete": "",
+    "compiler-without-library": (
+        "; it has no device libraries here: sources without HIP's headers only, "
+        "-- -nogpuinc -nogpulib"
+    ),
+    "compiler-without-cl-library": "; it has no device libraries here: -- -nogpulib",
+    "compiler-without-headers": (
+        "; it has no HIP here: sources without HIP's headers only, -- -nogpuinc -nogpulib"
+    ),
     "compiler-no-program": "{given}: no such program; give --compiler the path of a compiler",
     "compilers-of-hip": "hipcc, amdclang++ or clang++",
     "compiler-missing": "no {looked} found to compile the source; give one by --compiler",

@@ -21,13 +21,14 @@ from kernelinfo.compile.drivers import (
     device_command,
     find_driver,
     is_clang,
+    others_that_know,
 )
 from kernelinfo.compile.intermediate import compile_ir
 from kernelinfo.compile.ir import Input
 from kernelinfo.compile.messages import say
 from kernelinfo.compile.nouns import Compiled, Settings
 from kernelinfo.compile.processes import Processes
-from kernelinfo.errors import CompilerError, OptionError, ReadError
+from kernelinfo.errors import CompilerError, Message, OptionError, ReadError
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document
 from kernelinfo.waiting import results
@@ -189,7 +190,19 @@ def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
         return made._replace(assembly=assembly)
     if assembly:
         return made._replace(error=in_file(job.path, say("source-without-kernels")))
-    return made._replace(error=in_file(job.path, reason(messages, job.target)))
+    error = _reason(job, messages, processes, folder)
+    return made._replace(error=in_file(job.path, error))
+
+
+def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Message:
+    """Why a source is not compiled, and which other compiler does it."""
+    error = reason(messages, job.target)
+    if error.code == "compiler-target":
+        target, language = job.target, job.language
+        others = others_that_know(target, language, job.compiler, processes, folder)
+        if others:
+            return say("compiler-target-elsewhere", target=target, others=others)
+    return error
 
 
 def _command(job: Job, form: Sequence[str], processes: Processes, folder: str) -> tuple[str, ...]:

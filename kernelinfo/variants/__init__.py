@@ -3,10 +3,10 @@
 IR file -> text -> function attributes edited -> the user's compiler -> assembly -> kernels.
 """
 
-from kernelinfo.variants.lines import lines as source_lines
-from kernelinfo.variants.lines import of_its_row
 from kernelinfo.variants.module import IrModule, by_symbol, open_module
-from kernelinfo.variants.nouns import SIZES, WAVES, Asked, Language, Line, measures
+from kernelinfo.variants.nouns import Language, Line, measures, of_its_row
+from kernelinfo.variants.nouns import lines as source_lines
+from kernelinfo.variants.requests import SIZES, WAVES, Asked
 
 __all__ = [
     "SIZES",

@@ -21,6 +21,14 @@ MESSAGES = {
     "variant-without-kernel": "the compiler left this kernel out",
     "sweep-differs": "as compiled differs from {assembly}: {difference}",
     "sweep-bounds-left": "launch bounds left alone: the source requires workgroups of {workitems}",
+    "sweep-forbidden": "{waves} {noun}: {resource} {allow} {most}",
+    "sweep-refused": (
+        "launch bounds {bounds}: a host that launches more workitems than the bound is refused"
+    ),
+    "sweep-whole": (
+        "compiled with the other kernels of the module: without them {name} differs ({difference})"
+    ),
+    "sweep-code": "other code",
     "module-not-compiled": "{told}{reason}",
 }
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
+from kernelinfo.compare.changes import Pair
+from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
-from kernelinfo.compile.compilers import Compiler
+from kernelinfo.compile.compilers import Compiler, major_version
 from kernelinfo.compile.intermediate import drivers, ir_flags, text_of
 from kernelinfo.compile.ir import Input
 from kernelinfo.compile.nouns import Settings
@@ -18,19 +22,17 @@ from kernelinfo.compile.sources import compile_twice
 from kernelinfo.errors import CompilerError, Message, ReadError, UnknownTargetError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
 from kernelinfo.reading.messages import in_file
 from kernelinfo.variants.messages import say
-from kernelinfo.variants.nouns import Request
+from kernelinfo.variants.nouns import Origin, Variant, is_same
+from kernelinfo.variants.requests import AS_COMPILED, Asked, Request
 
-
-class CompilerRun(NamedTuple):
-    """Result of one compilation of the module."""
-
-    results: Mapping[str, Result]  # symbol → kernel; empty if it failed
-    error: Message | None = None
+LEVELS = ("3", "2", "1", "s")
+"""Levels in the order tried, until one reproduces the assembly next to the input."""
 
 
 class IrModule(NamedTuple):
@@ -49,10 +51,21 @@ class IrModule(NamedTuple):
         """Compiler driver that may have made the input → LLVM options that it adds."""
         return drivers(self.text, is_optimised=self.file.is_optimised)
 
+    def of_kernels(self, symbols: Collection[str]) -> IrModule:
+        """The module whose other kernels the compiler drops first; itself if there are none.
+
+        IR that is optimised already has no pass that drops them.
+        """
+        if self.file.is_optimised or {one.symbol for one in ir.definitions(self.text)} <= {
+            *symbols
+        }:
+            return self
+        return self._replace(text=ir.without_other_kernels(self.text, symbols))
+
     def compile(
         self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
-    ) -> CompilerRun:
-        """The kernels, compiled with changed attributes: symbol → attribute name → value.
+    ) -> dict[str, Result]:
+        """Symbol → kernel, compiled with changed attributes: symbol → attribute name → value.
 
         `level` is `3` of -O3. Raises `CompilerError` or `ReadError`.
         """
@@ -62,8 +75,8 @@ class IrModule(NamedTuple):
         assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
         # Named like the file of the same compilation, so that Triton's JSON next to it is read.
         blobs = open_bytes(assembly, self.file.assembly)
-        found = by_symbol(Analysis(self.reading).analyse_path(self.file.assembly, blobs))
-        return CompilerRun({symbol: self._named(result) for symbol, result in found.items()})
+        results = by_symbol(Analysis(self.reading).analyse_path(self.file.assembly, blobs))
+        return {symbol: self._named(result) for symbol, result in results.items()}
 
     def _named(self, result: Result) -> Result:
         """The result with the path of the IR. The assembly has no file."""
@@ -132,3 +145,135 @@ def compiled_source(
             say("module-not-compiled", told=compiled.messages, reason=compiled.error)
         )
     return made, request
+
+
+class Baseline(NamedTuple):
+    """A module, the way to compile it, and its kernels as compiled."""
+
+    module: IrModule
+    level: str  # `3` of -O3
+    level_from: Origin  # an option, the first that reproduces the assembly, or assumed
+    driver: str  # `clang` or `hipcc`
+    options: tuple[str, ...]  # LLVM options of the driver and of the user
+    compiled: Mapping[str, Variant]  # symbol → kernel as compiled
+
+    def variants(self, asked: Asked, symbols: Iterable[str]) -> dict[str, Variant]:
+        """Symbol → kernel, all changed in one compilation."""
+        changes = {
+            symbol: asked.attributes(has_required_size=self.required_size(symbol) is not None)
+            for symbol in symbols
+        }
+        options = (*self.options, *asked.options)
+        return _variants(self.module, asked, changes, self.level, options)
+
+    def required_size(self, symbol: str) -> int | None:
+        """Workitems of the workgroup that a kernel's source requires; None if it does not."""
+        result = self.compiled[symbol].result
+        size = result.kernel.workgroup.required if result else None
+        return prod(size) if size else None
+
+    def differs(self, symbol: str, result: Result | None) -> bool:
+        """True if a kernel as compiled has not the numbers of `result`."""
+        return not is_same(self.compiled[symbol].result, result)
+
+
+def baseline(module: IrModule, request: Request, reference: Mapping[str, Result]) -> Baseline:
+    """The first way to compile the module that gives the kernels of `reference`, else -O3.
+
+    `reference` are kernels of the build's own assembly by symbol, empty without one.
+    """
+    is_asked = request.level is not None and module.file.compiled is None
+    origin: Origin = "option" if is_asked else "reproduced"
+    levels = LEVELS if reference and not module.file.is_optimised else LEVELS[:1]
+    drivers = list(module.drivers) if reference else list(module.drivers)[:1]
+    symbols = {kernel.symbol: dict[str, str]() for kernel in ir.definitions(module.text)}
+    tried = []
+    for level, driver in product((request.level,) if request.level else levels, drivers):
+        options = (*module.drivers[driver], *request.options)
+        compiled = _variants(module, AS_COMPILED, symbols, level, options)
+        made = Baseline(module, level, origin, driver, options, compiled)
+        common = [symbol for symbol in reference if symbol in compiled and compiled[symbol].result]
+        if common and not differences(reference, compiled):
+            return made
+        tried.append(made)
+    return tried[0]._replace(level_from="option" if request.level else "assumed")
+
+
+def without_the_others(
+    module: IrModule,
+    request: Request,
+    reference: Mapping[str, Result],
+    symbols: Iterable[str],
+    whole: Baseline | None = None,
+) -> tuple[Baseline, tuple[Message, ...]]:
+    """The kernels named by `symbols` in a module without the others, and notes.
+
+    The whole module and a note if the numbers of a kernel depend on the others: clang 15 and 19
+    may spill other registers then. `whole` is the whole module if it is compiled already.
+    """
+    part = module.of_kernels(symbols := tuple(symbols))
+    if part is module:
+        return whole or baseline(module, request, reference), ()
+    alone = baseline(part, request, reference)
+    if not any(alone.differs(symbol, reference.get(symbol)) for symbol in symbols):
+        return alone, ()
+    whole = whole or baseline(module, request, reference)
+    if (alone.level, alone.driver) != (whole.level, whole.driver):
+        compiled = whole._replace(module=part).variants(AS_COMPILED, symbols)
+        alone = alone._replace(compiled=compiled)
+    alone = whole._replace(module=part, compiled=alone.compiled)
+    for symbol in symbols:
+        result = whole.compiled[symbol].result
+        if result and alone.differs(symbol, result):
+            moved = differences({symbol: result}, alone.compiled).get(symbol) or say("sweep-code")
+            return whole, (say("sweep-whole", name=demangle(symbol), difference=moved),)
+    return alone, ()
+
+
+_INDEPENDENT = 22
+"""The first clang of which no kernel was seen to depend on those before it in its module."""
+
+
+def may_depend_on_others(base: Baseline, variant: Variant) -> bool:
+    """True if a variant may have other numbers where other kernels are not changed or compiled.
+
+    Functions that it calls take attributes of all their callers (LLVM AMDGPUAttributor.cpp). And
+    clang 15 and 19 spill other registers after kernels that may use others, if one file has VGPRs
+    and AGPRs.
+    """
+    result = variant.result
+    if result is None or result.kernel.target is None:
+        return False
+    if result.kernel.code is not None and result.kernel.code.calls:
+        return True
+    version = major_version(base.module.compiler.version) or 0
+    is_shared = result.kernel.target.agprs.file == "unified"
+    return bool(result.kernel.spills.vgprs) and is_shared and version < _INDEPENDENT
+
+
+def differences(reference: Mapping[str, Result], compiled: Mapping[str, Variant]) -> dict[str, str]:
+    """Symbol → difference of a kernel from that of `reference`, in words."""
+    different = {}
+    for symbol, old in reference.items():
+        if symbol in compiled and (new := compiled[symbol].result):
+            before, after = build([old, new], lambda origin: "").kernels
+            if (pair := Pair(before, after)).moves:
+                different[symbol] = pair.why
+    return different
+
+
+def _variants(
+    module: IrModule,
+    asked: Asked,
+    changes: Mapping[str, Mapping[str, str]],
+    level: str,
+    options: tuple[str, ...],
+) -> dict[str, Variant]:
+    """Symbol → kernel, for each symbol of `changes`."""
+    error, results = say("variant-without-kernel"), dict[str, Result]()
+    try:
+        results = module.compile(changes, level, options)
+    except (CompilerError, ReadError) as failure:
+        error = failure.message
+    made = {symbol: results.get(symbol) for symbol in changes}
+    return {s: Variant(asked, result, None if result else error) for s, result in made.items()}

@@ -1,97 +1,23 @@
-"""Records of a sweep: requests, variants of kernels, and the cost of more waves."""
+"""Variants of kernels as the compiler made them, what they cost, and the source lines for them."""
 
 from __future__ import annotations
 
-from itertools import product
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
+from typing import Literal, NamedTuple
 
 from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Input
 from kernelinfo.errors import Message
-from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Result
-from kernelinfo.model.calculator import Arch
-from kernelinfo.model.limits import waves_of
-
-if TYPE_CHECKING:
-    from kernelinfo.kernel.columns import Where
-
-STRATEGIES = (
-    "max-ilp",
-    "max-memory-clause",
-    "iterative-ilp",
-    "iterative-minreg",
-    "iterative-maxocc",
+from kernelinfo.variants.requests import (
+    SIZES,
+    WAVES,
+    Asked,
+    fewest_waves,
+    largest_workgroup,
 )
-"""Strategies of LLVM 22 (AMDGPUTargetMachine.cpp, createMachineScheduler). LLVM ignores other
-names."""
-
-
-class Asked(NamedTuple):
-    """Attributes and options asked for in one variant; None leaves the input's own."""
-
-    waves: int | None = None  # Waves/SIMD: `amdgpu-waves-per-eu="N,N"`
-    or_more: bool = False  # `waves` is only a minimum: `amdgpu-waves-per-eu="N"`
-    launch_bounds: int | None = None  # workitems: `amdgpu-flat-work-group-size="1,N"`
-    strategy: str | None = None  # `-amdgpu-sched-strategy`
-
-    def attributes(self, *, has_required_size: bool) -> dict[str, str]:
-        """Attribute name → value. A workgroup size that the source requires is kept."""
-        wanted = {}
-        if self.waves is not None:
-            wanted[WAVES] = f"{self.waves}" if self.or_more else f"{self.waves},{self.waves}"
-        if self.launch_bounds is not None and not has_required_size:
-            wanted[SIZES] = f"1,{self.launch_bounds}"
-        return wanted
-
-    @property
-    def options(self) -> tuple[str, ...]:
-        """LLVM options for the whole module."""
-        return () if self.strategy is None else (f"-amdgpu-sched-strategy={self.strategy}",)
-
-
-AS_COMPILED = Asked()
-WAVES = "amdgpu-waves-per-eu"
-SIZES = "amdgpu-flat-work-group-size"
-
-
-class Request(NamedTuple):
-    """Attributes and options asked for in a whole sweep."""
-
-    waves: tuple[int, ...] = ()
-    launch_bounds: tuple[int, ...] = ()
-    strategies: tuple[str | None, ...] = ()
-    level: str | None = None  # `3` of -O3; None: the level that reproduces the assembly
-    options: tuple[str, ...] = ()  # LLVM options of every variant, as `-mllvm` takes them
-    kernel: str | None = None  # a name as `pattern.matching` takes it; None: all
-    patterns: tuple[str, ...] = ()  # of `-k`; one match chooses a kernel; empty: all
-    exclude: tuple[str, ...] = ()
-    where: Where | None = None  # condition on kernels as compiled
-
-    @property
-    def takes_default_waves(self) -> bool:
-        """True if the user asks for nothing in particular."""
-        return not any((self.waves, self.launch_bounds, self.strategies))
-
-    def variants(self, default_waves: tuple[int, ...], *, or_more: bool) -> tuple[Asked, ...]:
-        """As compiled first, then each combination of waves, launch bounds and strategies.
-
-        Waves are asked for exactly and, with `or_more`, also as a minimum.
-        """
-        waves = default_waves if self.takes_default_waves else self.waves
-        forms = product(waves, (False, True) if or_more else (False,))
-        axes = (tuple(forms) or ((None, False),), self.launch_bounds or (None,))
-        wishes = product(*axes, self.strategies or (None,))
-        return tuple(dict.fromkeys((AS_COMPILED, *(Asked(*w, b, s) for w, b, s in wishes))))
-
-
-def steps(target: Target, wave_size: int) -> tuple[int, ...]:
-    """Waves/SIMD, ascending, at which the most VGPRs of a wave change."""
-    rungs = Arch(target).limits(workgroup_size=wave_size, wave_size=wave_size)
-    most: dict[int, int] = {}
-    for rung in rungs:  # the highest occupancy first
-        most.setdefault(rung.vgprs, round(rung.waves_per_simd))
-    return tuple(sorted(most.values()))
 
 
 class Variant(NamedTuple):
@@ -102,6 +28,13 @@ class Variant(NamedTuple):
     error: Message | None = None  # why it failed, in one line
 
     @property
+    def waves_per_simd(self) -> float | None:
+        """Resident waves/SIMD; None if there is an error or the launch is impossible."""
+        return (
+            self.result.occupancy.waves_per_simd if self.result and self.result.occupancy else None
+        )
+
+    @property
     def is_ignored(self) -> bool:
         """True if LLVM ignores the waves asked for: the largest workgroup rules them out.
 
@@ -109,14 +42,11 @@ class Variant(NamedTuple):
         getEffectiveWavesPerEU). LLVM also ignores requests above the hardware's slots.
         """
         waves = self.asked.waves
-        if waves is None or self.result is None or self.result.occupancy is None:
+        if waves is None or self.result is None or self.result.kernel.target is None:
             return False
-        kernel, target = self.result.kernel, self.result.kernel.target
-        if target is None or kernel.wave_size is None:
-            return False
-        largest = kernel.workgroup.declared_max or target.waves.max_workgroup_size
-        least = -(-waves_of(largest, kernel.wave_size) // self.result.occupancy.simds)
-        return not least <= waves <= target.waves.slots_per_simd
+        fewest = fewest_waves(self.result)
+        slots = self.result.kernel.target.waves.slots_per_simd
+        return fewest is not None and not fewest <= waves <= slots
 
 
 Language = Literal["HIP", "OpenCL", "Triton"]
@@ -144,7 +74,16 @@ class SweptKernel(NamedTuple):
     notes: tuple[str, ...] = ()
     """Differences from the assembly next to the input, and requests not applied."""
     lines: tuple[Line, ...] = ()
-    """Source lines for the first notable row, or for the only variant."""
+    """Source lines for the row that saves most, else the first notable row or the only variant."""
+
+    @property
+    def smaller_bounds(self) -> tuple[int, ...]:
+        """Launch bounds of variants below the kernel's own, ascending: hosts that launch more
+        workitems are refused (HIP's hipModuleLaunchKernel, OpenCL's clEnqueueNDRangeKernel)."""
+        compiled = self.variants[0].result
+        largest = largest_workgroup(compiled) if compiled else 0
+        bounds = {v.asked.launch_bounds for v in self.variants if v.result}
+        return tuple(sorted(bound for bound in bounds if bound and bound < largest))
 
 
 Origin = Literal["option", "reproduced", "assumed"]
@@ -197,14 +136,6 @@ class Cost(NamedTuple):
         return Cost(*(mine - theirs for mine, theirs in zip(self, other, strict=True)))
 
 
-class TradeoffStep(NamedTuple):
-    """The cheapest variant with a number of waves/SIMD."""
-
-    waves_per_simd: float
-    variant: Variant
-    cost: Cost  # against the kernel as compiled
-
-
 def cost_of(result: Result) -> Cost:
     """Scratch, reloads in loops and spills. Numbers that the assembly does not state are 0."""
     kernel = result.kernel
@@ -216,48 +147,91 @@ def cost_of(result: Result) -> Cost:
     )
 
 
-def is_worth_a_row(variant: Variant, base: Variant) -> bool:
-    """False if a variant has fewer waves/SIMD than as compiled and saves nothing.
+def extra_cost(variant: Variant, base: Variant) -> Cost:
+    """The cost of a variant minus that of another, 0 for one that failed."""
+    return _cost(variant).over(_cost(base))
 
-    Counts the waves that it got or that were asked for, the fewer.
+
+def _cost(variant: Variant) -> Cost:
+    return cost_of(variant.result) if variant.result else Cost(0, 0, 0)
+
+
+def worth_a_row(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+    """The first of `variants`, as compiled, and those that may be worth having, in their order.
+
+    Left out are fewer waves/SIMD than as compiled that save nothing, and waves below others of the
+    same form that save no more than those. A variant has the waves that it got or that it asked
+    for, the fewer.
     """
-    mine, its = variant.result, base.result
-    if not (mine and its and mine.occupancy and its.occupancy):
-        return True
-    waves = min(mine.occupancy.waves_per_simd, variant.asked.waves or mine.occupancy.waves_per_simd)
-    is_less = waves < its.occupancy.waves_per_simd
-    return not is_less or cost_of(mine).over(cost_of(its)).saves
+    base, *others = variants
+    now = base.waves_per_simd
+    if now is None:
+        return tuple(variants)
+    cheapest = dict.fromkeys((False, True), base)  # by form, with more waves
+    kept = []
+    for variant in reversed(others):  # the most waves first
+        waves, asked = variant.waves_per_simd, variant.asked
+        if waves is not None and min(waves, asked.waves or waves) < now:
+            reference = base if asked.launch_bounds else cheapest[asked.or_more]
+            if not extra_cost(variant, reference).saves:
+                continue
+            if not asked.launch_bounds:
+                cheapest[asked.or_more] = variant
+        kept.append(variant)
+    return (base, *reversed(kept))
 
 
-def tradeoff(kernel: SweptKernel) -> tuple[TradeoffStep, ...]:
-    """Steps with more waves, or with fewer or equal waves and savings; fewest waves first.
+def tradeoff(kernel: SweptKernel) -> tuple[Variant, ...]:
+    """The cheapest variant for each number of waves/SIMD, the fewest waves first.
 
-    Empty if the kernel was not compiled unchanged.
+    Only variants with more waves than as compiled, or with savings. Empty if the kernel was not
+    compiled unchanged.
     """
-    base = kernel.variants[0].result
-    if base is None or base.occupancy is None:
+    base = kernel.variants[0]
+    if base.result is None or base.result.occupancy is None:
         return ()
-    found: dict[float, TradeoffStep] = {}
+    cheapest: dict[float, Variant] = {}
     for variant in kernel.variants[1:]:
-        result = variant.result
-        if result is None or result.occupancy is None or variant.is_ignored:
+        if variant.waves_per_simd is None or variant.is_ignored:
             continue
-        waves = result.occupancy.waves_per_simd
-        step = TradeoffStep(waves, variant, cost_of(result).over(cost_of(base)))
-        if waves not in found or step.cost < found[waves].cost:
-            found[waves] = step
-    now = base.occupancy.waves_per_simd
-    return tuple(step for waves, step in sorted(found.items()) if waves > now or step.cost.saves)
+        waves = variant.waves_per_simd
+        if waves not in cheapest or extra_cost(variant, cheapest[waves]).saves:
+            cheapest[waves] = variant
+    now = base.result.occupancy.waves_per_simd
+    steps = (variant for _, variant in sorted(cheapest.items(), key=lambda item: item[0]))
+    return tuple(
+        step for step in steps if (step.waves_per_simd or 0) > now or extra_cost(step, base).saves
+    )
 
 
-def notable(kernel: SweptKernel) -> tuple[TradeoffStep, ...]:
-    """The last free step, the first step that costs, and the step that saves most."""
-    steps = tradeoff(kernel)
-    saving = [step for step in steps if step.cost.saves]
-    free = [step for step in steps if not step.cost.costs and not step.cost.saves]
-    costing = [step for step in steps if step.cost.costs]
-    saving.sort(key=lambda step: step.cost)
+def notable(kernel: SweptKernel) -> tuple[Variant, ...]:
+    """Of the trade-off the last free variant, the first that costs, and the one that saves most,
+    with the most waves."""
+    base = kernel.variants[0]
+    costs = [(variant, extra_cost(variant, base)) for variant in tradeoff(kernel)]
+    saving = [variant for variant, cost in costs if cost.saves]
+    free = [variant for variant, cost in costs if not cost.costs and not cost.saves]
+    costing = [variant for variant, cost in costs if cost.costs]
+    saving.sort(key=lambda variant: (extra_cost(variant, base), -(variant.waves_per_simd or 0)))
     return (*free[-1:], *costing[:1], *saving[:1])
+
+
+def listed(counts: Sequence[int], to: str = " to ") -> str:
+    """Ascending numbers, neighbours as a range: `1 to 3, 5`."""
+    runs: list[list[int]] = []
+    for count in counts:
+        if runs and count == runs[-1][-1] + 1:
+            runs[-1].append(count)
+        else:
+            runs.append([count])
+    return ", ".join(
+        f"{run[0]}{to}{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
+    )
+
+
+def is_same(result: Result | None, other: Result | None) -> bool:
+    """True if both are compiled and have equal numbers."""
+    return result is not None and other is not None and measures(result) == measures(other)
 
 
 def measures(result: Result) -> tuple[object, ...]:
@@ -265,3 +239,66 @@ def measures(result: Result) -> tuple[object, ...]:
     kernel, occupancy = result.kernel, result.occupancy
     resident = (occupancy.allocated, occupancy.waves_per_simd) if occupancy else ()
     return (*kernel.used, *kernel.spills, kernel.code_bytes, cost_of(result).reloads, *resident)
+
+
+def of_its_row(kernel: SweptKernel) -> Iterator[Variant]:
+    """Variants to write as lines: equal to the one that saves most, else to the first notable one,
+    else the only variant.
+
+    Variants without effect are left out. All have the strategy of that variant.
+    """
+    base, *others = kernel.variants
+    steps = notable(kernel)
+    wishes = {variant.asked._replace(or_more=False) for variant in others}
+    if not base.result or not (steps or len(wishes) == 1):
+        return
+    saving = [variant for variant in steps if extra_cost(variant, base).saves]
+    first = [*saving, *steps, *others][0]
+    if not first.result or measures(first.result) == measures(base.result):
+        return
+    for variant in others:
+        is_same = variant.result and measures(variant.result) == measures(first.result)
+        if is_same and not variant.is_ignored and variant.asked.strategy == first.asked.strategy:
+            yield variant
+
+
+def lines(
+    asked: Asked,
+    language: Language,
+    declared: Mapping[str, str],
+    options: tuple[str, ...],
+    *,
+    has_required_size: bool,
+) -> Iterator[Line]:
+    """Every way to write a variant in the source; none if the language cannot express it.
+
+    `declared` are the kernel's own attributes in the IR, `options` are LLVM options.
+    """
+    written = " ".join(f"-mllvm {quote(option)}" for option in (*options, *asked.options))
+    attributes = {**declared, **asked.attributes(has_required_size=has_required_size)}
+    waves = attributes.get(WAVES) if asked.waves or asked.launch_bounds else None
+    bounds = re.fullmatch(r"1,(\d+)", attributes.get(SIZES, ""))
+    asks_for_size = asked.launch_bounds is not None and not has_required_size
+    if language == "Triton":
+        # Triton sets "N,N" for waves_per_eu=N (backends/amd/compiler.py, make_llir).
+        if asked.waves and not asks_for_size and not written:
+            yield Line(language, f"waves_per_eu={asked.waves}", "")
+        return
+    per_eu = f"__attribute__((amdgpu_waves_per_eu({_arguments(waves)})))" if waves else ""
+    if not asks_for_size:
+        if per_eu or written:
+            yield Line(language, per_eu, written)
+    elif language == "OpenCL":
+        size = f"__attribute__((amdgpu_flat_work_group_size(1, {asked.launch_bounds})))"
+        yield Line(language, f"{size} {per_eu}".rstrip(), written)
+    if language == "HIP" and bounds and (waves or asks_for_size):
+        if waves is None or waves.isdecimal():
+            text = f"__launch_bounds__({bounds[1]}{f', {waves}' if waves else ''})"
+            yield Line(language, text, written)
+        elif asks_for_size:
+            yield Line(language, f"__launch_bounds__({bounds[1]}) {per_eu}", written)
+
+
+def _arguments(attribute: str) -> str:
+    """`5, 5` for the attribute `5,5`."""
+    return ", ".join(part.strip() for part in attribute.split(","))

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from itertools import compress, product
-from math import prod
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from itertools import chain
+from typing import TYPE_CHECKING, TypeVar
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.compare.changes import Pair
-from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
 from kernelinfo.compile.compilers import find_compiler
 from kernelinfo.compile.flags import absolute_flags
@@ -20,40 +17,48 @@ from kernelinfo.compile.ir import Input, read_input
 from kernelinfo.compile.nouns import Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import left_out
-from kernelinfo.errors import CompilerError, Message, OptionError, ReadError
+from kernelinfo.errors import Message, OptionError, ReadError
 from kernelinfo.hardware.products import target_named
-from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches, matching, nearest_kernels
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import is_source
-from kernelinfo.variants.lines import lines, of_its_row
 from kernelinfo.variants.messages import say
 from kernelinfo.variants.module import (
-    CompilerRun,
+    Baseline,
     IrModule,
+    baseline,
     by_symbol,
     clang_of,
     compiled_source,
+    differences,
+    may_depend_on_others,
     open_module,
+    without_the_others,
 )
 from kernelinfo.variants.nouns import (
-    SIZES,
-    STRATEGIES,
-    WAVES,
-    Asked,
     Language,
     Line,
-    Origin,
-    Request,
     Sweep,
     SweptKernel,
     Variant,
-    cost_of,
-    is_worth_a_row,
-    measures,
-    steps,
+    is_same,
+    lines,
+    listed,
+    of_its_row,
+    worth_a_row,
+)
+from kernelinfo.variants.requests import (
+    AS_COMPILED,
+    SIZES,
+    WAVES,
+    Request,
+    default_waves,
+    fixed_limit,
+    forbidden,
+    make_request,
 )
 from kernelinfo.waiting import result
 
@@ -61,22 +66,11 @@ if TYPE_CHECKING:
     from kernelinfo.kernel.columns import Where
 
 _T = TypeVar("_T")
-LEVELS = ("3", "2", "1", "s")
-"""Levels in the order tried, until one reproduces the assembly next to the input."""
+_PATIENCE = 1  # seconds between reports of progress
 
 
 class NoSuchKernelError(ReadError):
     """The file has none of the wanted kernels."""
-
-
-class Baseline(NamedTuple):
-    """The module as compiled: level, driver and kernels."""
-
-    level: str
-    level_from: Origin
-    driver: str
-    outcome: CompilerRun
-    differences: Mapping[str, str]  # symbol → difference from the build's own assembly
 
 
 def sweep(
@@ -132,27 +126,6 @@ def _ir_of(path: str, settings: Settings) -> Input:
     return read_input(path)
 
 
-def make_request(
-    waves: Iterable[int] = (),
-    launch_bounds: Iterable[int] = (),
-    strategies: Iterable[str] = (),
-    level: str | int | None = None,
-    mllvm: Iterable[str] = (),
-) -> Request:
-    """The request. Strategy `default` is the compiler's own. Raises `OptionError`."""
-    level = None if level is None else str(level)
-    if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
-        raise OptionError(say("sweep-level", level=level))
-    for name in (strategies := tuple(strategies)):
-        if name not in ("default", *STRATEGIES):
-            raise OptionError(say("sweep-strategy", name=name, strategies=", ".join(STRATEGIES)))
-    sizes = tuple(waves), tuple(launch_bounds)
-    if any(not 0 < number < 10_000 for number in (*sizes[0], *sizes[1])):
-        raise OptionError(say("sweep-numbers"))
-    wishes = (None if name == "default" else name for name in strategies)
-    return Request(*sizes, tuple(wishes), level, tuple(mllvm))
-
-
 def sweep_input(
     file: Input,
     request: Request,
@@ -178,30 +151,55 @@ def sweep_input(
 def sweep_module(
     module: IrModule, request: Request, pool: Executor, progress: Callable[[int, int], None]
 ) -> Sweep:
-    """The sweep of one module. Raises `ReadError` if no kernel is wanted.
+    """The sweep of one module. Raises `NoSuchKernelError` if no kernel is chosen.
 
     `progress` gets the number of finished compilations and of all: first of the variants, then of
     those that check the source lines.
     """
-    wanted = _wanted(module, request)
+    symbols = _chosen(module, request)
     reference, notes = _reference(module)
-    base = _baseline(module, request, reference)
+    whole = None
     if request.where is not None:
-        wanted = _where(request.where, wanted, base.outcome.results, module.file.path)
-    compiled = [base.outcome.results[symbol] for symbol in wanted if symbol in base.outcome.results]
-    variants = request.variants(
-        _default_waves(module, compiled), or_more=not module.file.is_optimised
-    )
+        whole = baseline(module, request, reference)
+        symbols = _where(request.where, symbols, whole.compiled, module.file.path)
+    base, more = without_the_others(module, request, reference, symbols, whole)
     declared = ir.attributes(module.text, (WAVES, SIZES))
-    compilation = Compilation(module, request, base, _with_required_size(base.outcome), declared)
-    futures = [pool.submit(compilation.outcome, asked, wanted) for asked in variants[1:]]
-    outcomes = (base.outcome, *_ended(futures, progress))
-    made = list(zip(variants, outcomes, strict=True))
-    kernels = [compilation.kernel(symbol, made) for symbol in wanted]
-    for_lines = [(kernel.symbol, variant) for kernel in kernels for variant in of_its_row(kernel)]
-    if len(wanted) > 1:
-        checks = [pool.submit(compilation.is_its_own, *one) for one in for_lines]
-        for_lines = [*compress(for_lines, _ended(checks, progress))]
+    requests = {
+        symbol: request.variants(
+            base.compiled[symbol].result,
+            states_waves=WAVES in declared.get(symbol, {}),
+            or_more=not module.file.is_optimised,
+        )
+        for symbol in symbols
+    }
+    every = dict.fromkeys(chain.from_iterable(asked[1:] for asked in requests.values()))
+    compilations = [
+        pool.submit(base.variants, asked, [s for s in symbols if asked in requests[s]])
+        for asked in every
+    ]
+    compiled = dict(zip(every, _ended(compilations, progress), strict=True))
+    compiled[AS_COMPILED] = dict(base.compiled)
+    unlike = differences(reference, base.compiled)
+    kernels = []
+    for symbol, asked in requests.items():
+        variants = tuple(compiled[change][symbol] for change in asked)
+        if request.takes_defaults:
+            variants = worth_a_row(variants)
+        kernel = SweptKernel(symbol, demangle(symbol), variants)
+        of_kernel = _notes(kernel, base, request, unlike.get(symbol))
+        kernels.append(kernel._replace(notes=tuple(of_kernel)))
+    written = [(kernel.symbol, variant) for kernel in kernels for variant in of_its_row(kernel)]
+    of_whole = base._replace(module=module)
+    checks = {
+        (symbol, variant.asked): pool.submit(_is_its_own, of_whole, symbol, variant)
+        for symbol, variant in written
+        if (len(symbols) > 1 or base.module is not module) and may_depend_on_others(base, variant)
+    }
+    is_true = dict(zip(checks, _ended([*checks.values()], progress), strict=True))
+    texts = {kernel.symbol: list[Line]() for kernel in kernels}
+    for symbol, variant in written:
+        if is_true.get((symbol, variant.asked), True):
+            texts[symbol] += _lines(variant, symbol, base, request, declared)
     return Sweep(
         file=module.file,
         compiler=module.compiler,
@@ -210,84 +208,58 @@ def sweep_module(
         level_from=base.level_from,
         driver=base.driver,
         assembly=module.file.assembly if reference else None,
-        kernels=tuple(compilation.with_lines(kernel, for_lines) for kernel in kernels),
-        notes=notes,
+        kernels=tuple(
+            kernel._replace(lines=tuple(dict.fromkeys(texts[kernel.symbol]))) for kernel in kernels
+        ),
+        notes=(*notes, *more),
     )
 
 
 def _ended(futures: Sequence[Future[_T]], progress: Callable[[int, int], None]) -> Iterator[_T]:
     """The result of each compilation, in order."""
-    for done, future in enumerate(futures):
-        progress(done, len(futures))
+    for future in futures:
+        while not future.done():
+            progress(sum(other.done() for other in futures), len(futures))
+            wait([future], timeout=_PATIENCE)
         yield future.result()
 
 
 def _where(
-    where: Where, symbols: Iterable[str], compiled: Mapping[str, Result], path: str
+    where: Where, symbols: Iterable[str], compiled: Mapping[str, Variant], path: str
 ) -> tuple[str, ...]:
     """The kernels for which a condition holds as compiled. Raises `NoSuchKernelError` for none."""
-    found = tuple(s for s in symbols if s in compiled and where.holds(compiled[s]))
-    if not found:
+    results = ((symbol, compiled[symbol].result) for symbol in symbols)
+    chosen = tuple(symbol for symbol, result in results if result and where.holds(result))
+    if not chosen:
         raise NoSuchKernelError(say("sweep-where", path=path, condition=where.text))
-    return found
+    return chosen
 
 
-class Compilation(NamedTuple):
-    """Common inputs of all compilations of a module."""
-
-    module: IrModule
-    request: Request
-    base: Baseline
-    required: Mapping[str, int]  # symbol → workitems of the required workgroup size
-    declared: Mapping[str, Mapping[str, str]]  # symbol → sizes and waves in the IR
-
-    def outcome(self, asked: Asked, wanted: Iterable[str]) -> CompilerRun:
-        """The module with the wanted kernels changed."""
-        changes = {
-            symbol: asked.attributes(has_required_size=symbol in self.required) for symbol in wanted
-        }
-        options = (*self.module.drivers[self.base.driver], *self.request.options, *asked.options)
-        return _outcome(self.module, changes, self.base.level, options)
-
-    def is_its_own(self, symbol: str, variant: Variant) -> bool:
-        """True if the variant is the same with this kernel alone changed.
-
-        Spills of clang 15 and 19 differ with those of other kernels.
-        """
-        alone = _variant(variant.asked, self.outcome(variant.asked, [symbol]), symbol).result
-        if not (alone and variant.result):
-            return False
-        return measures(alone) == measures(variant.result)
-
-    def kernel(self, symbol: str, made: Sequence[tuple[Asked, CompilerRun]]) -> SweptKernel:
-        """The kernel in all variants, without source lines."""
-        variants = [_variant(asked, outcome, symbol) for asked, outcome in made]
-        if self.request.takes_default_waves:
-            variants = [variants[0], *(v for v in variants[1:] if is_worth_a_row(v, variants[0]))]
-        notes = tuple(_notes(symbol, self))
-        return SweptKernel(symbol, demangle(symbol), tuple(variants), notes)
-
-    def with_lines(
-        self, kernel: SweptKernel, variants: Iterable[tuple[str, Variant]]
-    ) -> SweptKernel:
-        """The kernel with the source lines for its own ones of (symbol, variant)."""
-        own = [variant for symbol, variant in variants if symbol == kernel.symbol]
-        return kernel._replace(lines=tuple(dict.fromkeys(self._lines(kernel.symbol, own))))
-
-    def _lines(self, symbol: str, variants: Iterable[Variant]) -> Iterator[Line]:
-        module = self.module
-        language: Language = "OpenCL" if ir.is_opencl(module.text) else "HIP"
-        for variant in variants:
-            yield from lines(
-                variant.asked,
-                "Triton" if module.file.is_optimised else language,
-                self.declared.get(symbol, {}),
-                self.request.options,
-                has_required_size=symbol in self.required,
-            )
+def _is_its_own(base: Baseline, symbol: str, variant: Variant) -> bool:
+    """True if the variant is the same in the whole module with this kernel alone changed."""
+    alone = base.variants(variant.asked, [symbol])[symbol]
+    return is_same(alone.result, variant.result)
 
 
-def _wanted(module: IrModule, request: Request) -> tuple[str, ...]:
+def _lines(
+    variant: Variant,
+    symbol: str,
+    base: Baseline,
+    request: Request,
+    declared: Mapping[str, Mapping[str, str]],
+) -> Iterator[Line]:
+    """The source lines for a variant. `declared` are sizes and waves in the IR, by symbol."""
+    language: Language = "OpenCL" if ir.is_opencl(base.module.text) else "HIP"
+    return lines(
+        variant.asked,
+        "Triton" if base.module.file.is_optimised else language,
+        declared.get(symbol, {}),
+        request.options,
+        has_required_size=base.required_size(symbol) is not None,
+    )
+
+
+def _chosen(module: IrModule, request: Request) -> tuple[str, ...]:
     """The symbols of the kernels that the request names. Raises `NoSuchKernelError` for none."""
     names = {one.symbol: demangle(one.symbol) for one in ir.definitions(module.text)}
     kernel, patterns = request.kernel, request.patterns
@@ -338,79 +310,26 @@ def _assembly(file: Input) -> str:
     return say("sweep-assembly-beside") if file.compiled is None else say("sweep-assembly-own")
 
 
-def _baseline(module: IrModule, request: Request, reference: Mapping[str, Result]) -> Baseline:
-    """The first way to compile the module that reproduces `reference`, else -O3."""
-    is_asked = request.level is not None and module.file.compiled is None
-    origin: Origin = "option" if is_asked else "reproduced"
-    unlike = []
-    levels = LEVELS if reference and not module.file.is_optimised else LEVELS[:1]
-    drivers = list(module.drivers) if reference else list(module.drivers)[:1]
-    for level, driver in product((request.level,) if request.level else levels, drivers):
-        options = (*module.drivers[driver], *request.options)
-        outcome = _outcome(module, {}, level, options)
-        differences = _differences(reference, outcome)
-        if reference.keys() & outcome.results.keys() and not differences:
-            return Baseline(level, origin, driver, outcome, {})
-        unlike.append(Baseline(level, origin, driver, outcome, differences))
-    return unlike[0]._replace(level_from="option" if request.level else "assumed")
-
-
-def _outcome(
-    module: IrModule, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
-) -> CompilerRun:
-    try:
-        return module.compile(changes, level, options)
-    except (CompilerError, ReadError) as error:
-        return CompilerRun({}, error.message)
-
-
-def _differences(reference: Mapping[str, Result], outcome: CompilerRun) -> dict[str, str]:
-    """Symbol → difference from the build's own assembly, in words."""
-    found = {}
-    for symbol in reference.keys() & outcome.results.keys():
-        old, new = build([reference[symbol], outcome.results[symbol]], lambda of: "").kernels
-        if (pair := Pair(old, new)).moves:
-            found[symbol] = pair.why
-    return found
-
-
-def _default_waves(module: IrModule, compiled: Sequence[Result]) -> tuple[int, ...]:
-    """Waves/SIMD to try: VGPR steps of the target for the kernels' wave sizes.
-
-    Leaves out fewer waves than as compiled, unless a kernel spills and may spill less there.
-    """
-    target = find(module.target_id.partition(":")[0])
-    default = target.waves.default_size
-    sizes = {result.kernel.wave_size or default for result in compiled} or {default}
-    least = min((_fewest_waves(result) for result in compiled), default=0.0)
-    every = {waves for size in sizes for waves in steps(target, size)}
-    return tuple(sorted(waves for waves in every if waves >= least))
-
-
-def _fewest_waves(result: Result) -> float:
-    """Fewest waves/SIMD at which a kernel may gain something."""
-    if result.occupancy is None or cost_of(result).costs:
-        return 0.0
-    return result.occupancy.waves_per_simd
-
-
-def _with_required_size(base: CompilerRun) -> dict[str, int]:
-    """Symbol → workitems, for kernels whose source requires a workgroup size."""
-    sizes = {symbol: one.kernel.workgroup.required for symbol, one in base.results.items()}
-    return {symbol: prod(size) for symbol, size in sizes.items() if size}
-
-
-def _variant(asked: Asked, outcome: CompilerRun, symbol: str) -> Variant:
-    if result := outcome.results.get(symbol):
-        return Variant(asked, result)
-    return Variant(asked, None, outcome.error or say("variant-without-kernel"))
-
-
-def _notes(symbol: str, of: Compilation) -> Iterator[Message]:
-    differences, required = of.base.differences, of.required
-    if symbol in differences:
+def _notes(
+    kernel: SweptKernel, base: Baseline, request: Request, difference: str | None
+) -> Iterator[Message]:
+    """What is to be said about a kernel. `difference` is that from the build's own assembly."""
+    if difference is not None:
+        assembly = _assembly(base.module.file)
+        yield say("sweep-differs", assembly=assembly, difference=difference)
+    compiled, required = kernel.variants[0].result, base.required_size(kernel.symbol)
+    if required is not None and request.launch_bounds:
+        yield say("sweep-bounds-left", workitems=required)
+    waves = tuple(default_waves(compiled)) if request.takes_defaults else request.waves
+    if (ruled_out := forbidden(waves, compiled)) and (limit := fixed_limit(compiled)):
         yield say(
-            "sweep-differs", assembly=_assembly(of.module.file), difference=differences[symbol]
+            "sweep-forbidden",
+            waves=listed(ruled_out, "to"),
+            noun="waves" if len(ruled_out) > 1 or ruled_out[0] > 1 else "wave",
+            resource=RESOURCES[limit.resource],
+            allow="allows" if limit.resource == "lds" else "allow",
+            most=f"{limit.waves_per_simd:g}",
         )
-    if symbol in required and of.request.launch_bounds:
-        yield say("sweep-bounds-left", workitems=required[symbol])
+    bounds = sorted(kernel.smaller_bounds)
+    if bounds:
+        yield say("sweep-refused", bounds=listed(bounds, "to"))

@@ -61,7 +61,8 @@ from kernelinfo.render.pressure.data import COLUMNS as OF_PRESSURE
 from kernelinfo.render.rows import BY, KernelSums
 from kernelinfo.render.trend.rows import TrendRow
 from kernelinfo.rules import Rule
-from kernelinfo.variants.nouns import Asked, Sweep, SweptKernel, Variant
+from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
+from kernelinfo.variants.requests import Asked
 from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
 
 from .generator import Raw, Shared, description, fields, maybe, nullable, values

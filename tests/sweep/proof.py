@@ -132,8 +132,8 @@ def _compare(
             module.compile(changes, level, options)
             yield "the compiler refuses the attribute in the source and takes it edited"
         return
-    edited = module.compile(changes, level, options).results
-    as_compiled = module.compile({}, level, options).results
+    edited = module.compile(changes, level, options)
+    as_compiled = module.compile({}, level, options)
     left = _assembly(plain)
     for kernel in kernels:
         mine, its = measures(edited[kernel.name]), measures(truth[kernel.name])
@@ -163,7 +163,7 @@ def _truth(
         return _assembly(compile_source(version, target, level, kernels, folder))
     path = compile_source(version, target, level, kernels, folder, to_assembly=False)
     module = _open(path, compiler, processes)
-    return module.compile({}, level, module.drivers["clang"]).results
+    return module.compile({}, level, module.drivers["clang"])
 
 
 def _open(path: Path, compiler: Compiler, processes: Processes) -> IrModule:

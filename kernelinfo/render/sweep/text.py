@@ -25,7 +25,8 @@ from kernelinfo.render.paint import (
 from kernelinfo.render.sweep.words import about, labels, trade
 from kernelinfo.render.table import lines_of
 from kernelinfo.render.tables import code, markdown_table, plain
-from kernelinfo.variants.nouns import AS_COMPILED, Sweep, SweptKernel, Variant, cost_of
+from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant, cost_of
+from kernelinfo.variants.requests import AS_COMPILED
 
 HEADING = (
     *("VGPR", "alloc", "AGPR", "SGPR", "spills", "scratch", "reloads", "LDS", "code"),
@@ -81,10 +82,11 @@ def _values(result: Result) -> _Values:
     dynamic = occupancy.launch.dynamic_lds_bytes if occupancy else 0
     at_most = bound(occupancy.exact) if occupancy else ""
     spills = kernel.spills
+    has_no_agprs = kernel.target is not None and kernel.target.agprs.file == "none"
     return (
         known(used.vgprs),
         known(allocated.vgprs if allocated else None),
-        known(used.agprs),
+        "0" if has_no_agprs else known(used.agprs),
         known(allocated.sgprs if allocated else used.sgprs),
         known(spills.vgprs) + (f"+{spills.sgprs}S" if spills.sgprs else ""),
         used.scratch_bytes_per_lane,

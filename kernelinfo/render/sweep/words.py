@@ -6,20 +6,20 @@ import os
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from kernelinfo.kernel import Kernel, Result, counted
+from kernelinfo.kernel import Kernel, counted
 from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import compiler_name, number, size, waves_per_simd
 from kernelinfo.variants.nouns import (
-    AS_COMPILED,
-    Asked,
     Cost,
     Sweep,
     SweptKernel,
-    TradeoffStep,
     Variant,
+    extra_cost,
+    listed,
     notable,
 )
+from kernelinfo.variants.requests import AS_COMPILED, Asked
 
 
 def about(sweep: Sweep) -> Iterator[str]:
@@ -66,31 +66,22 @@ def label(asked: Asked) -> str:
 
 def labels(variants: Sequence[Variant]) -> str:
     """The requests of variants with equal results: `waves 4–6; max-ilp`."""
-    bare = [v for v in variants if v.asked == AS_COMPILED._replace(waves=v.asked.waves)]
-    or_more = [v for v in variants if v.asked == Asked(v.asked.waves, or_more=True)]
     groups = ["as compiled ◄" if variants[0].asked == AS_COMPILED else ""]
+    single = [AS_COMPILED]
     for is_ignored in (False, True):
-        for sign, among in (("", bare), ("≥", or_more)):
-            same = [v for v in among if v.asked.waves and v.is_ignored is is_ignored]
-            words = f"waves {sign}{_listed(same)}" + " ignored" * is_ignored
-            groups.append(words if same else "")
-    others = [v for v in variants if v not in bare and v not in or_more]
+        for sign, or_more in (("", False), ("≥", True)):
+            same = [v.asked for v in variants if v.asked.waves and v.is_ignored is is_ignored]
+            same = [asked for asked in same if asked == Asked(asked.waves, or_more)]
+            words = f"waves {sign}{listed([a.waves or 0 for a in same], '–')}"
+            groups.append(words + " ignored" * is_ignored if same else "")
+            single += same
+    bounds = [v.asked for v in variants if v.asked == Asked(launch_bounds=v.asked.launch_bounds)]
+    bounds = [asked for asked in bounds if asked.launch_bounds]
+    sizes = ", ".join(str(asked.launch_bounds) for asked in bounds)
+    groups.append(f"launch bounds {sizes}" if bounds else "")
+    others = (v for v in variants if v.asked not in (*single, *bounds))
     groups += [label(v.asked) + " ignored" * v.is_ignored for v in others]
     return "; ".join(filter(None, groups))
-
-
-def _listed(variants: Sequence[Variant]) -> str:
-    """The waves of variants, neighbours as a range: `1–3, 5`."""
-    waves = [variant.asked.waves or 0 for variant in variants]
-    runs: list[list[int]] = []
-    for count in waves:
-        if runs and count == runs[-1][-1] + 1:
-            runs[-1].append(count)
-        else:
-            runs.append([count])
-    return ", ".join(
-        f"{run[0]}–{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs
-    )
 
 
 def trade(kernel: SweptKernel) -> str:
@@ -103,21 +94,22 @@ def trade(kernel: SweptKernel) -> str:
     if base is None or base.occupancy is None:
         return "nothing to compare with: it was not compiled as it is"
     now, bound = base.occupancy.waves_per_simd, "" if base.occupancy.exact else "≤"
-    steps = (_step(step, base) for step in notable(kernel))
+    steps = (_step(variant, kernel.variants[0]) for variant in notable(kernel))
     return "; ".join([f"{bound}{waves_per_simd(now)} as compiled", *steps])
 
 
-def _step(step: TradeoffStep, base: Result) -> str:
-    asked, result = step.variant.asked, step.variant.result
-    is_plain = asked == Asked(waves=round(step.waves_per_simd))
-    subject = number(step.waves_per_simd) + ("" if is_plain else f" ({label(asked)})")
-    several = step.waves_per_simd > 1
-    if step.cost.costs and result:
-        return f"{subject} cost{'' if several else 's'} {_amounts(step.cost, result.kernel)}"
-    if step.cost.saves:
-        saved = Cost(*(-amount for amount in step.cost))
-        return f"{subject} save{'' if several else 's'} {_amounts(saved, base.kernel)}"
-    return f"{subject} {'are' if several else 'is'} free"
+def _step(variant: Variant, base: Variant) -> str:
+    """The waves of a variant, how to get them, and what they cost or save."""
+    waves, cost = variant.waves_per_simd or 0, extra_cost(variant, base)
+    is_plain = variant.asked == Asked(waves=round(waves))
+    subject = number(waves) + ("" if is_plain else f" ({label(variant.asked)})")
+    plural = "" if waves > 1 else "s"
+    if cost.costs and variant.result:
+        return f"{subject} cost{plural} {_amounts(cost, variant.result.kernel)}"
+    if cost.saves and base.result:
+        saved = Cost(*(-amount for amount in cost))
+        return f"{subject} save{plural} {_amounts(saved, base.result.kernel)}"
+    return f"{subject} {'is' if plural else 'are'} free"
 
 
 def _amounts(cost: Cost, kernel: Kernel) -> str:

@@ -1,0 +1,209 @@
+"""What a sweep asks the compiler for: attributes and options of each variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+from kernelinfo.errors import OptionError
+from kernelinfo.hardware.targets import Target
+from kernelinfo.kernel import Result
+from kernelinfo.model.calculator import Arch
+from kernelinfo.model.limits import Limit, waves_of
+from kernelinfo.variants.messages import say
+
+if TYPE_CHECKING:
+    from kernelinfo.kernel.columns import Where
+
+WAVES = "amdgpu-waves-per-eu"
+SIZES = "amdgpu-flat-work-group-size"
+STRATEGIES = (
+    "max-ilp",
+    "max-memory-clause",
+    "iterative-ilp",
+    "iterative-minreg",
+    "iterative-maxocc",
+)
+"""Strategies of LLVM 22 (AMDGPUTargetMachine.cpp, createMachineScheduler). LLVM ignores other
+names."""
+_BOUNDS = (64, 128, 256, 512)
+"""Launch bounds that are tried for a kernel that spills, in workitems."""
+
+
+class Asked(NamedTuple):
+    """Attributes and options asked for in one variant; None leaves the input's own."""
+
+    waves: int | None = None  # Waves/SIMD: `amdgpu-waves-per-eu="N,N"`
+    or_more: bool = False  # `waves` is only a minimum: `amdgpu-waves-per-eu="N"`
+    launch_bounds: int | None = None  # workitems: `amdgpu-flat-work-group-size="1,N"`
+    strategy: str | None = None  # `-amdgpu-sched-strategy`
+
+    def attributes(self, *, has_required_size: bool) -> dict[str, str]:
+        """Attribute name → value. A workgroup size that the source requires is kept."""
+        attributes = {}
+        if self.waves is not None:
+            attributes[WAVES] = f"{self.waves}" if self.or_more else f"{self.waves},{self.waves}"
+        if self.launch_bounds is not None and not has_required_size:
+            attributes[SIZES] = f"1,{self.launch_bounds}"
+        return attributes
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """LLVM options for the whole module."""
+        return () if self.strategy is None else (f"-amdgpu-sched-strategy={self.strategy}",)
+
+
+AS_COMPILED = Asked()
+
+
+class Request(NamedTuple):
+    """Attributes and options asked for in a whole sweep."""
+
+    waves: tuple[int, ...] = ()
+    launch_bounds: tuple[int, ...] = ()
+    strategies: tuple[str | None, ...] = ()
+    level: str | None = None  # `3` of -O3; None: the level that reproduces the assembly
+    options: tuple[str, ...] = ()  # LLVM options of every variant, as `-mllvm` takes them
+    kernel: str | None = None  # a name as `pattern.matching` takes it; None: all
+    patterns: tuple[str, ...] = ()  # of `-k`; one match chooses a kernel; empty: all
+    exclude: tuple[str, ...] = ()
+    where: Where | None = None  # condition on kernels as compiled
+
+    @property
+    def takes_defaults(self) -> bool:
+        """True if the user asks for nothing in particular."""
+        return not any((self.waves, self.launch_bounds, self.strategies))
+
+    def variants(
+        self, compiled: Result | None, *, states_waves: bool, or_more: bool
+    ) -> tuple[Asked, ...]:
+        """As compiled first, then waves and launch bounds, each with each strategy.
+
+        `compiled` is the kernel as compiled; `states_waves` tells if its source asks for waves.
+        Waves are asked for exactly and, with `or_more`, also as a minimum. Waves that LDS or
+        barriers forbid are left out.
+        """
+        waves = tuple(default_waves(compiled)) if self.takes_defaults else self.waves
+        ruled_out = forbidden(waves, compiled)
+        forms = (False, True) if or_more else (False,)
+        changes = [
+            Asked(count, form) for count in waves if count not in ruled_out for form in forms
+        ]
+        sizes = {*self.launch_bounds, *_launched(compiled)}
+        if self.takes_defaults and or_more:
+            sizes |= {*_smaller_bounds(compiled)}
+        releases = self.takes_defaults and states_waves
+        changes += [_bounded(size, compiled if releases else None) for size in sorted(sizes)]
+        if self.strategies and not changes and not waves:
+            changes = [AS_COMPILED]
+        strategies = self.strategies or (None,)
+        asked = (change._replace(strategy=name) for change, name in product(changes, strategies))
+        return tuple(dict.fromkeys((AS_COMPILED, *asked)))
+
+
+def make_request(
+    waves: Iterable[int] = (),
+    launch_bounds: Iterable[int] = (),
+    strategies: Iterable[str] = (),
+    level: str | int | None = None,
+    mllvm: Iterable[str] = (),
+) -> Request:
+    """The request. Strategy `default` is the compiler's own. Raises `OptionError`."""
+    level = None if level is None else str(level)
+    if level is not None and level not in ("0", "1", "2", "3", "s", "z"):
+        raise OptionError(say("sweep-level", level=level))
+    for name in (strategies := tuple(strategies)):
+        if name not in ("default", *STRATEGIES):
+            raise OptionError(say("sweep-strategy", name=name, strategies=", ".join(STRATEGIES)))
+    sizes = tuple(waves), tuple(launch_bounds)
+    if any(not 0 < number < 10_000 for number in (*sizes[0], *sizes[1])):
+        raise OptionError(say("sweep-numbers"))
+    wishes = (None if name == "default" else name for name in strategies)
+    return Request(*sizes, tuple(wishes), level, tuple(mllvm))
+
+
+def default_waves(compiled: Result | None) -> Iterator[int]:
+    """Waves/SIMD to try: VGPR steps of the target, from the waves as compiled up.
+
+    For a kernel that spills also fewer, as far as its largest workgroup lets LLVM make them.
+    """
+    if compiled is None or compiled.kernel.target is None:
+        return
+    kernel, target = compiled.kernel, compiled.kernel.target
+    fewest = compiled.occupancy.waves_per_simd if compiled.occupancy else 1
+    if kernel.spills.registers:
+        fewest = min(fewest, fewest_waves(compiled) or 1)
+    every = steps(target, kernel.wave_size or target.waves.default_size)
+    yield from (waves for waves in every if waves >= fewest)
+
+
+def steps(target: Target, wave_size: int) -> tuple[int, ...]:
+    """Waves/SIMD, ascending, at which the most VGPRs of a wave change."""
+    rungs = Arch(target).limits(workgroup_size=wave_size, wave_size=wave_size)
+    waves_of_step: dict[int, int] = {}
+    for rung in rungs:  # the highest occupancy first
+        waves_of_step.setdefault(rung.vgprs, round(rung.waves_per_simd))
+    return tuple(sorted(waves_of_step.values()))
+
+
+def fewest_waves(compiled: Result, launch_bounds: int | None = None) -> int | None:
+    """Waves/SIMD of the largest workgroup, by default the kernel's; None if they are not known.
+
+    LLVM makes no fewer (LLVM AMDGPUSubtarget.cpp, getEffectiveWavesPerEU).
+    """
+    kernel, occupancy = compiled.kernel, compiled.occupancy
+    if occupancy is None or kernel.target is None or kernel.wave_size is None:
+        return None
+    largest = launch_bounds or largest_workgroup(compiled)
+    return -(-waves_of(largest, kernel.wave_size) // occupancy.simds)
+
+
+def forbidden(waves: tuple[int, ...], compiled: Result | None) -> tuple[int, ...]:
+    """Those of `waves` per SIMD that LDS or barriers rule out, however few registers there are."""
+    limit = fixed_limit(compiled)
+    if limit is None or limit.waves_per_simd is None:
+        return ()
+    return tuple(count for count in waves if count > limit.waves_per_simd)
+
+
+def fixed_limit(compiled: Result | None) -> Limit | None:
+    """The limit of LDS or barriers, the lower one: no variant changes it. None without both."""
+    limits = compiled.occupancy.limits if compiled and compiled.occupancy else ()
+    fixed = (limit for limit in limits if limit.resource in ("lds", "barriers"))
+    return min(
+        (limit for limit in fixed if limit.waves_per_simd is not None),
+        key=lambda limit: limit.waves_per_simd or 0,
+        default=None,
+    )
+
+
+def largest_workgroup(compiled: Result) -> int:
+    """Workitems of the largest workgroup that may be launched."""
+    target = compiled.kernel.target
+    declared = compiled.kernel.workgroup.declared_max
+    return declared or (target.waves.max_workgroup_size if target else 1024)
+
+
+def _launched(compiled: Result | None) -> Iterator[int]:
+    """The workgroup size that the user states, if the kernel is compiled for another one."""
+    if compiled and compiled.occupancy and not compiled.kernel.workgroup.required:
+        launch = compiled.occupancy.launch
+        if launch.assumption == "option" and launch.workgroup_size != largest_workgroup(compiled):
+            yield launch.workgroup_size
+
+
+def _smaller_bounds(compiled: Result | None) -> Iterator[int]:
+    """Launch bounds below the declared one that may end spills, none below a stated launch."""
+    if compiled is None or not compiled.kernel.spills.registers:
+        return
+    if compiled.kernel.workgroup.required is None:
+        launched = max(_launched(compiled), default=0)
+        yield from (size for size in _BOUNDS if launched <= size < largest_workgroup(compiled))
+
+
+def _bounded(size: int, compiled: Result | None) -> Asked:
+    """A launch bound. `compiled` is a kernel whose waves are to be released, too, as
+    `__launch_bounds__(size)` does; None leaves them as they are."""
+    waves = fewest_waves(compiled, size) if compiled else None
+    return Asked(waves, waves is not None, size)
