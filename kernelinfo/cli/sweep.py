@@ -292,8 +292,8 @@ def _progress(
         nonlocal told, at
         now = time.monotonic()
         if not sys.stderr.isatty() and (done >= told + _VARIANTS or now >= at + _SECONDS):
-            code = "sweep-progress" if total else "sweep-begins"
-            complain(say(code, done=done, total=total))
+            progressed = say("sweep-progress", done=done, total=total)
+            complain(progressed if total else say("sweep-begins"))
             told, at = done, now
 
     return tell, progress

@@ -81,7 +81,9 @@ class SweptKernel(NamedTuple):
         """Launch bounds of variants below the kernel's own, ascending: hosts that launch more
         workitems are refused (HIP's hipModuleLaunchKernel, OpenCL's clEnqueueNDRangeKernel)."""
         compiled = self.variants[0].result
-        largest = largest_workgroup(compiled) if compiled else 0
+        if compiled is None or compiled.kernel.workgroup.required is not None:
+            return ()  # no bound is set
+        largest = largest_workgroup(compiled)
         bounds = {v.asked.launch_bounds for v in self.variants if v.result}
         return tuple(sorted(bound for bound in bounds if bound and bound < largest))
 
@@ -241,16 +243,16 @@ def measures(result: Result) -> tuple[object, ...]:
     return (*kernel.used, *kernel.spills, kernel.code_bytes, cost_of(result).reloads, *resident)
 
 
-def of_its_row(kernel: SweptKernel) -> Iterator[Variant]:
+def of_its_row(kernel: SweptKernel, *, takes_defaults: bool) -> Iterator[Variant]:
     """Variants to write as lines: equal to the one that saves most, else to the first notable one,
-    else the only variant.
+    else the only one that the user asked for.
 
     Variants without effect are left out. All have the strategy of that variant.
     """
     base, *others = kernel.variants
     steps = notable(kernel)
     wishes = {variant.asked._replace(or_more=False) for variant in others}
-    if not base.result or not (steps or len(wishes) == 1):
+    if not base.result or not (steps or (len(wishes) == 1 and not takes_defaults)):
         return
     saving = [variant for variant in steps if extra_cost(variant, base).saves]
     first = [*saving, *steps, *others][0]

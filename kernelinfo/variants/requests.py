@@ -132,7 +132,7 @@ def default_waves(compiled: Result | None) -> Iterator[int]:
         return
     kernel, target = compiled.kernel, compiled.kernel.target
     fewest = compiled.occupancy.waves_per_simd if compiled.occupancy else 1
-    if kernel.spills.registers:
+    if _spills(compiled):
         fewest = min(fewest, fewest_waves(compiled) or 1)
     every = steps(target, kernel.wave_size or target.waves.default_size)
     yield from (waves for waves in every if waves >= fewest)
@@ -168,14 +168,23 @@ def forbidden(waves: tuple[int, ...], compiled: Result | None) -> tuple[int, ...
 
 
 def fixed_limit(compiled: Result | None) -> Limit | None:
-    """The limit of LDS or barriers, the lower one: no variant changes it. None without both."""
-    limits = compiled.occupancy.limits if compiled and compiled.occupancy else ()
-    fixed = (limit for limit in limits if limit.resource in ("lds", "barriers"))
-    return min(
-        (limit for limit in fixed if limit.waves_per_simd is not None),
-        key=lambda limit: limit.waves_per_simd or 0,
-        default=None,
-    )
+    """The lower limit of LDS or barriers, which no variant changes; None if the wave slots limit
+    more than both."""
+    if compiled is None or compiled.occupancy is None:
+        return None
+    occupancy = compiled.occupancy
+    fixed = [limit for limit in occupancy.limits if limit.resource in ("lds", "barriers")]
+    slots = occupancy.wave_slots / occupancy.simds
+    below = [limit for limit in fixed if (limit.waves_per_simd or slots) < slots]
+    return min(below, key=lambda limit: limit.waves_per_simd or 0, default=None)
+
+
+def _spills(compiled: Result) -> bool:
+    """True if a kernel spills registers, or has scratch and does not state its spills."""
+    kernel = compiled.kernel
+    if None in kernel.spills:
+        return bool(kernel.used.scratch_bytes_per_lane)
+    return kernel.spills.registers > 0
 
 
 def largest_workgroup(compiled: Result) -> int:
@@ -195,7 +204,7 @@ def _launched(compiled: Result | None) -> Iterator[int]:
 
 def _smaller_bounds(compiled: Result | None) -> Iterator[int]:
     """Launch bounds below the declared one that may end spills, none below a stated launch."""
-    if compiled is None or not compiled.kernel.spills.registers:
+    if compiled is None or not _spills(compiled):
         return
     if compiled.kernel.workgroup.required is None:
         launched = max(_launched(compiled), default=0)

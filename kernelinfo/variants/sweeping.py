@@ -22,7 +22,6 @@ from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches, matching, nearest_kernels
-from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import is_source
 from kernelinfo.variants.messages import say
@@ -188,7 +187,11 @@ def sweep_module(
         kernel = SweptKernel(symbol, demangle(symbol), variants)
         of_kernel = _notes(kernel, base, request, unlike.get(symbol))
         kernels.append(kernel._replace(notes=tuple(of_kernel)))
-    written = [(kernel.symbol, variant) for kernel in kernels for variant in of_its_row(kernel)]
+    written = [
+        (kernel.symbol, variant)
+        for kernel in kernels
+        for variant in of_its_row(kernel, takes_defaults=request.takes_defaults)
+    ]
     of_whole = base._replace(module=module)
     checks = {
         (symbol, variant.asked): pool.submit(_is_its_own, of_whole, symbol, variant)
@@ -322,14 +325,10 @@ def _notes(
         yield say("sweep-bounds-left", workitems=required)
     waves = tuple(default_waves(compiled)) if request.takes_defaults else request.waves
     if (ruled_out := forbidden(waves, compiled)) and (limit := fixed_limit(compiled)):
-        yield say(
-            "sweep-forbidden",
-            waves=listed(ruled_out, "to"),
-            noun="waves" if len(ruled_out) > 1 or ruled_out[0] > 1 else "wave",
-            resource=RESOURCES[limit.resource],
-            allow="allows" if limit.resource == "lds" else "allow",
-            most=f"{limit.waves_per_simd:g}",
-        )
-    bounds = sorted(kernel.smaller_bounds)
-    if bounds:
-        yield say("sweep-refused", bounds=listed(bounds, "to"))
+        counts, most = listed(ruled_out), f"{limit.waves_per_simd:g}"
+        if limit.resource == "lds":
+            yield say("sweep-forbidden", waves=counts, most=most)
+        else:
+            yield say("sweep-forbidden-barriers", waves=counts, most=most)
+    if bounds := kernel.smaller_bounds:
+        yield say("sweep-refused", bounds=listed(bounds))

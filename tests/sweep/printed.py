@@ -58,11 +58,16 @@ def run(compiler: str, target: str, random: Random, folder: Path) -> Printed:
     waves, bounds = random.choice((([], []), ([], []), ([], [128]), ([4, 6], [])))
     strategies = ["default", "max-ilp"] if (waves or bounds) and random.random() < 0.4 else []
     sweep = kernelinfo.sweep(
-        bitcode, compiler=clang, waves=waves, launch_bounds=bounds, strategies=strategies
+        str(bitcode),
+        random.choice((None, "k1", "k2")),  # without a name all, else without the others
+        compiler=clang,
+        waves=waves,
+        launch_bounds=bounds,
+        strategies=strategies,
     )
     if sweep.level_from != "reproduced":
         found.differences.append(f"{compiler} {target}: {bitcode} is not reproduced")
-    for number, (kernel, line, row) in enumerate(_printed(sweep, kernels)):
+    for number, (kernel, line, row) in enumerate(_printed(sweep, kernels, not (waves or bounds))):
         found.lines += 1
         found.with_bounds += "__launch_bounds__" in line.text
         others = [written(one, line) if one is kernel else one.source() for one in kernels]
@@ -78,12 +83,13 @@ def run(compiler: str, target: str, random: Random, folder: Path) -> Printed:
 
 
 def _printed(
-    sweep: Sweep, kernels: Sequence[RandomKernel]
+    sweep: Sweep, kernels: Sequence[RandomKernel], takes_defaults: bool
 ) -> Iterator[tuple[RandomKernel, Line, Result]]:
     """Each kernel with a printed line, and the row of that line."""
     by_name = {kernel.name: kernel for kernel in kernels}
     for kernel in sweep.kernels:
-        row = next((variant.result for variant in of_its_row(kernel)), None)
+        rows = of_its_row(kernel, takes_defaults=takes_defaults)
+        row = next((variant.result for variant in rows), None)
         for line in kernel.lines:
             assert row is not None
             yield by_name[kernel.symbol], line, row

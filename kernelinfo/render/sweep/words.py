@@ -22,6 +22,10 @@ from kernelinfo.variants.nouns import (
 from kernelinfo.variants.requests import AS_COMPILED, Asked
 
 
+COMPILED = "as compiled ◄"
+"""Label of the row that asks for nothing."""
+
+
 def about(sweep: Sweep) -> Iterator[str]:
     """Lines on the input, the compiler and the optimisation level; then notes."""
     yield f"{printable(sweep.file.path)}   {sweep.target_id}"
@@ -55,32 +59,38 @@ def _level(sweep: Sweep) -> str:
 
 
 def label(asked: Asked) -> str:
-    """The request: `waves 5, launch bounds 256, max-ilp`; `waves ≥5` for a minimum."""
+    """The request: `launch bounds 256, waves 5, max-ilp`; `waves ≥5` for a minimum."""
     parts = (
-        f"waves {'≥' if asked.or_more else ''}{asked.waves}" if asked.waves is not None else None,
         f"launch bounds {asked.launch_bounds}" if asked.launch_bounds is not None else None,
+        f"waves {'≥' if asked.or_more else ''}{asked.waves}" if asked.waves is not None else None,
         asked.strategy,
     )
-    return ", ".join(filter(None, parts)) or "as compiled ◄"
+    return ", ".join(filter(None, parts)) or COMPILED
 
 
 def labels(variants: Sequence[Variant]) -> str:
-    """The requests of variants with equal results: `waves 4–6; max-ilp`."""
-    groups = ["as compiled ◄" if variants[0].asked == AS_COMPILED else ""]
-    single = [AS_COMPILED]
+    """The requests of variants with equal results: `waves 4–6; launch bounds 64, 128`."""
+    groups = [COMPILED if variants[0].asked == AS_COMPILED else ""]
+    single = [v for v in variants if v.asked == Asked(v.asked.waves, v.asked.or_more)]
     for is_ignored in (False, True):
         for sign, or_more in (("", False), ("≥", True)):
-            same = [v.asked for v in variants if v.asked.waves and v.is_ignored is is_ignored]
-            same = [asked for asked in same if asked == Asked(asked.waves, or_more)]
-            words = f"waves {sign}{listed([a.waves or 0 for a in same], '–')}"
-            groups.append(words + " ignored" * is_ignored if same else "")
-            single += same
-    bounds = [v.asked for v in variants if v.asked == Asked(launch_bounds=v.asked.launch_bounds)]
-    bounds = [asked for asked in bounds if asked.launch_bounds]
-    sizes = ", ".join(str(asked.launch_bounds) for asked in bounds)
-    groups.append(f"launch bounds {sizes}" if bounds else "")
-    others = (v for v in variants if v.asked not in (*single, *bounds))
-    groups += [label(v.asked) + " ignored" * v.is_ignored for v in others]
+            counts = [
+                v.asked.waves
+                for v in single
+                if v.asked.waves and v.is_ignored is is_ignored and v.asked.or_more is or_more
+            ]
+            words = f"waves {sign}{listed(counts, '–')}" + " ignored" * is_ignored
+            groups.append(words if counts else "")
+    bounded: dict[str, list[str]] = {}  # the request without its launch bound → launch bounds
+    for variant in variants:
+        if variant in single:
+            continue
+        rest = label(variant.asked._replace(launch_bounds=None)) + " ignored" * variant.is_ignored
+        bounds = variant.asked.launch_bounds
+        bounded.setdefault(rest, []).extend([str(bounds)] if bounds else [])
+    for rest, sizes in bounded.items():
+        words = f"launch bounds {', '.join(sizes)}" if sizes else ""
+        groups.append(", ".join(filter(None, (words, "" if rest == COMPILED else rest))))
     return "; ".join(filter(None, groups))
 
 
