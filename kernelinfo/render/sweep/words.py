@@ -21,7 +21,6 @@ from kernelinfo.variants.nouns import (
 )
 from kernelinfo.variants.requests import AS_COMPILED, Asked
 
-
 COMPILED = "as compiled ◄"
 """Label of the row that asks for nothing."""
 
