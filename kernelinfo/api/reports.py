@@ -1,7 +1,5 @@
 """Kernels, their occupancy and findings."""
 
-from kernelinfo.analysis import analyse as analyse
-from kernelinfo.analysis import load as load
 from kernelinfo.analysis.options import Options as Options
 from kernelinfo.errors import BaselineError as BaselineError
 from kernelinfo.errors import CompilerError as CompilerError
@@ -29,5 +27,7 @@ from kernelinfo.model import Step as Step
 from kernelinfo.model.limits import Demand as Demand
 from kernelinfo.model.limits import Launch as Launch
 from kernelinfo.model.limits import Limit as Limit
+from kernelinfo.pressure import analyse as analyse
+from kernelinfo.pressure import load as load
 from kernelinfo.reading.blob import Problem as Problem
 from kernelinfo.rules import Selection as Selection

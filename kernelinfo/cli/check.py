@@ -12,7 +12,7 @@ import typer
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import touched_in_unstamped, wanted_options, with_instructions
+from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
     CLAIM,
@@ -43,6 +43,7 @@ from kernelinfo.gate.outcome import Scope
 from kernelinfo.gate.pinning import pin, pin_improvements
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
+from kernelinfo.pressure import touched_in_unstamped, with_instructions
 from kernelinfo.render.config import render_config
 
 EXAMPLES = """

@@ -22,7 +22,6 @@ from kernelinfo.cli.naming import (
     every_name,
     in_order,
     listed,
-    touched_in_unstamped,
     wanted_options,
 )
 from kernelinfo.cli.options import separate
@@ -36,6 +35,7 @@ from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware import products
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.opening import check_below
+from kernelinfo.pressure import touched_in_explained, touched_in_unstamped
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
@@ -61,7 +61,7 @@ def _text(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
 
 
 def _html(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
-    """The HTML page. A single kernel of an assembly has its curve of live registers."""
+    """The HTML page. A single kernel has its curve of live registers."""
     from kernelinfo.render.html import render
     from kernelinfo.render.pressure.html import dataset
 
@@ -69,7 +69,7 @@ def _html(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
     results = [item for item in items if isinstance(item, Result)]
     look, options, tell = Look(curve=True), asked["options"], asked["tell"]
     alone = results if len(results) == 1 else ()
-    measured = [*measure_again(alone, look, options, ("assembly",), tell)]
+    measured = [*measure_again(alone, look, options, tell=tell)]
     curves = {index: dataset(kernel) for index, kernel in enumerate(measured) if kernel}
     return render(items, view, {"pressure": curves} if curves else None)
 
@@ -166,7 +166,12 @@ def command(
         return wanted.asks_for(of.name, of.symbol)
 
     detailed = wanted._replace(
-        locate=is_chosen, arguments=is_chosen, find_touched=touched_in_unstamped
+        locate=is_chosen,
+        arguments=is_chosen,
+        # The text measures the code itself.
+        **{"find_touched": touched_in_unstamped}
+        if format == "text"
+        else {"count_instructions": touched_in_explained},
     )
     found = (item for one in asked for item in analyse([path], detailed._replace(run_as=one)))
     streams = output is None and format == "text"

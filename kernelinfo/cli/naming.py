@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
@@ -15,12 +15,10 @@ from kernelinfo.cli.output import CANNOT_ANSWER, Problems, complain, shown
 from kernelinfo.kernel import Item, Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.pattern import is_pattern, matches
-from kernelinfo.reading.blob import Blob, Bounds
+from kernelinfo.pressure import with_instructions
+from kernelinfo.reading.blob import Bounds
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render.names import attributed, names_of, printable
-
-if TYPE_CHECKING:
-    from kernelinfo.analysis.options import CodeAndRemarks, ReadCode
 
 _MOST_LISTED = 20
 _T = TypeVar("_T")
@@ -161,32 +159,3 @@ def wanted_options(given: Mapping[str, Any]) -> Options:
         bounds=Bounds(**bounds),
     )
     return with_instructions(wanted) if given.get("instructions") else wanted
-
-
-def with_instructions(wanted: Options) -> Options:
-    """The options of an analysis that also counts the instructions of each kernel."""
-    return wanted._replace(count_instructions=_code_reader())
-
-
-def touched_in_unstamped(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
-    """The registers that kernels of a text touch that no compiler stamped; None for other code,
-    whose compiler counted them."""
-    if not kernels or kernels[0].code_object.kind != "assembly" or kernels[0].code_object.stamps:
-        return None
-    from kernelinfo.pressure.prescan import ScannedText  # few reports need it
-
-    text = ScannedText(blob.data.read())
-    scanned = [kernel.line and text.touched(kernel.symbol, kernel.line) for kernel in kernels]
-    if not all(scanned):
-        closer = [kernel for kernel, touches in zip(kernels, scanned, strict=True) if not touches]
-        code, _ = _code_reader()(blob, closer)
-        looked_at = iter(code)
-        scanned = [touches or next(looked_at)[1] for touches in scanned]
-    return [(None, touches or None) for touches in scanned], []
-
-
-def _code_reader() -> ReadCode:
-    # 20 modules that nothing else of a report needs.
-    from kernelinfo.pressure.kernel_code import count_instructions
-
-    return count_instructions

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import touched_in_unstamped
 from kernelinfo.cli.output import (
     DOCUMENTS,
     Problems,
@@ -23,6 +22,7 @@ from kernelinfo.cli.output import (
 )
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
+from kernelinfo.pressure import touched_in_unstamped
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.paths import configurations
 from kernelinfo.render import Renderer, View

@@ -12,10 +12,10 @@ class TouchedRegisters(NamedTuple):
     call leads to a function that was read.
     """
 
-    vgprs: int
-    agprs: int
+    vgprs: int  # the highest VGPR plus one
+    agprs: int  # the highest AGPR plus one
     sgprs: int
-    """VCC, flat scratch and XNACK left out."""
+    """The highest SGPR plus one; VCC, flat scratch and XNACK left out."""
     entry_vgprs: int
     """VGPRs that the hardware sets at the kernel's entry; 0 if that is not known."""
     callees: tuple[str, str, str] = ("", "", "")

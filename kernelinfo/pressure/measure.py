@@ -181,9 +181,10 @@ def measure_in(
             yield function
         elif function and function.code:
             try:
+                judged = _judged(result, function, callees, rules)
                 yield Measured(
-                    _judged(result, function, callees, rules),
-                    _story(result, function, look),
+                    judged,
+                    _story(judged, function, look),
                     curve(function) if look.curve else None,
                     curve(function, len(function.code)) if look.code else None,
                     _lds(units, kernel, function) if look.lds else None,
@@ -243,7 +244,10 @@ def _story(result: Result, function: LiveFunction, look: Look) -> Story:
     if kernel.target and occupancy:
         steps = vgpr_steps(kernel.target, occupancy)
     story = Storyteller(function, files, steps).story(
-        look.at(function) if look.at else None, look.blocks, look.most_loops
+        look.at(function) if look.at else None,
+        look.blocks,
+        look.most_loops,
+        kernel.touched.unwritten if kernel.touched else (),
     )
     if not story.exact or not _exceeds(story, kernel):
         return story

@@ -164,6 +164,9 @@ class Story(NamedTuple):
     peak: Peak  # the most of each class, and the first instruction with most vector registers
     entry: tuple[str, ...]
     """Registers live at function entry."""
+    unwritten: tuple[str, ...]
+    """Registers that every path reads before anything writes them, and that the hardware does not
+    set; empty unless all code is known. Compilers do this on purpose."""
     at: CodeLocation
     """Location of `live_across`: the peak, or the line that the user chose."""
     live_across: tuple[LiveValues, ...]

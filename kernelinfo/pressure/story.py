@@ -56,7 +56,11 @@ class Storyteller:
         self._tallies = tallies(function.instructions)
 
     def story(
-        self, at: int | None = None, blocks: bool = False, most_loops: int | None = None
+        self,
+        at: int | None = None,
+        blocks: bool = False,
+        most_loops: int | None = None,
+        unwritten: tuple[str, ...] = (),
     ) -> Story:
         """The story of the function, with its `blocks` if asked for.
 
@@ -79,6 +83,7 @@ class Storyteller:
             used=used(named),
             peak=peak,
             entry=ranges(function.live_in(0)),
+            unwritten=unwritten,
             at=function.location(at, function.loop_around(at)),
             live_across=values,
             bill=bill([value for value in values if value.role]),

@@ -158,7 +158,7 @@ def test_reports_and_checks_do_not_know_of_it(tmp_path: Path) -> None:
         f"import sys\nfrom kernelinfo.__main__ import main\nfor words in {commands}:\n"
         f"    sys.argv = ['kernelinfo', *words, {str(FIXTURES / SAMPLE)!r}]\n"
         "    try:\n        main()\n    except SystemExit: pass\n"
-        "print([name for name in sys.modules if 'pressure' in name], file=sys.stderr)"
+        "print([name for name in sys.modules if 'pressure.' in name], file=sys.stderr)"
     )
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)

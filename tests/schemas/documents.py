@@ -30,6 +30,7 @@ from kernelinfo.kernel.code_object import CodeObject, InstructionCounts
 from kernelinfo.kernel.columns import find
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
+from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.model import Allocated, Headroom, Occupancy, Step
 from kernelinfo.model.calculator import Rung
 from kernelinfo.model.compilers.llvm import Printed
@@ -110,6 +111,7 @@ KERNEL = {
     "compiler_occupancy": maybe(CompilerNumber),
     **fields(Result, "findings", findings=[FINDING]),
     **fields(Kernel, "arguments", arguments=maybe([Argument])),
+    **fields(Kernel, "touched", touched=maybe(TouchedRegisters)),
     "provenance": ({"*": PLACE}, "For each key of this kernel that was read: where it comes from."),
 }
 SUPPRESSED = FOUND | fields(Suppressed, "reason until")
@@ -262,7 +264,7 @@ MEASURED_KERNEL = {
     "kernel": "boolean: false for a function that is no kernel.",
     **fields(
         Story,
-        "exact reasons instructions used code peak entry at live_across bill lines loops "
+        "exact reasons instructions used code peak entry unwritten at live_across bill lines loops "
         "blocks curve steps advice",
         code=MIX,
         peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),

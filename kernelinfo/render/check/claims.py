@@ -187,6 +187,9 @@ def headline(outcome: Outcome) -> str:
         severities.insert(0, counted(len(outcome.problems), "problem"))
     excused = sum(len(judged.suppressed) for _, judged in outcome.excused)
     parts = [", ".join(severities) or "nothing found", counted(len(outcome.report), "kernel")]
+    if unread := sum(map(_is_unread, outcome.report.results)):
+        code = f"code of {counted(unread, 'kernel')} in objects not read"
+        parts.append(f"{code} (instructions = true reads it)")
     if excused:
         parts.append(f"{excused} suppressed")
     if accepted := len(outcome.accepted):
@@ -198,6 +201,13 @@ def headline(outcome: Outcome) -> str:
     if outcome.part:
         parts.append(f"only of {printable(outcome.part)}")
     return f"{answer}: {' · '.join(parts)}"
+
+
+def _is_unread(result: Result) -> bool:
+    """True for a kernel of a code object whose instructions were not asked for."""
+    kernel = result.kernel
+    is_object = kernel.code_object.kind == "code-object"
+    return is_object and kernel.instructions is None and kernel.touched is None
 
 
 def location_in(path: str, line: int | None = None) -> FindingLocation:

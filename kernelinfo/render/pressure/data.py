@@ -64,7 +64,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         **picked(story, "exact", "reasons", "instructions", "used"),
         "code": _mix(story.code),
         "peak": _peak(story.peak),
-        "entry": story.entry,
+        **picked(story, "entry", "unwritten"),
         "at": _located(story.at),
         "live_across": [_values(value) for value in story.live_across],
         "bill": [_bill_line(line) for line in story.bill],

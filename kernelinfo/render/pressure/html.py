@@ -30,6 +30,7 @@ from kernelinfo.render.pressure.words import (
     located,
     next_read,
     untouched,
+    unwritten,
     written,
 )
 
@@ -196,7 +197,9 @@ def dataset(one: Measured) -> dict[str, Any]:
             for line in story.bill
         ],
         "sentences": [
-            text if label == "pressure" else f"{label} {text}" for label, text in in_short(story)
+            text if label == "pressure" else f"{label} {text}"
+            for label, text in (*in_short(story), ("unset", unwritten(one.result)))
+            if text
         ],
     }
 
