@@ -91,7 +91,7 @@ MESSAGES = {
         "kernels of {files} found in other files; pin the change with --update-baseline"
     ),
     # The compiler.
-    "toolchain-changed": "built by {built}, the baseline by {pinned}: {effect}{judgement}",
+    "toolchain-changed": "built by {built}, the baseline by {pinned}: {effect}{judgement}{worst}",
     "toolchain-mend": "`kernelinfo check --update-baseline` pins the new compiler",
     "toolchain-report": "its kernels' waves and registers are noted, spills and scratch fail",
     "toolchain-strict": "judged as if it were the same",
@@ -100,7 +100,7 @@ MESSAGES = {
     "toolchain-waves": "waves/SIMD {change} %",
     "toolchain-lost": "{kernels} lost waves ({causes})",
     "toolchain-spilling": "{kernels} with more spills or scratch",
-    "toolchain-worst": "; worst: {kernels}",
+    "toolchain-worst": "; worst: {kernel}",
     # Budgets and suppressions.
     "budget-exceeded": "{number}, and the budget is {key} {bound} ({place})",
     "budget-shadowed": (

@@ -246,18 +246,23 @@ def judge_toolchain(
     if set(brief) & set(old.values()):
         brief, old = new, {stamp: stamp for stamp in old}
     built, before = (" and ".join(dict.fromkeys(stamps)) for stamps in (brief, old.values()))
-    effect = f"{_sum_up(pairs)}; " if pairs else ""
+    effect, worst = _sum_up(pairs) if pairs else ("", "")
     judgement = _JUDGED[configuration.gate.toolchain_change]
     message = say(
-        "toolchain-changed", built=built, pinned=before, effect=effect, judgement=judgement
+        "toolchain-changed",
+        built=built,
+        pinned=before,
+        effect=effect,
+        judgement=judgement,
+        worst=worst,
     )
     finding = _TOOLCHAIN.found(message, say("toolchain-mend"))
     yield Notice(finding, "toolchain", None, str(configuration.baseline))
 
 
-def _sum_up(pairs: Sequence[Pair]) -> str:
+def _sum_up(pairs: Sequence[Pair]) -> tuple[str, str]:
     """The effect of the compiler on all kernels that it built, in words: `191 of 1440 kernels
-    moved, waves/SIMD −3.8 %, 12 kernels lost waves (12 by VGPR); worst: …`."""
+    moved, waves/SIMD −3.8 %, 12 kernels lost waves (12 by VGPR); `, and the worst kernels."""
     waves = [(*both, pair) for pair in pairs if (both := _list_waves(pair))]
     before, after = sum(old for old, *_ in waves), sum(new for _, new, _ in waves)
     losing = [(new / old, pair.new.name, pair) for old, new, pair in waves if new < old]
@@ -280,8 +285,8 @@ def _sum_up(pairs: Sequence[Pair]) -> str:
     worst = dict.fromkeys(
         f"{pair.new.name} ({pair.new.target}): {pair.why}" for pair in (*lost, *spilling)
     )
-    named = "; ".join(islice(worst, _MOST_NAMED))
-    return ", ".join(parts) + (say("toolchain-worst", kernels=named) if named else "")
+    named = (say("toolchain-worst", kernel=kernel) for kernel in islice(worst, _MOST_NAMED))
+    return ", ".join(parts) + "; ", "".join(named)
 
 
 def _sum_spills(pair: Pair) -> float:

@@ -8,6 +8,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
+from kernelinfo.gate.baseline_text import name_unit
 from kernelinfo.gate.outcome import UNBASELINED, Notice, Outcome, Suppressed
 from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.reading.blob import Problem
@@ -139,7 +140,9 @@ def _group(claim: Claim, new_targets: Container[str]) -> object:
     about = (finding.rule, finding.severity, claim.fails)
     if kernel and finding.rule == UNBASELINED:
         target = claim.target or ""
-        return *about, target if target in new_targets else kernel.code_object.path
+        return *about, target if target in new_targets else name_unit(
+            kernel.code_object.path, target
+        )
     if kernel and kernel.source:
         return *about, kernel.source, re.sub(r"\d+", "#", finding.message)
     return id(claim)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TypeVar
 
 from kernelinfo.compare.changes import Pair
@@ -16,6 +16,8 @@ from kernelinfo.render.paint import Span, fitted, painted
 from kernelinfo.render.table import SEVERITY_STYLES
 
 _T = TypeVar("_T")
+_WORST = "; worst: "
+"""Before each kernel in the message on another compiler."""
 _OF_THE_GATE = ("KI206", "KI5")  # only notes of these rules are shown
 
 
@@ -60,15 +62,21 @@ def _is_shown(claim: Claim) -> bool:
     return claim.fails or (claim.counts and is_told)
 
 
-def _claim(claim: Claim) -> list[Span]:
-    severity = claim.finding.severity
-    what = [(f"{severity} ", SEVERITY_STYLES[severity]), (f"{claim.finding.rule} ", "")]
-    return [*_where(claim), *what, (claim.sentence, "")]
+def _claim(claim: Claim) -> Iterator[list[Span]]:
+    """The line of a claim; that of another compiler is followed by the kernels that lost most."""
+    finding = claim.finding
+    worst: list[str] = []
+    if finding.rule == TOOLCHAIN:
+        first, *worst = finding.message.split(_WORST)
+        claim = claim._replace(finding=finding._replace(message=first))
+    what = [(f"{finding.severity} ", SEVERITY_STYLES[finding.severity]), (f"{finding.rule} ", "")]
+    yield [*_where(claim), *what, (claim.sentence, "")]
+    yield from ([(f"  {_WORST.lstrip('; ')}{printable(kernel)}", "")] for kernel in worst)
 
 
-def _excused(claim: Claim) -> list[Span]:
+def _excused(claim: Claim) -> Iterator[list[Span]]:
     text = f"suppressed {claim.finding.rule} {claim.sentence} · {claim.excuse}"
-    return [*_where(claim), (text, "dim")]
+    yield [*_where(claim), (text, "dim")]
 
 
 def _where(claim: Claim) -> list[Span]:
@@ -76,16 +84,16 @@ def _where(claim: Claim) -> list[Span]:
     return [(f"{claim.where}: ", "bold")] if claim.location else []
 
 
-def _renamed(pair: Pair) -> list[Span]:
+def _renamed(pair: Pair) -> Iterator[list[Span]]:
     names = f"{printable(pair.old.name)} → {printable(pair.new.name)}"
-    return [(f"renamed {names} ({printable(pair.new.target)})", "dim")]
+    yield [(f"renamed {names} ({printable(pair.new.target)})", "dim")]
 
 
 def _first(
-    found: Sequence[_T], line: Callable[[_T], list[Span]], what: str, view: View
+    found: Sequence[_T], lines: Callable[[_T], Iterator[list[Span]]], what: str, view: View
 ) -> Iterator[list[Span]]:
     """Lines of the first items, and the number of others."""
     shown = found[: view.top or None]
-    yield from map(line, shown)
+    yield from chain.from_iterable(map(lines, shown))
     if hidden := len(found) - len(shown):
         yield [(f"… {hidden} {what}; --top 0 shows all", "dim")]
