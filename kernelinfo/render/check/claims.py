@@ -139,10 +139,8 @@ def _group(claim: Claim, new_targets: Container[str]) -> object:
     kernel, finding = claim.result and claim.result.kernel, claim.finding
     about = (finding.rule, finding.severity, claim.fails)
     if kernel and finding.rule == UNBASELINED:
-        target = claim.target or ""
-        return *about, target if target in new_targets else name_unit(
-            kernel.code_object.path, target
-        )
+        target, file = claim.target or "", kernel.code_object.path
+        return *about, target if target in new_targets else name_unit(file, target)
     if kernel and kernel.source:
         return *about, kernel.source, re.sub(r"\d+", "#", finding.message)
     return id(claim)
