@@ -160,8 +160,8 @@ def command(
         record["device"] = asdict(filling)
     if as_llvm is not None:
         sizes = launch.smallest_size or launch.workgroup_size, launch.workgroup_size
-        attributes = llvm.Attributes(sizes, trap_handler=launch.trap_handler)
-        printed = llvm.printed(target, as_llvm, demand, attributes)
+        trap_handler = launch.trap_handler
+        printed = llvm.printed(target, as_llvm, demand, sizes, trap_handler=trap_handler)
         numbers = (
             f"Occupancy: {printed.waves_per_simd}, NumVGPRsForWavesPerEU: {printed.vgprs}, "
             f"NumSGPRsForWavesPerEU: {printed.sgprs}"

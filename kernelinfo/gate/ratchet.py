@@ -19,7 +19,7 @@ from kernelinfo.gate.outcome import UNBASELINED, VANISHED, KernelCase, Notice
 from kernelinfo.gate.renames import mend_rename, phrase_rename
 from kernelinfo.kernel import Finding, Result, Severity, counted
 from kernelinfo.kernel.record import BY_FIELD, Column
-from kernelinfo.model.limits import MOST, RESOURCES, Resource, placement
+from kernelinfo.model.limits import MOST, RESOURCES, Resource, place
 from kernelinfo.reading.target_id import makers
 from kernelinfo.rules.documented import documented
 
@@ -200,7 +200,7 @@ def _list_causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
     is_same_launch = pair.old.numbers.workgroup_size == pair.new.numbers.workgroup_size
     if not (traits.target and traits.demand and occupancy and is_same_launch):
         return
-    placed = placement(traits.target, traits.demand, occupancy.launch)
+    placed = place(traits.target, traits.demand, occupancy.launch)
     amounts = {limit.resource: limit.used for limit in occupancy.limits}
     padded = {"vgpr": placed.demand.vgprs, "sgpr": placed.demand.sgprs}
     for resource in occupancy.limiters:

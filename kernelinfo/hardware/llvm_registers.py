@@ -1,7 +1,7 @@
 """LLVM's formulas between registers and waves per SIMD (LLVM: EU), right or wrong.
 
 They are from llvm/lib/Target/AMDGPU/Utils/AMDGPUBaseInfo.cpp (IsaInfo); "#n" is a pull request of
-llvm/llvm-project. `known` is a target with the constants of the LLVM version
+llvm/llvm-project. `llvm_target` is a target with the constants of the LLVM version
 (`occupancy.compilers.llvm.target_in_llvm`).
 """
 
@@ -17,51 +17,51 @@ SGPR_STEPS = {
 22)."""
 
 
-def waves_by_vgprs(known: Target, wave_size: int, vgprs: int, dynamic_block: int = 0) -> int:
+def waves_by_vgprs(llvm_target: Target, wave_size: int, vgprs: int, dynamic_block: int = 0) -> int:
     """Waves per SIMD for `vgprs` per lane, at least 1 (IsaInfo::getNumWavesPerEUWithNumVGPRs)."""
-    file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
+    file, slots = llvm_target.vgpr_file(wave_size), llvm_target.waves.slots_per_simd
     granule = dynamic_block or file.granule
     if vgprs < granule:
-        return most
-    return min(max(file.per_simd // align(vgprs, granule), 1), most)
+        return slots
+    return min(max(file.per_simd // align(vgprs, granule), 1), slots)
 
 
-def waves_by_sgprs(known: Target, version: int, sgprs: int, trap_handler: bool = True) -> int:
+def waves_by_sgprs(llvm_target: Target, version: int, sgprs: int, trap_handler: bool = True) -> int:
     """Waves per SIMD for `sgprs` per wave (IsaInfo::getOccupancyWithNumSGPRs).
 
     LLVM has a table up to 22 and counts as the hardware since #201342."""
-    most, file = known.waves.slots_per_simd, known.sgprs
+    slots, file = llvm_target.waves.slots_per_simd, llvm_target.sgprs
     if not file.per_simd:
-        return most
+        return slots
     if version < 23:
-        return min(most, next(w for count, w in SGPR_STEPS[file.per_simd] if sgprs <= count))
+        return min(slots, next(w for count, w in SGPR_STEPS[file.per_simd] if sgprs <= count))
     reserve = file.trap_handler if trap_handler else 0
-    return min(max(file.per_simd // (align(sgprs, file.granule) + reserve), 1), most)
+    return min(max(file.per_simd // (align(sgprs, file.granule) + reserve), 1), slots)
 
 
-def least_vgprs(known: Target, version: int, wave_size: int, waves: int) -> int:
+def least_vgprs(llvm_target: Target, version: int, wave_size: int, waves: int) -> int:
     """The fewest VGPRs per lane with which at most `waves` waves fit (IsaInfo::getMinNumVGPRs)."""
-    file, most = known.vgpr_file(wave_size), known.waves.slots_per_simd
+    file, slots = llvm_target.vgpr_file(wave_size), llvm_target.waves.slots_per_simd
 
-    def share(of: int) -> int:
-        return file.per_simd // of // file.granule * file.granule
+    def share(count: int) -> int:
+        return file.per_simd // count // file.granule * file.granule
 
-    if waves >= most:
+    if waves >= slots:
         return 0
     if version < 16:
         return min(share(waves + 1) + 1, file.addressable)
-    if share(waves) == share(most):
+    if share(waves) == share(slots):
         return 0
-    fewest = waves_by_vgprs(known, wave_size, file.addressable)
+    fewest = waves_by_vgprs(llvm_target, wave_size, file.addressable)
     if waves < fewest:
-        return least_vgprs(known, version, wave_size, fewest)
+        return least_vgprs(llvm_target, version, wave_size, fewest)
     return min(1 + min(share(waves) - file.granule, share(waves + 1)), file.addressable)
 
 
-def least_sgprs(known: Target, waves: int, trap_handler: bool = True) -> int:
+def least_sgprs(llvm_target: Target, waves: int, trap_handler: bool = True) -> int:
     """The fewest SGPRs per wave with which at most `waves` waves fit (IsaInfo::getMinNumSGPRs)."""
-    file = known.sgprs
-    if not file.per_simd or waves >= known.waves.slots_per_simd:
+    file = llvm_target.sgprs
+    if not file.per_simd or waves >= llvm_target.waves.slots_per_simd:
         return 0
     share = file.per_simd // (waves + 1) - (file.trap_handler if trap_handler else 0)
     # IsaInfo::getAddressableNumSGPRs excludes VCC, flat scratch and XNACK.

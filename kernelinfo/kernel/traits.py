@@ -10,7 +10,7 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.hardware.targets import known as known_targets
 from kernelinfo.kernel.messages import say
 from kernelinfo.model import Allocated, Occupancy, allocated, occupancy
-from kernelinfo.model.limits import Assumption, Demand, Launch, placement
+from kernelinfo.model.limits import Assumption, Demand, Launch, place
 from kernelinfo.reading.facts import Fact, Numbers, StatedNumbers, facts_of
 
 LDS_NOT_STATED = (
@@ -93,7 +93,7 @@ class Traits(NamedTuple):
     def allocated(self) -> Allocated:
         """Allocated resources, without dynamic LDS. Raises `UnknownTargetError`."""
         target, demand = self._known()
-        return allocated(placement(target, demand, self.launch()))
+        return allocated(place(target, demand, self.launch()))
 
     def on(self, target: Target) -> Traits:
         """The traits of a kernel that uses the same registers on another target.

@@ -5,7 +5,8 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
@@ -24,7 +25,7 @@ from kernelinfo.model.limits import (
     allocated_vgprs,
     limits,
     most_lds_of_a_workgroup,
-    placement,
+    place,
     room,
     scratch_per_wave,
     slots,
@@ -156,19 +157,19 @@ class Occupancy(NamedTuple):
     def filled(self) -> tuple[Resource, ...]:
         """Resources without room for one more workgroup as allocated: `limiters`, and registers
         that the descriptor's padding fills."""
-        at, allowed = self.placement, waves_by_resource(self.placement)
-        return _without_room(allowed, at.whole(min(allowed.values())) + at.together)
+        placed, allowed = self.placement, waves_by_resource(self.placement)
+        return _without_room(allowed, placed.whole(min(allowed.values())) + placed.together)
 
     @property
     def headroom(self) -> Headroom:
         """Amounts that the kernel may use more without losing a workgroup."""
-        at, sgprs = self.placement, self.placement.target.sgprs
-        waves = 0 if _exceeded(at) else at.whole(min(waves_by_resource(at).values()))
+        placed, sgprs = self.placement, self.placement.target.sgprs
+        waves = 0 if _exceeded(placed) else placed.whole(min(waves_by_resource(placed).values()))
         is_shared = sgprs.per_simd and not sgprs.fixed_allocation
 
         def free(resource: Resource) -> int | None:
-            asked = at.used[resource]
-            return None if asked is None or not waves else MOST[resource](at, waves) - asked
+            used = placed.used[resource]
+            return None if used is None or not waves else MOST[resource](placed, waves) - used
 
         return Headroom(free("vgpr"), free("sgpr") if is_shared else None, free("lds"))
 
@@ -178,21 +179,21 @@ class Occupancy(NamedTuple):
 
         None if the size is known for sure, waves of a workgroup may be split, or no size can start.
         """
-        at, launch, wave = self.placement, self.launch, self.demand.wave_size
+        placed, launch, wave = self.placement, self.launch, self.demand.wave_size
         sure = launch.assumption not in ("declared-max", "hardware-max")
-        if self.demand.tg_split or (sure and launch.smallest_size is None) or _excesses(at):
+        if self.demand.tg_split or (sure and launch.smallest_size is None) or _excesses(placed):
             return None
-        allowed = waves_by_resource(at)
-        lds = allowed["lds"] // at.group if "lds" in allowed else None
+        allowed = waves_by_resource(placed)
+        lds = allowed["lds"] // placed.group if "lds" in allowed else None
         waves, sizes = room(allowed), {}
-        for group in range(waves_of(launch.smallest_size or 1, wave), at.group + 1):
+        for group in range(waves_of(launch.smallest_size or 1, wave), placed.group + 1):
             workgroups = waves // group
             if group > 1:
-                workgroups = min(workgroups, at.domain.barriers)
+                workgroups = min(workgroups, placed.domain.barriers)
             if lds is not None:
                 workgroups = min(workgroups, lds)
             size = min(group * wave, launch.workgroup_size)
-            if size <= at.target.waves.max_workgroup_size:
+            if size <= placed.target.waves.max_workgroup_size:
                 sizes[size] = workgroups * group
         if not any(sizes.values()):
             return None
@@ -216,23 +217,24 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         raise LaunchError(say("launch-empty", workitems=size, dynamic_lds=dynamic_lds))
     if target.members:
         return _best_member(target, demand, launch)
-    at = placement(target, demand, launch)
-    allowed = waves_by_resource(at)
-    waves = at.whole(min(allowed.values()))
-    excesses = _excesses(at)
-    obstacles = _obstacles(at, allowed, excesses)
-    code, by_code = at.unpadded, waves_by_resource(at.unpadded) if demand.is_padded else allowed
-    if at.whole(min(by_code.values())) != waves:
-        code, by_code = at, allowed  # the padding costs waves
+    placed = place(target, demand, launch)
+    allowed = waves_by_resource(placed)
+    waves = placed.whole(min(allowed.values()))
+    excesses = _excesses(placed)
+    obstacles = _obstacles(placed, allowed, excesses)
+    code = placed.unpadded
+    by_code = waves_by_resource(code) if demand.is_padded else allowed
+    if placed.whole(min(by_code.values())) != waves:
+        code, by_code = placed, allowed  # the padding costs waves
     can_step = demand.is_compiled_for(launch.workgroup_size) and not code.demand.is_padded
     return Occupancy(
         target.name,
-        at,
+        placed,
         0 if obstacles else waves,
         obstacles,
-        _at_most_because(at, allowed),
-        _without_room(by_code, waves + at.together),
-        next_steps(code, by_code, _exceeded(code) if excesses else ()) if can_step else (),
+        _at_most_because(placed, allowed),
+        _without_room(by_code, waves + placed.together),
+        next_steps(code, by_code, _exceeded(code) if excesses else set()) if can_step else (),
     )
 
 
@@ -249,61 +251,59 @@ def _without_room(allowed: Waves, waves: int) -> tuple[Resource, ...]:
     return tuple([name for name, count in allowed.items() if count < waves])
 
 
-def _obstacles(at: Placement, allowed: Waves, excesses: Sequence[Excess]) -> tuple[str, ...]:
+def _obstacles(placed: Placement, allowed: Waves, excesses: Excesses) -> tuple[str, ...]:
     """Reasons in words why no workgroup of this launch can start."""
-    demand, size, found = at.demand, at.launch.workgroup_size, []
-    if size > (most := at.target.waves.max_workgroup_size):
-        found.append(f"a workgroup has at most {most} workitems, not {size}")
+    demand, size, reasons = placed.demand, placed.launch.workgroup_size, []
+    if size > (largest := placed.target.waves.max_workgroup_size):
+        reasons.append(f"a workgroup has at most {largest} workitems, not {size}")
     if not demand.is_compiled_for(size):
         exact = demand.least_workgroup == demand.most_workgroup
-        found.append(
+        reasons.append(
             f"the code is compiled for workgroups of {'exactly' if exact else 'at most'} "
             f"{demand.most_workgroup} (its launch bound)"
         )
-    found += [excess.text for excess in excesses]
-    if found or min(allowed.values()) >= at.group:
-        return tuple(found)
+    reasons += chain.from_iterable(excesses.values())
+    if reasons or min(allowed.values()) >= placed.group:
+        return tuple(reasons)
     return tuple(
         [
-            f"{resource}: room for {waves} of the {at.group} waves of a workgroup"
+            f"{resource}: room for {waves} of the {placed.group} waves of a workgroup"
             for resource, waves in allowed.items()
-            if waves < at.group
+            if waves < placed.group
         ]
     )
 
 
-class Excess(NamedTuple):
-    """An amount above the most that one wave or workgroup of any size may have."""
-
-    resource: Resource
-    text: str
+Excesses = dict[Resource, list[str]]
+"""Resource → amounts above the most that one wave or workgroup may have, in words."""
 
 
-def _excesses(at: Placement) -> list[Excess]:
+def _excesses(placed: Placement) -> Excesses:
     """All amounts above the hardware's maxima."""
-    target, demand = at.target, at.demand
-    scratch = scratch_per_wave(at, demand.scratch_bytes_per_lane)
-    lds_bytes, kinds = most_lds_of_a_workgroup(at), target.agprs.addressable
+    target, demand = placed.target, placed.demand
+    scratch = scratch_per_wave(placed, demand.scratch_bytes_per_lane)
+    lds_bytes, kinds = most_lds_of_a_workgroup(placed), target.agprs.addressable
+    vgprs = placed.vgpr_file.addressable
     sgprs = target.sgprs.allocatable if target.sgprs.per_simd else 0
     per_wave = target.scratch.bytes_per_wave
     amounts: tuple[tuple[Resource, str, int | None, int], ...] = (
-        ("lds", "a workgroup has at most {} bytes of LDS, not {}", at.lds_bytes, lds_bytes),
-        ("vgpr", "a wave has at most {} VGPRs, not {}", demand.vgprs, at.vgpr_file.addressable),
+        ("lds", "a workgroup has at most {} bytes of LDS, not {}", placed.lds_bytes, lds_bytes),
+        ("vgpr", "a wave has at most {} VGPRs, not {}", demand.vgprs, vgprs),
         ("vgpr", "a wave has at most {} architectural VGPRs, not {}", demand.arch_vgprs, kinds),
         ("vgpr", "a wave has at most {} AGPRs, not {}", demand.agprs, kinds),
         ("sgpr", "a wave has at most {} SGPRs, not {}", demand.sgprs, sgprs),
         ("scratch", "a wave has at most {} bytes of scratch", scratch, per_wave),
     )
-    return [
-        Excess(resource, text.format(most, asked))
-        for resource, text, asked, most in amounts
-        if asked is not None and asked > most > 0
-    ]
+    excesses: Excesses = {}
+    for resource, text, amount, maximum in amounts:
+        if amount is not None and amount > maximum > 0:
+            excesses.setdefault(resource, []).append(text.format(maximum, amount))
+    return excesses
 
 
-def _at_most_because(at: Placement, allowed: Waves) -> tuple[str, ...]:
+def _at_most_because(placed: Placement, allowed: Waves) -> tuple[str, ...]:
     """Reasons in words why the true number of waves may be lower."""
-    target, demand, domain, group = at.target, at.demand, at.domain, at.group
+    target, demand, domain, group = placed.target, placed.demand, placed.domain, placed.group
     reasons = [*demand.at_least]
     unknown = {
         "VGPRs": demand.vgprs,
@@ -330,9 +330,9 @@ def _at_most_because(at: Placement, allowed: Waves) -> tuple[str, ...]:
     return tuple(reasons)
 
 
-def allocated(at: Placement) -> Allocated:
-    target, demand = at.target, at.demand
-    vgprs = allocated_vgprs(at, demand.vgprs)
+def allocated(placed: Placement) -> Allocated:
+    target, demand = placed.target, placed.demand
+    vgprs = allocated_vgprs(placed, demand.vgprs)
     arch_vgprs, agprs = vgprs, None if vgprs is None else 0
     if target.agprs.file == "separate":
         agprs = vgprs  # gfx908 allocates equal numbers of VGPRs and AGPRs
@@ -341,13 +341,13 @@ def allocated(at: Placement) -> Allocated:
         if vgprs is not None and demand.accum_offset is not None:
             arch_vgprs = min(vgprs, demand.accum_offset)
             agprs = vgprs - arch_vgprs
-    lds_bytes = at.lds_bytes
+    lds_bytes = placed.lds_bytes
     return Allocated(
         vgprs=vgprs,
         arch_vgprs=arch_vgprs,
         agprs=agprs,
-        sgprs=allocated_sgprs(at, demand.sgprs),
-        trap_sgprs=trap_sgprs(at),
+        sgprs=allocated_sgprs(placed, demand.sgprs),
+        trap_sgprs=trap_sgprs(placed),
         lds_bytes=None if lds_bytes is None else align(lds_bytes, target.lds.granule_bytes),
     )
 
@@ -392,47 +392,50 @@ class Range(NamedTuple):
     best_workgroup_size: int  # size of the highest, in workitems
 
 
-def next_steps(at: Placement, allowed: Waves, exceeded: Collection[Resource]) -> tuple[Step, ...]:
+def next_steps(placed: Placement, allowed: Waves, exceeded: set[Resource]) -> tuple[Step, ...]:
     """One step per limiter, for one more workgroup or for the first.
 
     `exceeded` are resources of which no wave or workgroup may have so much. Empty if no smaller use
     helps: slots and barriers cannot be used less."""
-    waves = 0 if exceeded else at.whole(min(allowed.values()))
-    more = waves + at.together
+    waves = 0 if exceeded else placed.whole(min(allowed.values()))
+    next_waves, dynamic_lds = waves + placed.together, placed.launch.dynamic_lds_bytes
     lowered: dict[Resource, int] = {}
     reached = []  # waves that each resource allows once all limiters have come down
     for name, count in allowed.items():
-        if count >= more and name not in exceeded:
+        if count >= next_waves and name not in exceeded:
             reached.append(count)
             continue
         if name not in MOST:
             return ()
-        lowered[name] = most = _most(at, name, more)
-        if most < (at.launch.dynamic_lds_bytes if name == "lds" else name in ("vgpr", "sgpr")):
+        lowered[name] = amount = _most(placed, name, next_waves)
+        if amount < (dynamic_lds if name == "lds" else name in ("vgpr", "sgpr")):
             return ()
-        if (allows := USED[name](at, most)) is not None:
+        if (allows := USED[name](placed, amount)) is not None:
             reached.append(allows)
-    share = at.whole(min(reached)) / at.domain.simds
-    percent, used = 100 * share / at.target.waves.slots_per_simd, at.used
+    share = placed.whole(min(reached)) / placed.domain.simds
+    percent, used = 100 * share / placed.target.waves.slots_per_simd, placed.used
     return tuple(
         [Step(name, to, to - (used[name] or 0), share, percent) for name, to in lowered.items()]
     )
 
 
-def _most(at: Placement, resource: Resource, waves: int) -> int:
+def _most(placed: Placement, resource: Resource, waves: int) -> int:
     """The most of a resource with which `waves` waves fit in the domain and each can start."""
-    most = MOST[resource](at, waves)
-    return min(most, _addressable(at)) if resource == "vgpr" else most
+    amount = MOST[resource](placed, waves)
+    return min(amount, _addressable(placed)) if resource == "vgpr" else amount
 
 
-def _addressable(at: Placement) -> int:
+def _addressable(placed: Placement) -> int:
     """The most VGPRs of a wave: fewer of one kind do not make room for more of the other."""
-    kinds, most = (at.demand.arch_vgprs or 0, at.demand.agprs or 0), at.target.agprs.addressable
-    both = at.vgpr_file.addressable
-    return min(both, sum(min(kind, most) for kind in kinds)) if max(kinds) > most > 0 else both
+    kinds = (placed.demand.arch_vgprs or 0, placed.demand.agprs or 0)
+    both, per_kind = placed.vgpr_file.addressable, placed.target.agprs.addressable
+    if max(kinds) > per_kind > 0:
+        return min(both, sum(min(kind, per_kind) for kind in kinds))
+    return both
 
 
-def _exceeded(at: Placement) -> set[Resource]:
+def _exceeded(placed: Placement) -> set[Resource]:
     """Resources of which no wave or workgroup may have so much."""
-    found = {excess.resource for excess in _excesses(at)}
-    return found if (at.demand.vgprs or 0) > _addressable(at) else found - {"vgpr"}
+    exceeded = set(_excesses(placed))
+    fits = (placed.demand.vgprs or 0) <= _addressable(placed)
+    return exceeded - {"vgpr"} if fits else exceeded

@@ -19,7 +19,7 @@ from kernelinfo.model.limits import (
     most_lds,
     most_sgprs,
     most_vgprs,
-    placement,
+    place,
     vgprs_and_offset,
 )
 from kernelinfo.model.messages import say
@@ -130,15 +130,15 @@ class Arch:
             wave_size=wave_size, wgp_mode=wgp_mode, dynamic_vgpr_block=dynamic_vgpr_block
         )
         launch = Launch(_whole_size(workgroup_size), trap_handler=trap_handler)
-        at = placement(target, demand, launch)
+        placed = place(target, demand, launch)
         rungs: dict[tuple[int, int | None, int], Rung] = {}
-        for waves in _waves(at, demand):
+        for waves in _waves(placed, demand):
             rung = Rung(
-                waves / at.domain.simds,
-                100 * waves / at.domain.simds / target.waves.slots_per_simd,
-                most_vgprs(at, waves),
-                most_sgprs(at, waves) if target.sgprs.per_simd else None,
-                most_lds(at, waves),
+                waves / placed.domain.simds,
+                100 * waves / placed.domain.simds / target.waves.slots_per_simd,
+                most_vgprs(placed, waves),
+                most_sgprs(placed, waves) if target.sgprs.per_simd else None,
+                most_lds(placed, waves),
             )
             asks = rung.vgprs, rung.sgprs, rung.lds_bytes
             rungs.setdefault(asks, rung)  # equal amounts: the highest occupancy stays
@@ -149,9 +149,9 @@ class Arch:
             return self.target.waves.default_size
         sizes = [file.wave_size for file in self.target.vgprs]
         if wave_size not in sizes:
-            known = " and ".join(map(str, sizes))
+            listed = " and ".join(map(str, sizes))
             raise LaunchError(
-                say("launch-wave-size", target=self.target.name, lanes=wave_size, known=known)
+                say("launch-wave-size", target=self.target.name, lanes=wave_size, known=listed)
             )
         return wave_size
 
@@ -160,8 +160,8 @@ class Arch:
             return 0
         file = self.target.vgpr_file(wave_size)
         if block not in file.dynamic_blocks:
-            known = " and ".join(map(str, file.dynamic_blocks))
-            only = say("blocks-known", known=known) if known else say("blocks-none")
+            listed = " and ".join(map(str, file.dynamic_blocks))
+            only = say("blocks-known", known=listed) if listed else say("blocks-none")
             target, lanes = self.target.name, file.wave_size
             raise LaunchError(
                 say("launch-blocks", target=target, lanes=lanes, block=block, only=only)
@@ -183,11 +183,11 @@ def _whole_size(workgroup_size: int) -> int:
         raise LaunchError(say("launch-workitems", error=error)) from None
 
 
-def _waves(at: Placement, demand: Demand) -> Iterator[int]:
+def _waves(placed: Placement, demand: Demand) -> Iterator[int]:
     """Waves of whole workgroups in the domain for each number of waves per SIMD, most first."""
-    most_groups = occupancy_of(at.target, demand, at.launch).workgroups
-    for per_simd in range(at.target.waves.slots_per_simd, 0, -1):
-        waves = min(per_simd * at.domain.simds // at.group, most_groups) * at.group
+    most_groups = occupancy_of(placed.target, demand, placed.launch).workgroups
+    for per_simd in range(placed.target.waves.slots_per_simd, 0, -1):
+        waves = min(per_simd * placed.domain.simds // placed.group, most_groups) * placed.group
         if not waves:
             return
         yield waves
@@ -212,10 +212,10 @@ def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[VgprStep, ...]:
         dynamic_vgpr_block=given.dynamic_vgpr_block,
     )
     size = min(launch.workgroup_size, target.waves.max_workgroup_size)
-    at = placement(target, demand, Launch(size, trap_handler=launch.trap_handler))
+    placed = place(target, demand, Launch(size, trap_handler=launch.trap_handler))
     steps: dict[int, float] = {}
-    for waves in _waves(at, demand):
-        steps.setdefault(most_vgprs(at, waves), waves / at.domain.simds)
+    for waves in _waves(placed, demand):
+        steps.setdefault(most_vgprs(placed, waves), waves / placed.domain.simds)
     return tuple(map(VgprStep, steps, steps.values()))
 
 

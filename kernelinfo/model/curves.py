@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware.targets import Device, Target, find
 from kernelinfo.model import Occupancy, occupancy
-from kernelinfo.model.limits import Demand, Launch, Resource, most_lds_of_a_workgroup, placement
+from kernelinfo.model.limits import Demand, Launch, Resource, most_lds_of_a_workgroup, place
 from kernelinfo.model.messages import say
 
 CurveVariable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
@@ -42,7 +42,7 @@ def curve(
 
     LDS counts static + dynamic bytes and begins at the launch's dynamic LDS."""
     ranges = [values(target, demand, launch, variable) for variable in variables]
-    return tuple(_point(target, demand, launch, variables, at) for at in product(*ranges))
+    return tuple(_point(target, demand, launch, variables, point) for point in product(*ranges))
 
 
 def values(
@@ -51,25 +51,25 @@ def values(
     """The values of one variable at the points of a curve, ascending from the least possible one
     to the hardware's maximum. A generic target has the union of its members' ranges."""
     hardware = [find(name) for name in target.members] or [target]
-    places = [placement(member, demand, launch) for member in hardware]
+    placements = [place(member, demand, launch) for member in hardware]
     match variable:
         case "vgpr":
-            files = [at.vgpr_file for at in places]
-            granule, most = min(f.granule for f in files), max(f.addressable for f in files)
+            files = [placement.vgpr_file for placement in placements]
+            granule, largest = min(f.granule for f in files), max(f.addressable for f in files)
             least = granule
         case "sgpr":
             granule = min(member.sgprs.granule for member in hardware)
-            most = max(member.sgprs.allocatable for member in hardware)
+            largest = max(member.sgprs.allocatable for member in hardware)
             least = granule
         case "lds":
             granule = min(member.lds.granule_bytes for member in hardware)
-            most = max(map(most_lds_of_a_workgroup, places))
+            largest = max(map(most_lds_of_a_workgroup, placements))
             least = launch.dynamic_lds_bytes
         case "workgroup-size":
             granule = least = demand.wave_size
-            most = max(member.waves.max_workgroup_size for member in hardware)
-    multiples = range(least // granule * granule, most + 1, granule)
-    return tuple(sorted({least, *(value for value in multiples if value >= least), most}))
+            largest = max(member.waves.max_workgroup_size for member in hardware)
+    multiples = range(least // granule * granule, largest + 1, granule)
+    return tuple(sorted({least, *(value for value in multiples if value >= least), largest}))
 
 
 def stretches(points: Sequence[CurvePoint], axis: int = 0) -> tuple[tuple[int, int], ...]:
@@ -77,7 +77,9 @@ def stretches(points: Sequence[CurvePoint], axis: int = 0) -> tuple[tuple[int, i
     lines: dict[int, list[float]] = {}
     for point in points:
         lines.setdefault(point.at[axis], []).append(point.percent)
-    lasts = [at for at, after in pairwise(lines) if lines[at] != lines[after]] + [max(lines)]
+    lasts = [value for value, following in pairwise(lines) if lines[value] != lines[following]] + [
+        max(lines)
+    ]
     firsts = [min(1, *lines), *(last + 1 for last in lasts[:-1])]
     return tuple(zip(firsts, lasts, strict=True))
 
@@ -90,8 +92,8 @@ def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[CurvePoi
     if (least := launch.smallest_size) is not None:
         sizes = tuple(size for size in sizes if least <= size <= launch.workgroup_size)
     points = [_point(target, demand, launch, ["workgroup-size"], (size,)) for size in sizes]
-    most = max((point.percent for point in points), default=0)
-    return tuple(point for point in points if point.percent == most > 0)
+    highest = max((point.percent for point in points), default=0)
+    return tuple(point for point in points if point.percent == highest > 0)
 
 
 def _point(
@@ -99,9 +101,9 @@ def _point(
     demand: Demand,
     launch: Launch,
     variables: Sequence[CurveVariable],
-    at: tuple[int, ...],
+    position: tuple[int, ...],
 ) -> CurvePoint:
-    changed: dict[str, int] = dict(zip(variables, at, strict=True))
+    changed: dict[str, int] = dict(zip(variables, position, strict=True))
     lds = changed.get("lds")
     demand = demand._replace(
         vgprs=changed.get("vgpr", demand.vgprs),
@@ -110,8 +112,10 @@ def _point(
     )
     size = changed.get("workgroup-size", launch.workgroup_size)
     launch = launch._replace(workgroup_size=size, smallest_size=None)
-    found = occupancy(target, demand, launch)
-    return CurvePoint(at, found.workgroups, found.waves_per_simd, found.percent, found.limiters)
+    result = occupancy(target, demand, launch)
+    return CurvePoint(
+        position, result.workgroups, result.waves_per_simd, result.percent, result.limiters
+    )
 
 
 # Workgroups that fill a whole device, and the rounds that a grid takes on it.

@@ -74,8 +74,8 @@ class Demand(NamedTuple):
 
     def is_compiled_for(self, workgroup_size: int) -> bool:
         """True if the launch bound allows workgroups of `workgroup_size` workitems."""
-        most = self.most_workgroup
-        return most is None or self.least_workgroup <= workgroup_size <= most
+        largest = self.most_workgroup
+        return largest is None or self.least_workgroup <= workgroup_size <= largest
 
     def with_registers(self, target: Target, arch_vgprs: int, agprs: int) -> Demand:
         """The demand with these registers per lane on `target`. Raises `LaunchError` for AGPRs on a
@@ -155,7 +155,7 @@ class Placement(NamedTuple):
         return waves // self.together * self.together
 
 
-def placement(target: Target, demand: Demand, launch: Launch) -> Placement:
+def place(target: Target, demand: Demand, launch: Launch) -> Placement:
     """The placement. Raises `TargetsError` for a wave size that the target does not have."""
     domain, file = target.domain(demand.wgp_mode), target.vgpr_file(demand.wave_size)
     if (block := demand.dynamic_vgpr_block) and file.most_dynamic_blocks:
@@ -198,70 +198,70 @@ class Limit(NamedTuple):
     """The same in waves per SIMD, rounded down to whole workgroups."""
 
 
-def slots(at: Placement) -> int:
+def slots(placed: Placement) -> int:
     """Wave slots of the domain."""
-    return at.domain.simds * at.target.waves.slots_per_simd
+    return placed.domain.simds * placed.target.waves.slots_per_simd
 
 
-def allocated_vgprs(at: Placement, asked: int | None) -> int | None:
-    """Allocated VGPRs per lane, at least one granule; None if `asked` is None."""
-    return None if asked is None else align(max(1, asked), at.vgpr_file.granule)
+def allocated_vgprs(placed: Placement, amount: int | None) -> int | None:
+    """Allocated VGPRs per lane, at least one granule; None if `amount` is None."""
+    return None if amount is None else align(max(1, amount), placed.vgpr_file.granule)
 
 
-def vgpr(at: Placement, asked: int | None) -> int | None:
-    """Waves in the domain for which the VGPR files have room; None if `asked` is None."""
-    allocated = allocated_vgprs(at, asked)
-    return allocated and at.domain.simds * (at.vgpr_file.per_simd // allocated)
+def vgpr(placed: Placement, amount: int | None) -> int | None:
+    """Waves in the domain for which the VGPR files have room; None if `amount` is None."""
+    allocated = allocated_vgprs(placed, amount)
+    return allocated and placed.domain.simds * (placed.vgpr_file.per_simd // allocated)
 
 
-def most_vgprs(at: Placement, waves: int) -> int:
+def most_vgprs(placed: Placement, waves: int) -> int:
     """The most VGPRs per lane with which `waves` waves fit in the domain."""
-    file = at.vgpr_file
-    share = file.per_simd // -(-waves // at.domain.simds)
+    file = placed.vgpr_file
+    share = file.per_simd // -(-waves // placed.domain.simds)
     return min(file.addressable, share // file.granule * file.granule)
 
 
-def allocated_sgprs(at: Placement, asked: int | None) -> int | None:
-    """Allocated SGPRs per wave, without the trap handler's; None if they depend on `asked` and it
+def allocated_sgprs(placed: Placement, amount: int | None) -> int | None:
+    """Allocated SGPRs per wave, without the trap handler's; None if they depend on `amount` and it
     is None."""
-    sgprs = at.target.sgprs
+    sgprs = placed.target.sgprs
     if not sgprs.per_simd:
         return sgprs.granule
     if sgprs.fixed_allocation:
         return sgprs.fixed_allocation
-    return None if asked is None else align(max(1, asked), sgprs.granule)
+    return None if amount is None else align(max(1, amount), sgprs.granule)
 
 
-def trap_sgprs(at: Placement) -> int:
+def trap_sgprs(placed: Placement) -> int:
     """SGPRs per wave that the trap handler takes on top; 0 without one."""
-    return at.target.sgprs.trap_handler if at.launch.trap_handler else 0
+    return placed.target.sgprs.trap_handler if placed.launch.trap_handler else 0
 
 
-def sgpr(at: Placement, asked: int | None) -> int | None:
+def sgpr(placed: Placement, amount: int | None) -> int | None:
     """Waves in the domain for which the SGPR files have room.
 
-    None if `asked` is not known, or from gfx10 on: there every wave has a fixed share."""
-    per_simd, allocated = at.target.sgprs.per_simd, allocated_sgprs(at, asked)
+    None if `amount` is not known, or from gfx10 on: there every wave has a fixed share."""
+    per_simd, allocated = placed.target.sgprs.per_simd, allocated_sgprs(placed, amount)
     if not per_simd or allocated is None:
         return None
-    return at.domain.simds * (per_simd // (allocated + trap_sgprs(at)))
+    return placed.domain.simds * (per_simd // (allocated + trap_sgprs(placed)))
 
 
-def most_sgprs(at: Placement, waves: int) -> int:
+def most_sgprs(placed: Placement, waves: int) -> int:
     """The most SGPRs per wave with which `waves` waves fit in the domain.
 
     0 if no amount does, or if every wave has a fixed allocation."""
-    sgprs = at.target.sgprs
+    sgprs = placed.target.sgprs
     if sgprs.fixed_allocation:
         return 0
-    share = sgprs.per_simd // -(-waves // at.domain.simds)
-    share = (share - trap_sgprs(at)) // sgprs.granule * sgprs.granule
+    share = sgprs.per_simd // -(-waves // placed.domain.simds)
+    share = (share - trap_sgprs(placed)) // sgprs.granule * sgprs.granule
     return max(0, min(sgprs.allocatable, share))
 
 
-def most_lds_of_a_workgroup(at: Placement) -> int:
+def most_lds_of_a_workgroup(placed: Placement) -> int:
     """The most bytes of LDS with which a workgroup can start."""
-    return min(at.target.lds.bytes_per_workgroup, at.domain.lds_bytes)
+    return min(placed.target.lds.bytes_per_workgroup, placed.domain.lds_bytes)
 
 
 def lds_of(demand: Demand, launch: Launch) -> int | None:
@@ -269,55 +269,56 @@ def lds_of(demand: Demand, launch: Launch) -> int | None:
     return None if demand.lds_bytes is None else demand.lds_bytes + launch.dynamic_lds_bytes
 
 
-def lds(at: Placement, asked: int | None) -> int | None:
+def lds(placed: Placement, amount: int | None) -> int | None:
     """Waves of all workgroups for which the LDS of the domain has room.
 
-    `asked` is static + dynamic LDS per workgroup in bytes. None if it is 0 or not known."""
-    allocated = asked and align(asked, at.target.lds.granule_bytes)
-    return at.domain.lds_bytes // allocated * at.group if allocated else None
+    `amount` is static + dynamic LDS per workgroup in bytes. None if it is 0 or not known."""
+    allocated = amount and align(amount, placed.target.lds.granule_bytes)
+    return placed.domain.lds_bytes // allocated * placed.group if allocated else None
 
 
-def most_lds(at: Placement, waves: int) -> int:
+def most_lds(placed: Placement, waves: int) -> int:
     """The most bytes of LDS per workgroup with which `waves` waves fit in the domain."""
-    workgroups = -(-waves // at.group)
-    share = at.domain.lds_bytes // workgroups
-    granule = at.target.lds.granule_bytes
-    return min(most_lds_of_a_workgroup(at), share // granule * granule)
+    workgroups = -(-waves // placed.group)
+    share = placed.domain.lds_bytes // workgroups
+    granule = placed.target.lds.granule_bytes
+    return min(most_lds_of_a_workgroup(placed), share // granule * granule)
 
 
-def barriers(at: Placement) -> int | None:
+def barriers(placed: Placement) -> int | None:
     """Waves of all workgroups for which the domain has barriers.
 
     Each workgroup of several waves takes one barrier, used or not (PAL gfx9Device.cpp:5622). None
     for workgroups of one wave and for split ones: they take none."""
-    return None if at.together == 1 else at.domain.barriers * at.group
+    return None if placed.together == 1 else placed.domain.barriers * placed.group
 
 
-def scratch_per_wave(at: Placement, bytes_per_lane: int | None) -> int:
+def scratch_per_wave(placed: Placement, bytes_per_lane: int | None) -> int:
     """Allocated scratch per wave, in bytes."""
-    return align((bytes_per_lane or 0) * at.demand.wave_size, at.target.scratch.granule_bytes)
+    size = (bytes_per_lane or 0) * placed.demand.wave_size
+    return align(size, placed.target.scratch.granule_bytes)
 
 
-def scratch(at: Placement, bytes_per_lane: int | None) -> int | None:
+def scratch(placed: Placement, bytes_per_lane: int | None) -> int | None:
     """Waves in the domain for which there is scratch: the lesser of the runtime's scratch slots and
     the waves that fit in the scratch aperture. None if `bytes_per_lane` is 0 or not known."""
     if not bytes_per_lane:
         return None
-    waves, of = at.domain.scratch_waves, at.target.scratch
-    if not of.cus_per_aperture:
+    waves, hardware = placed.domain.scratch_waves, placed.target.scratch
+    if not hardware.cus_per_aperture:
         return waves
-    allocated = scratch_per_wave(at, bytes_per_lane)
-    return min(waves, of.aperture_bytes // allocated // of.cus_per_aperture)
+    allocated = scratch_per_wave(placed, bytes_per_lane)
+    return min(waves, hardware.aperture_bytes // allocated // hardware.cus_per_aperture)
 
 
-def most_scratch(at: Placement, waves: int) -> int:
+def most_scratch(placed: Placement, waves: int) -> int:
     """The most bytes of scratch per lane with which `waves` waves fit in the domain."""
-    cus = at.target.scratch.cus_per_aperture
-    if waves > at.domain.scratch_waves or not cus:
+    cus = placed.target.scratch.cus_per_aperture
+    if waves > placed.domain.scratch_waves or not cus:
         return 0
-    granule = at.target.scratch.granule_bytes
-    wave = at.target.scratch.aperture_bytes // cus // waves // granule * granule
-    return min(wave, at.target.scratch.bytes_per_wave) // at.demand.wave_size
+    granule = placed.target.scratch.granule_bytes
+    wave = placed.target.scratch.aperture_bytes // cus // waves // granule * granule
+    return min(wave, placed.target.scratch.bytes_per_wave) // placed.demand.wave_size
 
 
 USED: dict[Resource, Callable[[Placement, int], int | None]] = {
@@ -339,18 +340,18 @@ Waves = dict[Resource, int]
 """Resource → waves that it allows in the domain, not rounded to whole workgroups."""
 
 
-def waves_by_resource(at: Placement) -> Waves:
+def waves_by_resource(placed: Placement) -> Waves:
     """Waves that each resource allows, in a fixed order. Omits unused and unknown resources."""
-    demand = at.demand
-    found: dict[Resource, int | None] = {
-        "slots": slots(at),
-        "vgpr": vgpr(at, demand.vgprs),
-        "sgpr": sgpr(at, demand.sgprs),
-        "lds": lds(at, at.lds_bytes),
-        "barriers": barriers(at),
-        "scratch": scratch(at, demand.scratch_bytes_per_lane),
+    demand = placed.demand
+    counts: dict[Resource, int | None] = {
+        "slots": slots(placed),
+        "vgpr": vgpr(placed, demand.vgprs),
+        "sgpr": sgpr(placed, demand.sgprs),
+        "lds": lds(placed, placed.lds_bytes),
+        "barriers": barriers(placed),
+        "scratch": scratch(placed, demand.scratch_bytes_per_lane),
     }
-    return {resource: waves for resource, waves in found.items() if waves is not None}
+    return {resource: waves for resource, waves in counts.items() if waves is not None}
 
 
 def room(allowed: Waves) -> int:
@@ -358,30 +359,30 @@ def room(allowed: Waves) -> int:
     return min([waves for name, waves in allowed.items() if name not in ("lds", "barriers")])
 
 
-def limits(at: Placement) -> tuple[Limit, ...]:
+def limits(placed: Placement) -> tuple[Limit, ...]:
     """All known limits, in a fixed order. Omits resources that the input does not state."""
-    demand, allowed = at.demand, waves_by_resource(at)
-    file, sgprs, granule = at.vgpr_file, at.target.sgprs, at.target.lds.granule_bytes
-    code, wave = at.used, allocated_sgprs(at, demand.sgprs) or 0
+    target, demand, allowed = placed.target, placed.demand, waves_by_resource(placed)
+    file, sgprs, granule = placed.vgpr_file, target.sgprs, target.lds.granule_bytes
+    code, wave = placed.used, allocated_sgprs(placed, demand.sgprs) or 0
     lds_bytes, lanes = code["lds"], code["scratch"]
-    per_lane = scratch_per_wave(at, lanes)
-    asked: dict[Resource, tuple[int | None, int | None, int, int]] = {
-        "slots": (at.group, at.group, slots(at), 1),
-        "vgpr": (code["vgpr"], allocated_vgprs(at, demand.vgprs), file.per_simd, file.granule),
+    per_lane = scratch_per_wave(placed, lanes)
+    amounts: dict[Resource, tuple[int | None, int | None, int, int]] = {
+        "slots": (placed.group, placed.group, slots(placed), 1),
+        "vgpr": (code["vgpr"], allocated_vgprs(placed, demand.vgprs), file.per_simd, file.granule),
         "sgpr": (
-            *(wave if code["sgpr"] is None else code["sgpr"], wave + trap_sgprs(at)),
+            *(wave if code["sgpr"] is None else code["sgpr"], wave + trap_sgprs(placed)),
             *(sgprs.per_simd, sgprs.granule),
         ),
-        "lds": (lds_bytes, align(lds_bytes or 0, granule), at.domain.lds_bytes, granule),
-        "barriers": (1, 1, at.domain.barriers, 1),
-        "scratch": (lanes, per_lane, allowed.get("scratch", 0), at.target.scratch.granule_bytes),
+        "lds": (lds_bytes, align(lds_bytes or 0, granule), placed.domain.lds_bytes, granule),
+        "barriers": (1, 1, placed.domain.barriers, 1),
+        "scratch": (lanes, per_lane, allowed.get("scratch", 0), target.scratch.granule_bytes),
     }
-    found = []
-    for resource, (used, allocated, available, unit) in asked.items():
+    stated = []
+    for resource, (used, allocated, available, unit) in amounts.items():
         waves = allowed.get(resource)
         if used is None or allocated is None or (waves is None and resource != "lds"):
             continue
-        whole = None if waves is None else at.whole(waves) / at.domain.simds
-        groups = None if waves is None else waves // at.group
-        found.append(Limit(resource, used, allocated, available, unit, waves, groups, whole))
-    return tuple(found)
+        whole = None if waves is None else placed.whole(waves) / placed.domain.simds
+        groups = None if waves is None else waves // placed.group
+        stated.append(Limit(resource, used, allocated, available, unit, waves, groups, whole))
+    return tuple(stated)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernelinfo.hardware.targets import Domain, Target, Vgprs, find, known
 from kernelinfo.model.calculator import Arch
@@ -21,18 +21,8 @@ _MIXED = 60
 """Random cases of each wave size and mode."""
 
 
-class VectorCase(NamedTuple):
-    """The arguments of `Arch.occupancy`, with its units."""
-
-    wave_size: int
-    wgp_mode: bool | None
-    workgroup_size: int = 256
-    vgprs: int = 1
-    agprs: int = 0
-    sgprs: int = 16
-    lds_bytes: int = 0
-    scratch_bytes_per_lane: int = 0
-    trap_handler: bool = True
+VectorCase = dict[str, Any]
+"""Arguments of `Arch.occupancy`."""
 
 
 def hardware() -> Iterator[dict[str, Any]]:
@@ -97,41 +87,50 @@ def _mode(target: Target, domain: Domain) -> bool | None:
 
 
 def _vector(target: Target, case: VectorCase) -> dict[str, Any]:
-    asked = case._asdict()
-    found = Arch(target).occupancy(**asked)
+    result = Arch(target).occupancy(**case)
     return {
         "target": target.name,
-        **asked,
-        "launchable": found.launchable,
-        "workgroups": found.workgroups,
-        "waves": found.waves,
-        "waves_per_simd": found.waves_per_simd,
-        "percent": found.percent,
-        "limiters": list(found.limiters),
+        **case,
+        "launchable": result.launchable,
+        "workgroups": result.workgroups,
+        "waves": result.waves,
+        "waves_per_simd": result.waves_per_simd,
+        "percent": result.percent,
+        "limiters": list(result.limiters),
     }
 
 
 def _cases(target: Target, file: Vgprs, domain: Domain) -> Iterator[VectorCase]:
     """Cases of one wave size and mode."""
-    plain = VectorCase(file.wave_size, _mode(target, domain))
+    plain: VectorCase = {
+        "wave_size": file.wave_size,
+        "wgp_mode": _mode(target, domain),
+        "workgroup_size": 256,
+        "vgprs": 1,
+        "agprs": 0,
+        "sgprs": 16,
+        "lds_bytes": 0,
+        "scratch_bytes_per_lane": 0,
+        "trap_handler": True,
+    }
     for size in _SIZES:
-        yield plain._replace(workgroup_size=size)
+        yield dict(plain, workgroup_size=size)
     for vgprs in _vgpr_edges(target, file):
-        yield plain._replace(vgprs=vgprs, workgroup_size=file.wave_size)
-        yield plain._replace(vgprs=vgprs)
+        yield dict(plain, vgprs=vgprs, workgroup_size=file.wave_size)
+        yield dict(plain, vgprs=vgprs)
     if target.agprs.file != "none":
         for vgprs, agprs in _AGPR_SPLITS:
-            yield plain._replace(vgprs=vgprs, agprs=agprs)
+            yield dict(plain, vgprs=vgprs, agprs=agprs)
     if target.sgprs.per_simd:
         for sgprs in _SGPRS:
-            yield plain._replace(sgprs=sgprs)
-            yield plain._replace(sgprs=sgprs, trap_handler=False)
+            yield dict(plain, sgprs=sgprs)
+            yield dict(plain, sgprs=sgprs, trap_handler=False)
     for lds_bytes in _lds_edges(target, domain):
         for size in (file.wave_size, 256, 1024):
-            yield plain._replace(lds_bytes=lds_bytes, workgroup_size=size)
+            yield dict(plain, lds_bytes=lds_bytes, workgroup_size=size)
     for scratch in _SCRATCH:
-        yield plain._replace(scratch_bytes_per_lane=scratch)
-        yield plain._replace(scratch_bytes_per_lane=scratch, workgroup_size=1024)
+        yield dict(plain, scratch_bytes_per_lane=scratch)
+        yield dict(plain, scratch_bytes_per_lane=scratch, workgroup_size=1024)
     random = Random(f"{target.name} {file.wave_size} {domain.per}")
     for _ in range(_MIXED):
         yield _mixed(target, file, plain, random)
@@ -159,7 +158,8 @@ def _lds_edges(target: Target, domain: Domain) -> list[int]:
 def _mixed(target: Target, file: Vgprs, plain: VectorCase, random: Random) -> VectorCase:
     """Amounts of every resource at once, most of them possible ones."""
     has_agprs = target.agprs.file != "none"
-    return plain._replace(
+    return dict(
+        plain,
         workgroup_size=random.choice([64, 128, 256, 512, 1024, random.randint(1, 1024)]),
         vgprs=random.choice([random.randint(0, 96), random.randint(0, file.addressable)]),
         agprs=random.choice([0, random.randint(0, 128)]) if has_agprs else 0,

@@ -9,7 +9,7 @@ from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.curves import Filling, Grid, best_sizes
-from kernelinfo.model.limits import Demand, Launch, Resource, most_vgprs, placement
+from kernelinfo.model.limits import Demand, Launch, Resource, most_vgprs, place
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.facts import Code
 from kernelinfo.render.names import printable
@@ -110,9 +110,9 @@ def _best(target: Target, demand: Demand, launch: Launch) -> Notes:
 def _bounds(target: Target, demand: Demand) -> str:
     """The most VGPRs of each launch bound, in words."""
     size, parts = target.waves.max_workgroup_size, []
-    least = most_vgprs(placement(target, demand, Launch(1)), 1)
+    least = most_vgprs(place(target, demand, Launch(1)), 1)
     while size >= demand.wave_size:
-        at = placement(target, demand, Launch(size))
+        at = place(target, demand, Launch(size))
         most = most_vgprs(at, at.group)
         here = " ◄" if size == demand.most_workgroup else ""
         parts.append(f"{size}: {most}{here}")

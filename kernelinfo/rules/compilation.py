@@ -8,7 +8,7 @@ from kernelinfo.hardware.targets import align
 from kernelinfo.kernel import Kernel, Remark, counted, waves_per_simd
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, placement
+from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, place
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.messages import remark, say
 
@@ -75,7 +75,7 @@ def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remar
     numbers = traits.numbers
     if numbers.max_workgroup_size != largest or numbers.required_workgroup is not None:
         return
-    whole, half = (placement(target, demand, Launch(size)) for size in (largest, largest // 2))
+    whole, half = (place(target, demand, Launch(size)) for size in (largest, largest // 2))
     if step[0] == most_vgprs(whole, whole.group):
         more = most_vgprs(half, half.group)
         yield remark("KI303", largest=largest, vgprs=step[0], half=largest // 2, more=more)

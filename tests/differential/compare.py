@@ -13,7 +13,7 @@ from subprocess import CalledProcessError
 from typing import Any
 
 from kernelinfo import Demand, Kernel, Options, Result, analyse
-from kernelinfo.model.compilers.llvm import Attributes, Printed, printed
+from kernelinfo.model.compilers.llvm import Printed, printed
 
 from .compilers import Compiler, Setting
 from .shapes import Shape, random_shape
@@ -227,7 +227,7 @@ def _by_formula(
         scratch_bytes_per_lane=block["ScratchSize"],
         wgp_mode=setting.wgp_mode,
     )
-    attributes = Attributes(shape.sizes or (1, 1024), shape.waves)
+    sizes = shape.sizes or (1, 1024)
     comment = Printed(
         block["Occupancy"],
         block["NumVGPRsForWavesPerEU"],
@@ -235,7 +235,7 @@ def _by_formula(
         block["VGPRBlocks"],
         block["SGPRBlocks"],
     )
-    found = printed(setting.target, version, demand, attributes)
+    found = printed(setting.target, version, demand, sizes, shape.waves)
     return {"comment": comment}, {"comment": found}
 
 

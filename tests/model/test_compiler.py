@@ -22,7 +22,6 @@ from kernelinfo.model.compilers.hip import max_active_blocks
 from kernelinfo.model.compilers.llvm import (
     FIRST,
     MAIN,
-    Attributes,
     Printed,
     printed,
     waves_per_simd,
@@ -37,7 +36,7 @@ from tests.test_golden import run
 def prints(target: str, version: int, sizes: tuple[int, int] | None = None, **asks: Any) -> Printed:
     waves = asks.pop("waves_per_eu", None)
     demand = arch(target).demand(**asks)
-    return printed(find(target), version, demand, Attributes(sizes, waves))
+    return printed(find(target), version, demand, sizes, waves)
 
 
 # The same input on LLVM 15, 19, 22 and main; measured with clang 13 to 22, main by its sources.

@@ -21,7 +21,7 @@ from kernelinfo.model.limits import (
     Resource,
     Waves,
     lds_of,
-    placement,
+    place,
     waves_by_resource,
     waves_of,
 )
@@ -62,7 +62,7 @@ class Case(NamedTuple):
     """A kernel's demand under one launch, and the version of LLVM to compare with."""
 
     targets: tuple[Target, ...]  # the target, or the members of a generic one
-    own: Target
+    target: Target
     demand: Demand
     launch: Launch
     sizes: tuple[int, int]  # (smallest, largest) workgroup that the source allows, in workitems
@@ -96,7 +96,7 @@ def _concerns(name: CauseName, case: Case) -> bool:
         case "waves-per-cu":
             return case.version < 16
         case "sgpr-table":
-            return case.version < 23 and case.own.sgprs.per_simd > 0
+            return case.version < 23 and case.target.sgprs.per_simd > 0
         case "whole-workgroups" | "rounded-up":
             return True
         case _:
@@ -133,7 +133,7 @@ def _changed(name: CauseName, case: Case) -> Case:
         case "tg-split":
             return case._replace(demand=demand._replace(tg_split=False))
         case "generic-target":
-            return case._replace(targets=(case.own,))
+            return case._replace(targets=(case.target,))
         case "vgpr-file" | "lds-granule" | "lds-pool" | "barriers":
             targets = tuple(_with_belief(name, target, version) for target in case.targets)
             return case._replace(targets=targets)
@@ -142,14 +142,14 @@ def _changed(name: CauseName, case: Case) -> Case:
 
 
 def _with_belief(name: CauseName, target: Target, version: int) -> Target:
-    known = llvm.target_in_llvm(target, version)
+    llvm_target = llvm.target_in_llvm(target, version)
     if name == "vgpr-file":
-        return target._replace(vgprs=known.vgprs)
+        return target._replace(vgprs=llvm_target.vgprs)
     if name == "lds-granule":
-        return target._replace(lds=known.lds)
+        return target._replace(lds=llvm_target.lds)
     field = "lds_bytes" if name == "lds-pool" else "barriers"
-    pairs = zip(target.domains, known.domains, strict=True)
-    domains = (own._replace(**{field: getattr(other, field)}) for own, other in pairs)
+    pairs = zip(target.domains, llvm_target.domains, strict=True)
+    domains = (domain._replace(**{field: getattr(believed, field)}) for domain, believed in pairs)
     return target._replace(domains=tuple(domains))
 
 
@@ -167,9 +167,9 @@ def waves_per_simd(case: Case, causes: Collection[CauseName]) -> float:
 def _waves_on(target: Target, case: Case, causes: Collection[CauseName]) -> float:
     """Waves per SIMD on one device."""
     demand, launch = case.demand, case.launch
-    at = placement(target, demand, launch)
-    simds = at.domain.simds
-    allowed = waves_by_resource(at)
+    placed = place(target, demand, launch)
+    simds = placed.domain.simds
+    allowed = waves_by_resource(placed)
     registers = [allowed[name] for name in _REGISTERS if name in allowed]
     if "sgpr-table" in causes:
         waves = waves_by_sgprs(target, case.version, demand.sgprs or 1)
@@ -197,15 +197,15 @@ def _waves_by_workgroup(
     demand, launch = case.demand, case.launch
     domain = target.domain(demand.wgp_mode)
     if "closed-form" in causes or "waves-per-cu" in causes:
-        asked = demand._replace(lds_bytes=lds_of(demand, launch))
+        whole = demand._replace(lds_bytes=lds_of(demand, launch))
         size = group * demand.wave_size
         sizes = case.sizes if "closed-form" in causes else (size, size)
-        return domain.simds * llvm.waves_by_workgroup(target, case.version, asked, sizes)[1]
+        return domain.simds * llvm.waves_by_workgroup(target, case.version, whole, sizes)[1]
     free = min(allowed[name] for name in _BY_WAVE if name in allowed)
     workgroups = [] if demand.tg_split else [free // group]
     if "lds" in allowed:
-        own = waves_of(launch.workgroup_size, demand.wave_size)
-        workgroups.append(allowed["lds"] // own)
+        launched = waves_of(launch.workgroup_size, demand.wave_size)
+        workgroups.append(allowed["lds"] // launched)
     if group > 1 and not demand.tg_split:
         workgroups.append(domain.barriers)
     return min([free, *(count * group for count in workgroups)])

@@ -24,14 +24,8 @@ DYNAMIC_BLOCKS = (16, 32)
 """Block sizes of dynamic VGPRs on gfx12, in VGPRs per lane (`amdgpu-dynamic-vgpr-block-size`)."""
 
 
-class Attributes(NamedTuple):
-    """Function attributes of the source that describe a kernel's launch."""
-
-    sizes: tuple[int, int] | None = None
-    """`amdgpu-flat-work-group-size`: workitems of the smallest and the largest workgroup."""
-    waves_per_eu: tuple[int, int] | None = None
-    """`amdgpu-waves-per-eu`: (at least, at most); 0 for no upper bound."""
-    trap_handler: bool = True  # amdhsa targets reserve SGPRs for one
+Interval = tuple[int, int]
+"""The least and the greatest value that an attribute of the source allows."""
 
 
 class Printed(NamedTuple):
@@ -46,19 +40,30 @@ class Printed(NamedTuple):
     sgpr_blocks: int  # `SGPRBlocks`, likewise
 
 
-def printed(target: Target, version: int, demand: Demand, attributes: Attributes) -> Printed:
-    """The lines that `version` prints. `demand` has AGPRs in its VGPRs, and static LDS only."""
-    known = target_in_llvm(target, version)
-    file = known.vgpr_file(demand.wave_size)
-    top = _most_waves(known, version, demand, attributes)
-    trap = attributes.trap_handler
-    vgprs = max(demand.vgprs or 0, 1, least_vgprs(known, version, demand.wave_size, top))
+def printed(
+    target: Target,
+    version: int,
+    demand: Demand,
+    sizes: Interval | None = None,
+    waves_per_eu: Interval | None = None,
+    trap_handler: bool = True,
+) -> Printed:
+    """The lines that `version` prints. `demand` has AGPRs in its VGPRs, and static LDS only.
+
+    The others are attributes of the source: `sizes` is `amdgpu-flat-work-group-size` in workitems,
+    `waves_per_eu` is `amdgpu-waves-per-eu` with 0 for no upper bound; amdhsa reserves SGPRs for a
+    `trap_handler`."""
+    llvm_target = target_in_llvm(target, version)
+    file = llvm_target.vgpr_file(demand.wave_size)
+    top = _most_waves(llvm_target, version, demand, sizes, waves_per_eu)
+    vgprs = max(demand.vgprs or 0, 1, least_vgprs(llvm_target, version, demand.wave_size, top))
     # Chips with the initialisation bug print their fixed share (FIXED_NUM_SGPRS_FOR_INIT_BUG).
-    sgprs = known.sgprs.fixed_allocation or max(demand.sgprs or 0, 1, least_sgprs(known, top, trap))
+    sgprs = llvm_target.sgprs.fixed_allocation
+    sgprs = sgprs or max(demand.sgprs or 0, 1, least_sgprs(llvm_target, top, trap_handler))
     raised = demand._replace(vgprs=vgprs, sgprs=sgprs)
-    encoding = known.sgprs.encoding_granule
+    encoding = llvm_target.sgprs.encoding_granule
     return Printed(
-        waves_per_simd(target, version, raised, sizes_of(attributes.sizes, known), trap),
+        waves_per_simd(target, version, raised, sizes_of(sizes, llvm_target), trap_handler),
         vgprs,
         sgprs,
         -(-vgprs // file.encoding_granule) - 1,
@@ -67,22 +72,22 @@ def printed(target: Target, version: int, demand: Demand, attributes: Attributes
 
 
 def waves_per_simd(
-    target: Target, version: int, demand: Demand, sizes: tuple[int, int], trap_handler: bool = True
+    target: Target, version: int, demand: Demand, sizes: Interval, trap_handler: bool = True
 ) -> int:
     """The `; Occupancy:` line; `demand` has raised registers (GCNSubtarget::computeOccupancy)."""
-    known = target_in_llvm(target, version)
+    llvm_target = target_in_llvm(target, version)
     return min(
-        waves_by_workgroup(known, version, demand, sizes)[1],
-        waves_by_vgprs(known, demand.wave_size, demand.vgprs or 1, demand.dynamic_vgpr_block),
-        waves_by_sgprs(known, version, demand.sgprs or 1, trap_handler),
+        waves_by_workgroup(llvm_target, version, demand, sizes)[1],
+        waves_by_vgprs(llvm_target, demand.wave_size, demand.vgprs or 1, demand.dynamic_vgpr_block),
+        waves_by_sgprs(llvm_target, version, demand.sgprs or 1, trap_handler),
     )
 
 
-def sizes_of(sizes: tuple[int, int] | None, target: Target) -> tuple[int, int]:
+def sizes_of(sizes: Interval | None, target: Target) -> tuple[int, int]:
     """(smallest, largest) workgroup; all sizes if `sizes` is None or wrong
     (getFlatWorkGroupSizes)."""
-    most = target.waves.max_workgroup_size
-    return sizes if sizes and 1 <= sizes[0] <= sizes[1] <= most else (1, most)
+    largest = target.waves.max_workgroup_size
+    return sizes if sizes and 1 <= sizes[0] <= sizes[1] <= largest else (1, largest)
 
 
 @lru_cache(maxsize=1 << 9)
@@ -112,7 +117,7 @@ def _file_in_llvm(file: Vgprs, version: int) -> Vgprs:
 
 
 def waves_by_workgroup(
-    known: Target, version: int, demand: Demand, sizes: tuple[int, int]
+    llvm_target: Target, version: int, demand: Demand, sizes: Interval
 ) -> tuple[int, int]:
     """(fewest, most) waves per SIMD that workgroups and LDS allow.
 
@@ -120,21 +125,21 @@ def waves_by_workgroup(
     waves per SIMD (D139468), for the largest size. From LLVM 20 on: for the range of sizes
     (getOccupancyWithWorkGroupSizes, #123748).
     """
-    domain, most = known.domain(demand.wgp_mode), known.waves.slots_per_simd
-    by_lds = domain.lds_bytes // max(align(demand.lds_bytes or 0, known.lds.granule_bytes), 1)
+    domain, slots = llvm_target.domain(demand.wgp_mode), llvm_target.waves.slots_per_simd
+    by_lds = domain.lds_bytes // max(align(demand.lds_bytes or 0, llvm_target.lds.granule_bytes), 1)
     if not by_lds:
         return 1, 1
     if version < 20:
         group = waves_of(sizes[1], demand.wave_size)
-        waves = min(_most_workgroups(known, domain, version, group), by_lds) * group
-        waves = min(waves if version < 16 else -(-waves // domain.simds), most)
+        waves = min(_most_workgroups(llvm_target, domain, version, group), by_lds) * group
+        waves = min(waves if version < 16 else -(-waves // domain.simds), slots)
         return waves, waves
     small, large = (waves_of(size, demand.wave_size) for size in sizes)
-    many = min(_most_workgroups(known, domain, version, small), by_lds)
-    few = min(_most_workgroups(known, domain, version, large), by_lds)
-    least, greatest = _range(domain.simds * most, (small, many), (large, few))
+    many = min(_most_workgroups(llvm_target, domain, version, small), by_lds)
+    few = min(_most_workgroups(llvm_target, domain, version, large), by_lds)
+    least, greatest = _range(domain.simds * slots, (small, many), (large, few))
     fewest, highest = least // domain.simds, -(-greatest // domain.simds)
-    return min(max(fewest, 1), most), min(max(highest, 1), most)
+    return min(max(fewest, 1), slots), min(max(highest, 1), slots)
 
 
 def _range(slots: int, smallest: tuple[int, int], largest: tuple[int, int]) -> tuple[int, int]:
@@ -152,26 +157,34 @@ def _range(slots: int, smallest: tuple[int, int], largest: tuple[int, int]) -> t
     return least, greatest + many * min((slots - many * small) // many, large - small)
 
 
-def _most_workgroups(known: Target, domain: Domain, version: int, group: int) -> int:
+def _most_workgroups(llvm_target: Target, domain: Domain, version: int, group: int) -> int:
     """The most workgroups of `group` waves per domain (IsaInfo::getMaxWorkGroupsPerCU)."""
     # LLVM 13 to 15 assume 40 waves per CU on every target.
-    slots = 40 if version < 16 else known.waves.slots_per_simd * domain.simds
+    slots = 40 if version < 16 else llvm_target.waves.slots_per_simd * domain.simds
     return slots if group == 1 else min(slots // group, domain.barriers)
 
 
-def _most_waves(known: Target, version: int, demand: Demand, attributes: Attributes) -> int:
+def _most_waves(
+    llvm_target: Target,
+    version: int,
+    demand: Demand,
+    sizes: Interval | None,
+    waves_per_eu: Interval | None,
+) -> int:
     """The upper bound on waves per SIMD that registers are raised for (getEffectiveWavesPerEU)."""
-    most = known.waves.slots_per_simd
-    sizes = sizes_of(attributes.sizes, known)
-    domain = known.domain(demand.wgp_mode)
-    implied = -(-waves_of(sizes[1], demand.wave_size) // domain.simds)
-    if version < 14 and attributes.sizes is None:
+    slots = llvm_target.waves.slots_per_simd
+    allowed = sizes_of(sizes, llvm_target)
+    domain = llvm_target.domain(demand.wgp_mode)
+    implied = -(-waves_of(allowed[1], demand.wave_size) // domain.simds)
+    if version < 14 and sizes is None:
         implied = 1
     # Since #137807 the default is the waves that LDS and workgroup size allow, not all slots.
-    default = waves_by_workgroup(known, version, demand, sizes)[1] if version > 20 else most
-    if attributes.waves_per_eu is None:
+    default = slots
+    if version > 20:
+        default = waves_by_workgroup(llvm_target, version, demand, allowed)[1]
+    if waves_per_eu is None:
         return default
-    least, greatest = attributes.waves_per_eu[0], attributes.waves_per_eu[1] or most
-    if min(implied, default) <= least <= min(greatest, default) and 1 <= least <= greatest <= most:
+    least, greatest = waves_per_eu[0], waves_per_eu[1] or slots
+    if min(implied, default) <= least <= min(greatest, default) and 1 <= least <= greatest <= slots:
         return min(greatest, default)
     return default
