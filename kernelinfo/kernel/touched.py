@@ -18,6 +18,8 @@ class TouchedRegisters(NamedTuple):
     """The highest SGPR plus one; VCC, flat scratch and XNACK left out."""
     entry_vgprs: int
     """VGPRs that the hardware sets at the kernel's entry; 0 if that is not known."""
+    entry_sgprs: int
+    """SGPRs that it may set there; 0 if that is not known."""
     callees: tuple[str, str, str] = ("", "", "")
     """Symbol of the callee that touches the highest VGPR, AGPR and SGPR; empty for the kernel."""
     unwritten: tuple[str, ...] = ()

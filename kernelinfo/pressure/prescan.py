@@ -14,7 +14,7 @@ from kernelinfo.pressure.instructions import effect, operation
 from kernelinfo.pressure.registers import (
     EVERY,
     SETTING_UP,
-    VGPRS,
+    entry_registers,
     from_directives,
     named,
     union,
@@ -194,8 +194,7 @@ def prescan(
     every = union(named_in[block] for block in reached)
     if every & ~whole(entry) & ~_written_first(code, begins, fresh_in, named_in, masks):
         return None
-    at_entry = 0 if entry == EVERY else used(entry & VGPRS).vgprs
-    return TouchedRegisters(*used(every), at_entry)
+    return TouchedRegisters(*used(every), *entry_registers(entry))
 
 
 def _flow(code: bytes, kernels: Collection[str]) -> tuple[list[int], list[list[int]]] | None:

@@ -204,3 +204,10 @@ def _set_up(user_sgprs: int, workitem_ids: int) -> int:
     Source: AMDGPUUsage, "Initial Kernel Execution State".
     """
     return span("v", 0, min(workitem_ids, 2)) | span("s", 0, user_sgprs + _SYSTEM - 1)
+
+
+def entry_registers(entry: int) -> tuple[int, int]:
+    """VGPRs and SGPRs that are set at kernel entry: the highest plus one; 0 if `entry` is `EVERY`,
+    unknown."""
+    vgprs, _, sgprs = used(0 if entry == EVERY else entry)
+    return vgprs, sgprs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.pressure.calls import CalledFunctions, body
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.registers import EVERY, VGPRS, ranges, used
+from kernelinfo.pressure.registers import entry_registers, ranges, used
 from kernelinfo.pressure.unwritten import unwritten
 
 
@@ -27,6 +27,6 @@ def touched_by(function: LiveFunction, callees: CalledFunctions) -> TouchedRegis
         pending += (place for place in code.functions if place not in seen)
         seen.update(code.functions)
     vgprs, agprs, sgprs = most
-    at_entry = 0 if function.entry == EVERY else used(function.entry & VGPRS).vgprs
+    at_entry = entry_registers(function.entry)
     of_callees = names[0], names[1], names[2]
-    return TouchedRegisters(vgprs, agprs, sgprs, at_entry, of_callees, ranges(unwritten(function)))
+    return TouchedRegisters(vgprs, agprs, sgprs, *at_entry, of_callees, ranges(unwritten(function)))

@@ -117,13 +117,13 @@ MESSAGES = {
         "likely padded for the {lds} KiB of LDS that {target} assumes, but there is more on "
         "{devices}; compile for the device"
     ),
-    "KI209": (
-        "allocates {allocated} VGPRs, touches {touched}{agprs}: next_free_vgpr {vgprs}{offset} "
-        "give {more}, now {waves}"
-    ),
+    "KI209": "allocates {allocated}, touches {touched}: {more} (now {waves}) with {numbers}",
     "KI209-mend": "write these into the descriptor; then the limit is {limits}",
-    "KI209-agprs": " and {agprs} AGPRs",
-    "KI209-offset": ", accum_offset {offset}",
+    "KI209-agprs": "{vgprs} and {agprs} AGPRs",
+    "KI209-offset": "next_free_vgpr {vgprs}, accum_offset {offset}",
+    "KI209-vgprs": "next_free_vgpr {vgprs}",
+    "KI209-sgprs": "next_free_sgpr {sgprs}",
+    "KI209-both": "{first} and {second}",
     # How the code was compiled, and how large it is.
     "KI301": "{agprs} AGPRs without a matrix instruction{held}",
     "KI301-mend": "if the kernel needs more waves, keep fewer values alive",

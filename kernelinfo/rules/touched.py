@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from kernelinfo.hardware.targets import align
 from kernelinfo.kernel import Kernel, Remark, waves_per_simd
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.model import Occupancy, occupancy
@@ -75,42 +76,98 @@ def unwritten_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
 
 
 def untouched_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
-    """Fewer VGPRs than are allocated would do, and give more waves.
+    """Fewer registers than are allocated would do, and give more waves.
 
     What it finds: a kernel without a compiler's stamp or counts whose code, its callees' included,
-    touches fewer VGPRs and AGPRs than the descriptor makes the hardware allocate, if those alone
-    would give more waves. It needs code that was read whole. `padded-registers` replaces it where
-    the metadata counts fewer, too.
-    Why it matters: two numbers in the descriptor cost waves.
+    touches fewer VGPRs, AGPRs or SGPRs than the descriptor makes the hardware allocate, if those
+    alone would give more waves. It needs code that was read whole. `padded-registers` replaces it
+    where the metadata counts fewer, too.
+    Why it matters: a few numbers in the descriptor cost waves.
     What to do: write the numbers that it names; the code stays as it is.
     """
-    touched, target, demand = kernel.touched, kernel.target, kernel.traits.demand
-    numbers, asked = kernel.traits.numbers, result.demand.vgprs
-    if touched is None or target is None or demand is None or demand.is_padded or asked is None:
+    target, demand = kernel.target, kernel.traits.demand
+    if kernel.touched is None or target is None or demand is None or demand.is_padded:
         return
     if _is_compiled(kernel):  # registers that inline assembly reserves are touched by no text
         return
-    if numbers.reserved_vgprs is None or numbers.dynamic_vgprs or not touched.entry_vgprs:
-        return
+    fewer_vgprs, fewer_sgprs = _fewer_vgprs(kernel, result), _fewer_sgprs(kernel, result)
+    choices = [fewer_vgprs, fewer_sgprs]
+    if fewer_vgprs and fewer_sgprs:
+        choices.append(_both(fewer_vgprs, fewer_sgprs))
+    best, reached = None, result
+    for fewer in filter(None, choices):
+        answer = occupancy(target, result.demand._replace(**fewer.demand), result.launch)
+        if answer.waves > reached.waves:
+            best, reached = fewer, answer
+    if best:
+        yield remark(
+            "KI209",
+            allocated=best.allocated,
+            touched=best.touched,
+            numbers=best.numbers,
+            more=waves_per_simd(reached.waves_per_simd),
+            waves=f"{result.waves_per_simd:.4g}",
+            limits=" and ".join(RESOURCES[limiter] for limiter in reached.limiters),
+        )
+
+
+class _Fewer(NamedTuple):
+    """Registers that would do, in words and as fields of the demand."""
+
+    allocated: str
+    touched: str
+    numbers: str
+    demand: dict[str, Any]
+
+
+def _both(first: _Fewer, second: _Fewer) -> _Fewer:
+    return _Fewer(
+        say("KI209-both", first=first.allocated, second=second.allocated),
+        say("KI209-both", first=first.touched, second=second.touched),
+        say("KI209-both", first=first.numbers, second=second.numbers),
+        first.demand | second.demand,
+    )
+
+
+def _fewer_vgprs(kernel: Kernel, result: Occupancy) -> _Fewer | None:
+    """The VGPRs and AGPRs that would do; None if they are not fewer, or not known."""
+    touched, target, numbers = kernel.touched, kernel.target, kernel.traits.numbers
+    if touched is None or target is None or not touched.entry_vgprs:
+        return None
+    if numbers.reserved_vgprs is None or numbers.dynamic_vgprs or result.demand.vgprs is None:
+        return None
     arch = max(touched.vgprs, touched.entry_vgprs)
-    fewer = demand.with_registers(target, arch, touched.agprs)
-    if fewer.vgprs is None or fewer.vgprs >= asked:
-        return
-    reached = occupancy(target, fewer, result.launch)
-    if reached.waves <= result.waves:
-        return
-    remaining = " and ".join(RESOURCES[limiter] for limiter in reached.limiters)
-    offset = say("KI209-offset", offset=fewer.accum_offset) if fewer.accum_offset else ""
-    yield remark(
-        "KI209",
-        allocated=result.allocated.vgprs,
-        touched=arch,
-        agprs=say("KI209-agprs", agprs=touched.agprs) if touched.agprs else "",
-        vgprs=fewer.vgprs,
-        offset=offset,
-        more=waves_per_simd(reached.waves_per_simd),
-        waves=f"{result.waves_per_simd:.4g}",
-        limits=remaining,
+    fewer = result.demand.with_registers(target, arch, touched.agprs)
+    if fewer.vgprs is None or fewer.vgprs >= result.demand.vgprs:
+        return None
+    code = say("KI209-vgprs", vgprs=fewer.vgprs)
+    if fewer.accum_offset:
+        code = say("KI209-offset", vgprs=fewer.vgprs, offset=fewer.accum_offset)
+    names = ("vgprs", "accum_offset", "arch_vgprs", "agprs", "used_vgprs")
+    return _Fewer(
+        f"{result.allocated.vgprs} VGPRs",
+        say("KI209-agprs", vgprs=arch, agprs=touched.agprs) if touched.agprs else str(arch),
+        code,
+        {name: getattr(fewer, name) for name in names},
+    )
+
+
+def _fewer_sgprs(kernel: Kernel, result: Occupancy) -> _Fewer | None:
+    """The SGPRs that would do; None if they are not fewer, not known, or never limit."""
+    touched, target = kernel.touched, kernel.target
+    if touched is None or target is None or not touched.entry_sgprs:
+        return None
+    if not target.sgprs.per_simd or target.sgprs.fixed_allocation or result.demand.sgprs is None:
+        return None
+    most = max(touched.sgprs, touched.entry_sgprs)
+    needed = align(most + target.sgprs.with_flat_scratch, target.sgprs.encoding_granule)
+    if needed >= result.demand.sgprs:
+        return None
+    return _Fewer(
+        f"{result.allocated.sgprs} SGPRs",
+        str(most),
+        say("KI209-sgprs", sgprs=most),
+        {"sgprs": needed},
     )
 
 

@@ -78,20 +78,24 @@ def test_a_hundred_objects(seed: int, tmp_path: Path) -> None:
 def test_the_numbers_to_write_give_the_promised_waves(tmp_path: Path) -> None:
     """Written into the descriptor and assembled; the code stays as it is."""
     promises: dict[str, str] = {}
+    fields = set[str]()
     for name, one in made(tmp_path, 120, 20).items():
         out, _, _ = run(f"{name}.s", "--format", "json", "--select", "KI209", folder=tmp_path)
         for finding in json.loads(out)["kernels"][1]["findings"]:
-            _, asked = finding["message"].split(": ")
-            vgprs, *offset = re.findall(r"(?:next_free_vgpr|accum_offset) (\d+)", asked)
-            text = re.sub(r"next_free_vgpr \d+", f"next_free_vgpr {vgprs}", one.text)
-            for number in offset:
-                text = re.sub(r"accum_offset \d+", f"accum_offset {number}", text)
+            waves, written = re.findall(r": ([\d.]+) waves?/SIMD .* with (.*)", finding["message"])[
+                0
+            ]
+            text = one.text
+            for field, number in re.findall(r"(\w+) (\d+)", written):
+                text = re.sub(rf"{field} \d+", f"{field} {number}", text)
+                fields.add(field)
             (tmp_path / f"{name}.s").write_text(text)
             after = assembled(text)
             assert code(after) == code(assembled(one.text))
             (tmp_path / f"{name}.o").write_bytes(after)
-            promises[name] = re.findall(r"give ([\d.]+) wave", asked)[0]
+            promises[name] = waves
     assert len(promises) >= 20
+    assert fields == {"next_free_vgpr", "accum_offset", "next_free_sgpr"}
     for name, waves in promises.items():
         out, _, _ = run(f"{name}.o", "--format", "json", folder=tmp_path)
         assert f"{json.loads(out)['kernels'][1]['occupancy']['waves_per_simd']:g}" == waves
