@@ -108,6 +108,8 @@ class Analysis:
             self._copies = Copies(among, options)
         self._judge = Judge(options)
         self._asked = len({*options.asked})
+        self._may_choose = bool(options.kernels or options.exclude or options.chooses)
+        self._may_hide = bool(options.limited_by or options.spilling or options.where)
         self._met: set[tuple[str, str]] = set()
         """Options that have chosen a kernel; at most `_asked`."""
         is_filtered = bool(options.kernels or options.exclude or options.targets or options.chooses)
@@ -153,7 +155,11 @@ class Analysis:
                 continue
             try:
                 answer = self._answer(item)
-                is_hidden = isinstance(answer, Result) and not self._options.shows(answer)
+                is_hidden = (
+                    self._may_hide
+                    and isinstance(answer, Result)
+                    and not self._options.shows(answer)
+                )
             except Exception as error:
                 answer, is_hidden = problem(blob, in_kernel(item.symbol, bug(error))), False
             if isinstance(answer, Result):
@@ -170,7 +176,7 @@ class Analysis:
 
     def _answer(self, kernel: Kernel) -> Result | Problem | RunEvent:
         """The result of a kernel, the problem of judging it, or the event that it is not chosen."""
-        if not self._options.asks_for(kernel.name, kernel.symbol):
+        if self._may_choose and not self._options.asks_for(kernel.name, kernel.symbol):
             return RunEvent("unchosen", kernel.name)
         return self._judge.judge(kernel)
 

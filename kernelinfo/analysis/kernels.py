@@ -143,8 +143,7 @@ def _of_module(
     for facts in kernels:
         try:
             kernel = combine(facts, code_object, target)
-            asks = options.instructions or may_ask_for_code(kernel.traits)
-            if facts.read_code and asks:
+            if facts.read_code and (options.instructions or may_ask_for_code(kernel.traits)):
                 kernel = kernel._replace(code=facts.read_code())
         except Exception as error:
             yield problem(blob, in_kernel(facts.symbol, bug(error)))
@@ -203,9 +202,9 @@ class Judge:
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first size of a pattern counts
         is_for_one = bool(options.kernels) or options.one_kernel
         self._size_is_for_all = options.workgroup_size is not None and not is_for_one
-        self._known: dict[tuple[Traits, Code | None, int | None], Result] = {}
-        """(traits, code, configured workgroup size) -> result of the first such kernel, without
-        findings on that kernel alone."""
+        self._known: dict[tuple[int, Code | None, int | None], tuple[Traits, Result]] = {}
+        """(id of traits, code, configured workgroup size) -> the traits, and the result of the
+        first such kernel, without findings on that kernel alone. Equal statements share traits."""
 
     def passes_over(self, result: Result) -> bool:
         """True for a kernel that the runtime refuses to launch in the workgroup size for all."""
@@ -218,8 +217,8 @@ class Judge:
         if kernel.traits.target is None:
             return self._without_occupancy(kernel)
         size = self._configured_size(kernel) if self._patterns else None
-        key = kernel.traits, kernel.code, size
-        first = self._known.get(key)
+        key = id(kernel.traits), kernel.code, size
+        _, first = self._known.get(key) or (None, None)
         if first is None:
             try:
                 first = self._first(kernel, size)
@@ -229,11 +228,11 @@ class Judge:
                 return Problem(origin.path, message, origin.member, origin.offset)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[key] = first
+            self._known[key] = kernel.traits, first
         if self._options.run_as is not None:
             kernel = kernel._replace(traits=first.kernel.traits)
         found, occupancy = first.findings, first.occupancy
-        if occupancy and (own := [*findings(kernel, occupancy, self._of_kernel)]):
+        if occupancy and (own := findings(kernel, occupancy, self._of_kernel)):
             found = tuple(sorted((*found, *own), key=lambda finding: finding.rule))
         return Result(kernel, occupancy, found)
 

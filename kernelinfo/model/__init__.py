@@ -71,6 +71,8 @@ class Occupancy(NamedTuple):
     next: tuple[Step, ...]
     """Amounts to which the limiters have to come down for one more workgroup. Empty if padding
     limits: fewer registers in use do not change it."""
+    allocated: Allocated
+    """Resources that the hardware allocates."""
 
     def __hash__(self) -> int:
         return hash((self.target, self.waves, self.demand))
@@ -142,11 +144,6 @@ class Occupancy(NamedTuple):
     def exact(self) -> bool:
         """False if the waves are an upper bound."""
         return not self.at_most_because
-
-    @property
-    def allocated(self) -> Allocated:
-        """Resources that the hardware allocates."""
-        return allocated(self.placement)
 
     @property
     def limits(self) -> tuple[Limit, ...]:
@@ -235,6 +232,7 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         _at_most_because(placed, allowed),
         _without_room(by_code, waves + placed.together),
         next_steps(code, by_code, _exceeded(code) if excesses else set()) if can_step else (),
+        allocated(placed),
     )
 
 

@@ -25,7 +25,7 @@ PT_LOAD, PT_DYNAMIC, PT_NOTE = 1, 2, 4  # numbers of the gABI, and of LLVM's Bin
 
 _COMPRESSED = 0x800  # SHF_COMPRESSED
 _IDENT = b"\x7fELF\x02\x01"
-_LONGEST_NAME = 1 << 16
+LONGEST_NAME = 1 << 16
 """Bytes; the longest mangled names of template libraries have some tens of thousands."""
 
 
@@ -213,5 +213,5 @@ def _sections(
 
 def string_at(strings: bytes, start: int) -> str | None:
     """NUL-terminated string from `start` on; None without a NUL in the next 64 KiB."""
-    end = strings.find(b"\0", start, start + _LONGEST_NAME)
+    end = strings.find(b"\0", start, start + LONGEST_NAME)
     return None if end < 0 else strings[start:end].decode("utf-8", "backslashreplace")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial, reduce
+from functools import partial, reduce
 from itertools import groupby
 from typing import Literal, NamedTuple, get_args
 
@@ -129,28 +129,44 @@ def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     return [(row[0], *words) for row, words in zip(rows, sums, strict=True)]
 
 
-ColumnNames = tuple[str, ...]
-ColumnValues = tuple[Value, ...]
-Spell = Callable[[ColumnNames, ColumnValues], str]
-"""(names, values) of neighbouring columns → their text."""
+Spell = Callable[[Column, Value], str]
+"""(column, value) → its text in a row."""
+_MOST_STATEMENTS = 1 << 15  # 88,000 kernels have 25,000 statements
+_MOST_TEXTS = 1 << 14  # the names of a library recur for each target
+
+
+class _Texts(dict[Value, str]):
+    """Value → its text in a row, for one column: most values recur."""
+
+    def __init__(self, column: Column, spell: Spell) -> None:
+        self._column, self._spell = column, spell
+
+    def __missing__(self, value: Value) -> str:
+        if len(self) >= _MOST_TEXTS:
+            self.clear()
+        self[value] = text = self._spell(self._column, value)
+        return text
 
 
 class _Neighbours(NamedTuple):
-    """Neighbouring columns that depend on the same."""
+    """Neighbouring columns that depend on the same; of kernels, one column."""
 
+    position: int
+    """Among the runs of a row."""
     part: Part
-    columns: tuple[Column, ...]
-    names: ColumnNames
+    columns: list[tuple[Callable[[Result], Value], _Texts]]
+
+    def text(self, result: Result) -> str:
+        """The columns of a kernel, joined by commas."""
+        return ",".join([texts[value(result)] for value, texts in self.columns])
 
 
-def _run(part: Part, columns: Iterable[Column]) -> _Neighbours:
-    columns = tuple(columns)
-    return _Neighbours(part, columns, tuple(column.name for column in columns))
-
-
-_RUNS = [_run(*pair) for pair in groupby(COLUMNS, lambda column: column.part)]
-_INSTRUCTIONS = _run("kernel", INSTRUCTIONS)
-_MOST_STATEMENTS = 1 << 15  # 88,000 kernels have 25,000 statements
+def _runs(spell: Spell) -> list[_Neighbours]:
+    groups = groupby(COLUMNS, lambda column: (column.part, column.part == "kernel" and column.name))
+    return [
+        _Neighbours(position, part, [(column.value, _Texts(column, spell)) for column in columns])
+        for position, ((part, _), columns) in enumerate(groups)
+    ]
 
 
 def lines(
@@ -161,50 +177,41 @@ def lines(
     What a code object's kernels, or equal statements, share is spelled once. `name` returns the
     `Kernel_Name`. `instructions` adds the columns `INSTRUCTIONS`.
     """
-    code_object, text = None, lru_cache(maxsize=1 << 14)(spell)  # names recur for seven targets
-    shared: dict[int, str] = {}
-    statements: dict[object, dict[int, str]] = {}
+    runs = _runs(spell)
+    parts = {part: [run for run in runs if run.part == part] for part in get_args(Part)}
+    (_, _, [(_, names)]), *others = parts["kernel"]
+    own = [(run.position, *run.columns[0]) for run in others]
+    pieces = [""] * len(runs)
+    code_object = None
+    statements: dict[tuple[int, ...], tuple[Result, list[str]]] = {}
     for result in items:
         if not isinstance(result, Result):
             continue
         kernel, occupancy, findings = result
         if kernel.code_object is not code_object:
             code_object = kernel.code_object
-            shared = _spelled("code object", spell, result)
-        statement = kernel.traits, occupancy, findings
+            for run in parts["code object"]:
+                pieces[run.position] = run.text(result)
+        statement = id(kernel.traits), id(occupancy), id(findings)
         stated = statements.get(statement)
         if stated is None:
             if len(statements) >= _MOST_STATEMENTS:
                 statements.clear()
-            stated = statements[statement] = _spelled("statement", spell, result)
-        pieces = []
-        for position, run in enumerate(_RUNS):
-            if run.part == "kernel":
-                values = _values(run, result)
-                if not position:
-                    values = name(kernel), *values[1:]
-                pieces.append(text(run.names, values))
-            else:
-                pieces.append((shared if run.part == "code object" else stated)[position])
+            # The result keeps the objects alive whose ids are the key.
+            stated = result, [run.text(result) for run in parts["statement"]]
+            statements[statement] = stated
+        for run, text in zip(parts["statement"], stated[1], strict=True):
+            pieces[run.position] = text
+        pieces[0] = names[name(kernel)]
+        for position, value, texts in own:
+            pieces[position] = texts[value(result)]
         if instructions:
-            pieces.append(spell(_INSTRUCTIONS.names, _values(_INSTRUCTIONS, result)))
-        yield ",".join(pieces)
+            counts = [spell(column, column.value(result)) for column in INSTRUCTIONS]
+            yield ",".join([*pieces, *counts])
+        else:
+            yield ",".join(pieces)
 
 
-def _spelled(part: Part, spell: Spell, result: Result) -> dict[int, str]:
-    """Position of each run of a part → its text."""
-    return {
-        position: spell(run.names, _values(run, result))
-        for position, run in enumerate(_RUNS)
-        if run.part == part
-    }
-
-
-def _values(run: _Neighbours, result: Result) -> ColumnValues:
-    return tuple([column.value(result) for column in run.columns])
-
-
-# Rows have no cycles; checking for them would take a third of the time.
 _encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 
 
@@ -214,8 +221,8 @@ def render_jsonl(items: Iterable[Item], view: View) -> Iterator[str]:
         yield f"{{{line}}}\n"
 
 
-def _as_json(names: ColumnNames, values: ColumnValues) -> str:
-    return _encode(dict(zip(names, values, strict=True)))[1:-1]
+def _as_json(column: Column, value: Value) -> str:
+    return f'"{column.name}":{_encode(value)}'
 
 
 def render_csv(items: Iterable[Item], view: View) -> Iterator[str]:
@@ -227,8 +234,8 @@ def render_csv(items: Iterable[Item], view: View) -> Iterator[str]:
         yield f"{row}\n"
 
 
-def _as_csv(names: ColumnNames, values: ColumnValues) -> str:
-    return ",".join(map(csv_cell, values))
+def _as_csv(_: Column, value: Value) -> str:
+    return csv_cell(value)
 
 
 FOR_PROGRAMS: Mapping[str, Renderer] = {"jsonl": render_jsonl, "csv": render_csv}

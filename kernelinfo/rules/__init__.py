@@ -146,17 +146,24 @@ class Selection(NamedTuple):
 BY_DEFAULT = Selection()
 
 
-def findings(
-    kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule]
-) -> Iterator[Finding]:
+def findings(kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule]) -> list[Finding]:
     """Findings of the given rules for one kernel."""
+    traits, code, found = kernel.traits, kernel.code, []
     for rule in rules:
-        if rule.reads == "touched" and kernel.touched is None:
+        reads = rule.reads
+        if reads == "traits":
+            remarks = rule.check(traits, occupancy)
+        elif reads == "code":
+            if code is None and rule.needs_code:
+                continue
+            remarks = rule.check(traits, occupancy, code)
+        elif reads == "kernel" or kernel.touched is not None:
+            remarks = rule.check(kernel, occupancy)
+        else:
             continue
-        subject = kernel if rule.reads in ("kernel", "touched") else kernel.traits
-        code = (kernel.code,) if rule.reads == "code" else ()
-        for remark in rule.check(subject, occupancy, *code):
-            yield rule.finding(remark)
+        for remark in remarks:
+            found.append(rule.finding(remark))
+    return found
 
 
 def may_ask_for_code(traits: Traits) -> bool:

@@ -79,6 +79,9 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     source report other numbers. The hardware obeys the descriptor, and so does this report.
     What to do: rebuild the file, or correct the metadata of hand-written assembly.
     """
+    traits = kernel.traits
+    if not (kernel.contradiction or traits.disagreements or traits.numbers.required_workgroup):
+        return  # as nearly all kernels
     if kernel.contradiction:
         yield remark("KI004-copies", contradiction=kernel.contradiction)
     yield from _required_above_maximum(kernel)

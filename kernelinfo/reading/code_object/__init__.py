@@ -116,10 +116,9 @@ def read(
             stated.append(("descriptor", descriptor.numbers(statement, known_name, version)))
             if positions:
                 places.append(Place("descriptor", at, descriptor.within(statement, target)))
-        except ReadError as error:
-            without.setdefault(error.message, []).append(symbol)
         except Exception as error:
-            without.setdefault(bug(error), []).append(symbol)
+            reason = error.message if isinstance(error, ReadError) else bug(error)
+            without.setdefault(reason, []).append(symbol)
         if numbers != NOTHING:
             stated.append(("metadata", numbers))
             if positions:

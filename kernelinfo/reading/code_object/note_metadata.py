@@ -222,8 +222,7 @@ class NoteMetadata:
         maps = [kernel for kernel in kernels if kernel]
         if len(maps) < len(kernels):
             self._warn(say("metadata-kernels-odd", count=len(kernels) - len(maps)), note)
-        self._complain(((symbol, complaints) for symbol, _, complaints in maps), note)
-        self._add(((symbol, numbers) for symbol, numbers, _ in maps), note)
+        self._add(maps, note)
 
     def _root(self, note: ElfNote) -> dict[object, Any]:
         """The note's map. `amdhsa.kernels` is a list of `_kernel`, with None for one that is no
@@ -249,7 +248,8 @@ class NoteMetadata:
                     raise ReadError(say("metadata-cut-off"))
                 self._budget.check(count)
                 raw = (skip_value(unpacker, whole) for _ in range(count))
-                root[key] = [_kernel(kernel, self._wanted) for kernel in raw]
+                is_sized = b"dynamic" in whole
+                root[key] = [_kernel(kernel, self._wanted, is_sized) for kernel in raw]
             elif key in _USED:
                 root[key] = unpack_value(skip_value(unpacker, whole))
             else:
@@ -268,33 +268,31 @@ class NoteMetadata:
         except ValueError as error:
             raise ReadError(say("metadata-of-v2", error=error)) from error
         self.found = True
-        self._complain(((kernel.symbol, kernel.complaints) for kernel in kernels), note)
-        self._add([(kernel.symbol, kernel.numbers) for kernel in kernels], note)
+        self._add([(kernel.symbol, kernel.numbers, kernel.complaints) for kernel in kernels], note)
 
     def _pass_over_pal(self, note: ElfNote) -> None:
         self.found = True
         self._warn(say("metadata-of-pal"), note)
 
-    def _add(self, kernels: Iterable[tuple[str, Numbers]], note: ElfNote) -> None:
+    def _add(
+        self, kernels: Iterable[tuple[str, Numbers, Sequence[Message]]], note: ElfNote
+    ) -> None:
         """Add the kernels of one note; a repeated name is a warning, and its last entry counts."""
-        again = []
-        for symbol, numbers in kernels:
-            if symbol in self.kernels:
+        again, complained = [], dict[Message, list[str]]()
+        known, place = self.kernels, note.offset
+        for symbol, numbers, complaints in kernels:
+            for complaint in complaints:
+                complained.setdefault(complaint, []).append(symbol)
+            if symbol in known:
                 again.append(symbol)
-            self.kernels[symbol] = numbers, note.offset
+            known[symbol] = numbers, place
+        for complaint, named in complained.items():
+            self._warn(say("of-kernels", kernels=shown_kernels(named), reason=complaint), note)
         if self.kernels.pop("", None):
             self._warn(say("metadata-without-name"), note)
         elif again:
             names = shown_kernels([*dict.fromkeys(again)])
             self._warn(say("of-kernels", kernels=names, reason=say("metadata-repeated")), note)
-
-    def _complain(self, kernels: Iterable[tuple[str, Iterable[Message]]], note: ElfNote) -> None:
-        symbols: dict[Message, list[str]] = {}
-        for symbol, complaints in kernels:
-            for complaint in complaints:
-                symbols.setdefault(complaint, []).append(symbol)
-        for complaint, named in symbols.items():
-            self._warn(say("of-kernels", kernels=shown_kernels(named), reason=complaint), note)
 
     def _warn(self, message: Message, note: ElfNote) -> None:
         self._warnings.append(ReadWarning(message, offset=note.offset))
@@ -330,8 +328,9 @@ def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
                 yield kernel
 
 
-def _kernel(raw: bytes, wanted: _Wanted) -> _Decoded | None:
-    """(symbol, numbers, complaints) of a packed kernel, or None if it is no map.
+def _kernel(raw: bytes, wanted: _Wanted, is_sized: bool) -> _Decoded | None:
+    """(symbol, numbers, complaints) of a packed kernel, or None if it is no map. `is_sized` is true
+    if the LDS of one of the note's kernels may be sized at launch.
 
     Arguments take four fifths of a kernel's map. The rest without its names repeats: equal bytes
     are decoded once. Without the cut a library's report takes 70 % longer.
@@ -339,43 +338,82 @@ def _kernel(raw: bytes, wanted: _Wanted) -> _Decoded | None:
     if raw[:1] not in MAPS:
         return None
     try:
-        common, arguments, symbol = _cut(raw)
+        pieces, arguments, symbol = _cut(raw)
         if wanted and not wanted(symbol):
             return symbol, NOTHING, ()
-        is_sized = b"dynamic" in arguments and takes_dynamic_lds(unpack_value(arguments))
-        return symbol, *_numbers(common, is_sized)
+        sized = is_sized and b"dynamic" in arguments and takes_dynamic_lds(unpack_value(arguments))
+        return symbol, *_numbers(pieces, sized)
     except (msgpack.UnpackException, ValueError, IndexError):
         return _decoded(raw)  # hand-written: keys in another order than LLVM's
 
 
-def _cut(raw: bytes) -> tuple[bytes, bytes, str]:
-    """(map with arguments and names replaced by empty text, packed arguments, symbol).
+def _cut(raw: bytes) -> tuple[tuple[bytes, ...], bytes, str]:
+    """(pieces of a map between its arguments and names, packed arguments, symbol).
 
     Raises `ValueError` or `IndexError` if the keys are not in LLVM's order, the alphabetical one.
     """
-    pieces, arguments, end = [], _EMPTY, 0
+    begin = end = 0
     if (key_at := raw.find(_ARGUMENTS)) >= 0:
         begin = key_at + len(_ARGUMENTS)
         end = raw.index(_LDS, begin)
-        pieces, arguments = [raw[:begin]], raw[begin:end]
     name_at = raw.index(_NAME, end) + len(_NAME)
     symbol_at = raw.index(_SYMBOL, name_at) + len(_SYMBOL)
     name, name_end = text_at(raw, name_at)
     symbol, symbol_end = text_at(raw, symbol_at)
-    pieces += raw[end:name_at], raw[name_end:symbol_at], raw[symbol_end:]
-    return _EMPTY.join(pieces), arguments, kernel_symbol(symbol, name)
+    pieces = raw[:begin], raw[end:name_at], raw[name_end:symbol_at], raw[symbol_end:]
+    return pieces, raw[begin:end], kernel_symbol(symbol, name)
 
 
 @lru_cache(maxsize=1 << 15)
-def _numbers(common: bytes, dynamic_lds: bool) -> tuple[Numbers, _Complaints]:
-    """(numbers, complaints) of a map whose names and arguments are replaced by empty text.
+def _numbers(pieces: tuple[bytes, ...], dynamic_lds: bool) -> tuple[Numbers, _Complaints]:
+    """(numbers, complaints) of a map that was cut into these pieces.
 
-    Raises like `_decoded`, and `ValueError` if that map has a name: it was cut elsewhere.
+    Raises like `_decoded`, and `ValueError` if the map has a name: it was cut elsewhere.
     """
-    symbol, numbers, complaints = _decoded(common)
-    if symbol:
-        raise ValueError(say("metadata-name"))
+    pieces = pieces if pieces[0] else pieces[1:]
+    complaints: _Complaints = ()
+    if (numbers := _joined(pieces)) is None:
+        symbol, numbers, complaints = _decoded(_EMPTY.join(pieces))
+        if symbol:
+            raise ValueError(say("metadata-name"))
     return numbers._replace(dynamic_lds=True) if dynamic_lds else numbers, complaints
+
+
+def _joined(pieces: tuple[bytes, ...]) -> Numbers | None:
+    """The numbers of a map from those of its pieces, which many maps share. None unless the pieces
+    hold its keys, each once, and no malformed value."""
+    keys: list[object] = []
+    numbers: dict[str, Any] = {}
+    announced = 0
+    last = len(pieces) - 1
+    for position, piece in enumerate(pieces):
+        whole = piece if position == last else piece + _EMPTY
+        if (part := _part(whole, position == 0)) is None:
+            return None
+        announced += part[0]
+        keys += part[1]
+        numbers |= part[2]
+    return Numbers(**numbers) if announced == len(keys) == len({*keys}) else None
+
+
+@lru_cache(maxsize=1 << 12)  # the 32,000 statements of a library have 1,500 pieces
+def _part(piece: bytes, is_first: bool) -> tuple[int, list[object], dict[str, Any]] | None:
+    """(number of keys that the map announces in its first piece, keys, numbers) of a piece, or None
+    if it is malformed in any way."""
+    unpacker = msgpack.Unpacker(max_buffer_size=_MOST_BYTES, **_HOW)
+    try:
+        unpacker.feed(piece)
+        announced = unpacker.read_map_header() if is_first else 0
+        keys_and_values = [*unpacker]
+        keys = keys_and_values[::2]
+        pairs = dict(zip(keys, keys_and_values[1::2], strict=True))
+        symbol, numbers, complaints = kernel_numbers(pairs)
+    except (msgpack.UnpackException, ValueError, TypeError):
+        return None
+    if symbol or complaints or unpacker.tell() < len(piece):
+        return None
+    fields = zip(numbers._fields, numbers, strict=True)
+    return announced, keys, {name: value for name, value in fields if value is not None}
 
 
 def _decoded(raw: bytes) -> _Decoded:

@@ -8,6 +8,7 @@ from struct import error as StructError
 from typing import NamedTuple
 
 from kernelinfo.reading.elf import (
+    LONGEST_NAME,
     PT_DYNAMIC,
     SHT_DYNSYM,
     SHT_SYMTAB,
@@ -91,15 +92,18 @@ def kernel_symbols(
             kind = info & 15
             if not section or kind not in types or (not kind and section != _SHN_ABS):
                 continue
-            name = string_at(strings, name_at) if budget > 0 else None
-            if name is None:
+            end = strings.find(b"\0", name_at, name_at + LONGEST_NAME) if budget > 0 else -1
+            if end < 0:
                 nameless += 1
                 continue
-            budget -= len(name)
+            budget -= end - name_at
             if kind == STT_OBJECT:
-                if name.endswith(".kd"):
-                    descriptors.setdefault(name[:-3], (kind, section, value, size))
-            elif kind != STT_NOTYPE:
+                if strings.endswith(b".kd", name_at, end):
+                    name = strings[name_at : end - 3].decode("utf-8", "backslashreplace")
+                    descriptors.setdefault(name, (kind, section, value, size))
+                continue
+            name = strings[name_at:end].decode("utf-8", "backslashreplace")
+            if kind != STT_NOTYPE:
                 functions.setdefault(name, (kind, section, value, size))
             else:
                 function, _, suffix = name.rpartition(".")
