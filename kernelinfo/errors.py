@@ -7,7 +7,7 @@ _LONGEST_NAME = 200
 """Longest name, in characters, to compare for a suggestion."""
 _LONGEST_REASON = 300
 _Read = TypeVar("_Read")
-_Told = TypeVar("_Told")
+_Reported = TypeVar("_Reported")
 
 
 class Message(str):
@@ -103,40 +103,41 @@ class TargetsError(KernelinfoError):
 class UnknownTargetError(KernelinfoError):
     """A processor that is not in the table of hardware facts."""
 
-    def __init__(self, name: str, known: tuple[str, ...]) -> None:
-        begun = [target for target in known if name and target.startswith(name.lower())]
-        suggestion = or_list(begun[:1]) or did_you_mean(name, known)
+    def __init__(self, name: str, targets: tuple[str, ...]) -> None:
+        begun = [target for target in targets if name and target.startswith(name.lower())]
+        suggestion = or_list(begun[:1]) or did_you_mean(name, targets)
         hint = suggestion or say("targets-listed")
         super().__init__(say("target-unknown", name=name, hint=hint))
         self.name = name
-        self._known = known
+        self._targets = targets
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return UnknownTargetError, (self.name, self._known)  # a pool's process may raise it
+        return UnknownTargetError, (self.name, self._targets)  # a pool's process may raise it
 
 
 class UnknownKernelError(KernelinfoError):
     """A name that no kernel of a report has, or several."""
 
 
-def did_you_mean(wanted: str, known: Iterable[str], most: int = 1) -> str:
+def did_you_mean(word: str, names: Iterable[str], count: int = 1) -> str:
     """A suggestion for a misspelled name: `did you mean gemm, gemv or copy?`, the nearest first.
 
-    Empty if no known name is close. Names over 200 characters are not compared: nobody types them.
+    Suggests up to `count` of the `names`, none if none is close. Names over 200 characters are not
+    compared: nobody types them.
     """
     from difflib import get_close_matches  # 3 million instructions, for mistakes alone
 
-    if len(wanted) > _LONGEST_NAME:
+    if len(word) > _LONGEST_NAME:
         return ""
-    by_folded = {name.casefold(): name for name in known if len(name) <= _LONGEST_NAME}
-    near = get_close_matches(wanted.casefold(), by_folded, n=most)
+    by_folded = {name.casefold(): name for name in names if len(name) <= _LONGEST_NAME}
+    near = get_close_matches(word.casefold(), by_folded, n=count)
     return or_list([by_folded[name] for name in near])
 
 
 def or_list(names: Sequence[str]) -> str:
     """`did you mean gemm, gemv or copy?` of these names; empty without names."""
-    *others, last = names or ("",)
-    listed = " or ".join(filter(None, (", ".join(others), last)))
+    *first, last = names or ("",)
+    listed = " or ".join(filter(None, (", ".join(first), last)))
     return say("did-you-mean", names=listed) if listed else ""
 
 
@@ -154,9 +155,11 @@ def bug(error: Exception) -> Message:
     return say("bug", error=what)
 
 
-def survived(items: Iterable[_Read], told: Callable[[Message], _Told]) -> Iterator[_Read | _Told]:
-    """The items; an exception that nobody expected ends them with what is `told` of its message."""
+def survived(
+    items: Iterable[_Read], report: Callable[[Message], _Reported]
+) -> Iterator[_Read | _Reported]:
+    """The items; an exception that nobody expected ends them with the `report` of its message."""
     try:
         yield from items
     except Exception as error:
-        yield told(bug(error))
+        yield report(bug(error))

@@ -49,7 +49,7 @@ class Opened(NamedTuple):
             yield from open_file(file, among=self.among, within=within)
             return
         with _ranges(self.file) as source:
-            data = Data(StoreFile(source), self.file.size)
+            data = Data(StoreFile(source).read, self.file.size)
             blob = files.whole(self.path, data, within)
             yield from open_blob(blob, self.among, required=self.file.named)
 

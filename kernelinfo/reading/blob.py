@@ -70,8 +70,8 @@ class Bounds(NamedTuple):
         A `nested` stream, one inside compressed data, gets an eighth of `memory`: a few kilobytes
         could grow by the square of the ratio.
         """
-        most = self.memory // _NESTED if nested else self.memory
-        return min(self.streamed_bytes(compressed), most)
+        memory = self.memory // _NESTED if nested else self.memory
+        return min(self.streamed_bytes(compressed), memory)
 
     def budget(self, file_bytes: int) -> FileBudget:
         """Budget shared by all containers of a file of `file_bytes`.
@@ -90,38 +90,38 @@ BY_DEFAULT = Bounds()
 class FileBudget:
     """Decompressed bytes and members that all containers of one file may still give."""
 
-    __slots__ = ("_left", "_members", "_most", "_most_members")
+    __slots__ = ("_bytes", "_limit", "_member_limit", "_members")
 
-    def __init__(self, most: int, most_members: int = sys.maxsize) -> None:
-        self._most = self._left = most
-        self._most_members = self._members = most_members
+    def __init__(self, limit: int, member_limit: int = sys.maxsize) -> None:
+        self._limit = self._bytes = limit
+        self._member_limit = self._members = member_limit
 
-    def spend(self, given: int) -> None:
-        """Subtract `given` decompressed bytes. Raises `FileBudgetError` if none are left."""
-        self._left -= given
-        if self._left < 0:
-            raise FileBudgetError(say("file-expands-too-far", most=self._most))
+    def spend(self, size: int) -> None:
+        """Subtract `size` decompressed bytes. Raises `FileBudgetError` if none are left."""
+        self._bytes -= size
+        if self._bytes < 0:
+            raise FileBudgetError(say("file-expands-too-far", most=self._limit))
 
     def spend_member(self) -> None:
         """Subtract one member. Raises `FileBudgetError` if none is left."""
         self._members -= 1
         if self._members < 0:
-            raise FileBudgetError(say("members-too-many", most=self._most_members))
+            raise FileBudgetError(say("members-too-many", most=self._member_limit))
 
 
 class KernelBudget:
     """Count of the kernels and text statements in one file, with their limits."""
 
-    __slots__ = ("_bytes", "_found", "_most", "_statements")
+    __slots__ = ("_bytes", "_kernels", "_least_limit", "_statements")
 
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._bytes = self._found = self._statements = 0
+    def __init__(self, limit: int) -> None:
+        self._least_limit = limit
+        self._bytes = self._kernels = self._statements = 0
 
     @property
-    def most(self) -> int:
+    def limit(self) -> int:
         """Most kernels allowed for the code added so far."""
-        return max(self._most, self._bytes // _BYTES_PER_KERNEL)
+        return max(self._least_limit, self._bytes // _BYTES_PER_KERNEL)
 
     def add_code(self, size: int) -> None:
         """Add `size` bytes of code, which may raise the limit."""
@@ -129,25 +129,25 @@ class KernelBudget:
 
     def check(self, kernels: int) -> None:
         """Raise `TooManyKernelsError` if `kernels` more pass the limit; count nothing."""
-        self._limit(self._found + kernels, self.most, "kernels")
+        self._refuse_above(self.limit, self._kernels + kernels, "kernels")
 
     def spend(self, kernels: int = 1) -> None:
         """Count `kernels` more. Raises `TooManyKernelsError` if they pass the limit."""
         self.check(kernels)
-        self._found += kernels
+        self._kernels += kernels
 
     def check_list(self, kernels: int) -> None:
         """Raise `TooManyKernelsError` if one list alone passes the limit; count nothing."""
-        self._limit(kernels, self.most, "kernels")
+        self._refuse_above(self.limit, kernels, "kernels")
 
     def spend_statements(self, count: int) -> None:
         """Count definitions in text. Raises `TooManyKernelsError` if they pass their limit."""
         self._statements += count
-        self._limit(self._statements, _STATEMENTS_PER_KERNEL * self.most, "statements")
+        self._refuse_above(_STATEMENTS_PER_KERNEL * self.limit, self._statements, "statements")
 
-    def _limit(self, found: int, most: int, what: str) -> None:
-        if found > most:
-            message = say("kernels-too-many", most=most, what=what, size=self._bytes)
+    def _refuse_above(self, limit: int, count: int, what: str) -> None:
+        if count > limit:
+            message = say("kernels-too-many", most=limit, what=what, size=self._bytes)
             raise TooManyKernelsError(message)
 
 
@@ -246,9 +246,9 @@ class Missing(NamedTuple):
     @staticmethod
     def problem(hosts: Sequence[Missing]) -> Problem:
         """One problem for all such host files of a path."""
-        first, *others = hosts
-        more = say("kpack-and-for-more", count=len(others)) if others else ""
-        message = say("kpack-missing", archives=first.archives, place=first.place, more=more)
+        first, *rest = hosts
+        further = say("kpack-and-for-more", count=len(rest)) if rest else ""
+        message = say("kpack-missing", archives=first.archives, place=first.place, more=further)
         return Problem(first.path, message, first.member)
 
 

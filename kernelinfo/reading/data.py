@@ -6,8 +6,7 @@ import os
 import re
 import sys
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Callable, Iterator
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.messages import say
@@ -40,25 +39,12 @@ def integer(digits: str | bytes, base: int = 10) -> int:
         raise ValueError(say("number-malformed", digits=digits, base=base)) from None
 
 
-class ByteSource(Protocol):
-    """A whole file: on disk, in a store, or in memory."""
+ReadBytes = Callable[[int, int], memoryview]
+"""Offset, size → bytes of a whole file: on disk, in a store, or in memory.
 
-    def read(self, offset: int, size: int) -> memoryview:
-        """`size` bytes from `offset` on; the caller stays within the file's size when opened.
-
-        Raises `ReadError` if they cannot be read or the file lost them.
-        """
-
-
-class Held:
-    """Bytes in memory."""
-
-    def __init__(self, content: bytes | bytearray | memoryview) -> None:
-        self._content = memoryview(content)
-
-    def read(self, offset: int, size: int) -> memoryview:
-        """`size` bytes from `offset` on, not copied."""
-        return self._content[offset : offset + size]
+The caller stays within the file's size when opened. Raises `ReadError` if the bytes cannot be read
+or the file lost them.
+"""
 
 
 class LargeFile:
@@ -73,10 +59,7 @@ class LargeFile:
             os.close(self._file)
 
     def read(self, offset: int, size: int) -> memoryview:
-        """`size` bytes from `offset` on, read anew each time.
-
-        Raises `ReadError` if they cannot be read or the file lost them.
-        """
+        """`size` bytes from `offset` on, read from the disk each time. Raises as `ReadBytes`."""
         content = bytearray()
         try:
             while piece := os.pread(self._file, size - len(content), offset + len(content)):
@@ -93,17 +76,18 @@ class LargeFile:
 class Data:
     """A file or a part of one. `len` gives its size in bytes, `bytes` its content."""
 
-    __slots__ = ("_size", "_source", "_start")
+    __slots__ = ("_read", "_size", "_start")
 
-    def __init__(self, source: ByteSource, size: int, start: int = 0) -> None:
-        self._source = source
+    def __init__(self, read: ReadBytes, size: int, start: int = 0) -> None:
+        self._read = read
         self._size = size
         self._start = start
 
     @classmethod
     def of(cls, content: bytes | bytearray | memoryview) -> Data:
-        """Data over bytes in memory."""
-        return cls(Held(content), len(content))
+        """Data over bytes in memory, not copied."""
+        view = memoryview(content)
+        return cls(lambda offset, size: view[offset : offset + size], len(view))
 
     def __len__(self) -> int:
         return self._size
@@ -114,13 +98,13 @@ class Data:
     def read(self, offset: int = 0, size: int = sys.maxsize) -> memoryview:
         """`size` bytes from `offset` on, fewer at the end of the data.
 
-        Raises `ReadError` like `ByteSource.read`.
+        Raises `ReadError` as `ReadBytes` does.
         """
         size = min(size, self._size - offset)
-        return self._source.read(self._start + offset, size) if size > 0 else memoryview(b"")
+        return self._read(self._start + offset, size) if size > 0 else memoryview(b"")
 
     def pieces(self) -> Iterator[memoryview]:
-        """All bytes, by the MiB. Raises `ReadError` like `ByteSource.read`."""
+        """All bytes, by the MiB. Raises `ReadError` as `ReadBytes` does."""
         for offset in range(0, self._size, _WINDOW):
             yield self.read(offset, _WINDOW)
 
@@ -128,14 +112,14 @@ class Data:
         """The same range as `read`, as data not read yet."""
         offset = min(offset, self._size)
         size = max(min(size, self._size - offset), 0)
-        return Data(self._source, size, self._start + offset)
+        return Data(self._read, size, self._start + offset)
 
     def search(self, pattern: re.Pattern[bytes], offset: int = 0) -> int | None:
         """Offset of the first match from `offset` on, in bytes; None without a match."""
         while offset < self._size:
-            found = pattern.search(self.read(offset, _WINDOW + _OVERLAP))
-            if found and (found.start() < _WINDOW or offset + _WINDOW >= self._size):
-                return offset + found.start()
+            match = pattern.search(self.read(offset, _WINDOW + _OVERLAP))
+            if match and (match.start() < _WINDOW or offset + _WINDOW >= self._size):
+                return offset + match.start()
             offset += _WINDOW
         return None
 
@@ -157,19 +141,6 @@ _START = 1 << 16
 # Most bytes to look back for the start of a line. A log's prefix (`[build] `) is short, and without
 # a limit a file of one long line would cost its length squared.
 _MOST_BEFORE = 200
-
-
-class Text(Protocol):
-    """A text as UTF-8 bytes with newlines: `bytes`, or a `LongText`. Offsets are in bytes."""
-
-    def __len__(self) -> int:
-        """Bytes of the text."""
-
-    def __getitem__(self, part: slice, /) -> bytes:
-        """Bytes of a range, as of `bytes`."""
-
-    def find(self, sought: bytes, start: int = 0, end: int | None = None, /) -> int:
-        """First offset of `sought` in a range; -1 without one."""
 
 
 class LongText:
@@ -201,15 +172,19 @@ class LongText:
         """As `bytes.find`."""
         start, end, _ = slice(start, end).indices(len(self))
         step = max(_READ_AHEAD // 4, len(sought))
-        for at in range(start, end, step):
-            found = self[at : min(at + step + len(sought) - 1, end)].find(sought)
-            if found >= 0:
-                return at + found
+        for position in range(start, end, step):
+            index = self[position : min(position + step + len(sought) - 1, end)].find(sought)
+            if index >= 0:
+                return position + index
         return -1
 
     def _read(self, start: int, size: int) -> bytes:
         content = bytes(self._data.read(start, size))
         return content.replace(b"\r", b"\n") if self._ends_with_returns else content
+
+
+Text = bytes | LongText
+"""A text as UTF-8 bytes with newlines. Offsets are in bytes."""
 
 
 def text_of(data: Data) -> Text:
@@ -238,26 +213,26 @@ class Lines:
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._known = [(0, 1)]
+        self._places = [(0, 1)]
         """Byte offsets and their lines, in ascending order: looked up ones and some between."""
 
     def number(self, offset: int) -> int:
         """1-based line of a byte offset."""
-        known = self._known
-        while (last := known[-1])[0] < offset:
+        places = self._places
+        while (last := places[-1])[0] < offset:
             end = min(last[0] + _COUNTED, offset)
-            known.append((end, last[1] + self._text[last[0] : end].count(b"\n")))
-        start, line = known[bisect_right(known, (offset, len(self._text))) - 1]
+            places.append((end, last[1] + self._text[last[0] : end].count(b"\n")))
+        start, line = places[bisect_right(places, (offset, len(self._text))) - 1]
         return line + self._text[start:offset].count(b"\n")
 
     def offset(self, line: int) -> int:
         """Byte offset at which a 1-based line begins; the text's length if it has fewer lines."""
-        while (last := self._known[-1])[1] < line:
+        while (last := self._places[-1])[1] < line:
             if last[0] == len(self._text):
                 return last[0]
             self.number(min(last[0] + _COUNTED, len(self._text)))
-        before = bisect_left(self._known, line, key=lambda known: known[1]) - 1
-        offset, number = self._known[max(before, 0)]
+        before = bisect_left(self._places, line, key=lambda place: place[1]) - 1
+        offset, number = self._places[max(before, 0)]
         for _ in range(number, line):
             offset = self._text.find(b"\n", offset) + 1
         return offset
@@ -271,15 +246,15 @@ def pieces(
     A piece has up to `size` bytes, or one line of up to 16 MiB.
     """
     start, end, _ = slice(start, end).indices(len(text))
-    usual = most = size or _PIECE
+    usual = limit = size or _PIECE
     while start < end:
-        piece = text[start : min(start + most, end)]
+        piece = text[start : min(start + limit, end)]
         cut = len(piece) if start + len(piece) == end else piece.rfind(b"\n") + 1
-        if cut or most >= _LONGEST_LINE:
+        if cut or limit >= _LONGEST_LINE:
             yield start, piece[: cut or None]
-            start, most = start + (cut or len(piece)), usual
+            start, limit = start + (cut or len(piece)), usual
         else:
-            most *= 2  # so that a long line costs linear time
+            limit *= 2  # so that a long line costs linear time
 
 
 def find_all(
@@ -308,9 +283,9 @@ def match_at(pattern: re.Pattern[bytes], text: Text, offset: int) -> re.Match[by
     size = _LINES
     while True:
         part = text[offset : offset + size]
-        found = pattern.match(part)
-        if not found or found.end() < len(part) or len(part) < size or size >= _LONGEST_LINE:
-            return found
+        match = pattern.match(part)
+        if not match or match.end() < len(part) or len(part) < size or size >= _LONGEST_LINE:
+            return match
         size *= 2
 
 

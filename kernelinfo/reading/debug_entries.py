@@ -30,9 +30,9 @@ class DebugEntry(NamedTuple):
         ordinary one that the compiler removed. In a function that is inlined no variable has a
         location: there, static ones are external, if its name is.
         """
-        found = [*self._before_parameters()]
-        external = [one for one in found if "DW_AT_external" in one.numbers]
-        return external if external and "DW_AT_inline" in self.numbers else found
+        variables = [*self._before_parameters()]
+        external = [variable for variable in variables if "DW_AT_external" in variable.numbers]
+        return external if external and "DW_AT_inline" in self.numbers else variables
 
     def _before_parameters(self) -> Iterator[DebugEntry]:
         for child in self.children:
@@ -44,9 +44,8 @@ class DebugEntry(NamedTuple):
                 yield child
 
 
-DebugUnit = Mapping[
-    int, DebugEntry
-]  # every entry of one compilation unit, by its offset in the unit
+DebugUnit = Mapping[int, DebugEntry]
+"""Offset in a compilation unit → entry; all entries of the unit."""
 
 _NAMES = ("DW_AT_abstract_origin", "DW_AT_specification")
 
@@ -56,7 +55,8 @@ def function_named(unit: DebugUnit, symbol: str) -> DebugEntry | None:
     for entry in unit.values():
         if entry.tag != "DW_TAG_subprogram":
             continue
-        names = {one.linkage_name or one.name for one in (entry, _elsewhere(unit, entry)) if one}
+        entries = filter(None, (entry, _elsewhere(unit, entry)))
+        names = {stated.linkage_name or stated.name for stated in entries}
         if symbol in names and "DW_AT_high_pc" in entry.numbers:
             return entry
     return None
@@ -69,15 +69,15 @@ def _elsewhere(unit: DebugUnit, entry: DebugEntry) -> DebugEntry | None:
 
 def inlined_into(unit: DebugUnit, function: DebugEntry) -> list[DebugEntry]:
     """The functions of which a function contains inlined copies, each once."""
-    found: dict[int, DebugEntry] = {}
+    functions: dict[int, DebugEntry] = {}
     pending = [function]
     while pending:
-        one = pending.pop()
-        origin = one.numbers.get("DW_AT_abstract_origin", -1)
-        if one.tag == "DW_TAG_inlined_subroutine" and origin in unit:
-            found[origin] = unit[origin]
-        pending += one.children
-    return [*found.values()]
+        entry = pending.pop()
+        origin = entry.numbers.get("DW_AT_abstract_origin", -1)
+        if entry.tag == "DW_TAG_inlined_subroutine" and origin in unit:
+            functions[origin] = unit[origin]
+        pending += entry.children
+    return [*functions.values()]
 
 
 def declared_at(unit: DebugUnit, function: DebugEntry) -> SourceLine | None:

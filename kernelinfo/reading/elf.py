@@ -197,17 +197,17 @@ def _sections(
     rows = _rows(data, _SECTION, offset, size, count, warnings)
     strings = b""
     for row in rows[names_at : names_at + 1]:
-        _, _, _, at, strings_size, *_ = row
-        if at + strings_size <= len(data):
-            strings = bytes(data.read(at, strings_size))
+        _, _, _, start, strings_size, *_ = row
+        if start + strings_size <= len(data):
+            strings = bytes(data.read(start, strings_size))
     if rows and not strings:
         warnings.append(ReadWarning(say("elf-names-unreadable"), offset=offset))
     sections = []
-    for name_at, kind, address, at, size, link, info, row_size, flags in rows:
+    for name_at, kind, address, start, size, link, info, row_size, flags in rows:
         name = string_at(strings, name_at) or ""
-        sections.append(
-            Section(name, kind, address, at, size, link, info, row_size, bool(flags & _COMPRESSED))
-        )
+        is_compressed = bool(flags & _COMPRESSED)
+        fields = name, kind, address, start, size, link, info, row_size, is_compressed
+        sections.append(Section(*fields))
     return tuple(sections)
 
 

@@ -264,10 +264,10 @@ class ReadWarnings:
 
         The last one may say why reading ended.
         """
-        more = self._count - _MOST_WARNINGS
-        if more <= 0:
+        count = self._count - _MOST_WARNINGS
+        if count <= 0:
             return ()
-        message = say("warnings-more", count=more, reason=self._last.message)
+        message = say("warnings-more", count=count, reason=self._last.message)
         return (self._last._replace(message=message),)
 
 

@@ -71,8 +71,10 @@ def _reached(states: States, start: object) -> list[State]:
     order = [states[start]]
     for state in order:
         for symbol in sorted(state):
-            if state[symbol][0] is Shift and (found := _next(states, state, symbol)) not in order:
-                order.append(found)
+            if state[symbol][0] is not Shift:
+                continue
+            if (successor := _next(states, state, symbol)) not in order:
+                order.append(successor)
     return order
 
 
@@ -82,10 +84,10 @@ def _next(states: States, state: State, symbol: str) -> State:
     Behind a rule, the state's actions skip rules that only pass a value on (`?sum: product`): these
     would be most of a parser's steps.
     """
-    found = states[state[symbol][1]]
+    successor = states[state[symbol][1]]
     if symbol.isupper():
-        return found
-    return {name: _passed_on(states, state, name, action) for name, action in found.items()}
+        return successor
+    return {name: _passed_on(states, state, name, action) for name, action in successor.items()}
 
 
 def _passed_on(
@@ -94,10 +96,10 @@ def _passed_on(
     kind, rule = action
     if kind is Shift or not _passes(rule):
         return action
-    found = states[state[rule.origin.name][1]]
-    if symbol not in found or not all(map(str.isupper, found)):
+    successor = states[state[rule.origin.name][1]]
+    if symbol not in successor or not all(map(str.isupper, successor)):
         return action
-    return _passed_on(states, state, symbol, found[symbol])
+    return _passed_on(states, state, symbol, successor[symbol])
 
 
 def _passes(rule: LarkRule) -> bool:
@@ -111,7 +113,7 @@ def _pattern(state: State, lexers: Sequence[tuple[State, BasicLexer]]) -> str:
     Empty behind a rule, as the next terminal is known there. Raises `ValueError` for terminals that
     Lark would tell apart by a callback.
     """
-    lexer = next((lexer for own, lexer in lexers if own == state), None)
+    lexer = next((lexer for place, lexer in lexers if place == state), None)
     if lexer is None:
         return ""
     terminals = lexer.scanner.terminals

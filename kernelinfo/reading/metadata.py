@@ -24,10 +24,10 @@ UINT32 = 0xFFFFFFFF
 """Largest number that a kernel can state."""
 
 
-def _between(least: int, most: int, value: object) -> int:
+def _between(least: int, largest: int, value: object) -> int:
     # `type() is`: True is an int to Python, but no count.
-    if type(value) is not int or not least <= value <= most:
-        raise ValueError(say("value-not-whole", least=least, most=most))
+    if type(value) is not int or not least <= value <= largest:
+        raise ValueError(say("value-not-whole", least=least, most=largest))
     return value
 
 
@@ -106,7 +106,7 @@ _DYNAMIC_LDS = {"hidden_dynamic_lds_size", "dynamic_shared_pointer", "DynamicSha
 
 def code_object_version(version: object) -> int | None:
     """Code object version for an `amdhsa.version`, 5 for version 6 as well; None if unknown."""
-    return next((known for stated, known in _VERSIONS if version == stated), None)
+    return next((number for stated, number in _VERSIONS if version == stated), None)
 
 
 def unknown_version(version: object) -> Message | None:
@@ -143,9 +143,9 @@ def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, li
     for part, keys in KEYS_V2.items():
         values = kernel.get(part)
         if isinstance(values, Mapping):
-            more, wrong = _read(keys, values)
-            numbers |= more
-            complaints += wrong
+            numbers_of_part, complaints_of_part = _read(keys, values)
+            numbers |= numbers_of_part
+            complaints += complaints_of_part
         elif values is not None:
             complaints.append(say("metadata-not-a-map", part=part, value=_shown(values)))
     if takes_dynamic_lds(kernel.get("Args"), "ValueKind"):
@@ -213,12 +213,12 @@ NAMED_BARRIERS = 4
 
 def symbol_numbers(values: Mapping[str, int]) -> Numbers:
     """Numbers of one function; `values` maps the ends of its symbols' names to their values."""
-    found = {SYMBOLS[suffix]: bool(count) for suffix, count in values.items()}
+    flags = {SYMBOLS[suffix]: bool(count) for suffix, count in values.items()}
     barriers = values.get("num_named_barrier")
     # LLVM reports recursion as a dynamic stack (SIProgramInfo::DynamicCallStack).
     return Numbers(
-        dynamic_stack=found.get("recursion") or found.get("dynamic_stack"),
-        recursion=found.get("recursion"),
-        indirect_call=found.get("indirect_call"),
+        dynamic_stack=flags.get("recursion") or flags.get("dynamic_stack"),
+        recursion=flags.get("recursion"),
+        indirect_call=flags.get("indirect_call"),
         named_barriers=None if barriers is None else align(barriers, NAMED_BARRIERS),
     )

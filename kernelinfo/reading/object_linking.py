@@ -53,6 +53,7 @@ class _Reach(NamedTuple):
     scratch: int  # bytes per lane along the deepest path of calls
     is_open: bool
     is_recursive: bool
+    calls: int  # of all these functions, and one more for each function
 
 
 def with_callees(
@@ -67,53 +68,48 @@ def with_callees(
     `functions` holds one object's functions by name. `xnack` is True if the code may run with
     XNACK on.
     """
-    calls = _Calls(functions)
-    found = []
+    left = _MOST_CALLS
+    linked = []
     for kernel in kernels:
         numbers = _UNKNOWN
         if kernel.symbol in functions:
-            numbers = _numbers(calls.reach(kernel.symbol), target, xnack=xnack)
-        own = ((source, alone._replace(**_REPLACED)) for source, alone in kernel.stated)
-        linked: StatedNumbers = "linking-info", numbers
-        stated = (linked, *(one for one in own if one[1] != NOTHING))
-        found.append(kernel._replace(stated=stated))
-    return found
+            reach = _reach(functions, kernel.symbol, left)
+            numbers = _numbers(reach, target, xnack=xnack)
+            left -= reach.calls
+        alone = ((source, counts._replace(**_REPLACED)) for source, counts in kernel.stated)
+        stated: list[StatedNumbers] = [("linking-info", numbers)]
+        stated += [(source, counts) for source, counts in alone if counts != NOTHING]
+        linked.append(kernel._replace(stated=tuple(stated)))
+    return linked
 
 
-class _Calls:
-    """Call graph of one object."""
-
-    def __init__(self, functions: Mapping[str, LinkedFunction]) -> None:
-        self._functions = functions
-        self._left = _MOST_CALLS
-
-    def reach(self, name: str) -> _Reach:
-        """The function `name` and all functions that it reaches; open if the calls exceed the limit
-        of an object."""
-        reached: dict[str, LinkedFunction] = {}
-        scratch: dict[str, int] = {}
-        """Bytes per lane along the deepest path, by each finished function's name."""
-        is_open = is_recursive = False
-        waiting = [name]
-        while waiting:
-            current = waiting[-1]
-            function = self._functions.get(current)
-            if function is None or current in scratch:
-                is_open |= function is None
-                waiting.pop()
-            elif current in reached:
-                deepest = max((scratch.get(callee, 0) for callee in function.calls), default=0)
-                scratch[current] = function.scratch + deepest
-                waiting.pop()
-            else:
-                reached[current] = function
-                self._left -= 1 + len(function.calls)
-                is_open |= function.is_open or self._left < 0
-                # A function that is reached but not finished is a caller of this one.
-                is_recursive |= any(c in reached and c not in scratch for c in function.calls)
-                if self._left >= 0:
-                    waiting += [callee for callee in function.calls if callee not in reached]
-        return _Reach(reached.values(), scratch[name], is_open, is_recursive)
+def _reach(functions: Mapping[str, LinkedFunction], name: str, limit: int) -> _Reach:
+    """The function `name` and all functions that it reaches; open beyond `limit` calls."""
+    reached: dict[str, LinkedFunction] = {}
+    scratch: dict[str, int] = {}
+    """Bytes per lane along the deepest path, by each finished function's name."""
+    is_open = is_recursive = False
+    calls = 0
+    waiting = [name]
+    while waiting:
+        current = waiting[-1]
+        function = functions.get(current)
+        if function is None or current in scratch:
+            is_open |= function is None
+            waiting.pop()
+        elif current in reached:
+            deepest = max((scratch.get(callee, 0) for callee in function.calls), default=0)
+            scratch[current] = function.scratch + deepest
+            waiting.pop()
+        else:
+            reached[current] = function
+            calls += 1 + len(function.calls)
+            is_open |= function.is_open or calls > limit
+            # A function that is reached but not finished is a caller of this one.
+            is_recursive |= any(c in reached and c not in scratch for c in function.calls)
+            if calls <= limit:
+                waiting += [callee for callee in function.calls if callee not in reached]
+    return _Reach(reached.values(), scratch[name], is_open, is_recursive, calls)
 
 
 def _numbers(reach: _Reach, target: Target | None, *, xnack: bool) -> Numbers:

@@ -55,8 +55,8 @@ def fits(path: str, pattern: str) -> bool:
     matched = _past_folders({0}, parts)
     for name in path.split("/"):
         matched.discard(len(parts))
-        stays = {at for at in matched if parts[at] == ANY_FOLDERS}
-        goes = {at + 1 for at in matched - stays if _matches(name, parts[at])}
+        stays = {index for index in matched if parts[index] == ANY_FOLDERS}
+        goes = {index + 1 for index in matched - stays if _matches(name, parts[index])}
         matched = _past_folders(stays | goes, parts)
         if len(parts) in matched:
             return True
@@ -65,7 +65,7 @@ def fits(path: str, pattern: str) -> bool:
 
 def _past_folders(matched: set[int], parts: Sequence[str]) -> set[int]:
     """The numbers of parts that can be matched so far, as `**` may match no folder."""
-    return matched | {at + 1 for at in matched if parts[at : at + 1] == [ANY_FOLDERS]}
+    return matched | {index + 1 for index in matched if parts[index : index + 1] == [ANY_FOLDERS]}
 
 
 def _matches(name: str, part: str) -> bool:
@@ -99,8 +99,10 @@ def path_in_repository(path: str) -> str | None:
 
 @cache
 def _root(folder: str) -> str | None:
-    with_git = (one for one in with_parents(folder) if os.path.exists(os.path.join(one, ".git")))
-    return next(with_git, None)
+    for parent in with_parents(folder):
+        if os.path.exists(os.path.join(parent, ".git")):
+            return parent
+    return None
 
 
 def with_parents(folder: str) -> Iterator[str]:
@@ -110,15 +112,15 @@ def with_parents(folder: str) -> Iterator[str]:
         yield (folder := parent)
 
 
-def read_document(path: str | os.PathLike[str], most: int) -> bytes:
-    """Content of a regular file of up to `most` bytes.
+def read_document(path: str | os.PathLike[str], limit: int) -> bytes:
+    """Content of a regular file of up to `limit` bytes.
 
     Raises `ReadError` if the file is larger, and `OSError` as `open_regular` does.
     """
     with open_regular(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise ReadError(say("document-too-large", most=most))
+        data = file.read(limit + 1)
+    if len(data) > limit:
+        raise ReadError(say("document-too-large", most=limit))
     return data
 
 
@@ -128,12 +130,12 @@ def configurations(folder: str) -> Iterator[str]:
     Yields each `kernelinfo.toml`, and each `pyproject.toml` that may hold `[tool.kernelinfo]` or
     cannot be read. None outside of the bound of `opening` is looked for.
     """
-    for one in with_parents(folder):
-        if bound() and not is_below(one, bound()):
+    for parent in with_parents(folder):
+        if bound() and not is_below(parent, bound()):
             return
-        own, shared = (os.path.join(one, name) for name in CONFIGURATIONS)
-        if _is_file_or_dangling(own):
-            yield own
+        dedicated, shared = (os.path.join(parent, name) for name in CONFIGURATIONS)
+        if _is_file_or_dangling(dedicated):
+            yield dedicated
         if _is_file_or_dangling(shared):
             try:
                 may = may_configure(read_document(shared, CONFIGURATION_BYTES))

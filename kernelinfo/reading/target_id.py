@@ -18,6 +18,7 @@ _PROCESSOR = r"gfx[0-9a-f]+(?:-[0-9]+)*(?:-generic|-strict)?(?=$|[:+])"
 _VERSION = r"(?:^|-)amdgpu(\d{1,2})\.(\d[0-9a-f])-"
 """Processor in the triple itself, as LLVM 24 spells it: amdgpu9.0a."""
 _FEATURE = r":(\w+)([+-])|\+([\w-]+)"
+_FEATURES = ("sramecc", "xnack")
 _ISA = r'\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*"AMD"'
 
 UNKNOWN_TARGET = "unknown"
@@ -65,15 +66,15 @@ def parse_target_id(text: str) -> TargetId | None:
     code object v4 on, `gfx906+sram-ecc` in v3; with or without a prefix such as
     `amdgcn-amd-amdhsa--` or `amdgpu9.42-amd-amdhsa-unknown-`.
     """
-    found = re.search(_PROCESSOR, text.strip())
-    if not found:
+    match = re.search(_PROCESSOR, text.strip())
+    if not match:
         named = re.search(_VERSION, text)
         return parse_target_id("gfx" + "".join(named.groups())) if named else None
     settings: dict[str, Setting] = {}
-    features = text.strip()[found.end() :]
+    features = text.strip()[match.end() :]
     for name, sign, old_name in re.findall(_FEATURE, features):
         settings[name or old_name.replace("-", "")] = "off" if sign == "-" else "on"
-    processor = found[0]
+    processor = match[0]
     if target := targets.by_v2_name(processor):
         processor, settings["xnack"] = target.name, "on"
     return TargetId(processor, tuple(settings.items()), odd=re.sub(_FEATURE, "", features))
@@ -94,15 +95,16 @@ def named_target_id(text: str) -> str:
     """
     name, colon, features = text.strip().partition(":")
     target = products.target_named(name)
-    found = dict(re.findall(r":(\w+)([+-])", colon + features.lower()))
-    supported = [one for one in ("sramecc", "xnack") if getattr(target, one) is not False]
+    settings = dict(re.findall(r":(\w+)([+-])", colon + features.lower()))
+    supported = [feature for feature in _FEATURES if getattr(target, feature) is not False]
     odd = re.sub(r":\w+[+-]", "", colon + features)
-    if odd or not found.keys() <= {*supported}:
+    if odd or not settings.keys() <= {*supported}:
         has = " and ".join(
-            say("target-feature-spellings", feature=one) for one in supported
+            say("target-feature-spellings", feature=feature) for feature in supported
         ) or say("target-without-features")
         raise OptionError(say("target-feature-unknown", text=text, target=target.name, has=has))
-    return "".join([target.name, *(f":{one}{found[one]}" for one in supported if one in found)])
+    stated = [feature + settings[feature] for feature in supported if feature in settings]
+    return ":".join([target.name, *stated])
 
 
 def runs_on(code: str, target: str) -> bool:
@@ -184,5 +186,5 @@ def _age(stamp: str) -> tuple[list[int], list[int], str]:
     return _numbers(_STAMP_VERSION.search(stamp)), _numbers(_RELEASE.search(stamp)), stamp
 
 
-def _numbers(found: re.Match[str] | None) -> list[int]:
-    return [integer(number) for number in found.groups()] if found else []
+def _numbers(version: re.Match[str] | None) -> list[int]:
+    return [integer(number) for number in version.groups()] if version else []

@@ -122,7 +122,7 @@ class Store(AbstractBufferedFile):  # type: ignore[misc]
 
 
 def opened(store: Any) -> Data:
-    return Data(remote.StoreFile(store), len(DATA))
+    return Data(remote.StoreFile(store).read, len(DATA))
 
 
 def test_it_holds_what_the_store_has() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from lark import Lark, Tree, UnexpectedInput
 
 from ..messages import says
-from .inside import MOST_TOKENS, Builders, NoMatch, Unresolved, expressions, info_block
+from .inside import MOST_TOKENS, Builders, Directive, NoMatch, Unresolved, expressions, info_block
 
 GRAMMARS = Path(__file__).parents[2] / "grammars"
 
@@ -46,13 +46,11 @@ def make_lark(text: str) -> Lark:
     return Lark(text, parser="lalr", maybe_placeholders=False)
 
 
-def line_by_lark(line: bytes) -> str | info_block.Field | None:
+def line_by_lark(line: bytes) -> str | Directive | None:
     """The same as `info_block.read_line`."""
     comment = line[line.find(b";") :].decode("utf-8", "backslashreplace")
     try:
-        read: str | info_block.Field = value_by_lark(
-            load_lark("kernel_info"), comment, info_block.BUILD
-        )
+        read: str | Directive = value_by_lark(load_lark("kernel_info"), comment, info_block.BUILD)
     except NoMatch:
         return None
     return read

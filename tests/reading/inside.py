@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kernelinfo.reading import assembly, build_log, code_object, data, elf
 from kernelinfo.reading.assembly import directives, expressions, info_block, metadata_yaml
-from kernelinfo.reading.assembly.directives import read_block
+from kernelinfo.reading.assembly.directives import Directive, read_block
 from kernelinfo.reading.assembly.expressions import (
     Call,
     Evaluator,
@@ -16,7 +16,7 @@ from kernelinfo.reading.assembly.expressions import (
     number,
     read_terms,
 )
-from kernelinfo.reading.assembly.info_block import Field, read_line
+from kernelinfo.reading.assembly.info_block import read_line
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of, without_comments
 from kernelinfo.reading.blob import Blob, KernelBudget, Missing
 from kernelinfo.reading.code_object.dwarf import entries_below, read_source_lines
@@ -44,9 +44,9 @@ __all__ = [
     "Builders",
     "Call",
     "Data",
+    "Directive",
     "Evaluator",
     "Features",
-    "Field",
     "File",
     "KernelBudget",
     "KernelFacts",

@@ -21,7 +21,7 @@ from .by_lark import GRAMMARS, assert_read_as_by_lark, line_by_lark, make_lark, 
 from .inside import (
     MOST_TOKENS,
     Call,
-    Field,
+    Directive,
     NoMatch,
     TooLong,
     load_tables,
@@ -38,7 +38,7 @@ def test_every_comment_is_read_as_by_lark(texts: list[bytes]) -> None:
     for line in {line[line.find(b";") :] for line in lines}:
         read = read_line(line)
         assert read == line_by_lark(line), line
-        fields += isinstance(read, Field)
+        fields += isinstance(read, Directive)
     assert fields > 300
 
 

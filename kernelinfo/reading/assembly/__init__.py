@@ -18,10 +18,9 @@ from kernelinfo.reading.assembly.kernel_text import (
     CUT,
     Evaluation,
     KernelText,
-    KernelTexts,
     LinkingText,
-    WholeText,
     check_metadata,
+    far_labels,
     is_of_compiler,
     without_shaders,
 )
@@ -56,15 +55,25 @@ _STRING = re.compile(rb'"((?:\\.|[^"\\])*)"')
 class ModuleText:
     """State of one module while its text is read."""
 
-    def __init__(self, whole: WholeText, start: int, bundle_id: str) -> None:
-        self._text, self._lines, self._warnings, self._budget = whole
+    def __init__(
+        self,
+        text: Text,
+        lines: Lines,
+        warnings: ReadWarnings,
+        budget: KernelBudget,
+        start: int,
+        bundle_id: str,
+    ) -> None:
+        """All modules of a text share its lines, warnings and budget."""
+        self._text, self._lines = text, lines
+        self._warnings, self._budget = warnings, budget
         self._start = start
         self._bundle_id = bundle_id
         self._targets: dict[str, TargetId] = {}
         self._version: int | None = None
         self._stamps: list[str] = []
         self._definitions = Definitions()
-        self._kernels = KernelTexts(self._budget)
+        self._kernels: dict[str, KernelText] = {}
         self._files = SourceFiles()
         # Metadata is read at its end. Until then: its directive, and the offset of its text.
         self._metadata: tuple[str, int] | None = None
@@ -155,6 +164,13 @@ class ModuleText:
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
                 self._metadata = kind, line_end(self._text, offset) + 1
 
+    def _kernel(self, symbol: str) -> KernelText:
+        """The kernel of a symbol, new at its first statement. Raises `TooManyKernelsError`."""
+        if symbol not in self._kernels:
+            self._budget.spend()
+            self._kernels[symbol] = KernelText(symbol)
+        return self._kernels[symbol]
+
     def _label(self, kernel: KernelText, offset: int | None) -> None:
         """Set the kernel's label to `offset`, unless that is None."""
         if offset is not None:
@@ -171,7 +187,7 @@ class ModuleText:
             return
         line = self._lines.number(offset)
         symbol, label = self._function(floor, offset) or (say("kernel-at-line", line=line), None)
-        kernel = self._kernels[symbol]
+        kernel = self._kernel(symbol)
         if kernel.info:
             self.warn(say("kernel-info-repeated", kernel=symbol), offset)
             return
@@ -192,7 +208,7 @@ class ModuleText:
         if self._begin >= floor:
             # The comment holds the name without quotes or escapes.
             name = decode(line_at(self._text, self._begin + len(BEGIN)).rstrip())
-            if (known := self._kernels.get(name)) and known.line is not None:
+            if (kernel := self._kernels.get(name)) and kernel.line is not None:
                 return name, None
             return name, scan.label_offset(self._text, name, self._begin, offset)
         name, described = self._described
@@ -204,7 +220,7 @@ class ModuleText:
         block, ended = directives.read_block(self._text, offset, "amdhsa_kernel")
         floor = max(self._described[1], self._informed)
         self._described = symbol, offset
-        kernel = self._kernels[symbol]
+        kernel = self._kernel(symbol)
         if kernel.directives:
             self.warn(say("kernel-descriptor-repeated", kernel=symbol), offset)
             return
@@ -219,7 +235,7 @@ class ModuleText:
         label = scan.last_label(self._text, floor, offset)
         symbol, begin = label or (say("kernel-at-line", line=line), None)
         block, _ = directives.read_block(self._text, offset, "amd_kernel_code_t")
-        kernel = self._kernels[symbol]
+        kernel = self._kernel(symbol)
         kernel.code_t = PlacedBlock(block, line)
         self._label(kernel, begin)
 
@@ -238,32 +254,32 @@ class ModuleText:
                 self._pipelines = registers.of_metadata(root), line
                 return
             is_v2 = kind == _METADATA_V2
-            found = metadata_yaml.parse(yaml, self._budget.most + 1, is_v2=is_v2)
+            metadata = metadata_yaml.parse(yaml, self._budget.limit + 1, is_v2=is_v2)
         except ValueError as error:
             self.warn(say("metadata-unreadable", error=error), start)
             return
-        if target := parse_target_id(found.target or ""):
+        if target := parse_target_id(metadata.target or ""):
             self._targets["metadata"] = target
-        if warning := unknown_version(found.version):
+        if warning := unknown_version(metadata.version):
             self.warn(warning, start)
-        self._version = self._version or (2 if is_v2 else code_object_version(found.version))
-        for symbol, numbers, complaints, within in found.kernels:
+        self._version = self._version or (2 if is_v2 else code_object_version(metadata.version))
+        for symbol, numbers, complaints, within in metadata.kernels:
             for complaint in complaints:
                 wrong = in_kernel(symbol, complaint)
                 self._warnings.add(wrong, line + within)
             if not symbol:
                 self._warnings.add(say("metadata-without-name"), line + within)
                 continue
-            kernel = self._kernels[symbol]
+            kernel = self._kernel(symbol)
             if kernel.metadata[1]:
                 again = in_kernel(symbol, say("metadata-repeated"))
                 self._warnings.add(again, line + within)
             kernel.metadata = numbers, line + within
-        self._budget.check_list(len(found.kernels))
+        self._budget.check_list(len(metadata.kernels))
 
     def _find_code(self, end: int) -> None:
         """Set each kernel's instructions and source line; a kernel ends at the next one's label."""
-        for kernel, label in self._kernels.far_labels(self._text, self._start, end):
+        for kernel, label in far_labels(self._kernels, self._text, self._start, end):
             self._label(kernel, label)
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
         self._files.read_declarations(self._text, self._start, end)
@@ -312,10 +328,10 @@ class ModuleText:
             return
         stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)
         target_id = next(stated, parse_target_id(self._bundle_id))
-        asked = parse_target_id(arch or "")
-        if target_id and asked and asked.processor != target_id.processor:
+        given = parse_target_id(arch or "")
+        if target_id and given and given.processor != target_id.processor:
             self._warnings.add(say("target-not-of-text", arch=arch, processor=target_id.processor))
-        target_id = target_id or asked
+        target_id = target_id or given
         features = target_id.features(self._version) if target_id else Features()
         target = target_id.hardware if target_id else None
         # An unknown version is taken for a new one: the code may run with XNACK.
@@ -324,12 +340,12 @@ class ModuleText:
             self._definitions, target, self._kernels.keys(), self._warnings, xnack=xnack
         )
         self._find_code(end)
-        found = without_shaders(self._kernels.values(), self._warnings)
+        texts = without_shaders(self._kernels.values(), self._warnings)
         if self._pipelines:
             pipelines, line = self._pipelines
-            for kernel in found:
+            for kernel in texts:
                 kernel.metadata = pipelines.numbers(kernel.symbol, target), line
-        kernels = [*self._each(evaluation.kernel, found)]
+        kernels = [*self._each(evaluation.kernel, texts)]
         notes: tuple[Message, ...] = ()
         if self._linking:
             kernels, notes = self._linking.with_callees(kernels, target, xnack=xnack)
@@ -367,10 +383,10 @@ def read(
     time linear in the text. Raises `ReadError` if a long text cannot be read any more.
     """
     warnings = ReadWarnings()
-    whole = WholeText(text, Lines(text), warnings, budget)
+    begin_module = partial(ModuleText, text, Lines(text), warnings, budget)
     part = ""
     unended: list[tuple[str, int]] = []
-    module = ModuleText(whole, 0, part)
+    module = begin_module(0, part)
     offset, end = 0, len(text)
     try:
         for offset, kind in outside_macros(text, _counted(marks(text), budget)):
@@ -384,11 +400,11 @@ def read(
                     module.warn(message, offset)
                 yield from _finished(module, offset, arch)
                 part = entry if begins else ""
-                module = ModuleText(whole, offset, part)
+                module = begin_module(offset, part)
             else:
                 if kind == "amdgcn_target" and module.begun and is_directive(text, offset):
                     yield from _finished(module, offset, arch)
-                    module = ModuleText(whole, offset, part)
+                    module = begin_module(offset, part)
                 try:
                     module.take(offset, kind)
                 except Exception as error:
@@ -399,8 +415,8 @@ def read(
         module.warn(error.message, offset)
         end = offset
     if unended:
-        more = say("part-and-more", count=len(unended) - 1) if len(unended) > 1 else ""
-        module.warn(say("part-endless", part=unended[0][0], more=more), unended[0][1])
+        further = say("part-and-more", count=len(unended) - 1) if len(unended) > 1 else ""
+        module.warn(say("part-endless", part=unended[0][0], more=further), unended[0][1])
     yield from _finished(module, end, arch)
     if rest := warnings.rest():
         yield _only_warnings(rest)

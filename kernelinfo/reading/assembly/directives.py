@@ -121,11 +121,11 @@ def read_block(text: Text, offset: int, kind: str) -> tuple[DirectiveBlock, bool
 
 @lru_cache(maxsize=1 << 12)
 def _block(body: bytes, kind: str, ended: bool) -> DirectiveBlock:
-    known, anew = _stated, _stated.__wrapped__
+    cached, uncached = _stated, _stated.__wrapped__
     statements = [
         Directive(name, value, number)
         for number, written in enumerate(body.split(b"\n"))
-        for name, value in (known if len(written) < _SHORT else anew)(written, kind)
+        for name, value in (cached if len(written) < _SHORT else uncached)(written, kind)
     ]
     if ended and kind == "amdhsa_kernel":
         stated = {statement.field for statement in statements}
@@ -166,18 +166,18 @@ def encoded(granule: int, count: int) -> int | None:
 
 def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> PlacedNumbers:
     """Numbers in `stated`, by `readings`; of two fields for one number the last counts."""
-    found: PlacedNumbers = {}
+    numbers: PlacedNumbers = {}
     for field, statement in stated.items():
         if field in readings and (count := value(statement)) is not None:
-            name, known = readings[field][0], readings[field][1](count)
-            if known is not None:
-                found[name] = known, statement.line
-    return found
+            name, convert = readings[field]
+            if (converted := convert(count)) is not None:
+                numbers[name] = converted, statement.line
+    return numbers
 
 
-def wave_size_in(found: PlacedNumbers) -> int | None:
+def wave_size_in(numbers: PlacedNumbers) -> int | None:
     """Lanes in a wave; None if the block does not state them."""
-    return found["wave_size"][0] if "wave_size" in found else None
+    return numbers["wave_size"][0] if "wave_size" in numbers else None
 
 
 def of_directives(
@@ -188,19 +188,19 @@ def of_directives(
     `xnack`, the default of `.amdhsa_reserve_xnack_mask`, is True if code for the module's target id
     may run with XNACK on.
     """
-    found = read_numbers(_FIELDS, stated, value)
-    vgprs = vgpr_granule(target, wave_size_in(found))
-    others: Readings = {"next_free_vgpr": ("reserved_vgprs", partial(encoded, vgprs))}
+    numbers = read_numbers(_FIELDS, stated, value)
+    vgprs = vgpr_granule(target, wave_size_in(numbers))
+    readings: Readings = {"next_free_vgpr": ("reserved_vgprs", partial(encoded, vgprs))}
     barriers = stated.get("named_barrier_count")
     # LLVM 24 packs the size of the code into this value, then masks it out again. The text does not
     # give that size; `; NamedBarCnt:` states the same number plainly.
     if barriers and "instprefsize" not in barriers.value:
-        others["named_barrier_count"] = "named_barriers", lambda count: count * NAMED_BARRIERS
+        readings["named_barrier_count"] = "named_barriers", lambda count: count * NAMED_BARRIERS
     if target and target.sgprs.encoding_granule and "next_free_sgpr" in stated:
         extra = _extra_sgprs(target, stated, value, xnack=xnack)
         if extra is not None:
-            others["next_free_sgpr"] = "reserved_sgprs", partial(_reserved_sgprs, target, extra)
-    return found | read_numbers(others, stated, value)
+            readings["next_free_sgpr"] = "reserved_sgprs", partial(_reserved_sgprs, target, extra)
+    return numbers | read_numbers(readings, stated, value)
 
 
 def _extra_sgprs(target: Target, stated: Fields, value: Evaluate, *, xnack: bool) -> int | None:
@@ -226,15 +226,15 @@ def _reserved_sgprs(target: Target, extra: int, numbered: int) -> int | None:
 
 def of_code_t(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:
     """Numbers in the fields of `.amd_kernel_code_t`; reserved registers only for a known target."""
-    found = read_numbers(_CODE_T_FIELDS, stated, value)
-    others: Readings = {}
+    numbers = read_numbers(_CODE_T_FIELDS, stated, value)
+    readings: Readings = {}
     if target and len(target.domains) > 1:
-        others["enable_wgp_mode"] = "wgp_mode", bool
-    if vgprs := vgpr_granule(target, wave_size_in(found)):
-        others["granulated_workitem_vgpr_count"] = "reserved_vgprs", lambda n: (n + 1) * vgprs
+        readings["enable_wgp_mode"] = "wgp_mode", bool
+    if vgprs := vgpr_granule(target, wave_size_in(numbers)):
+        readings["granulated_workitem_vgpr_count"] = "reserved_vgprs", lambda n: (n + 1) * vgprs
     if target and (sgprs := target.sgprs.encoding_granule):
-        others["granulated_wavefront_sgpr_count"] = "reserved_sgprs", lambda n: (n + 1) * sgprs
-    return found | read_numbers(others, stated, value)
+        readings["granulated_wavefront_sgpr_count"] = "reserved_sgprs", lambda n: (n + 1) * sgprs
+    return numbers | read_numbers(readings, stated, value)
 
 
 # Parts of an assembly text that only an assembler expands: macros, repetitions, conditions, files.
@@ -271,11 +271,11 @@ class Expansion(NamedTuple):
     def before(self, offset: int) -> dict[str, int]:
         """Directives that make the code at an offset depend on other text → their number."""
         included = bisect_left(self.includes, offset)
-        found = {".include": included} if included else {}
-        at = bisect_left(self.ranges, (offset, 0, "")) - 1
-        if at >= 0 and offset < self.ranges[at][1]:
-            found[f".{self.ranges[at][2]}"] = 1
-        return found
+        counts = {".include": included} if included else {}
+        index = bisect_left(self.ranges, (offset, 0, "")) - 1
+        if index >= 0 and offset < self.ranges[index][1]:
+            counts[f".{self.ranges[index][2]}"] = 1
+        return counts
 
 
 _NOTHING = Expansion()
@@ -290,8 +290,8 @@ def read_expansion(text: bytes) -> Expansion:
     open_kinds: list[str] = []
     opened = Counter[str]()
     first, last_macro = (0, ""), ""
-    for found in re.finditer(_STATEMENT, text):
-        macro, directive, *names = (decode(part) if part else "" for part in found.groups())
+    for statement in re.finditer(_STATEMENT, text):
+        macro, directive, *names = (decode(part) if part else "" for part in statement.groups())
         if kind := _ENDS.get(directive):
             while opened[kind]:
                 closed = open_kinds.pop()
@@ -301,16 +301,16 @@ def read_expansion(text: bytes) -> Expansion:
             else:
                 continue
             if not open_kinds:
-                ranges.append((first[0], found.end(), first[1]))
+                ranges.append((first[0], statement.end(), first[1]))
         elif directive == "include":
-            includes.append(found.start())
+            includes.append(statement.start())
         elif macro or directive:
             kind = "macro" if macro else "if" if directive.startswith("if") else "rep"
             if macro:
                 macros.add(macro)
                 last_macro = macro
             if not open_kinds:
-                first = found.start(), directive or kind
+                first = statement.start(), directive or kind
             open_kinds.append(kind)
             opened[kind] += 1
         elif open_kinds:

@@ -134,17 +134,17 @@ def _function(name: str, values: list[int], target: Target | None) -> Evaluated:
     return Unresolved(say("expression-function", function=name))
 
 
-def _waves(total: int, registers: int, granule: int, most: int) -> int:
+def _waves(total: int, registers: int, granule: int, limit: int) -> int:
     """Waves per SIMD that VGPRs allow (LLVM IsaInfo::getNumWavesPerEUWithNumVGPRs)."""
-    return most if registers < granule else min(max(total // align(registers, granule), 1), most)
+    return limit if registers < granule else min(max(total // align(registers, granule), 1), limit)
 
 
-def _waves_of_generation(generation: int, sgprs: int, most: int) -> int:
+def _waves_of_generation(generation: int, sgprs: int, limit: int) -> int:
     """Waves per SIMD that SGPRs allow (LLVM 20 to 23, IsaInfo::getOccupancyWithNumSGPRs)."""
     if generation >= 9:  # AMDGPUSubtarget::GFX10: SGPRs are not shared
-        return most
+        return limit
     steps = SGPR_STEPS[800 if generation >= 7 else 512]
-    return min(next((waves for upto, waves in steps if sgprs <= upto), steps[-1][1]), most)
+    return min(next((waves for upto, waves in steps if sgprs <= upto), steps[-1][1]), limit)
 
 
 def _least(initial: int, *limits: tuple[int, int]) -> int:
@@ -202,13 +202,13 @@ class Definitions(dict[str, list[SymbolSetting]]):
         """
         first, end = lines.number(offset), offset
         for line, written in enumerate(lines_from(text, offset), first):
-            if not (found := _SET.match(written)):
+            if not (statement := _SET.match(written)):
                 break
             budget.spend_statements(line > first)
             end += len(written) + 1
-            if found[1] and (line > first or is_directive(text, offset)):
-                definition = SymbolSetting(line, decode(found[2]))
-                self.setdefault(unquoted(found[1]), []).append(definition)
+            if statement[1] and (line > first or is_directive(text, offset)):
+                definition = SymbolSetting(line, decode(statement[2]))
+                self.setdefault(unquoted(statement[1]), []).append(definition)
         return end
 
     def of_function(self, symbol: str, suffix: str) -> SymbolSetting | None:
@@ -322,8 +322,8 @@ def number(expression: str) -> int | None:
     """Value of an expression that is a single number, as nearly all are; None for others."""
     if len(expression) >= _SHORT:
         return None
-    term, *more = read_terms(expression)
-    return term if isinstance(term, int) and not more else None
+    term, *rest = read_terms(expression)
+    return term if isinstance(term, int) and not rest else None
 
 
 def read_terms(expression: str) -> tuple[Term, ...]:

@@ -23,7 +23,7 @@ from kernelinfo.reading.assembly.directives import (
 )
 from kernelinfo.reading.assembly.expressions import leading_numbers, number
 from kernelinfo.reading.data import Text, decode, lines_from, match_at
-from kernelinfo.reading.grammar import NoMatch, load_tables, parse
+from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
 
 _CODE_BYTES = "codeLenInByte"
@@ -52,15 +52,9 @@ _COMMENTS = re.compile(
 _STAMP = re.compile(rb"[\d:-]+")
 
 
-class Field(NamedTuple):
-    """`; NAME: VALUE`, without a unit."""
-
-    name: str
-    value: str = ""
-
-
-BUILD = {"header": str, "field": Field}
-"""Constructors by the rules of kernel_info.lark. A header becomes its kind: `Kernel`."""
+BUILD: Builders = {"header": str, "field": lambda name, value="": Directive(name, value, 0)}
+"""Constructors by the rules of kernel_info.lark. A header becomes its kind: `Kernel`; a field
+`; NAME: VALUE` becomes a statement without the unit."""
 
 
 class InfoBlock(NamedTuple):
@@ -94,9 +88,9 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
     comments, code_bytes = b"", None
     if prefix := _prefix(first):
         comments = b"\n".join(islice(_prefixed(text, start, prefix), _MOST_LINES))
-    elif found := match_at(_COMMENTS, text, start):
-        code_bytes, comments = _without_code_bytes(found[0])
-        start += len(found[0]) - len(comments)
+    elif match := match_at(_COMMENTS, text, start):
+        code_bytes, comments = _without_code_bytes(match[0])
+        start += len(match[0]) - len(comments)
     read = _read if len(comments) < _USUAL else _read.__wrapped__
     block, unread, length = read(comments, 1 if code_bytes is None else 2)
     if code_bytes is None and not block.statements:
@@ -111,7 +105,7 @@ def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
     """
     first, newline, rest = comments.partition(b"\n")
     field = read_line(first.rstrip(b"\r"))
-    if newline and isinstance(field, Field) and field.name == _CODE_BYTES:
+    if newline and isinstance(field, Directive) and field.field == _CODE_BYTES:
         size = number(field.value)
         if size is not None and 0 <= size <= UINT32 and _CODE_BYTES.encode() not in rest:
             return size, rest
@@ -141,7 +135,7 @@ def _read(comments: bytes, line: int) -> _Body:
         if read is None:
             unread.append((distance, comment.strip()))
         else:
-            statements.append(Directive(read.name, read.value, distance))
+            statements.append(Directive(read.field, read.value, distance))
         length += len(written) + 1
     return DirectiveBlock(statements), tuple(unread), length
 
@@ -151,17 +145,17 @@ def _prefix(line: bytes) -> bytes:
     return _STAMP.sub(b"0", line[: line.find(b";")].strip())
 
 
-def read_line(line: bytes) -> str | Field | None:
+def read_line(line: bytes) -> str | Directive | None:
     """Header's kind, or field, of one line, as kernel_info.lark describes them; None for others."""
     # Only short lines are cached, so that a hostile text cannot fill the memory.
     return _read_line(line) if len(line) < _SHORT else _read_line.__wrapped__(line)
 
 
 @lru_cache(maxsize=1 << 14)
-def _read_line(line: bytes) -> str | Field | None:
+def _read_line(line: bytes) -> str | Directive | None:
     comment = decode(line[line.find(b";") :])
     try:
-        read: str | Field = parse(load_tables("kernel_info"), comment, BUILD)
+        read: str | Directive = parse(load_tables("kernel_info"), comment, BUILD)
     except NoMatch:
         return None
     return read
@@ -186,14 +180,14 @@ def of_info(
         "NumSGPRsForWavesPerEU": ("reserved_sgprs", partial(encoded, sgprs)),
         "NumVgprs": ("arch_vgprs" if "TotalNumVgprs" in stated else "vgprs", int),
     }
-    found = read_numbers(readings, stated, value)
+    numbers = read_numbers(readings, stated, value)
     # Scratch enabled with a size of 0 gets its size at run time. With another size, the flag adds
     # nothing.
-    enabled = found.pop("dynamic_stack", None)
-    scratch = found.get("scratch_bytes_per_lane")
+    enabled = numbers.pop("dynamic_stack", None)
+    scratch = numbers.get("scratch_bytes_per_lane")
     if enabled and enabled[0] and scratch and scratch[0] == 0:
-        found["dynamic_stack"] = enabled
-    return settled | found
+        numbers["dynamic_stack"] = enabled
+    return settled | numbers
 
 
 def _wave_size(stated: Fields, value: Evaluate, target: Target) -> PlacedNumbers:

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable
+from operator import itemgetter
+from typing import TypeVar
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
 from kernelinfo.reading.assembly.expressions import Definitions
@@ -101,9 +102,9 @@ def read_code(
     if not code.callees or definitions is None or _MOST_VGPRS not in definitions:
         return code
     outside = [
-        one
-        for one in code.callees
-        if one in code.outside or not definitions.of_function(one, "num_vgpr")
+        callee
+        for callee in code.callees
+        if callee in code.outside or not definitions.of_function(callee, "num_vgpr")
     ]
     return code._replace(outside=tuple(outside))
 
@@ -114,9 +115,9 @@ def count_code(code: bytes) -> Code:
     counts = Counter(_INSTRUCTION.findall(code))
     for name, count in counts.items():
         kinds[_KIND[name.strip()]] += count
-    called = [*_called(code)] if kinds["calls"] else []
-    callees = {unquoted(one.symbol): one.is_outside for one in called if one}
-    outside = tuple(symbol for symbol, is_outside in callees.items() if is_outside)
+    called, loaded = _called(code) if kinds["calls"] else ([], set[str]())
+    callees = dict.fromkeys(unquoted(symbol) for symbol in called if symbol)
+    outside = tuple(symbol for symbol in callees if symbol in loaded)
     if _COMMENTED not in code:
         return Code(
             **kinds,
@@ -133,7 +134,7 @@ def count_code(code: bytes) -> Code:
     moves = code.count(_REUSED) if b"R" in code else 0
     buffers = any(name.endswith(b"buffer_") for name in counts)
     has_scratch = kinds["scratch"] or (buffers and _SCRATCH_RESOURCE in code)
-    spills, places, others = _by_loop(code if has_spills or has_scratch else b"", called)
+    spills, places, scratch_in_loops = _by_loop(code if has_spills or has_scratch else b"", called)
     by_kind, by_place = _total(spills), _total(places)
     prefix = b".L" if b".LBB" in code else b""
     return Code(
@@ -147,13 +148,13 @@ def count_code(code: bytes) -> Code:
                 depth=loop[1],
                 spills=of_loop[b"Spill"],
                 reloads=of_loop[b"Reload"],
-                place=_most(places[loop]),
+                place=_main_place(places[loop]),
             )
             for loop, of_loop in spills.items()
             if loop
         ),
-        scratch_in_loops=others,
-        place=_most(by_place),
+        scratch_in_loops=scratch_in_loops,
+        place=_main_place(by_place),
         callees=tuple(callees),
         outside=outside,
     )
@@ -167,28 +168,23 @@ _LineAndCallee = tuple[bytes, bytes]
 """Source line and symbol of a called function; empty if unknown."""
 
 
-class _Callee(NamedTuple):
-    symbol: bytes
-    is_outside: bool
-
-
 _ByLoop = dict[_LoopLabel | None, Counter[_Counted]]
 """Numbers of spills and reloads in each loop, and in the code outside loops (None)."""
 
 
 def _by_loop(
-    code: bytes, called: Iterable[_Callee | None]
+    code: bytes, called: Iterable[bytes]
 ) -> tuple[_ByLoop[bytes], _ByLoop[_LineAndCallee], int]:
     """Spills and reloads by kind, and by place; number of other scratch accesses in loops.
 
-    `called` are the callees of the text's calls, in its order.
+    `called` are the symbols that the text's calls call, in its order; empty through a pointer.
     """
     loop: _LoopLabel | None = None
     source = callee = b""
-    symbols = (one.symbol if one else b"" for one in called)
+    symbols = iter(called)
     spills: _ByLoop[bytes] = {}
     places: _ByLoop[_LineAndCallee] = {}
-    others = 0
+    accesses = 0
     for label, comments, line, call, instruction in re.findall(_MARK, code):
         if line:
             source = b"" if line.endswith(_NO_LINE) else line
@@ -203,8 +199,8 @@ def _by_loop(
             spills.setdefault(loop, Counter())[kind] += count
             places.setdefault(loop, Counter())[source, callee] += count
         elif loop and _FOLDED not in instruction:
-            others += 1
-    return spills, places, others
+            accesses += 1
+    return spills, places, accesses
 
 
 def _total(by_loop: _ByLoop[_Counted]) -> Counter[_Counted]:
@@ -214,31 +210,34 @@ def _total(by_loop: _ByLoop[_Counted]) -> Counter[_Counted]:
     return total
 
 
-def _most(places: Counter[_LineAndCallee]) -> SpillPlace | None:
+def _main_place(places: Counter[_LineAndCallee]) -> SpillPlace | None:
     """The known place of most spills and reloads, the first of equal ones; None without any."""
-    known = {place: count for place, count in places.items() if any(place)}
-    if not known:
+    counts = {place: count for place, count in places.items() if any(place)}
+    if not counts:
         return None
-    (source, callee), count = max(known.items(), key=lambda one: one[1])
+    (source, callee), count = max(counts.items(), key=itemgetter(1))
     return SpillPlace(decode(source) or None, unquoted(callee) or None, count)
 
 
-def _called(code: bytes) -> Iterator[_Callee | None]:
-    """The callee of each call, in the order of the text; None through a pointer.
+def _called(code: bytes) -> tuple[list[bytes], set[str]]:
+    """Symbol that each call calls, in the order of the text, empty through a pointer; and the
+    symbols whose addresses are loaded, as they are in another module.
 
     s_getpc_b64 s[4:5]
     s_add_u32 s4, s4, lookup@rel32@lo+4          ; another module: @gotpcrel32
     s_addc_u32 s5, s5, lookup@rel32@hi+12        ; then s_load_dwordx2 s[4:5], s[4:5], 0x0
     s_swappc_b64 s[30:31], s[4:5]
     """
-    addresses: dict[int, _Callee] = {}  # first SGPR of a pair with a function's address
+    symbols: list[bytes] = []
+    loaded: set[str] = set()
+    addresses: dict[int, bytes] = {}  # first SGPR of a pair with a function's address
     entries: dict[int, bytes] = {}  # first SGPR of a pair with the address of a table's entry
     for name, low, high, operands in re.findall(_TO_SGPRS, code):
         pair = re.match(_PAIR, operands)
         base = integer(pair[1]) if pair else -1
         if name.startswith(_KINDS["calls"]):
             label = b"" if pair else operands.strip()
-            yield _Callee(label, is_outside=False) if label else addresses.get(base)
+            symbols.append(label or addresses.get(base, b""))
             continue
         address, entry, first = addresses.get(base), entries.get(base), integer(low)
         for register in range(first, integer(high or low) + 1):
@@ -249,11 +248,13 @@ def _called(code: bytes) -> Iterator[_Callee | None]:
             if stated[2]:
                 entries[first] = symbol
             else:
-                addresses[first] = _Callee(symbol, is_outside=False)
+                addresses[first] = symbol
         elif entry and name.startswith(b"s_load_"):
-            addresses[first] = _Callee(entry, is_outside=True)
+            addresses[first] = entry
+            loaded.add(unquoted(entry))
         elif address and name.startswith(b"s_mov_b64"):
             addresses[first] = address
+    return symbols, loaded
 
 
 def _loop(label: bytes, comments: bytes) -> _LoopLabel | None:
@@ -279,13 +280,13 @@ _TAKES_VGPRS = b"s_alloc_vgpr"
 
 
 def with_proven(
-    kernel: KernelFacts, text: Text, found_in: KernelText, target: Target | None
+    kernel: KernelFacts, text: Text, extent: KernelText, target: Target | None
 ) -> KernelFacts:
     """The kernel with the numbers that its instructions prove, from the source `code`.
 
     For most kernels a search for a few bytes decides, without reading instructions.
     """
-    start, end = found_in.label, found_in.end
+    start, end = extent.label, extent.end
     if start is None:
         return kernel
     has_lds = _reserves_no_lds(kernel.stated) and reaches_lds(text, start, end)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cached_property, lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target
@@ -26,7 +26,7 @@ from kernelinfo.reading.assembly.expressions import (
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, described_kernel, labels
 from kernelinfo.reading.assembly.shader_registers import of_config
 from kernelinfo.reading.blob import KernelBudget
-from kernelinfo.reading.data import Lines, Text, integer
+from kernelinfo.reading.data import Text, integer
 from kernelinfo.reading.facts import (
     BEGIN,
     NOTHING,
@@ -51,15 +51,6 @@ _Placed = tuple[Numbers, Place]
 _LAST = "exception_int_div_zero"
 
 
-class WholeText(NamedTuple):
-    """An assembly text, with the line numbers, warnings and budget that its modules share."""
-
-    text: Text
-    lines: Lines
-    warnings: ReadWarnings
-    budget: KernelBudget
-
-
 class KernelText:
     """The statements on one kernel, not yet evaluated."""
 
@@ -82,28 +73,18 @@ class KernelText:
         self.source: SourceLine | None = None
 
 
-class KernelTexts(dict[str, KernelText]):
-    """Kernels of a module by symbol; looking up an unknown symbol adds a kernel."""
+def far_labels(
+    kernels: Mapping[str, KernelText], text: Text, start: int, end: int
+) -> Iterator[tuple[KernelText, int]]:
+    """Kernels with a label far from their descriptor, each with the label's byte offset.
 
-    def __init__(self, budget: KernelBudget) -> None:
-        self._budget = budget
-
-    def __missing__(self, symbol: str) -> KernelText:
-        """Add a kernel. Raises `TooManyKernelsError`."""
-        self._budget.spend()
-        kernel = self[symbol] = KernelText(symbol)
-        return kernel
-
-    def far_labels(self, text: Text, start: int, end: int) -> Iterator[tuple[KernelText, int]]:
-        """Kernels with a label far from their descriptor, each with the label's byte offset.
-
-        Searches the text from `start` to `end` for labels that are still unknown.
-        """
-        lost = {kernel.symbol for kernel in self.values() if kernel.directives and not kernel.line}
-        for name, offset in labels(text, start, end) if lost else ():
-            if name in lost:
-                lost.remove(name)
-                yield self[name], offset
+    Searches the text from `start` to `end` for labels that are still unknown.
+    """
+    lost = {kernel.symbol for kernel in kernels.values() if kernel.directives and not kernel.line}
+    for name, offset in labels(text, start, end) if lost else ():
+        if name in lost:
+            lost.remove(name)
+            yield kernels[name], offset
 
 
 def check_metadata(
@@ -229,8 +210,8 @@ class Evaluation:
         block, line = stated
 
         def value(statement: Directive) -> int | None:
-            at = line + statement.line
-            return self._value(symbol, statement.field, statement.value, line, at)
+            place = line + statement.line
+            return self._value(symbol, statement.field, statement.value, line, place)
 
         if block.is_plain:
             numbers, within = _of_plain(block, reading, *circumstances)
@@ -239,13 +220,13 @@ class Evaluation:
         return [(numbers, Place(source, line, within))]
 
     def _symbols(self, symbol: str) -> _Placed:
-        found, lines = {}, {}
+        values, lines = {}, {}
         for suffix, name in SYMBOLS.items():
             if stated := self._definitions.of_function(symbol, suffix):
                 line, expression = stated
                 if (count := self._value(symbol, suffix, expression, line, line)) is not None:
-                    found[suffix], lines[name] = count, line
-        numbers = symbol_numbers(found)
+                    values[suffix], lines[name] = count, line
+        numbers = symbol_numbers(values)
         if numbers.recursion:
             lines["dynamic_stack"] = lines["recursion"]
         if numbers.indirect_call and (callees := self._callees(symbol)):
@@ -259,27 +240,27 @@ class Evaluation:
         """
         stated = self._definitions.of_function(symbol, "num_vgpr")
         alone = leading_numbers(stated.expression, "max", 1) if stated else None
-        return Callees(alone[0], *self._most) if alone and self._most else None
+        return Callees(alone[0], *self._largest) if alone and self._largest else None
 
     @cached_property
-    def _most(self) -> tuple[int, str] | None:
-        """The most VGPRs of a function that is no kernel, and its symbol; None if unknown.
+    def _largest(self) -> tuple[int, str] | None:
+        """Most VGPRs of a function that is no kernel, and its symbol; None if unknown.
 
         Source: LLVM AMDGPUMCResourceInfo, `amdgpu.max_num_vgpr`.
         """
         stated = self._definitions.get("amdgpu.max_num_vgpr")
-        most = number(stated[-1].expression) if stated else None
+        vgprs = number(stated[-1].expression) if stated else None
         for name, settings in self._definitions.items():
             function = name.removesuffix(".num_vgpr")
             if function == name or function.removeprefix(".L") in self._kernels:
                 continue
             line, expression = settings[-1]
-            if self._values.value(expression, line) == most is not None:
-                return most, function.removeprefix(".L")
+            if self._values.value(expression, line) == vgprs is not None:
+                return vgprs, function.removeprefix(".L")
         return None
 
-    def _value(self, symbol: str, field: str, written: str, line: int, at: int) -> int | None:
-        """Value of `written` as of `line`; None, after a warning at line `at`, if it has none."""
+    def _value(self, symbol: str, field: str, written: str, line: int, place: int) -> int | None:
+        """Value of `written` as of `line`; None, with a warning at line `place`, if it has none."""
         value = self._values.value(written, line)
         if isinstance(value, Unresolved):
             wrong = say("value-unresolved", field=field, why=value.reason)
@@ -287,7 +268,7 @@ class Evaluation:
             wrong = say("value-impossible", field=field, value=value)
         else:
             return value
-        self._remark(symbol, wrong, at)
+        self._remark(symbol, wrong, place)
         return None
 
     def _remark_repeated(self, symbol: str, stated: PlacedBlock) -> None:
@@ -314,13 +295,13 @@ def _of_plain(
     return _apart(reading(block.by_field, value, *circumstances))
 
 
-def _apart(found: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
+def _apart(placed: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
     """Numbers, and their lines from the block's first.
 
     The size of the code is on the line behind it unless stated elsewhere.
     """
-    lines = {name: line for name, (_, line) in found.items()}
-    values: dict[str, Any] = {name: value for name, (value, _) in found.items()}
+    lines = {name: line for name, (_, line) in placed.items()}
+    values: dict[str, Any] = {name: value for name, (value, _) in placed.items()}
     return Numbers(**values), {"code_bytes": 1, **lines}
 
 
@@ -359,8 +340,8 @@ class LinkingText:
     def take(self, text: Text, offset: int, kind: str, operand: bytes) -> Message | None:
         """Read one directive; return a warning about it, or None."""
         if kind == "amdgpu_lds":
-            if found := re.match(_VARIABLE, operand):
-                self._variables[described_kernel(found[1])] = integer(found[2])
+            if variable := re.match(_VARIABLE, operand):
+                self._variables[described_kernel(variable[1])] = integer(variable[2])
             return None
         self._budget.spend()
         block, ended = directives.read_block(text, offset, kind)

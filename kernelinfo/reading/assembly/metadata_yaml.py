@@ -109,16 +109,16 @@ def document(text: str) -> tuple[str, bool]:
     return (text[: end.start()], True) if end else (text, False)
 
 
-def parse(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
-    """Metadata of a YAML document, with its first `most` kernels.
+def parse(text: str, limit: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
+    """Metadata of a YAML document, with its first `limit` kernels.
 
     Raises `ValueError`, with the reason in words, for text that is no YAML, for aliases, and for
     more values or deeper nesting than metadata has.
     """
     if not is_v2:
         with suppress(ValueError):  # PyYAML takes 200 µs more a kernel, nearly as long as all else
-            return _compilers(text, most)
-    return _any_yaml(text, most, is_v2=is_v2)
+            return _compilers(text, limit)
+    return _any_yaml(text, limit, is_v2=is_v2)
 
 
 _START = re.compile(r"(.*)---[ \t]*\n")
@@ -139,7 +139,7 @@ _KIND = re.compile(r"^(?: {6}- | {8})\.value_kind: +(\w+)$", re.MULTILINE)
 _NUMBERS = re.compile(rf"( *)- {_NUMBER}\n(?:\1- {_NUMBER}\n)*")
 
 
-def _compilers(text: str, most: int = sys.maxsize) -> Metadata:
+def _compilers(text: str, limit: int = sys.maxsize) -> Metadata:
     """Metadata in LLVM's own form. Raises `ValueError` for any other form."""
     roots: dict[str, re.Match[str]] = {}
     offset = 4 if text.startswith("---\n") else 0
@@ -157,7 +157,7 @@ def _compilers(text: str, most: int = sys.maxsize) -> Metadata:
         raise ValueError
     line = text.count("\n", 0, kernels.start(3))
     return Metadata(
-        [] if kernels[2] else _kernels(kernels[3], line, most),
+        [] if kernels[2] else _kernels(kernels[3], line, limit),
         _text(target[2]) if target else None,
         _numbers(version[3]) if version else None,
     )
@@ -169,25 +169,25 @@ def _refuse_unusual(text: str) -> None:
         raise ValueError
 
 
-def _kernels(block: str, line: int, most: int) -> list[YamlKernel]:
-    """First `most` kernels of a block that begins on `line`. Raises `ValueError` like
+def _kernels(block: str, line: int, limit: int) -> list[YamlKernel]:
+    """First `limit` kernels of a block that begins on `line`. Raises `ValueError` like
     `_compilers`."""
     before, *elements = f"\n{block}".removesuffix("\n").split("\n  - ")
     if before or not elements:
         raise ValueError
     kernels: list[YamlKernel] = []
-    for element in elements[:most]:
+    for element in elements[:limit]:
         # The kernel's own names are cut out: the rest is often equal to another kernel's.
-        common, own = f"\n    {element}\n", {}
+        common, names = f"\n    {element}\n", {}
         for key in (".name", ".symbol"):
-            at = common.rfind(f"\n    {key}:") + 1
-            if (name := _ENTRY.match(common, at)) and name[2] == key and name[3]:
+            start = common.rfind(f"\n    {key}:") + 1
+            if (name := _ENTRY.match(common, start)) and name[2] == key and name[3]:
                 _refuse_unusual(name[3])
-                own[key] = _text(name[3])
-                common = common[:at] + common[name.end() :]
+                names[key] = _text(name[3])
+                common = common[:start] + common[name.end() :]
         read = _read_common if len(common) < _SHORT else _read_common.__wrapped__
-        others, numbers, complaints = read(common)
-        values = others | own
+        stated, numbers, complaints = read(common)
+        values = stated | names
         symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
         kernels.append(YamlKernel(symbol, numbers, complaints, line))
         line += element.count("\n") + 1
@@ -244,14 +244,14 @@ def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
     """Root map of a YAML document, and its node. Raises `ValueError` like `parse`, or if the root
     is no map."""
     # LLVM writes DEL unescaped, in double quotes: its escape is read back as the same character.
-    node = _composed(re.sub(_FORBIDDEN, lambda found: f"\\u{ord(found[0]):04x}", text))
+    node = _composed(re.sub(_FORBIDDEN, lambda character: f"\\u{ord(character[0]):04x}", text))
     root = node_value(node) if node else None
     if not node or not isinstance(root, dict):
         raise ValueError(say("yaml-no-map"))
     return root, node
 
 
-def _any_yaml(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
+def _any_yaml(text: str, limit: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
     read = kernel_numbers_v2 if is_v2 else kernel_numbers
     root, node = root_of(text)
     name = "amdhsa.kernels" if "amdhsa.kernels" in root else "Kernels"
@@ -261,7 +261,7 @@ def _any_yaml(text: str, most: int = sys.maxsize, *, is_v2: bool = False) -> Met
     written = [entry.value for key, entry in node.value if key.value == name] or [[]]
     kernels: list[YamlKernel] = []
     # The last of repeated keys counts.
-    for element, item in list(zip(elements, written[-1], strict=True))[:most]:
+    for element, item in list(zip(elements, written[-1], strict=True))[:limit]:
         symbol, numbers, complaints = read(element if isinstance(element, dict) else {})
         kernels.append(YamlKernel(symbol, numbers, complaints, item.start_mark.line))
     target, version = root.get("amdhsa.target"), root.get("amdhsa.version", root.get("Version"))
@@ -286,7 +286,7 @@ def _composed(text: str) -> yaml.Node | None:
                 raise ValueError(say("yaml-nesting", most=_MOST_NESTING))
         return loader(text).get_single_node()
     except yaml.MarkedYAMLError as error:
-        at = say("yaml-on-line", line=error.problem_mark.line + 1) if error.problem_mark else ""
-        raise ValueError(say("yaml-damaged", error=error.problem, at=at)) from error
+        place = say("yaml-on-line", line=error.problem_mark.line + 1) if error.problem_mark else ""
+        raise ValueError(say("yaml-damaged", error=error.problem, at=place)) from error
     except yaml.YAMLError as error:
         raise ValueError(str(error).splitlines()[0]) from error

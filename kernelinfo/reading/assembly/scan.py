@@ -91,14 +91,14 @@ def _without_enclosed(
     `is_part`: a comment without an end reaches to the end of the text, not of its line, and a
     comment inside a statement ends its line.
     """
-    found: list[bytes] = []
+    kept: list[bytes] = []
     done = 0  # everything before is in `found`
     if is_open:
         end = text.find(_CLOSE)
         if end < 0:
             return text.translate(_BLANKS), True
         done = end + len(_CLOSE)
-        found.append(text[:done].translate(_BLANKS))
+        kept.append(text[:done].translate(_BLANKS))
     last = text.rfind(_CLOSE)
     read = done  # no comment that is not known begins before
     owed = 0
@@ -115,36 +115,36 @@ def _without_enclosed(
             continue
         end = text.find(_CLOSE, start + len(_OPEN)) if start < last else -1
         if end < 0 and is_part:
-            found += text[done:start], text[start:].translate(_BLANKS)
-            return b"".join(found), True
+            kept += text[done:start], text[start:].translate(_BLANKS)
+            return b"".join(kept), True
         if owed and (line_break := text.find(b"\n", done, start)) >= 0:
-            found += text[done:line_break], b"\n" * owed
+            kept += text[done:line_break], b"\n" * owed
             done, owed = line_break, 0
         read = end + len(_CLOSE) if end >= 0 else line_end(text, start)
         blanks = text[start:read].translate(_BLANKS)
-        found += text[done:start], blanks
+        kept += text[done:start], blanks
         done = read
         if b"\n" in blanks and not is_part:
             begin = text.rfind(b"\n", 0, start) + 1
             if owed or text[begin:start].strip():
                 owed += blanks.count(b"\n")
-                found[-1] = blanks.replace(b"\n", b"")
+                kept[-1] = blanks.replace(b"\n", b"")
     line_break = line_end(text, done)
-    return b"".join((*found, text[done:line_break], b"\n" * owed, text[line_break:])), False
+    return b"".join((*kept, text[done:line_break], b"\n" * owed, text[line_break:])), False
 
 
 def _without_hashes(text: bytes) -> bytes:
-    found: list[bytes] = []
-    done, at = 0, text.find(b"#")
-    while at >= 0:
-        line = text.rfind(b"\n", done, at) + 1 or done
-        end = line_end(text, at)
+    kept: list[bytes] = []
+    done, sign = 0, text.find(b"#")
+    while sign >= 0:
+        line = text.rfind(b"\n", done, sign) + 1 or done
+        end = line_end(text, sign)
         comment = _HASH_STATEMENT.match(text, line)
-        if comment and comment.end() == at + 1:
-            found += text[done:at], text[at:end].translate(_BLANKS)
+        if comment and comment.end() == sign + 1:
+            kept += text[done:sign], text[sign:end].translate(_BLANKS)
             done = end
-        at = text.find(b"#", end)
-    return b"".join((*found, text[done:])) if found else text
+        sign = text.find(b"#", end)
+    return b"".join((*kept, text[done:])) if kept else text
 
 
 class _LongAssembly(LongText):
@@ -167,9 +167,9 @@ class _LongAssembly(LongText):
         return _without_enclosed(piece, names=self._names, is_open=is_open, is_part=True)
 
     def _read(self, start: int, size: int) -> bytes:
-        at = bisect_right(self._starts, start) - 1
-        first = self._starts[at]
-        blanked, _ = self._blanked(super()._read(first, start - first + size), self._is_open[at])
+        index = bisect_right(self._starts, start) - 1
+        first = self._starts[index]
+        blanked, _ = self._blanked(super()._read(first, start - first + size), self._is_open[index])
         return _without_hashes(blanked)[start - first :]
 
 
@@ -236,16 +236,16 @@ def marks(text: Text) -> Iterator[tuple[int, str]]:
     for start in range(0, len(text), _WINDOW):
         first = max(start - _AROUND, 0)
         window = text[first : start + _WINDOW + _AROUND]
-        found: list[tuple[int, str]] = []
+        marked: list[tuple[int, str]] = []
         for byte, pattern, kind in _MARKS:
             if (offset := window.find(byte)) >= 0:
-                found += [
+                marked += [
                     (first + match.start(), kind or (match[1] or match[2]).decode())
                     for match in pattern.finditer(window, offset)
                 ]
-        if found:
-            found.sort()
-            yield from [mark for mark in found if start <= mark[0] < start + _WINDOW]
+        if marked:
+            marked.sort()
+            yield from [mark for mark in marked if start <= mark[0] < start + _WINDOW]
 
 
 def outside_macros(text: Text, marks: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -284,8 +284,8 @@ def is_directive(text: Text, offset: int) -> bool:
 
 def last_label(text: Text, floor: int, offset: int) -> tuple[str, int] | None:
     """Name and byte offset of the last non-local label between `floor` and `offset`, or None."""
-    found = deque(labels(text, floor, offset), maxlen=1)
-    return found[0] if found else None
+    last = deque(labels(text, floor, offset), maxlen=1)
+    return last[0] if last else None
 
 
 def labels(text: Text, start: int, end: int) -> Iterator[tuple[str, int]]:
@@ -309,11 +309,11 @@ def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
         spellings = list(dict.fromkeys((f'"{escaped}"', f'"{plain}"')))
     for start, end in (floor, offset), (offset, offset + _FAR):
         for sought in (spelling.encode() + b":" for spelling in spellings):
-            found = text.find(sought, start, end)
-            while found >= 0:
-                if found == 0 or text[found - 1 : found].isspace():
-                    return found
-                found = text.find(sought, found + 1, end)
+            label = text.find(sought, start, end)
+            while label >= 0:
+                if label == 0 or text[label - 1 : label].isspace():
+                    return label
+                label = text.find(sought, label + 1, end)
     return None
 
 
@@ -427,8 +427,8 @@ _LineRow = tuple[int, int, int]
 
 
 def _rows(code: bytes) -> list[_LineRow]:
-    found = (map(integer, location) for location in re.findall(_LOCATION, code))
-    return [(file, line, column) for file, line, column in found if line]
+    numbers = (map(integer, location) for location in re.findall(_LOCATION, code))
+    return [(file, line, column) for file, line, column in numbers if line]
 
 
 def own_line(rows: Sequence[_LineRow]) -> tuple[int, int]:

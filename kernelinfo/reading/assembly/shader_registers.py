@@ -62,27 +62,27 @@ def read_config(text: Text, offset: int) -> DirectiveBlock:
     """
     start = line_end(text, offset) + 1
     lines = text[start : start + _MOST_BYTES]
-    statements, at, line = [], 0, 1
-    while pair := re.compile(_PAIR).match(lines, at):
+    statements, position, line = [], 0, 1
+    while pair := re.compile(_PAIR).match(lines, position):
         if name := _REGISTERS.get(integer(pair[1])):
             statements.append(Directive(name, decode(pair[2]), line + 1))
-        at, line = pair.end(), line + 2
+        position, line = pair.end(), line + 2
     return DirectiveBlock(statements)
 
 
 def of_config(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:
     """Numbers in the registers of `.AMDGPU.config`."""
-    found: PlacedNumbers = {}
+    numbers: PlacedNumbers = {}
     for statement in stated.values():
         name = _FIELDS.get(statement.field)
         if name is None:
-            found["graphics_stage"] = True, statement.line
+            numbers["graphics_stage"] = True, statement.line
         elif name == "wgp_mode" and not _has_modes(target):
             continue
         elif (count := value(statement)) is not None:
-            known = bool(count & _WGP_MODE) if name == "wgp_mode" else count
-            found[name] = known, statement.line
-    return found
+            number = bool(count & _WGP_MODE) if name == "wgp_mode" else count
+            numbers[name] = number, statement.line
+    return numbers
 
 
 class Pipelines(NamedTuple):

@@ -9,14 +9,15 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import chain
 
 from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.blob import BY_DEFAULT, UNBOUNDED, KernelBudget
 from kernelinfo.reading.build_log.blocks import (
     NAME,
-    Blocks,
     LogLocation,
     LogStatement,
+    group,
     read_records,
 )
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer, pieces
@@ -53,22 +54,17 @@ def read(
     `arch` is the target of the build. A statement that cannot be read becomes a warning.
     """
     warnings = ReadWarnings()
-    blocks = Blocks(warnings, budget)
-    try:
-        for statement in statements(text, budget):
-            blocks.take(statement)
-        if _holds_record(text):
-            for statement in read_records(text, warnings, budget):
-                blocks.take(statement)
-    except TooManyKernelsError as error:
-        warnings.add(error.message)
+    records = read_records(text, warnings, budget) if _holds_record(text) else ()
+    blocks = group(chain(statements(text, budget), records), warnings, budget)
     may_have_failed = any(text.find(mark) >= 0 for mark in _FAILURES)
     if may_have_failed and (failed := next(find_all(re.compile(_FAILED), text), None)):
         line = Lines(text).number(failed[0])
         warnings.add(say("build-failed"), line)
     target_id = parse_target_id(arch or "")
     target = target_id.hardware if target_id else None
-    modules = _by_occurrence(blocks.kernels(target))
+    named_once = (block for block in blocks if block.names == 1 and not block.is_function)
+    modules = _by_occurrence(block.kernel(target) for block in named_once)
+    names_functions_alone = bool(blocks) and all(block.is_function for block in blocks)
     for number, kernels in enumerate(modules or [[]], 1):
         yield Module(
             kind="build-log",
@@ -78,7 +74,7 @@ def read(
             stamps=(),
             kernels=tuple(kernels),
             warnings=warnings.take(),
-            notes=(_FUNCTIONS,) if blocks.are_all_functions else (),
+            notes=(_FUNCTIONS,) if names_functions_alone else (),
             part=f"occurrence {number}" if number > 1 else None,
         )
 
@@ -91,11 +87,11 @@ def _holds_record(text: Text) -> bool:
 def _by_occurrence(kernels: Iterator[KernelFacts]) -> list[list[KernelFacts]]:
     """Lists of kernels: the first kernel of each name, the second of each, and so on."""
     seen: Counter[str] = Counter()
-    found = defaultdict[int, list[KernelFacts]](list)
+    occurrences = defaultdict[int, list[KernelFacts]](list)
     for kernel in kernels:
-        found[seen[kernel.symbol]].append(kernel)
+        occurrences[seen[kernel.symbol]].append(kernel)
         seen[kernel.symbol] += 1
-    return list(found.values())
+    return list(occurrences.values())
 
 
 # Statements from the remarks in a log of compilers and linkers, anywhere on a line.
@@ -134,16 +130,17 @@ def statements(text: Text, budget: KernelBudget) -> Iterator[LogStatement]:
     """
     lines, keys, line_end = Lines(text), re.compile(_KEYS), re.compile(_LINE_END)
     for offset, piece in pieces(text):
-        at = 0
-        while found := keys.search(piece, at):
+        position = 0
+        while match := keys.search(piece, position):
             budget.spend_statements(_REMARK)
-            start = found.start()
-            ending = line_end.search(piece, found.end(), found.end() + _MOST_AFTER)
-            at = ending.start() if ending else min(found.end() + _MOST_AFTER, len(piece))
-            key = found[1].decode()
+            start = match.start()
+            ending = line_end.search(piece, match.end(), match.end() + _MOST_AFTER)
+            position = ending.start() if ending else min(match.end() + _MOST_AFTER, len(piece))
+            key = match[1].decode()
             location = _location(_before(piece, start), is_name=key == NAME)
             if location:
-                value = re.sub(_OPTION, "", _without_escapes(piece[found.end() : at]).rstrip())
+                value = _without_escapes(piece[match.end() : position]).rstrip()
+                value = re.sub(_OPTION, "", value)
                 line = lines.number(offset + start)
                 yield LogStatement(location, key.removeprefix("Total"), value, line)
 
@@ -161,8 +158,8 @@ def _without_escapes(line: bytes) -> str:
 def _location(before: str, *, is_name: bool) -> LogLocation | None:
     """Location at the end of the text before a key; None if that is prose or a source line."""
     indent = "" if is_name else _INDENT
-    found = re.search(_PLACE, before.removesuffix(indent)) if before.endswith(indent) else None
-    if found is None:
+    place = re.search(_PLACE, before.removesuffix(indent)) if before.endswith(indent) else None
+    if place is None:
         return None
-    file, line, column = (group for group in found.groups() if group is not None)
+    file, line, column = (group for group in place.groups() if group is not None)
     return LogLocation(file, integer(line), integer(column))

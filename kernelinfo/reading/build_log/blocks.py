@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kernelinfo.errors import Message, ReadError
+from kernelinfo.errors import Message, ReadError, TooManyKernelsError
 from kernelinfo.hardware.targets import Target, total_vgprs
 from kernelinfo.reading.blob import KernelBudget
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer
@@ -62,10 +62,11 @@ class LogStatement(NamedTuple):
     line: int  # of the log, 1-based
 
 
-class _LogBlock:
+class LogBlock:
     """Statements on one function, or on several at one location that cannot be told apart."""
 
-    def __init__(self, name: LogStatement) -> None:
+    def __init__(self, name: LogStatement, warnings: ReadWarnings) -> None:
+        self._warnings = warnings
         self.name = name
         self.names = 1
         self.values: dict[str, LogStatement] = {}
@@ -80,115 +81,110 @@ class _LogBlock:
     def is_complete(self) -> bool:
         return self.ends == self.names or _LAST_OF_FUNCTIONS in self.values
 
+    @property
+    def is_function(self) -> bool:
+        """True for a function that is no kernel: LLVM 15 and 16 report these, too, without LDS."""
+        return self.is_complete and not self.is_kernel
 
-class Blocks:
-    """The functions of one log."""
+    def warn(self, message: Message, line: int) -> None:
+        """Add a warning on this function."""
+        self._warnings.add(say("in-function", function=self.name.value, reason=message), line)
 
-    def __init__(self, warnings: ReadWarnings, budget: KernelBudget) -> None:
-        self._warnings = warnings
-        self._budget = budget
-        self._open: dict[LogLocation, _LogBlock] = {}
-        self._all: list[_LogBlock] = []
-        self._orphans = 0
+    def name_again(self) -> None:
+        """Count another function at the same location."""
+        if self.names == 1:
+            self.warn(say("log-of-two-compilers"), self.name.line)
+        self.names += 1
 
-    def take(self, statement: LogStatement) -> None:
-        """Add a statement to the function that was last named at the same location. Raises
-        `TooManyKernelsError`."""
-        block = self._open.get(statement.location)
-        if statement.key == NAME:
-            self._begin(block, statement)
-        elif block is None:
-            self._orphans += 1
-            if self._orphans == 1:
-                message = say("log-without-name")
-                self._warnings.add(message, statement.line)
-        else:
-            self._add(block, statement)
-
-    def _begin(self, block: _LogBlock | None, name: LogStatement) -> None:
-        self._budget.spend()
-        if block is None or (block.names == 1 and block.is_complete):
-            self._open[name.location] = block = _LogBlock(name)
-            self._all.append(block)
-            return
-        if block.names == 1:
-            self._warn(block, say("log-of-two-compilers"), block.name.line)
-        block.names += 1
-
-    def _add(self, block: _LogBlock, statement: LogStatement) -> None:
-        if block.names == 1:
-            before = block.values.get(statement.key)
+    def add(self, statement: LogStatement) -> None:
+        """Add a number; contradicting ones become a warning and no number."""
+        if self.names == 1:
+            before = self.values.get(statement.key)
             if before is not None and before.value != statement.value:
                 key, first, second = statement.key, before.value, statement.value
                 wrong = say("log-contradiction", key=key, first=first, second=second)
-                self._warn(block, wrong, statement.line)
+                self.warn(wrong, statement.line)
                 statement = statement._replace(value="")
-            block.values[statement.key] = statement
-        block.ends += statement.key == _LAST
-        if block.ends == block.names:
-            del self._open[statement.location]
+            self.values[statement.key] = statement
+        self.ends += statement.key == _LAST
 
-    def _warn(self, block: _LogBlock, message: Message, line: int) -> None:
-        self._warnings.add(say("in-function", function=block.name.value, reason=message), line)
-
-    @property
-    def are_all_functions(self) -> bool:
-        """True if the log names functions and none of them is a kernel."""
-        return bool(self._all) and all(b.is_complete and not b.is_kernel for b in self._all)
-
-    def kernels(self, target: Target | None) -> Iterator[KernelFacts]:
-        """Kernels, in the order of the log.
-
-        Leaves out functions, which LLVM 15 and 16 report too: a complete one states no LDS.
-        """
-        for block in self._all:
-            if block.names > 1 or (block.is_complete and not block.is_kernel):
-                continue
-            if not block.is_kernel:
-                self._warn(block, say("log-cut-off"), block.name.line)
-            yield self._kernel(block, target)
-
-    def _kernel(self, block: _LogBlock, target: Target | None) -> KernelFacts:
-        found: dict[str, Any] = {}
+    def kernel(self, target: Target | None) -> KernelFacts:
+        """Numbers and places of the kernel."""
+        if not self.is_kernel:
+            self.warn(say("log-cut-off"), self.name.line)
+        fields: dict[str, Any] = {}
         lines: dict[str, int] = {}
-        for statement in block.values.values():
+        for statement in self.values.values():
             if statement.key == _DYNAMIC_STACK and statement.value in _FLAGS:
-                found["dynamic_stack"] = _FLAGS[statement.value]
+                fields["dynamic_stack"] = _FLAGS[statement.value]
                 lines["dynamic_stack"] = statement.line
             elif statement.key in _COUNTS:
-                name, most = _COUNTS[statement.key]
-                if re.fullmatch(r"\d{1,10}", statement.value) and integer(statement.value) <= most:
-                    found[name], lines[name] = integer(statement.value), statement.line
-                elif re.match(_SYMBOLS, statement.value):
-                    found["indirect_call"], lines["indirect_call"] = True, block.name.line
-                elif statement.value:
-                    key, value = statement.key, statement.value
-                    message = say("log-number", key=key, value=value, most=most)
-                    self._warn(block, message, statement.line)
-        if _AGPRS not in block.values and not block.is_kernel:
-            found.pop("vgprs", None)  # cut off before it says how many AGPRs there are
-        _add_accumulators(found, target)
-        numbers = Numbers(**found)
-        location = block.name.location
+                name, largest = _COUNTS[statement.key]
+                key, value = statement.key, statement.value
+                if re.fullmatch(r"\d{1,10}", value) and integer(value) <= largest:
+                    fields[name], lines[name] = integer(value), statement.line
+                elif re.match(_SYMBOLS, value):
+                    fields["indirect_call"], lines["indirect_call"] = True, self.name.line
+                elif value:
+                    message = say("log-number", key=key, value=value, most=largest)
+                    self.warn(message, statement.line)
+        if _AGPRS not in self.values and not self.is_kernel:
+            fields.pop("vgprs", None)  # cut off before it says how many AGPRs there are
+        _add_accumulators(fields, target)
+        numbers = Numbers(**fields)
+        location = self.name.location
         source = SourceLine(location.file, location.line) if location.line else None
         return KernelFacts(
-            block.name.value,
+            self.name.value,
             (("remark", numbers),) if numbers != NOTHING else (),
             (Place("remark", 0, lines),),
             source=source,
         )
 
 
-def _add_accumulators(found: dict[str, Any], target: Target | None) -> None:
+def group(
+    statements: Iterable[LogStatement], warnings: ReadWarnings, budget: KernelBudget
+) -> list[LogBlock]:
+    """Functions of a log, in its order. A statement belongs to the function that was last named at
+    the same location.
+
+    More functions or statements than the budget allows end the reading with a warning.
+    """
+    blocks: list[LogBlock] = []
+    open_blocks: dict[LogLocation, LogBlock] = {}
+    has_orphans = False
+    try:
+        for statement in statements:
+            block = open_blocks.get(statement.location)
+            if statement.key == NAME:
+                budget.spend()
+                if block and (block.names > 1 or not block.is_complete):
+                    block.name_again()
+                else:
+                    block = open_blocks[statement.location] = LogBlock(statement, warnings)
+                    blocks.append(block)
+            elif block:
+                block.add(statement)
+                if block.ends == block.names:
+                    del open_blocks[statement.location]
+            elif not has_orphans:
+                warnings.add(say("log-without-name"), statement.line)
+                has_orphans = True
+    except TooManyKernelsError as error:
+        warnings.add(error.message)
+    return blocks
+
+
+def _add_accumulators(fields: dict[str, Any], target: Target | None) -> None:
     """Turn `vgprs` into the total of the metadata's `.vgpr_count`.
 
     Removes it if there are AGPRs and the target is unknown: the total depends on the target.
     """
-    if "vgprs" in found and found.get("agprs"):
+    if "vgprs" in fields and fields.get("agprs"):
         if target is None:
-            del found["vgprs"]
+            del fields["vgprs"]
         else:
-            found["vgprs"] = total_vgprs(target, found["vgprs"], found["agprs"])
+            fields["vgprs"] = total_vgprs(target, fields["vgprs"], fields["agprs"])
 
 
 # Statements from the YAML of `-fsave-optimization-record` and of llc's `-pass-remarks-output`.
@@ -229,8 +225,8 @@ def read_records(
     Raises `TooManyKernelsError`.
     """
     lines = Lines(text)
-    for offset, found in find_all(re.compile(_START), text):
-        start = offset + len(found[0])
+    for offset, mark in find_all(re.compile(_START), text):
+        start = offset + len(mark[0])
         if re.match(_PASS, text[start : start + _MOST_HEAD]):
             budget.spend_statements(_RECORD)
             line = lines.number(offset)
@@ -289,7 +285,7 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 
 def _location(written: str) -> LogLocation:
-    found = re.fullmatch(_LOCATION, written.strip())
+    place = re.fullmatch(_LOCATION, written.strip())
     return (
-        LogLocation(_scalar(found[1]), integer(found[2]), integer(found[3])) if found else NOWHERE
+        LogLocation(_scalar(place[1]), integer(place[2]), integer(place[3])) if place else NOWHERE
     )

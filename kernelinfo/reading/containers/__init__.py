@@ -81,8 +81,8 @@ def open_file(
     if not isinstance(file, File):
         yield file
     else:
-        found = _opened(file, required=required, among=among, within=within)
-        yield from survived(found, partial(Problem, file.path))
+        items = _opened(file, required=required, among=among, within=within)
+        yield from survived(items, partial(Problem, file.path))
 
 
 def _opened(file: File, *, required: bool, among: Sequence[str], within: Bounds) -> Iterator[Found]:
@@ -196,12 +196,12 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
             yield item
             continue
         if item.containers[-1] == DATA_SECTION:
-            found = _searched(item, required=required)
+            contents = _searched(item, required=required)
         elif item.is_one_of_many:
-            found = _unpack(item, required=False)
+            contents = _unpack(item, required=False)
         else:
-            found = _unpack(item, required=required or format != "compressed")
-        yield from survived(found, partial(problem, item))
+            contents = _unpack(item, required=required or format != "compressed")
+        yield from survived(contents, partial(problem, item))
 
 
 def _members(blob: Blob, format: str) -> Iterator[Found]:
@@ -270,8 +270,8 @@ def _text(blob: Blob) -> Blob | Problem:
     """The text as a blob of its kind, UTF-16 converted to UTF-8; a problem if it has no kernels."""
     if bytes(blob.data.read(0, 2)) in _UTF16:
         if len(blob.data) > blob.bounds.memory:
-            most = blob.bounds.memory
-            return problem(blob, say("text-utf16-too-large", size=len(blob.data), most=most))
+            memory = blob.bounds.memory
+            return problem(blob, say("text-utf16-too-large", size=len(blob.data), most=memory))
         blob = blob._replace(data=Data.of(bytes(blob.data).decode("utf-16", "replace").encode()))
     is_large = len(blob.data) > blob.bounds.carved  # small texts may have stray zeros
     is_binary = is_large and b"\0" in bytes(blob.data.read(0, _BINARY_BYTES))

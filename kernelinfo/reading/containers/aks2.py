@@ -47,13 +47,14 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
         start = directory + offset
         image = content[start : start + image_size]
         if not room.take(len(image)) or len(image) < image_size:
-            yield problem(blob, say("aks2-image-outside"), at=None, member=name)
+            yield problem(blob, say("aks2-image-outside"), offset=None, member=name)
         elif image:
             workgroup = (threads, 1, 1) if threads else None
             launch = Numbers(dynamic_lds_bytes=lds_bytes, required_workgroup=workgroup)
             if not (lds_bytes or threads):
                 launch = Numbers(dynamic_lds=True)
-            yield part(blob, "aks2", Data.of(image), at=None, member=name)._replace(launch=launch)
+            kernel = part(blob, "aks2", Data.of(image), offset=None, member=name)
+            yield kernel._replace(launch=launch)
 
 
 def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int, int, int, str]]:
@@ -62,14 +63,14 @@ def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int,
     Raises `ReadError` if the entries do not fill the directory exactly."""
     if size > min(len(content), bounds.AKS2_DIRECTORY_BYTES) or count * _ENTRY.size > size:
         raise ReadError(say("aks2-directory-small", count=count, size=size))
-    entries, at = [], 0
+    entries, position = [], 0
     for _ in range(count):
-        if at + _ENTRY.size > size:
+        if position + _ENTRY.size > size:
             raise ReadError(say("aks2-directory-short"))
-        lds_bytes, threads, offset, image, length = _ENTRY.unpack_from(content, at)
-        at += _ENTRY.size + length
-        name = decode(bytes(content[at - length : at]).rstrip(b"\0"))
+        lds_bytes, threads, offset, image, length = _ENTRY.unpack_from(content, position)
+        position += _ENTRY.size + length
+        name = decode(bytes(content[position - length : position]).rstrip(b"\0"))
         entries.append((lds_bytes, threads, offset, image, name))
-    if at != size:
-        raise ReadError(say("aks2-directory-long", at=at, size=size))
+    if position != size:
+        raise ReadError(say("aks2-directory-long", at=position, size=size))
     return entries

@@ -35,22 +35,22 @@ _LEADS_NOWHERE = say("archive-member-unnamed")
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """The members that may hold code."""
     thin: dict[str, None] = {}
-    for short, name, at, size in _members(blob.data):
-        content = blob.data.part(at, size)
+    for short, name, offset, size in _members(blob.data):
+        content = blob.data.part(offset, size)
         if short is None:
-            yield problem(blob, _DAMAGED, at=at)
+            yield problem(blob, _DAMAGED, offset=offset)
             return
         if _is_elsewhere(blob.data, short):
             if name:
                 thin[name] = None
             else:
-                yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
+                yield problem(blob, _LEADS_NOWHERE, offset=offset, member=short)
             continue
         if len(content) < size:
             message = say("archive-member-cut-off", size=len(content), stated=size)
-            yield problem(blob, message, at=at, member=short)
+            yield problem(blob, message, offset=offset, member=short)
         if short not in _TABLES:
-            yield from _stored(blob, short, name, content, at)
+            yield from _stored(blob, short, name, content, offset)
     yield from _thin(blob, list(thin))
 
 
@@ -64,20 +64,20 @@ def _members(data: Data) -> Iterator[tuple[str | None, str, int, int]]:
     """(name in the header, resolved GNU name, offset, bytes) of each member.
 
     At a damaged header the iteration ends with None as the name in the header."""
-    at, long_names = len(magic.ARCHIVE), b""
-    while at < len(data):
-        header = bytes(data.read(at, _HEADER_BYTES))
+    offset, long_names = len(magic.ARCHIVE), b""
+    while offset < len(data):
+        header = bytes(data.read(offset, _HEADER_BYTES))
         size = _SIZE.fullmatch(header[48:58])
         if len(header) < _HEADER_BYTES or header[58:] != b"`\n" or not size:
-            yield None, "", at, 0
+            yield None, "", offset, 0
             return
         short = decode(header[:16].rstrip(b" "))
-        at, length = at + _HEADER_BYTES, int(size[1])
-        yield short, _gnu_name(short, long_names), at, length
+        offset, length = offset + _HEADER_BYTES, int(size[1])
+        yield short, _gnu_name(short, long_names), offset, length
         if short == _LONG_NAMES:
-            long_names = bytes(data.read(at, length))
+            long_names = bytes(data.read(offset, length))
         if not _is_elsewhere(data, short):
-            at += length + length % 2
+            offset += length + length % 2
 
 
 def _is_elsewhere(data: Data, name: str) -> bool:
@@ -85,26 +85,28 @@ def _is_elsewhere(data: Data, name: str) -> bool:
     return name not in _TABLES and data.read(0, len(magic.ARCHIVE)) == magic.THIN_ARCHIVE
 
 
-def _stored(blob: Blob, short: str, name: str, content: Data, at: int) -> Iterator[Blob | Problem]:
+def _stored(
+    blob: Blob, short: str, name: str, content: Data, offset: int
+) -> Iterator[Blob | Problem]:
     skipped = 0
     if short.startswith("#1/") and short[3:].isdecimal():
         skipped = int(short[3:])
         stated = bytes(content.read(0, min(skipped, bounds.LONGEST_NAME)))
         name = decode(stated.rstrip(b"\0"))
     if skipped > len(content):
-        yield problem(blob, say("archive-name-long"), at=at)
+        yield problem(blob, say("archive-name-long"), offset=offset)
     elif not name:
-        yield problem(blob, _LEADS_NOWHERE, at=at, member=short)
+        yield problem(blob, _LEADS_NOWHERE, offset=offset, member=short)
     content = content.part(skipped)
     if may_hold_code(blob, content.read(0, magic.HEAD_BYTES), name, len(content)):
-        member, at = name or short, at + skipped
-        yield part(blob, "archive", content, at=at, member=member, one_of_many=True)
+        member, offset = name or short, offset + skipped
+        yield part(blob, "archive", content, offset=offset, member=member, one_of_many=True)
 
 
 def _gnu_name(short: str, long_names: bytes) -> str:
     if short[:1] == "/" and short[1:].isdecimal():
-        at = int(short[1:])
-        short = decode(long_names[at : at + bounds.LONGEST_NAME].partition(b"\n")[0])
+        start = int(short[1:])
+        short = decode(long_names[start : start + bounds.LONGEST_NAME].partition(b"\n")[0])
     return short.removesuffix("/")
 
 
@@ -121,7 +123,7 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
         path = os.path.realpath(os.path.join(folder, name.replace("\0", "\\0")))
         if os.path.commonpath((folder, path)) != folder:
             message = say("archive-member-outside")
-            yield problem(blob, message, at=None, member=name)
+            yield problem(blob, message, offset=None, member=name)
             continue
         if not os.path.lexists(path):
             blob.budget.spend_member()
@@ -129,13 +131,12 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
             continue
         file = files.load(path, blob.bounds)
         if isinstance(file, Problem):
-            yield problem(
-                blob, say("archive-member-unreadable", reason=file.message), at=None, member=name
-            )
+            message = say("archive-member-unreadable", reason=file.message)
+            yield problem(blob, message, offset=None, member=name)
         elif may_hold_code(blob, file.data.read(0, magic.HEAD_BYTES), name, len(file.data)):
-            own = blob._replace(budget=file.budget)
-            yield part(own, "archive", file.data, at=None, member=name, one_of_many=True)
+            host = blob._replace(budget=file.budget)
+            yield part(host, "archive", file.data, offset=None, member=name, one_of_many=True)
     if absent:
-        more = say("archive-nor-more", count=len(absent) - 1) if len(absent) > 1 else ""
-        message = say("archive-member-missing", more=more)
-        yield problem(blob, message, at=None, member=absent[0])
+        further = say("archive-nor-more", count=len(absent) - 1) if len(absent) > 1 else ""
+        message = say("archive-member-missing", more=further)
+        yield problem(blob, message, offset=None, member=absent[0])

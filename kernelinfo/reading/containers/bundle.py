@@ -122,7 +122,7 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
         return end
     if len(content) < header.content:
         yield problem(blob, say("ccob-short", size=len(content), stated=header.content))
-    yield part(blob, "ccob", Data.of(content), at=None)
+    yield part(blob, "ccob", Data.of(content), offset=None)
     return end
 
 
@@ -154,11 +154,11 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
     A bundle states its own length. Behind a damaged one the reader searches for the next magic.
     All of them share one room, as one that claims the bytes behind it would else repeat them."""
-    at: int | None = 0
+    offset: int | None = 0
     damaged = 0
     room = Room(len(blob.data))
-    while at is not None:
-        following = rest(blob, at)
+    while offset is not None:
+        following = rest(blob, offset)
         head = bytes(following.data.read(0, magic.HEAD_BYTES))
         try:
             if head.startswith(magic.COMPRESSED_BUNDLE):
@@ -166,7 +166,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
             elif magic.is_bundle(head):
                 length = yield from _unbundle(following, room)
             else:
-                length = _start(blob.data, at) - at
+                length = _start(blob.data, offset) - offset
                 message = say("bundle-followed", length=length)
                 yield problem(following, message)
         except ReadError as error:
@@ -176,14 +176,14 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
                 return
             length = len(following.data) + 1
         if length > len(following.data):
-            length = _start(blob.data, at + 1) - at
-        at = after_zeros(blob.data, at + length)
+            length = _start(blob.data, offset + 1) - offset
+        offset = after_zeros(blob.data, offset + length)
 
 
-def _start(data: Data, at: int) -> int:
-    """Offset of the next bundle from `at` on, or the end of the data."""
-    found = data.search(START, at)
-    return len(data) if found is None else found
+def _start(data: Data, offset: int) -> int:
+    """Offset of the next bundle from `offset` on, or the end of the data."""
+    start = data.search(START, offset)
+    return len(data) if start is None else start
 
 
 def is_for_amd(id: str) -> bool:
@@ -206,19 +206,19 @@ def _unbundle(blob: Blob, room: Room) -> Generator[Blob | Problem, None, int]:
         yield problem(blob, say("bundle-empty"))
     if repeated := len(entries) - len({id for id, _, _ in entries}):
         yield problem(blob, say("bundle-id-repeated", repeated=repeated))
-    for id, at, entry_size in entries:
+    for id, offset, entry_size in entries:
         if not is_for_amd(id) or not entry_size:
             continue
-        inside = blob.data.part(at, min(entry_size, size - at) if at >= header else 0)
+        inside = blob.data.part(offset, min(entry_size, size - offset) if offset >= header else 0)
         if len(inside) < entry_size:
             message = say("bundle-entry-outside", size=size)
-            yield problem(blob, message, at=at, member=id)
+            yield problem(blob, message, offset=offset, member=id)
         if not room.take(len(inside)):
             message = say("bundle-bytes-repeated")
-            yield problem(blob, message, at=at, member=id)
+            yield problem(blob, message, offset=offset, member=id)
             break
         if inside:
-            yield part(blob, "bundle", inside, at=at, member=id)
+            yield part(blob, "bundle", inside, offset=offset, member=id)
     return length
 
 
@@ -231,13 +231,13 @@ def _entries(blob: Blob) -> tuple[list[tuple[str, int, int]], int, int]:
     if count > blob.bounds.entries:
         damaged = say("bundle-damaged", count=count)
         raise ReadError(damaged if _ENTRY.size * count > len(data) else blob.bounds.too_many(count))
-    at = _COUNT.size
+    position = _COUNT.size
     entries = []
     for _ in range(count):
-        offset, size, id_size = fields(_ENTRY, data, _CUT_OFF, at)
-        at += _ENTRY.size + id_size
-        if id_size > bounds.LONGEST_NAME or at > len(data):
+        offset, size, id_size = fields(_ENTRY, data, _CUT_OFF, position)
+        position += _ENTRY.size + id_size
+        if id_size > bounds.LONGEST_NAME or position > len(data):
             raise ReadError(say("bundle-id-long", size=id_size))
-        id = decode(bytes(data.read(at - id_size, id_size)))
+        id = decode(bytes(data.read(position - id_size, id_size)))
         entries.append((id, offset, size))
-    return entries, at, max([at, *(offset + size for _, offset, size in entries)])
+    return entries, position, max([position, *(offset + size for _, offset, size in entries)])

@@ -43,13 +43,13 @@ def unescape_mlir(data: Data) -> tuple[bytes, int] | None:
 
     None if it has no end, or an escape that MLIR does not write."""
     pattern = re.compile(_UNITS)
-    plain, at = bytearray(), 1
-    while units := pattern.match(data.read(at, _MLIR_WINDOW)):
-        first, *others = units[0].replace(rb"\\", rb"\5C").split(b"\\")
+    plain, position = bytearray(), 1
+    while units := pattern.match(data.read(position, _MLIR_WINDOW)):
+        first, *escapes = units[0].replace(rb"\\", rb"\5C").split(b"\\")
         plain += first
-        plain += b"".join([_BYTES[piece[:2].upper()] + piece[2:] for piece in others])
-        at += units.end()
-    return (bytes(plain), at + 1) if bytes(data.read(at, 1)) == b'"' else None
+        plain += b"".join([_BYTES[piece[:2].upper()] + piece[2:] for piece in escapes])
+        position += units.end()
+    return (bytes(plain), position + 1) if bytes(data.read(position, 1)) == b'"' else None
 
 
 _BYTES = {b"%02X" % number: bytes([number]) for number in range(256)}
@@ -84,28 +84,28 @@ _SEGMENT = Struct("<8xQ16xQ16x")
 
 def read(blob: Blob) -> Iterator[Found]:
     """The code objects and bundles in the data, a note on them, and a problem for damaged ones."""
-    end = found = 0
+    end = count = 0
     unsound: list[int] = []
     room = Room(len(blob.data))
-    for at in _starts(blob):
-        if at < end:
+    for start in _starts(blob):
+        if start < end:
             continue
         blob.budget.spend_member()
-        following = rest(blob, at)
-        offset = f"at 0x{at + (blob.offset or 0):x}"
+        following = rest(blob, start)
+        offset = f"at 0x{start + (blob.offset or 0):x}"
         first = following.data.read(0, 1)[0]
         if first == _KEY:
             items, size = _of_pickle(following, offset)
-            end = at + size
+            end = start + size
             yield from items
             continue
         if first == _QUOTE:
             written, size = _of_string(following, offset)
-            end = at + size
+            end = start + size
             if written:
                 yield written
             elif not size:
-                unsound.append(at)
+                unsound.append(start)
             continue
         extent = _elf_extent(following.data)
         if extent:
@@ -115,35 +115,36 @@ def read(blob: Blob) -> Iterator[Found]:
         else:
             size = _bundle_size(following)
         if size:
-            end = at + size
-            found += 1
-            yield part(blob, UNKNOWN_DATA, blob.data.part(at, size), at=at, member=offset)
+            end = start + size
+            count += 1
+            yield part(blob, UNKNOWN_DATA, blob.data.part(start, size), offset=start, member=offset)
         elif extent:
-            unsound.append(at)
-    if found:
+            unsound.append(start)
+    if count:
         message = say("code-found-by-header")
         yield Note(blob.path, message, blob.member)
     if unsound:
-        more = say("code-and-more", count=len(unsound) - 1) if len(unsound) > 1 else ""
-        message = say("code-damaged-by-header", more=more)
-        yield problem(blob, message, at=unsound[0])
+        further = say("code-and-more", count=len(unsound) - 1) if len(unsound) > 1 else ""
+        message = say("code-damaged-by-header", more=further)
+        yield problem(blob, message, offset=unsound[0])
 
 
 def _of_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
     """(code object for AMDGPU or None, bytes of its text) of the MLIR string at the blob's start.
 
     The length is 0 if the string does not hold a complete ELF file."""
-    found = unescape_mlir(blob.data)
-    if found is None:
+    string = unescape_mlir(blob.data)
+    if string is None:
         return None, 0
-    data, size = Data.of(found[0]), found[1]
+    content, size = string
+    data = Data.of(content)
     machine = data.read(_MACHINE, 2)
     if len(machine) == 2 and machine != _AMDGPU:
         return None, size
     extent = _elf_extent(data)
     if not extent or extent[0] > len(data) or extent[1] > len(data) or not _is_sound(data):
         return None, 0
-    return part(blob, "mlir", data, at=None, member=offset), size
+    return part(blob, "mlir", data, offset=None, member=offset), size
 
 
 def _of_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
@@ -154,15 +155,15 @@ def _of_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
         text, size = decompress_mlir(blob)
     except ReadError as error:
         return (problem(blob, error.message),), 0
-    return read(part(blob, "zlib", Data.of(text), at=None, member=offset)), size
+    return read(part(blob, "zlib", Data.of(text), offset=None, member=offset)), size
 
 
 def _starts(blob: Blob) -> Iterator[int]:
     """Offsets at which one of `_HEADERS` matches, ascending."""
     for start in range(0, len(blob.data), _WINDOW):
         window = blob.data.read(start, _WINDOW + _OVERLAP)
-        found = (match.start() for header in _HEADERS for match in header.finditer(window))
-        yield from (start + at for at in sorted(found) if at < _WINDOW)
+        begins = (match.start() for header in _HEADERS for match in header.finditer(window))
+        yield from (start + begin for begin in sorted(begins) if begin < _WINDOW)
 
 
 def _elf_extent(data: Data) -> tuple[int, int] | None:

@@ -51,8 +51,8 @@ def _sections(data: Data, header: int) -> Iterator[HostSection]:
     count, symbols, symbol_count, optional = fields(_HEADER, data, _CUT_OFF, header)
     names = symbols + 18 * symbol_count
     table = header + 20 + optional
-    for at in range(table, table + 40 * count, 40):
-        short, in_memory, padded, offset = fields(_SECTION, data, _CUT_OFF, at)
+    for row in range(table, table + 40 * count, 40):
+        short, in_memory, padded, offset = fields(_SECTION, data, _CUT_OFF, row)
         # An image pads each section to its file alignment.
         size = min(padded, in_memory) if in_memory else padded
         if not size:
@@ -65,6 +65,6 @@ def _sections(data: Data, header: int) -> Iterator[HostSection]:
 
 def _name(data: Data, names: int, short: bytes) -> str:
     if short[:1] == b"/" and short[1:].isdigit():
-        at = names + int(short[1:])
-        short = bytes(data.read(at, bounds.LONGEST_NAME)).partition(b"\0")[0]
+        start = names + int(short[1:])
+        short = bytes(data.read(start, bounds.LONGEST_NAME)).partition(b"\0")[0]
     return decode(short)

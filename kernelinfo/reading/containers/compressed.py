@@ -16,15 +16,15 @@ def read(blob: Blob) -> Iterator[Found]:
     """The decompressed file, or the members of a compressed tar; a problem for bytes behind it."""
     head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     method = next(name for name, start in magic.COMPRESSED.items() if head.startswith(start))
-    most, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)
-    stream = Decompressed(method, blob.data, most, blob.budget)
+    limit, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)
+    stream = Decompressed(method, blob.data, limit, blob.budget)
     if magic.is_tar(stream.read(magic.HEAD_BYTES)):
-        stream = Decompressed(method, blob.data, most, blob.budget)
-        yield from tar.unpack(part(blob, method, blob.data, at=None), stream)
+        stream = Decompressed(method, blob.data, limit, blob.budget)
+        yield from tar.unpack(part(blob, method, blob.data, offset=None), stream)
     else:
         stream = held(method, blob, blob.data)
-        yield part(blob, method, Data.of(stream.read_all()), at=None)
+        yield part(blob, method, Data.of(stream.read_all()), offset=None)
     following = after_zeros(blob.data, stream.consumed) if stream.consumed else None
     if following is not None:
         message = say("compressed-followed", size=size - following, method=method)
-        yield problem(blob, message, at=following)
+        yield problem(blob, message, offset=following)

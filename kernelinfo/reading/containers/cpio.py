@@ -39,19 +39,19 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
     """Members and problems of the archive that `file` reads; members of a `ReadableView` are slices
     of `blob`. Raises `ReadError` if `file` does."""
     is_stored = isinstance(file, ReadableView)
-    at = 0
+    offset = 0
     names: set[str] = set()
     while True:
         try:
             name, mode, size, length = _header(file)
         except ReadError as error:
-            yield problem(blob, error.message, at=at if is_stored else None)
+            yield problem(blob, error.message, offset=offset if is_stored else None)
             return
         if name == _END:
             return
-        at += length
+        offset += length
         if stat.S_ISREG(mode) and size:
-            items: Iterable[Found] = stored_file(blob, "cpio", name, at, size)
+            items: Iterable[Found] = stored_file(blob, "cpio", name, offset, size)
             if not is_stored:
                 items = [streamed_file(blob, "cpio", name, file.read, size)]
             for item in items:
@@ -62,10 +62,10 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
             names.add(name)
         else:
             blob.budget.spend_member()
-        at += _padded(size)
-        if missing := at - file.seek(at):
+        offset += _padded(size)
+        if missing := offset - file.seek(offset):
             message = say("member-cut-off", claimed=size, size=size - missing)
-            yield problem(blob, message, member=name, at=None)
+            yield problem(blob, message, member=name, offset=None)
 
 
 def _header(file: ReadableView | Decompressed) -> tuple[str, int, int, int]:
@@ -77,10 +77,10 @@ def _header(file: ReadableView | Decompressed) -> tuple[str, int, int, int]:
         raise ReadError(say("cpio-without-end"))
     if header.startswith(STRIPPED):
         raise ReadError(say("cpio-stripped"))
-    found = _HEADER.fullmatch(header)
-    if not found:
+    digits = _HEADER.fullmatch(header)
+    if not digits:
         raise ReadError(say("cpio-damaged"))
-    numbers = [int(found[1][start : start + 8], 16) for start in range(0, 13 * 8, 8)]
+    numbers = [int(digits[1][start : start + 8], 16) for start in range(0, 13 * 8, 8)]
     mode, size, length = numbers[1], numbers[6], numbers[11]
     if not 0 < length <= bounds.LONGEST_NAME:
         raise ReadError(say("cpio-name-long", length=length))

@@ -140,8 +140,8 @@ def _row_numbers(database: sqlite3.Connection, table: str) -> Iterator[int]:
         query = f"SELECT rowid FROM {table} NOT INDEXED WHERE rowid > ? AND rowid < ?"
         query += f" ORDER BY rowid {order} LIMIT 1"
         try:
-            while found := database.execute(query, (low, high)).fetchone():
-                (number,) = found
+            while row := database.execute(query, (low, high)).fetchone():
+                (number,) = row
                 if not low < number < high:
                     raise sqlite3.DatabaseError(
                         say("database-row-again", number=number, table=table)
@@ -163,25 +163,25 @@ def _of_row(
     try:
         plain = _plain(blob, data, size)
     except ReadError as error:
-        yield problem(blob, error.message, at=None, member=member)
+        yield problem(blob, error.message, offset=None, member=member)
         return
     if checksum is not None and md5(plain, usedforsecurity=False).hexdigest() != checksum:
-        yield problem(blob, say("database-checksum"), at=None, member=member)
-    yield part(blob, "sqlite", Data.of(plain), at=None, member=member)
+        yield problem(blob, say("database-checksum"), offset=None, member=member)
+    yield part(blob, "sqlite", Data.of(plain), offset=None, member=member)
 
 
 def _of_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[Blob | Problem]:
     """The code object in a row of tinygrad; nothing for code of other backends."""
-    found = re.search(_PICKLED, data, re.DOTALL) if isinstance(data, bytes) else None
-    if not found or not isinstance(data, bytes):
+    match = re.search(_PICKLED, data, re.DOTALL) if isinstance(data, bytes) else None
+    if not match or not isinstance(data, bytes):
         return
     member = f"{name} {number}"
-    size = int.from_bytes(found[1] or found[2] or found[3], "little")
-    code = Data.of(memoryview(data)[found.end() :][:size])
+    size = int.from_bytes(match[1] or match[2] or match[3], "little")
+    code = Data.of(memoryview(data)[match.end() :][:size])
     if len(code) < size:
         message = say("member-cut-off", claimed=size, size=len(code))
-        yield problem(blob, message, at=None, member=member)
-    yield part(blob, "sqlite", code, at=None, member=member)
+        yield problem(blob, message, offset=None, member=member)
+    yield part(blob, "sqlite", code, offset=None, member=member)
 
 
 def _index_problem(

@@ -131,19 +131,19 @@ def _expanded(pattern: str) -> tuple[list[str], list[Problem]]:
     multiply these folders without end, so a pattern matches at most `_MOST_MATCHES`.
     """
     drive, below = os.path.splitdrive(pattern)
-    found = [drive + "/" if below.startswith("/") else drive]
+    paths = [drive + "/" if below.startswith("/") else drive]
     problems: list[Problem] = []
     is_glob = False
     for name in filter(None, below.split("/")):
         is_glob = is_glob or has_magic(name)
         if is_glob:
-            problems += _unlisted(found, name)
-        found = [path for folder in found for path in _named(folder, name)]
-        if len(found) > _MOST_MATCHES:
+            problems += _unlisted(paths, name)
+        paths = [path for folder in paths for path in _named(folder, name)]
+        if len(paths) > _MOST_MATCHES:
             message = say("glob-too-wide", most=_MOST_MATCHES)
             return [], [Problem(pattern, message)]
     return sorted(
-        filter(os.path.isdir if below.endswith("/") else os.path.lexists, found)
+        filter(os.path.isdir if below.endswith("/") else os.path.lexists, paths)
     ), problems
 
 
@@ -169,12 +169,12 @@ def _unlisted(folders: Iterable[str], name: str) -> Iterator[Problem]:
 
 def is_read(path: str, among: Sequence[str]) -> bool:
     """True if a run over the paths, folders and globs `among` reads this file."""
-    for one in among:
-        if one == STANDARD_INPUT:
+    for pattern in among:
+        if pattern == STANDARD_INPUT:
             continue
-        if is_below(path, one):
+        if is_below(path, pattern):
             return True
-        if has_magic(one) and fits(os.path.abspath(path), os.path.abspath(one)):
+        if has_magic(pattern) and fits(os.path.abspath(path), os.path.abspath(pattern)):
             return True
     return False
 
@@ -237,7 +237,7 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
         if not size:
             return Problem(path, EMPTY)
         if size > bounds.COPIED_BYTES:
-            return whole(path, Data(LargeFile(path), size), within)
+            return whole(path, Data(LargeFile(path).read, size), within)
         with open(path, "rb", buffering=0) as file:
             data = file.read(size)
         return whole(path, Data.of(data), within) if data else Problem(path, EMPTY)

@@ -37,28 +37,28 @@ class HostSection(NamedTuple):
 
 def parts(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Found]:
     """Device-code sections, or the reference to kpack archives."""
-    found = list(sections)
-    reference = next((s.data for s in found if s.name in _KPACK_REFERENCES), None)
+    listed = list(sections)
+    reference = next((s.data for s in listed if s.name in _KPACK_REFERENCES), None)
     if reference is not None:
-        found = yield from _elsewhere(blob, found, reference)
+        listed = yield from _elsewhere(blob, listed, reference)
     empty = reference is None
     room = Room(len(blob.data))
-    for name, offset, data, end in found:
+    for name, offset, data, end in listed:
         id = name.removeprefix(_PREFIX) if name.startswith(_PREFIX) else None
         if name not in _NAMES if id is None else not bundle.is_for_amd(id):
             continue
         empty = False
         if data is None:
-            yield problem(blob, say("host-section-outside", name=name), at=offset, member=id)
+            yield problem(blob, say("host-section-outside", name=name), offset=offset, member=id)
         elif not room.take(len(data)):
             raise ReadError(say("host-bytes-repeated"))
         elif end > len(blob.data):
             message = say("host-section-cut-off", name=name, missing=end - len(blob.data))
-            yield problem(blob, message, at=offset, member=id)
+            yield problem(blob, message, offset=offset, member=id)
         if data is not None and after_zeros(data) is not None:
-            yield part(blob, "fatbin", data, at=offset, member=id)
+            yield part(blob, "fatbin", data, offset=offset, member=id)
     if empty:
-        yield from _data(blob, found)
+        yield from _data(blob, listed)
 
 
 def _data(blob: Blob, sections: list[HostSection]) -> Iterator[Blob]:
@@ -66,7 +66,7 @@ def _data(blob: Blob, sections: list[HostSection]) -> Iterator[Blob]:
     room = Room(len(blob.data))
     for name, offset, data, _ in sections:
         if data is not None and _DATA.fullmatch(name) and room.take(len(data)):
-            yield part(blob, DATA_SECTION, data, at=offset)
+            yield part(blob, DATA_SECTION, data, offset=offset)
 
 
 def _elsewhere(
@@ -100,7 +100,7 @@ def read(blob: Blob) -> Iterator[Found]:
     except ReadError:  # cut off, or for a host that cannot drive AMD GPUs
         return
     for warning in warnings:
-        yield problem(blob, warning.message, at=warning.offset or 0)
+        yield problem(blob, warning.message, offset=warning.offset or 0)
     if elf.sections:
         sections = (HostSection(s.name, s.offset, elf.data_of(s)) for s in elf.sections if s.size)
         yield from parts(blob, sections)
@@ -108,10 +108,10 @@ def read(blob: Blob) -> Iterator[Found]:
     if reference := kpack.without_sections(blob, elf):
         yield reference
     else:
-        yield from _found(blob)
+        yield from _bundles(blob)
 
 
-def _found(blob: Blob) -> Iterator[Blob | Problem]:
+def _bundles(blob: Blob) -> Iterator[Blob | Problem]:
     """The bundles in a file without section headers, or the file itself if there are none.
 
     A compressed bundle counts only at the start of a page, with an existing version and method: its
@@ -122,30 +122,30 @@ def _found(blob: Blob) -> Iterator[Blob | Problem]:
     data, end = blob.data, 0
     # A generator: it skips the pages of a bundle found before.
     pages = (
-        at
-        for at in range(0, len(data), _PAGE)
-        if at >= end and bundle.START.match(data.read(at, _MAGIC_BYTES))
+        offset
+        for offset in range(0, len(data), _PAGE)
+        if offset >= end and bundle.START.match(data.read(offset, _MAGIC_BYTES))
     )
     first = next(pages, None)
     anywhere = _magics(data)
-    for at in anywhere if first is None else chain([first], pages):
-        if at < end:
+    for offset in anywhere if first is None else chain([first], pages):
+        if offset < end:
             continue
         try:
-            length = bundle.length_of(rest(blob, at))
+            length = bundle.length_of(rest(blob, offset))
         except ReadError as error:
             if first is not None:
-                yield problem(blob, error.message, at=at)
+                yield problem(blob, error.message, offset=offset)
             continue
-        end = at + length
-        yield part(blob, "fatbin", data.part(at, length), at=at)
+        end = offset + length
+        yield part(blob, "fatbin", data.part(offset, length), offset=offset)
     if first is None and not end:
-        yield part(blob, DATA_SECTION, data, at=0)
+        yield part(blob, DATA_SECTION, data, offset=0)
 
 
 def _magics(data: Data) -> Iterator[int]:
     """Offsets of the magic of plain bundles, ascending."""
-    at = data.search(_MAGIC)
-    while at is not None:
-        yield at
-        at = data.search(_MAGIC, at + _MAGIC_BYTES)
+    offset = data.search(_MAGIC)
+    while offset is not None:
+        yield offset
+        offset = data.search(_MAGIC, offset + _MAGIC_BYTES)

@@ -86,21 +86,21 @@ class Archive:
             first.setdefault(entry.ordinal, entry)
         for entry in first.values():
             try:
-                at, data = self._stored(entry)
+                offset, data = self._stored(entry)
                 if not room.take(len(data)):
                     message = say("kpack-bytes-repeated")
-                    yield problem(self._blob, message, at=None, member=entry.member)
+                    yield problem(self._blob, message, offset=None, member=entry.member)
                     return
                 if self._is_compressed:
                     content = held("zstd", self._blob, data, entry.size).read_all()
-                    at, data = None, Data.of(content)
+                    offset, data = None, Data.of(content)
             except ReadError as error:
-                yield problem(self._blob, error.message, at=None, member=entry.member)
+                yield problem(self._blob, error.message, offset=None, member=entry.member)
                 continue
             if len(data) != entry.size:
                 wrong = say("kpack-entry-size", size=len(data), stated=entry.size)
-                yield problem(self._blob, wrong, at=None, member=entry.member)
-            yield part(self._blob, "kpack", data, at=at, member=entry.member)
+                yield problem(self._blob, wrong, offset=None, member=entry.member)
+            yield part(self._blob, "kpack", data, offset=offset, member=entry.member)
 
     def _stored(self, entry: KpackEntry) -> tuple[int | None, Data]:
         """(offset, bytes) of an entry in the archive, compressed or not. Raises `ReadError` if it
@@ -108,10 +108,10 @@ class Archive:
         count = len(self._extents)
         if not 0 <= entry.ordinal < count:
             raise ReadError(say("kpack-entry-ordinal", ordinal=entry.ordinal, count=count))
-        at, size = self._extents[entry.ordinal]
-        if at is None or size is None or at + size > len(self._blob.data):
+        offset, size = self._extents[entry.ordinal]
+        if offset is None or size is None or offset + size > len(self._blob.data):
             raise ReadError(say("kpack-entry-outside"))
-        return at, self._blob.data.part(at, size)
+        return offset, self._blob.data.part(offset, size)
 
     def _entries(self, binaries: object) -> Iterator[KpackEntry]:
         """The sound entries of the table `toc`; all others become one problem."""
@@ -138,28 +138,28 @@ class Archive:
         (count,) = _COUNT.unpack(data.read(start, _COUNT.size))
         if count > bounds.KPACK_FRAMES or count * _COUNT.size > size:
             raise ReadError(say("kpack-frames-many", count=count, size=size))
-        at = start + _COUNT.size
+        offset = start + _COUNT.size
         for number in range(1, count + 1):
-            stated = data.read(at, _COUNT.size)
-            length = _COUNT.unpack(stated)[0] if at + _COUNT.size <= start + size else size
-            at += _COUNT.size + length
-            if at > start + size:
+            stated = data.read(offset, _COUNT.size)
+            length = _COUNT.unpack(stated)[0] if offset + _COUNT.size <= start + size else size
+            offset += _COUNT.size + length
+            if offset > start + size:
                 message = say("kpack-frame-missing", number=number, count=count)
                 self.problems.append(problem(self._blob, message))
                 return
-            yield at - length, length
+            yield offset - length, length
 
 
 def _table(data: Data) -> Mapping[str, object]:
-    _, version, at = fields(_HEADER, data, say("kpack-cut-off"))
+    _, version, offset = fields(_HEADER, data, say("kpack-cut-off"))
     if version != _VERSION:
         raise ReadError(say("kpack-version", version=version, known=_VERSION))
-    if not _HEADER.size <= at < len(data):
-        raise ReadError(say("kpack-table-outside", at=at, size=len(data)))
-    if len(data) - at > bounds.KPACK_TABLE_BYTES:
-        raise ReadError(say("kpack-table-large", size=len(data) - at))
+    if not _HEADER.size <= offset < len(data):
+        raise ReadError(say("kpack-table-outside", at=offset, size=len(data)))
+    if len(data) - offset > bounds.KPACK_TABLE_BYTES:
+        raise ReadError(say("kpack-table-large", size=len(data) - offset))
     try:
-        table = unpack_first(data.read(at))
+        table = unpack_first(data.read(offset))
     except ReadError as error:
         raise ReadError(say("kpack-table-damaged", error=error)) from error
     if not isinstance(table, Mapping):
@@ -169,9 +169,9 @@ def _table(data: Data) -> Mapping[str, object]:
 
 def unpack_first(data: memoryview) -> Any:
     """The MessagePack value at the start of the bytes. Raises `ReadError` if there is none."""
-    most = max(len(data), 1)
+    size = max(len(data), 1)
     unpacker = msgpack.Unpacker(
-        max_buffer_size=most, strict_map_key=False, unicode_errors="backslashreplace"
+        max_buffer_size=size, strict_map_key=False, unicode_errors="backslashreplace"
     )
     unpacker.feed(data)
     try:
@@ -225,9 +225,9 @@ _SUFFIX = ".kpack"
 
 def wrappers(data: memoryview) -> tuple[tuple[int, ...], bool]:
     """(units of the library with code in archives, True if a wrapper has code in the file)."""
-    found = list(_WRAPPER.iter_unpack(data[: len(data) - len(data) % _WRAPPER.size]))
-    units = dict.fromkeys(unit for start, unit in found if start == _WITHOUT_CODE)
-    return tuple(units), any(start == _WITH_CODE for start, _ in found)
+    rows = list(_WRAPPER.iter_unpack(data[: len(data) - len(data) % _WRAPPER.size]))
+    units = dict.fromkeys(unit for start, unit in rows if start == _WITHOUT_CODE)
+    return tuple(units), any(start == _WITH_CODE for start, _ in rows)
 
 
 def reference(blob: Blob, marker: Data, units: tuple[int, ...] | None) -> Elsewhere:
@@ -266,15 +266,15 @@ def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
     those that begin with KPAK are read.
     """
     folder = os.path.dirname(os.path.realpath(host.blob.path))
-    found = list(islice(_archives(host, folder), bounds.SEARCH_PATHS))
-    if not found:
+    archives = list(islice(_archives(host, folder), bounds.SEARCH_PATHS))
+    if not archives:
         yield missing(host, "here")
         return
-    if all(files.is_read(path, among) for _, path in found):
+    if all(files.is_read(path, among) for _, path in archives):
         yield host
         return
     seen: dict[str, set[str]] = {}
-    for name, path in found:
+    for name, path in archives:
         yield from _of_archive(host, name, path, seen)
     if seen:
         yield from _lost_units(host, seen)
@@ -282,16 +282,16 @@ def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
 
 def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
     """True if one of these kpack entries, by their members' names, belongs to the host."""
-    own = re.compile(rf"(?:^|/){re.escape(host.name)}(?:#\d+)?/[^/]*")
-    return any(own.search(member) for member in members)
+    pattern = re.compile(rf"(?:^|/){re.escape(host.name)}(?:#\d+)?/[^/]*")
+    return any(pattern.search(member) for member in members)
 
 
 def missing(host: Elsewhere, place: str) -> Missing:
     """The missing archives of a host file, expected at `place`."""
-    first, *others = host.search_paths
-    more = say("hipk-or-more", count=len(others)) if others else ""
+    first, *rest = host.search_paths
+    further = say("hipk-or-more", count=len(rest)) if rest else ""
     escaped = repr(first)[1:-1]  # a path may contain a newline
-    return Missing(host.blob.path, host.blob.member, f"{escaped:.200}{more}", place)
+    return Missing(host.blob.path, host.blob.member, f"{escaped:.200}{further}", place)
 
 
 def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Problem | Note]:
@@ -300,16 +300,15 @@ def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Probl
 
     `seen` maps a processor to the host's binaries in its archives."""
     units = {unit: {host.name, host.binary(unit)} for unit in host.units or ()}
-    found = set().union(*seen.values())
-    if lost := [unit for unit, names in units.items() if not found & names]:
+    present = set().union(*seen.values())
+    if lost := [unit for unit, names in units.items() if not present & names]:
         yield problem(host.blob, say("hipk-unit-missing", unit=host.binary(lost[0])))
     for processor, binaries in seen.items():
-        own = [unit for unit in units if unit not in lost and not binaries & units[unit]]
-        if own:
-            more = say("hipk-and-more-units", count=len(own) - 1) if len(own) > 1 else ""
-            message = say(
-                "hipk-unit-not-for-target", unit=host.binary(own[0]), more=more, processor=processor
-            )
+        absent = [unit for unit in units if unit not in lost and not binaries & units[unit]]
+        if absent:
+            further = say("hipk-and-more-units", count=len(absent) - 1) if len(absent) > 1 else ""
+            facts = {"unit": host.binary(absent[0]), "more": further, "processor": processor}
+            message = say("hipk-unit-not-for-target", **facts)
             yield Note(host.blob.path, message, host.blob.member)
 
 
@@ -319,10 +318,10 @@ def _archives(host: Elsewhere, folder: str) -> Iterator[tuple[str, str]]:
         directory, name = os.path.split(searched)
         if not name.endswith(_SUFFIX) or "\0" in searched:
             continue
-        for found in _expanded(os.path.join(folder, directory), name):
-            path = os.path.join(folder, directory, found)
+        for file in _expanded(os.path.join(folder, directory), name):
+            path = os.path.join(folder, directory, file)
             if os.path.isfile(path):
-                yield os.path.join(directory, found), path
+                yield os.path.join(directory, file), path
 
 
 def _expanded(directory: str, name: str) -> list[str]:
@@ -343,9 +342,9 @@ def _of_archive(
     """Code of the host in one archive; its binaries are added to `seen`, by processor."""
     file = files.load(path, host.blob.bounds)
     if isinstance(file, Problem):
-        yield problem(host.blob, say("hipk-archive", reason=file.message), at=None, member=name)
+        yield problem(host.blob, say("hipk-archive", reason=file.message), offset=None, member=name)
         return
-    blob = part(host.blob, "hipk", file.data, at=None, member=name)
+    blob = part(host.blob, "hipk", file.data, offset=None, member=name)
     blob = blob._replace(budget=file.budget)
     try:
         if not magic.is_kpack(bytes(file.data.read(0, 4))):
@@ -355,14 +354,14 @@ def _of_archive(
         yield problem(blob, error.message)
         return
     yield from archive.problems
-    wanted = {host.name, *(host.binary(unit) for unit in host.units or ())}
+    binaries = {host.name, *(host.binary(unit) for unit in host.units or ())}
     entries = tuple(
         entry
         for entry in archive.entries
-        if entry.binary in wanted
+        if entry.binary in binaries
         or (host.units is None and entry.binary.rpartition("#")[0] == host.name)
     )
     for entry in archive.entries:
         processor = entry.target.partition(":")[0]
-        seen.setdefault(processor, set()).update({entry.binary} & wanted)
+        seen.setdefault(processor, set()).update({entry.binary} & binaries)
     yield from archive.code_objects(entries)

@@ -37,15 +37,15 @@ _STRINGS = {1: Struct("<QQ"), 2: Struct("<QQ8x")}
 
 def read(blob: Blob) -> Iterator[Blob | Problem]:
     """Images and problems of one OffloadBinary, or of several in a row."""
-    at: int | None = 0
-    while at is not None:
-        following = rest(blob, at)
+    offset: int | None = 0
+    while offset is not None:
+        following = rest(blob, offset)
         try:
             length = yield from _unpack(following)
         except ReadError as error:
             yield problem(following, error.message)
             return
-        at = after_zeros(blob.data, at + length)
+        offset = after_zeros(blob.data, offset + length)
 
 
 def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
@@ -65,26 +65,26 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     room = Room(length)
     for index in range(count):
         row = table + index * _ENTRY.size
-        strings_at, strings, at, size = fields(_ENTRY, data, _CUT_OFF, row)
+        strings_at, strings, offset, size = fields(_ENTRY, data, _CUT_OFF, row)
         try:
             strings_of = dict(_strings(data, version, strings_at, strings))
         except ReadError:
-            yield problem(blob, say("offload-binary-strings-outside"), at=strings_at)
+            yield problem(blob, say("offload-binary-strings-outside"), offset=strings_at)
             strings_of = {}
         triple = strings_of.get("triple", "")
         if triple and "amd" not in triple:
             continue
         member = "--".join(word for word in (triple, strings_of.get("arch", "")) if word) or None
-        image = data.part(at, size)
+        image = data.part(offset, size)
         if len(image) < size:
             message = say("offload-binary-image-outside", size=size, length=length)
-            yield problem(blob, message, at=at, member=member)
+            yield problem(blob, message, offset=offset, member=member)
         if not room.take(len(image)):
             message = say("offload-binary-bytes-repeated")
-            yield problem(blob, message, at=at, member=member)
+            yield problem(blob, message, offset=offset, member=member)
             break
         if image:
-            yield part(blob, "offload-binary", image, at=at, member=member)
+            yield part(blob, "offload-binary", image, offset=offset, member=member)
     return int(length)
 
 
@@ -97,8 +97,8 @@ def _strings(data: Data, version: int, table: int, count: int) -> Iterator[tuple
         yield _string(data, key), _string(data, value)
 
 
-def _string(data: Data, at: int) -> str:
-    text, end, _ = bytes(data.read(at, bounds.LONGEST_NAME)).partition(b"\0")
+def _string(data: Data, offset: int) -> str:
+    text, end, _ = bytes(data.read(offset, bounds.LONGEST_NAME)).partition(b"\0")
     if not end:
         raise ReadError(say("offload-binary-string-endless"))
     return decode(text)

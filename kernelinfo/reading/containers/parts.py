@@ -28,12 +28,12 @@ class Room:
 
     Without this bound, parts that share bytes could multiply them."""
 
-    def __init__(self, own: int) -> None:
-        self._left = bounds.REPETITION * own
+    def __init__(self, size: int) -> None:
+        self._left = bounds.REPETITION * size
 
-    def take(self, given: int) -> bool:
-        """Take `given` bytes; False if fewer were left."""
-        self._left -= given
+    def take(self, size: int) -> bool:
+        """Take `size` bytes; False if fewer were left."""
+        self._left -= size
         return self._left >= 0
 
 
@@ -42,51 +42,51 @@ def part(
     container: str,
     data: Data,
     *,
-    at: int | None,
+    offset: int | None,
     member: str | None = None,
     one_of_many: bool = False,
 ) -> Blob:
     """The part of a container as a blob.
 
-    `at` is its offset in the container; None if it was compressed or is in another file. A part
+    `offset` is its offset in the container; None if it was compressed or is in another file. A part
     without code is a problem, unless it is `one_of_many`, as a file in a directory is.
     """
     return blob._replace(
         data=data,
         containers=(*blob.containers, container),
         member=_joined(blob, member),
-        offset=_offset(blob, at),
+        offset=_offset(blob, offset),
         is_one_of_many=one_of_many,
     )
 
 
 def problem(
-    blob: Blob, message: Message, *, at: int | None = 0, member: str | None = None
+    blob: Blob, message: Message, *, offset: int | None = 0, member: str | None = None
 ) -> Problem:
-    """The problem with this message, at offset `at` in a container; None if it has no offset."""
-    return Problem(blob.path, message, _joined(blob, member), _offset(blob, at))
+    """The problem with this message, at an `offset` in a container; None if it has no offset."""
+    return Problem(blob.path, message, _joined(blob, member), _offset(blob, offset))
 
 
-def fields(layout: Struct, data: Data, cut_off: Message, at: int = 0) -> tuple[Any, ...]:
+def fields(layout: Struct, data: Data, cut_off: Message, offset: int = 0) -> tuple[Any, ...]:
     """The fields of a header. Raises `ReadError` with the message `cut_off` if it is cut off."""
-    if at + layout.size > len(data):
+    if offset + layout.size > len(data):
         raise ReadError(cut_off)
-    return layout.unpack(data.read(at, layout.size))
+    return layout.unpack(data.read(offset, layout.size))
 
 
-def stored_file(blob: Blob, container: str, name: str, at: int, size: int) -> Iterator[Found]:
-    """An archive's file of `size` bytes at offset `at`, with a problem if it is cut off; a note if
+def stored_file(blob: Blob, container: str, name: str, offset: int, size: int) -> Iterator[Found]:
+    """An archive's file of `size` bytes at an `offset`, with a problem if it is cut off; a note if
     it is not worth opening."""
-    data = blob.data.part(at, size)
-    found = part(blob, container, data, at=at, member=name, one_of_many=True)
+    data = blob.data.part(offset, size)
+    file = part(blob, container, data, offset=offset, member=name, one_of_many=True)
     if not may_hold_code(blob, data.read(0, magic.HEAD_BYTES), name, size):
-        yield left_out(found)
+        yield left_out(file)
         return
     if len(data) < size:
         claimed = str(size) if size < 1 << 64 else say("number-beyond-64-bits")
         message = say("member-cut-off", claimed=claimed, size=len(data))
-        yield problem(blob, message, member=name, at=at)
-    yield found
+        yield problem(blob, message, member=name, offset=offset)
+    yield file
 
 
 def streamed_file(
@@ -97,14 +97,14 @@ def streamed_file(
     whole = bytearray(read(min(size, magic.HEAD_BYTES)))
     limit = blob.bounds.held_bytes(len(blob.data))
     if not may_hold_code(blob, whole, name, size):
-        return left_out(part(blob, container, blob.data, at=None, member=name))
+        return left_out(part(blob, container, blob.data, offset=None, member=name))
     if size > limit:
         message = say("member-too-large", most=limit)
-        return problem(blob, message, member=name, at=None)
+        return problem(blob, message, member=name, offset=None)
     while piece := read(min(size - len(whole), _PIECE_BYTES)):
         whole += piece
     content = Data.of(memoryview(whole).toreadonly())
-    return part(blob, container, content, at=None, member=name, one_of_many=True)
+    return part(blob, container, content, offset=None, member=name, one_of_many=True)
 
 
 def may_hold_code(blob: Blob, data: memoryview | bytes | bytearray, name: str, size: int) -> bool:
@@ -121,19 +121,19 @@ def left_out(blob: Blob) -> Note:
     return Note(blob.path, message, blob.member)
 
 
-def rest(blob: Blob, at: int) -> Blob:
-    """The rest of a container from offset `at` on."""
-    return blob._replace(data=blob.data.part(at), offset=_offset(blob, at))
+def rest(blob: Blob, offset: int) -> Blob:
+    """The rest of a container from an `offset` on."""
+    return blob._replace(data=blob.data.part(offset), offset=_offset(blob, offset))
 
 
-def after_zeros(data: Data, at: int = 0) -> int | None:
-    """Offset of the first nonzero byte from `at` on; None if all are zero."""
-    return data.search(re.compile(rb"[^\0]"), at)
+def after_zeros(data: Data, offset: int = 0) -> int | None:
+    """Offset of the first nonzero byte from `offset` on; None if all are zero."""
+    return data.search(re.compile(rb"[^\0]"), offset)
 
 
 def _joined(blob: Blob, member: str | None) -> str | None:
     return "/".join(name for name in (blob.member, member) if name) or None
 
 
-def _offset(blob: Blob, at: int | None) -> int | None:
-    return None if blob.offset is None or at is None else blob.offset + at
+def _offset(blob: Blob, offset: int | None) -> int | None:
+    return None if blob.offset is None or offset is None else blob.offset + offset

@@ -38,16 +38,16 @@ def read(blob: Blob) -> Iterator[Found]:
     """The files that may hold code."""
     signature = _header_end(blob.data, _LEAD_BYTES)
     start = _header_end(blob.data, signature + -signature % 8)
-    yield from _payload(part(rest(blob, start), "rpm", blob.data.part(start), at=0))
+    yield from _payload(part(rest(blob, start), "rpm", blob.data.part(start), offset=0))
 
 
-def _header_end(data: Data, at: int) -> int:
-    """End of the header at offset `at`. Raises `ReadError` if no sound header is there."""
-    start, entries, store = fields(_HEADER, data, say("rpm-cut-off"), at)
+def _header_end(data: Data, offset: int) -> int:
+    """End of the header at an `offset`. Raises `ReadError` if no sound header is there."""
+    start, entries, store = fields(_HEADER, data, say("rpm-cut-off"), offset)
     size = _ENTRY_BYTES * entries + store
-    end = at + _HEADER.size + size
+    end = offset + _HEADER.size + size
     if start != _HEADER_MAGIC or size > bounds.RPM_HEADER_BYTES or end > len(data):
-        raise ReadError(say("rpm-damaged", size=size, at=at))
+        raise ReadError(say("rpm-damaged", size=size, at=offset))
     return int(end)
 
 
@@ -67,4 +67,4 @@ def _payload(blob: Blob) -> Iterator[Found]:
         raise ReadError(say("rpm-payload-unknown"))
     limit = blob.bounds.streamed_bytes(len(blob.data))
     stream = Decompressed(method, blob.data, limit, blob.budget)
-    yield from cpio.unpack(part(blob, method, blob.data, at=None), stream)
+    yield from cpio.unpack(part(blob, method, blob.data, offset=None), stream)

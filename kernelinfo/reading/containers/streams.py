@@ -32,25 +32,25 @@ _PIECE_BYTES = 1 << 18
 
 
 class ReadableView(io.RawIOBase):
-    """A file object over bytes. Raises `ReadError` for a read of more than `most` bytes."""
+    """A file object over bytes. Raises `ReadError` for a read of more than `limit` bytes."""
 
-    def __init__(self, data: Data, most: int = sys.maxsize) -> None:
+    def __init__(self, data: Data, limit: int = sys.maxsize) -> None:
         self._data = data
-        self._most = most
-        self._at = 0
+        self._limit = limit
+        self._position = 0
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: len(self._data)}[whence]
-        self._at = start + offset
-        if self._at < 0:
+        start = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: len(self._data)}[whence]
+        self._position = start + offset
+        if self._position < 0:
             raise ValueError(say("offset-negative"))
-        return self._at
+        return self._position
 
     def read(self, size: int = -1) -> bytes:
-        if size > self._most:
-            raise ReadError(say("table-too-large", size=size, most=self._most))
-        piece = bytes(self._data.read(self._at, sys.maxsize if size < 0 else size))
-        self._at += len(piece)
+        if size > self._limit:
+            raise ReadError(say("table-too-large", size=size, most=self._limit))
+        piece = bytes(self._data.read(self._position, sys.maxsize if size < 0 else size))
+        self._position += len(piece)
         return piece
 
 
@@ -84,12 +84,12 @@ class Decompressed:
         self._budget.spend(len(piece))
         return piece
 
-    def seek(self, offset: int) -> int:
+    def seek(self, target: int) -> int:
         """Skip forward to an offset, or to the end before it; returns the new offset."""
-        at = self._limit - self._left
-        while at < offset and (piece := self.read(min(offset - at, _PIECE_BYTES))):
-            at += len(piece)
-        return at
+        position = self._limit - self._left
+        while position < target and (piece := self.read(min(target - position, _PIECE_BYTES))):
+            position += len(piece)
+        return position
 
     def read_all(self, hear: Callable[[bytes], object] | None = None) -> memoryview:
         """All remaining bytes; `hear` is called with each piece."""

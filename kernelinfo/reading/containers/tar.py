@@ -99,15 +99,15 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
                     blob.budget.spend_member()
                 elif info.issparse():
                     message = say("tar-sparse")
-                    yield problem(blob, message, member=info.name, at=None)
+                    yield problem(blob, message, member=info.name, offset=None)
                 elif is_stored:
                     yield from stored_file(blob, "tar", info.name, info.offset_data, info.size)
                 else:
                     read = tar.fileobject(tar, info).read
                     yield streamed_file(blob, "tar", info.name, read, info.size)
             if any(header):  # tarfile stops at a bad header as at the zeros of a real end
-                at = tar.offset if is_stored else None
-                yield problem(blob, say("tar-header-missing"), at=at)
+                offset = tar.offset if is_stored else None
+                yield problem(blob, say("tar-header-missing"), offset=offset)
     except KernelinfoError:
         raise
     except RecursionError:

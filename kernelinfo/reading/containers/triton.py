@@ -99,8 +99,8 @@ def with_launch(
     if sidecar.kernel not in {*module.passed_over, *(kernel.symbol for kernel in kernels)}:
         kernel = shortened(sidecar.kernel)
         raise ReadError(say("sidecar-other-kernel", source=source, kernel=kernel))
-    found = (_with(k, sidecar.launch) if k.symbol == sidecar.kernel else k for k in kernels)
-    return tuple(found), sidecar.options
+    with_sidecar = (_with(k, sidecar.launch) if k.symbol == sidecar.kernel else k for k in kernels)
+    return tuple(with_sidecar), sidecar.options
 
 
 def _with(kernel: KernelFacts, launch: Numbers) -> KernelFacts:
@@ -136,12 +136,12 @@ def _sidecar(values: Mapping[str, Any]) -> Sidecar:
     lanes = _count(_agreed("warp_size", values, target), _MOST_WORKITEMS)
     lds_bytes = _count(_agreed("shared", values), _MOST_LDS_BYTES)
     workitems = _count(waves * lanes, _MOST_WORKITEMS) if waves and lanes else None
-    asked = values.get("waves_per_eu")  # 0 asks for none
-    is_count = type(asked) is int and 0 < asked <= _MOST_WAVES
+    waves_per_simd = values.get("waves_per_eu")  # 0 asks for none
+    is_count = type(waves_per_simd) is int and 0 < waves_per_simd <= _MOST_WAVES
     launch = Numbers(
         dynamic_lds_bytes=lds_bytes,
         required_workgroup=(workitems, 1, 1) if workitems else None,
-        asked_waves=asked if is_count else None,
+        asked_waves=waves_per_simd if is_count else None,
     )
     return Sidecar(kernel, arch, launch, _options(values))
 
@@ -150,11 +150,11 @@ def _options(values: Mapping[str, Any]) -> TritonOptions:
     """Constants and compile options. Triton 2 writes constants of named parameters
     (`_get_jsonable_constants` in triton/compiler/compiler.py); Triton 3 writes none."""
     constants = values.get("constants")
-    found = [*constants.items()][:_MOST_CONSTANTS] if isinstance(constants, dict) else []
-    found += [(name, values[name]) for name in _OPTIONS if name in values]
+    options = [*constants.items()][:_MOST_CONSTANTS] if isinstance(constants, dict) else []
+    options += [(name, values[name]) for name in _OPTIONS if name in values]
     return tuple(
         (name, str(value))
-        for name, value in found
+        for name, value in options
         if name.isidentifier() and isinstance(value, int | float | str)
         if len(name) <= _LONGEST_CONSTANT and len(str(value)) <= _LONGEST_CONSTANT
     )
@@ -162,17 +162,17 @@ def _options(values: Mapping[str, Any]) -> TritonOptions:
 
 def _agreed(key: str, *maps: Mapping[str, Any]) -> Any:
     """Value of a key; None if no map has it. Raises `ValueError` if two maps differ."""
-    found = [values[key] for values in maps if key in values]
-    if any(value is None or value != found[0] for value in found):
+    stated = [values[key] for values in maps if key in values]
+    if any(value is None or value != stated[0] for value in stated):
         raise ValueError(
-            say("sidecar-contradiction", key=key, values=" and ".join(map(shortened, found)))
+            say("sidecar-contradiction", key=key, values=" and ".join(map(shortened, stated)))
         )
-    return found[0] if found else None
+    return stated[0] if stated else None
 
 
-def _count(value: Any, most: int) -> int | None:
+def _count(value: Any, largest: int) -> int | None:
     if value is None:
         return None
-    if type(value) is not int or not 0 <= value <= most:
-        raise ValueError(say("sidecar-number", value=shortened(value), most=most))
+    if type(value) is not int or not 0 <= value <= largest:
+        raise ValueError(say("sidecar-number", value=shortened(value), most=largest))
     return value

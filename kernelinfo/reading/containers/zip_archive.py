@@ -33,8 +33,8 @@ _METHODS: dict[int, magic.Method] = {8: "deflate", 12: "bzip2", 93: "zstd"}
 def read(blob: Blob) -> Iterator[Found]:
     """The members that may hold code."""
     try:
-        most = max(bounds.ZIP_DIRECTORY_BYTES, len(blob.data) // 8)
-        members = zipfile.ZipFile(ReadableView(blob.data, most)).infolist()
+        limit = max(bounds.ZIP_DIRECTORY_BYTES, len(blob.data) // 8)
+        members = zipfile.ZipFile(ReadableView(blob.data, limit)).infolist()
     except Exception as error:  # a damaged directory makes zipfile raise any kind of error
         raise ReadError(say("zip-damaged", error=error)) from error
     room = Room(len(blob.data))
@@ -47,31 +47,32 @@ def read(blob: Blob) -> Iterator[Found]:
         try:
             yield from _member(blob, info)
         except ReadError as error:
-            at = info.header_offset
-            within = 0 <= at < len(blob.data)  # a damaged directory may state any offset
-            yield problem(blob, error.message, member=info.filename, at=at if within else None)
+            offset: int | None = info.header_offset
+            if info.header_offset not in range(len(blob.data)):  # the directory is damaged
+                offset = None
+            yield problem(blob, error.message, member=info.filename, offset=offset)
 
 
 def _member(blob: Blob, info: ZipInfo) -> Iterator[Found]:
-    at = info.header_offset
-    start = bytes(blob.data.read(at, 30)) if at >= 0 else b""
+    offset = info.header_offset
+    start = bytes(blob.data.read(offset, 30)) if offset >= 0 else b""
     if len(start) < 30 or not start.startswith(magic.ZIP):
         raise ReadError(say("zip-member-missing"))
-    at += 30 + sum(unpack_from("<HH", start, 26))
-    data = blob.data.part(at, info.compress_size)
+    offset += 30 + sum(unpack_from("<HH", start, 26))
+    data = blob.data.part(offset, info.compress_size)
     if len(data) < info.compress_size:
         raise ReadError(say("zip-member-cut-off", size=len(data), stated=info.compress_size))
     if info.flag_bits & 1:
         raise ReadError(say("zip-encrypted"))
     if info.compress_type == _STORED:
-        yield from stored_file(blob, "zip", info.filename, at, len(data))
+        yield from stored_file(blob, "zip", info.filename, offset, len(data))
         return
     method = _METHODS.get(info.compress_type)
     if method is None:
         raise ReadError(say("zip-method", method=info.compress_type))
-    found = part(blob, "zip", blob.data, member=info.filename, at=None, one_of_many=True)
+    member = part(blob, "zip", blob.data, member=info.filename, offset=None, one_of_many=True)
     head = held(method, blob, data).read(magic.HEAD_BYTES)
     if may_hold_code(blob, head, info.filename, info.file_size):
-        yield found._replace(data=Data.of(held(method, blob, data).read_all()))
+        yield member._replace(data=Data.of(held(method, blob, data).read_all()))
     else:
-        yield left_out(found)
+        yield left_out(member)
