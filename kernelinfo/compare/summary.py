@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject, member_file
 from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.record import BY_NAME, INSTRUCTIONS, NUMBERS, Record
+from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Record, compared_value
 from kernelinfo.model.limits import Resource
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET, target_id
@@ -140,7 +140,7 @@ def summaries(
             name=intern(kernel.name),  # 12,591 different names of 88,137 kernels
             symbol=intern(kernel.symbol),
             code_object=called,
-            numbers=_numbers(result),
+            numbers=numbers_of(result),
             source=kernel.source,
             options=of.options,
         )
@@ -161,31 +161,23 @@ def summary_of(record: Record) -> KernelSummary:
     )
 
 
-_COMPARED = (
-    *(number.name for number in NUMBERS),
-    *(number.unless for number in NUMBERS if number.unless),
-    *("Limiters", "Exact"),
-)
-_COUNTED = tuple(number.name for number in INSTRUCTIONS)
-
-
-def numbers_of(record: Record) -> KernelNumbers:
-    """The compared numbers of a record, those of instructions if it holds them."""
-    counted = INSTRUCTIONS if INSTRUCTIONS[0].name in record else ()
+def numbers_of(kernel: Result | Record) -> KernelNumbers:
+    """The compared numbers of a kernel under the launch of its occupancy, or of a record; those of
+    instructions if they are counted."""
+    if isinstance(kernel, Result):
+        is_counted, occupancy = bool(kernel.kernel.instructions), kernel.occupancy
+        limiters, exact = occupancy and occupancy.limiters, occupancy and occupancy.exact
+    else:
+        is_counted = INSTRUCTIONS[0].name in kernel
+        limiters, exact = kernel["Limiters"], kernel["Exact"]
     return KernelNumbers(
-        limiters=tuple(record["Limiters"] or ()),
-        exact=record["Exact"],
+        limiters=tuple(limiters or ()),
+        exact=exact,
         **{
-            number.field: None if number.unless and record[number.unless] else record[number.name]
-            for number in (*NUMBERS, *counted)
+            number.field: compared_value(number, kernel)
+            for number in (*NUMBERS, *(INSTRUCTIONS if is_counted else ()))
         },
     )
-
-
-def _numbers(result: Result) -> KernelNumbers:
-    """The numbers of a kernel under the launch of its occupancy."""
-    columns = (*_COMPARED, *_COUNTED) if result.kernel.instructions else _COMPARED
-    return numbers_of({name: BY_NAME[name].value(result) for name in columns})
 
 
 def _unit(code_object: str, processor: str) -> str:

@@ -150,9 +150,9 @@ class Kernel(NamedTuple):
         amounts = {**self.used._asdict(), **{kind: n for kind, n in at_launch.items() if n}}
         parts += [f"{kind}={amount}" for kind, amount in amounts.items()]
         with suppress(KernelinfoError):
-            found = self.occupancy()
-            parts.append(f"waves_per_simd={found.waves_per_simd:g}")
-            parts += [f"limiters={'+'.join(found.limiters)}", *next_in_repr(self.next)]
+            occupancy = self.occupancy()
+            parts.append(f"waves_per_simd={occupancy.waves_per_simd:g}")
+            parts += [f"limiters={'+'.join(occupancy.limiters)}", *next_in_repr(self.next)]
         return f"Kernel({', '.join(parts)})"
 
     @property
@@ -203,12 +203,12 @@ class Kernel(NamedTuple):
 
     def _place_of(self, fact: Fact) -> int | None:
         """Byte offset or line of a fact; None if its source has no position for it."""
-        found = (
+        positions = (
             place.begin + place.within[fact.name]
             for place in self.places
             if place.source == fact.source and fact.name in place.within
         )
-        return next(found, None)
+        return next(positions, None)
 
     def occupancy(
         self,

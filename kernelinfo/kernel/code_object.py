@@ -125,10 +125,10 @@ def library_of(path: str) -> str:
     """
     name = re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
     for package in _PACKAGES:
-        if found := re.fullmatch(package, name):
-            return found["name"]
-    if found := re.fullmatch(_SHARED_OBJECT, name):
-        return f"{found['stem']}.so"
+        if match := re.fullmatch(package, name):
+            return match["name"]
+    if match := re.fullmatch(_SHARED_OBJECT, name):
+        return f"{match['stem']}.so"
     return name
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
-from operator import ge, gt, le, lt
+from operator import ge, gt, itemgetter, le, lt
 from typing import Any, Literal, NamedTuple
 
 from kernelinfo.errors import KernelinfoError, Message, OptionError, did_you_mean
@@ -138,13 +138,13 @@ def suggestion(name: str) -> str:
 
 def named_columns(option: str, text: str) -> tuple[NamedColumn, ...]:
     """The columns of a list with commas. Raises `OptionError` if no column has such a name."""
-    found = [(name.strip(), find(name)) for name in text.split(",")]
-    for name, column in found:
+    columns = [(name.strip(), find(name)) for name in text.split(",")]
+    for name, column in columns:
         if column is None:
             raise OptionError(
                 say("column-unknown", option=option, text=text, name=name, hint=suggestion(name))
             )
-    return tuple(column for _, column in found if column)
+    return tuple(column for _, column in columns if column)
 
 
 def sort(items: Iterable[Item], by: Iterable[NamedColumn]) -> list[Item]:
@@ -152,17 +152,17 @@ def sort(items: Iterable[Item], by: Iterable[NamedColumn]) -> list[Item]:
 
     Items without a known value come last.
     """
-    found = list(items)
+    ordered = list(items)
     for column in reversed(tuple(by)):
-        keyed = [(column.value(one) if isinstance(one, Result) else None, one) for one in found]
-        known = [pair for pair in keyed if pair[0] is not None]
-        known.sort(key=_value, reverse=column.largest_first)
-        found = [one for _, one in (*known, *(pair for pair in keyed if pair[0] is None))]
-    return found
+        keyed = [(_value(column, item), item) for item in ordered]
+        valued = [pair for pair in keyed if pair[0] is not None]
+        valued.sort(key=itemgetter(0), reverse=column.largest_first)
+        ordered = [item for _, item in (*valued, *(pair for pair in keyed if pair[0] is None))]
+    return ordered
 
 
-def _value(pair: tuple[Any, Item]) -> Any:
-    return pair[0]
+def _value(column: NamedColumn, item: Item) -> Any:
+    return column.value(item) if isinstance(item, Result) else None
 
 
 # Conditions on kernels: `waves < 4 and lds > 32k` as a tree that is true or false of a result.
@@ -194,76 +194,64 @@ class ColumnCondition(NamedTuple):
 
     def holds(self, kernel: Result | Record) -> bool:
         """True if the kernel's value compares so; an unknown value only equals `?`."""
-        found = self.column.value(kernel)
+        value = self.column.value(kernel)
         if self.value == _UNKNOWN:
-            return (found is None) is (self.operator == "=")
-        if found is None:
+            return (value is None) is (self.operator == "=")
+        if value is None:
             return False
         if self.operator in _ORDERS:
             if self.column.kind == "constant":
-                found = _number(str(found))
-            if not isinstance(found, int | float) or self.number is None:
+                value = _number(str(value))
+            if not isinstance(value, int | float) or self.number is None:
                 return False
-            return _ORDERS[self.operator](found, self.number)
-        if isinstance(found, tuple):
-            equal = any(self._equals(kernel, one) for one in found)
+            return _ORDERS[self.operator](value, self.number)
+        if isinstance(value, tuple):
+            equal = any(self._equals(kernel, member) for member in value)
         else:
-            equal = self._equals(kernel, found)
+            equal = self._equals(kernel, value)
         return equal is (self.operator != "!=")
 
-    def _equals(self, kernel: Result | Record, found: str | int | float) -> bool:
-        if isinstance(found, bool):
-            return str(found).casefold() == self.value.casefold()
-        if isinstance(found, int | float):
-            return found == self.number
+    def _equals(self, kernel: Result | Record, value: str | int | float) -> bool:
+        if isinstance(value, bool):
+            return str(value).casefold() == self.value.casefold()
+        if isinstance(value, int | float):
+            return value == self.number
         if self.column.kind == "kernel":
-            return matches(self.value, str(found), str(_SYMBOL.value(kernel)))
+            return matches(self.value, str(value), str(_SYMBOL.value(kernel)))
         if self.column.kind == "member":
             return in_member(self.value, str(_MEMBER.value(kernel)))
         if self.column.kind == "target" and ":" not in self.value:
-            found = found.partition(":")[0]
+            value = value.partition(":")[0]
         if self.operator == "~":
-            return fnmatchcase(found.casefold(), self.value.casefold())
+            return fnmatchcase(value.casefold(), self.value.casefold())
         if self.column.kind == "constant" and self.number is not None:
-            return _number(found) == self.number or found.casefold() == self.value.casefold()
-        return found.casefold() == self.value.casefold()
-
-
-class Negated(NamedTuple):
-    """A condition that must not hold."""
-
-    condition: Condition
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The columns of rows that it reads."""
-        return self.condition.reads
-
-    def holds(self, kernel: Result | Record) -> bool:
-        """True if the condition does not hold."""
-        return not self.condition.holds(kernel)
+            return _number(value) == self.number or value.casefold() == self.value.casefold()
+        return value.casefold() == self.value.casefold()
 
 
 class Joined(NamedTuple):
-    """Two conditions, both or one of which must hold."""
+    """Conditions of which all, one or none must hold."""
 
-    first: Condition
-    operator: Literal["and", "or"]
-    second: Condition
+    operator: Literal["and", "or", "not"]
+    parts: tuple[Condition, ...]
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns of rows that both read."""
-        return (*self.first.reads, *self.second.reads)
+        """The columns of rows that they read."""
+        names: list[str] = []
+        for part in self.parts:
+            names += part.reads
+        return tuple(names)
 
     def holds(self, kernel: Result | Record) -> bool:
-        """True if both hold, or for `or` one."""
-        if self.operator == "and":
-            return self.first.holds(kernel) and self.second.holds(kernel)
-        return self.first.holds(kernel) or self.second.holds(kernel)
+        """True if the parts hold as the operator says."""
+        for part in self.parts:  # a generator would take two frames a level
+            if part.holds(kernel) is not (self.operator == "and"):
+                return self.operator == "or"
+        return self.operator != "or"
 
 
-Condition = ColumnCondition | Negated | Joined
+Condition = ColumnCondition | Joined
 
 
 class Where(NamedTuple):
@@ -290,40 +278,45 @@ def condition(text: str) -> Where:
     if len(text) > _LONGEST:
         raise OptionError(say("condition-too-long", size=len(text), most=_LONGEST))
     build: Builders = {
-        "either": lambda first, _, second: Joined(first, "or", second),
-        "both": lambda first, _, second: Joined(first, "and", second),
-        "negated": lambda _, one: one.condition if isinstance(one, Negated) else Negated(one),
+        "either": lambda first, _, second: Joined("or", (first, second)),
+        "both": lambda first, _, second: Joined("and", (first, second)),
+        "negated": lambda _, part: _negated(part),
         "name": str,
         "word": str,
         "quoted": lambda quoted: str(quoted[1:-1]),
         "comparison": lambda name, operator, value: _comparison(text, name, operator, value),
     }
     try:
-        found: Condition = parse(load_tables("condition"), text, build)
+        return Where(text, parse(load_tables("condition"), text, build))
     except NoMatch as error:
-        wanted = say("condition-malformed")
         rest = text[error.offset :].lstrip()
-        raise _mistake(text, len(text) - len(rest), wanted) from None
-    return Where(text, found)
+        raise _mistake(text, len(text) - len(rest), say("condition-malformed")) from None
+
+
+def _negated(condition: Condition) -> Condition:
+    """The opposite of a condition; of one with `not` the condition itself."""
+    if isinstance(condition, Joined) and condition.operator == "not":
+        return condition.parts[0]
+    return Joined("not", (condition,))
 
 
 def _comparison(text: str, name: str, operator: str, value: str) -> ColumnCondition:
     operator, number = ("=" if operator == "==" else operator), _number(value)
-    column, at = find(name), text.find(name)
+    column, offset = find(name), text.find(name)
     if column is None and _CONSTANT.fullmatch(name):
         return ColumnCondition(constant(name), operator, value, number)
     if column is None:
-        raise _mistake(text, at, say("condition-column", name=name, hint=suggestion(name)))
-    at = text.find(value, at + len(name))
+        raise _mistake(text, offset, say("condition-column", name=name, hint=suggestion(name)))
+    offset = text.find(value, offset + len(name))
     if column.kind == "number" and value != _UNKNOWN and number is None:
-        raise _mistake(text, at, say("condition-number", column=column.name, value=value))
+        raise _mistake(text, offset, say("condition-number", column=column.name, value=value))
     if operator in _ORDERS and (column.kind not in ("number", "any") or number is None):
-        raise _mistake(text, at, say("condition-order", operator=operator, column=column.name))
+        raise _mistake(text, offset, say("condition-order", operator=operator, column=column.name))
     if column.kind == "target" and operator != "~" and value != _UNKNOWN and ":" not in value:
         try:
             value = target_named(value).name
         except KernelinfoError as error:
-            raise _mistake(text, at, error.message) from None
+            raise _mistake(text, offset, error.message) from None
     return ColumnCondition(column, operator, value, number)
 
 

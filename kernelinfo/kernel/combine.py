@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, Vgprs, align, find, total_vgprs
 from kernelinfo.kernel import Kernel
@@ -50,16 +49,16 @@ def settled(
     target = find(processor) if processor else None
     stated = _best_first(stated)
     numbers, agree = _chosen(stated)
-    registers = _vector_registers(numbers, target)
+    used = _with_vector_registers(numbers, target)
     impossible = _impossible(numbers, target)
     described = any(source in ("descriptor", "directive") for source, _ in stated)
     wave_size = _wave_size(numbers.wave_size, target)
-    is_settled = (registers.total, wave_size) == (numbers.vgprs, numbers.wave_size)
+    is_settled = (used.vgprs, wave_size) == (numbers.vgprs, numbers.wave_size)
     return Traits(
         target,
         compiled_for,
-        numbers if is_settled else numbers._replace(vgprs=registers.total, wave_size=wave_size),
-        None if target is None else _demand(numbers, registers, described, target),
+        numbers if is_settled else numbers._replace(vgprs=used.vgprs, wave_size=wave_size),
+        None if target is None else _demand(used, described, target),
         stated,
         () if agree and not impossible else _disagreements(stated, impossible),
     )
@@ -91,12 +90,12 @@ def _best_first(stated: tuple[StatedNumbers, ...]) -> tuple[StatedNumbers, ...]:
     ranked: list[tuple[float, StatedNumbers]] = []
     for source, numbers in stated:
         if source == "kernel-info" and numbers.reserved_sgprs is not None:
-            own = Numbers(reserved_sgprs=numbers.reserved_sgprs)
-            ranked.append((_RANK["directive"] - 0.5, (source, own)))
+            sgprs = Numbers(reserved_sgprs=numbers.reserved_sgprs)
+            ranked.append((_RANK["directive"] - 0.5, (source, sgprs)))
             numbers = numbers._replace(reserved_sgprs=None)
         ranked.append((_RANK[source], (source, numbers)))
-    ranked.sort(key=lambda one: one[0])
-    return tuple([one for _, one in ranked])
+    ranked.sort(key=lambda pair: pair[0])
+    return tuple([pair for _, pair in ranked])
 
 
 def _wave_size(stated: int | None, target: Target | None) -> int | None:
@@ -105,46 +104,41 @@ def _wave_size(stated: int | None, target: Target | None) -> int | None:
     return sizes[0].wave_size if stated is None and len(sizes) == 1 else stated
 
 
-class VectorRegisters(NamedTuple):
-    """Registers per lane that the code uses; None if the input does not say."""
-
-    total: int | None  # unified file: VGPRs + AGPRs; separate files: the larger count
-    arch: int | None
-    agprs: int | None
-
-
-def _vector_registers(numbers: Numbers, target: Target | None) -> VectorRegisters:
-    """Used vector registers. If no source states them: the descriptor's reserved VGPRs and AGPRs,
-    without a total on a unified file."""
+def _with_vector_registers(numbers: Numbers, target: Target | None) -> Numbers:
+    """The numbers with used vector registers. `vgprs` becomes their total: VGPRs + AGPRs of a
+    unified file, else the larger count. If no source states them: the descriptor's reserved VGPRs
+    and AGPRs, without a total on a unified file."""
     total, arch, agprs = numbers.vgprs, numbers.arch_vgprs, numbers.agprs
     if target is None:
-        return VectorRegisters(total, arch, agprs)
+        return numbers
     if target.agprs.file == "unified":
         return _unified(numbers, target)
     if target.agprs.file == "none":
-        return VectorRegisters(total, numbers.reserved_vgprs if total is None else total, 0)
+        arch = numbers.reserved_vgprs if total is None else total
+        return numbers._replace(arch_vgprs=arch, agprs=0)
     if arch is None and total is not None and agprs is not None and (not agprs or total > agprs):
         arch = total
-    return VectorRegisters(total, arch, agprs)
+    return numbers._replace(arch_vgprs=arch)
 
 
-def _unified(numbers: Numbers, target: Target) -> VectorRegisters:
+def _unified(numbers: Numbers, target: Target) -> Numbers:
     total, arch, agprs = numbers.vgprs, numbers.arch_vgprs, numbers.agprs
     reserved, offset = numbers.reserved_vgprs, numbers.accum_offset
     if total is None:
-        return VectorRegisters(None, *_reserved(reserved, offset, target))
+        arch, agprs = _reserved(reserved, offset, target)
+        return numbers._replace(arch_vgprs=arch, agprs=agprs)
     # A kernel of AGPRs alone has no alignment (LLVM AMDGPUBaseInfo.cpp getTotalNumVGPRs).
     agprs_alone = total == agprs and offset == target.agprs.offset_granule
     if agprs and offset is not None and total <= offset and not agprs_alone:
         # AGPRs begin at the offset, so this total, as in hand-written metadata, omits them.
-        return VectorRegisters(offset + agprs, total, agprs)
+        return numbers._replace(vgprs=offset + agprs, arch_vgprs=total)
     if offset is not None and not agprs and total > offset:
         agprs = total - offset
     elif offset is not None and reserved is not None and reserved <= offset:
         agprs = agprs or 0
     if arch is None and agprs is not None:
         arch = total - agprs
-    return VectorRegisters(total, arch, agprs)
+    return numbers._replace(arch_vgprs=arch, agprs=agprs)
 
 
 def _reserved(
@@ -157,12 +151,11 @@ def _reserved(
     return min(reserved, offset), agprs
 
 
-def _demand(
-    numbers: Numbers, registers: VectorRegisters, described: bool, target: Target
-) -> Demand:
+def _demand(numbers: Numbers, described: bool, target: Target) -> Demand:
     """The demand on the hardware, with the reasons why it may be higher than the file says.
 
-    `described` is true if a source is a descriptor or the directives of one.
+    `numbers` has the used vector registers; `described` is true if a source is a descriptor or the
+    directives of one.
     """
     at_least = []
     required = prod(numbers.required_workgroup or (0,))
@@ -183,8 +176,8 @@ def _demand(
     vgprs, sgprs = numbers.reserved_vgprs, numbers.reserved_sgprs
     if vgprs is None and (doubtful := numbers.least_reserved_vgprs) is not None:
         at_least.append(_two_units(target.vgpr_file(wave_size)))
-        vgprs = max(doubtful, registers.total or 0)
-    elif vgprs is None and registers.total is not None:
+        vgprs = max(doubtful, numbers.vgprs or 0)
+    elif vgprs is None and numbers.vgprs is not None:
         read = "the descriptor does not say of how many" if described else "no descriptor was read"
         at_least.append(f"{read}: it may reserve more VGPRs than the code uses")
     if numbers.indirect_call:
@@ -194,14 +187,14 @@ def _demand(
     vgpr_block = 0
     if numbers.dynamic_vgprs:
         file, block = target.vgpr_file(wave_size), numbers.dynamic_vgpr_block
-        vgpr_block = _dynamic_block(block, registers.total or 0, file)
+        vgpr_block = _dynamic_block(block, numbers.vgprs or 0, file)
         if block is None and file.dynamic_blocks:
             at_least.append("the file does not state the blocks in which VGPRs are dynamic")
         if not vgpr_block:
             at_least.append(VGPRS_ARE_DYNAMIC)
     if numbers.named_barriers:
         at_least.append("the hardware's pool of named barriers is not published")
-    asked_vgprs = _asked(registers.total, vgprs, target.vgpr_file(wave_size).granule)
+    asked_vgprs = _asked(numbers.vgprs, vgprs, target.vgpr_file(wave_size).granule)
     asked_sgprs = _asked(numbers.sgprs, sgprs, target.sgprs.granule)
     # VGPRs beside uncounted AGPRs may be these. A fixed share is no padding.
     has_choice = target.sgprs.per_simd and not target.sgprs.fixed_allocation
@@ -216,11 +209,11 @@ def _demand(
         tg_split=bool(numbers.tg_split),
         at_least=tuple(at_least),
         dynamic_vgpr_block=vgpr_block,
-        arch_vgprs=registers.arch,
-        agprs=registers.agprs,
+        arch_vgprs=numbers.arch_vgprs,
+        agprs=numbers.agprs,
         least_workgroup=required or 1,
         most_workgroup=required or numbers.max_workgroup_size,
-        used_vgprs=None if registers.agprs is None else _padded(registers.total, asked_vgprs),
+        used_vgprs=None if numbers.agprs is None else _padded(numbers.vgprs, asked_vgprs),
         used_sgprs=_padded(numbers.sgprs, asked_sgprs) if has_choice else None,
     )
 
@@ -256,9 +249,9 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     return used if same else encoded
 
 
-def _padded(used: int | None, asked: int | None) -> int | None:
+def _padded(used: int | None, encoded: int | None) -> int | None:
     """The registers in use if the descriptor asks for more; else None."""
-    return used if used is not None and asked is not None and used < asked else None
+    return used if used is not None and encoded is not None and used < encoded else None
 
 
 def _impossible(numbers: Numbers, target: Target | None) -> list[tuple[str, str]]:
@@ -286,4 +279,4 @@ def _disagreements(
     for fact in facts_of(stated):
         if (first := best.setdefault(fact.name, fact)).value != fact.value:
             pairs.append((first, fact))
-    return (*pairs, *((best[one], best[other]) for one, other in impossible))
+    return (*pairs, *((best[name], best[other]) for name, other in impossible))

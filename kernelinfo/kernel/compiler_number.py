@@ -73,18 +73,18 @@ def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> Cause 
     stated = _stated_version(code_object)
     # Other versions are tried after the stated one: a file names its front end, forks mix versions.
     for version in (stated, *_REVISIONS) if stated else _REVISIONS:
-        known = llvm.target_in_llvm(target, version)
-        choices = product(_blocks(traits), _sizes(traits, known), _sgprs(traits, known))
+        llvm_target = llvm.target_in_llvm(target, version)
+        choices = product(_blocks(traits), _sizes(traits, llvm_target), _sgprs(traits, llvm_target))
         for block, sizes, sgprs in choices:
             # The compiler raises VGPRs by its own granule; the hardware's may hide the difference.
-            asked = demand._replace(
+            raised = demand._replace(
                 vgprs=traits.numbers.reserved_vgprs or demand.vgprs,
                 sgprs=sgprs,
                 dynamic_vgpr_block=block,
             )
-            if llvm.waves_per_simd(target, version, asked, sizes) == printed:
+            if llvm.waves_per_simd(target, version, raised, sizes) == printed:
                 devices = tuple(map(find, target.members)) or (target,)
-                case = Case(devices, target, asked, occupancy.launch, sizes, version)
+                case = Case(devices, target, raised, occupancy.launch, sizes, version)
                 names = fewest(case, printed, bool(occupancy.obstacles)) or ()
                 if block != demand.dynamic_vgpr_block:
                     names += ("vgpr-blocks",)
@@ -95,8 +95,8 @@ def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> Cause 
 
 
 def _stated_version(code_object: CodeObject) -> int | None:
-    found = re.search(r"version (\d{1,9})\.", code_object.compiler or "")
-    return min(max(integer(found[1]), llvm.FIRST), llvm.MAIN) if found else None
+    match = re.search(r"version (\d{1,9})\.", code_object.compiler or "")
+    return min(max(integer(match[1]), llvm.FIRST), llvm.MAIN) if match else None
 
 
 _REVISIONS = (llvm.MAIN, 23, 22, 19, 18, 15)
@@ -113,7 +113,7 @@ def _blocks(traits: Traits) -> tuple[int, ...]:
     return tuple(dict.fromkeys((block, 0, *llvm.DYNAMIC_BLOCKS)))
 
 
-def _sizes(traits: Traits, known: Target) -> Iterator[tuple[int, int]]:
+def _sizes(traits: Traits, llvm_target: Target) -> Iterator[tuple[int, int]]:
     """Possible (smallest, largest) workgroup sizes of the source, in workitems; no file states the
     smallest."""
     declared = traits.numbers.max_workgroup_size
@@ -121,22 +121,22 @@ def _sizes(traits: Traits, known: Target) -> Iterator[tuple[int, int]]:
     required = (numbers.required_workgroup for numbers in compiled)
     if sizes := next(filter(None, required), None):
         size = math.prod(sizes)
-        yield llvm.sizes_of((size, size), known)
+        yield llvm.sizes_of((size, size), llvm_target)
         if declared is None or declared <= size:
             return
-    step = traits.numbers.wave_size or known.waves.default_size
-    smallest, largest = llvm.sizes_of((1, declared or 0), known)
+    step = traits.numbers.wave_size or llvm_target.waves.default_size
+    smallest, largest = llvm.sizes_of((1, declared or 0), llvm_target)
     yield from ((size, largest) for size in (smallest, *range(step + 1, largest + 1, step)))
     if declared is None:
         yield from ((smallest, size) for size in range(largest - step, 0, -step))
 
 
-def _sgprs(traits: Traits, known: Target) -> list[int]:
+def _sgprs(traits: Traits, llvm_target: Target) -> list[int]:
     """Possible values of `NumSGPRsForWavesPerEU`; the descriptor states it rounded up."""
     used, encoded = traits.numbers.sgprs or 0, traits.numbers.reserved_sgprs
-    granule = known.sgprs.encoding_granule
+    granule = llvm_target.sgprs.encoding_granule
     if encoded is None or not granule:
         return [used]
-    bounds = range(known.waves.slots_per_simd, 0, -1)
-    raised = dict.fromkeys(max(used, least_sgprs(known, bound)) for bound in bounds)
+    bounds = range(llvm_target.waves.slots_per_simd, 0, -1)
+    raised = dict.fromkeys(max(used, least_sgprs(llvm_target, bound)) for bound in bounds)
     return [count for count in raised if align(max(1, count), granule) == encoded] or [encoded]

@@ -110,14 +110,14 @@ def parts(name: str) -> Parts:
 
 def stem(name: str) -> str:
     """A demangled name without return type, namespaces and parameters: `gemm<float, 3>`."""
-    of = parts(name)
-    return name[of.stem : of.end] or name
+    cut = parts(name)
+    return name[cut.stem : cut.end] or name
 
 
 def qualified(name: str) -> str:
     """The stem with its namespaces: `depot::gemm<float, 3>`."""
-    of = parts(name)
-    return name[of.qualified : of.end] or name
+    cut = parts(name)
+    return name[cut.qualified : cut.end] or name
 
 
 def without_namespace(name: str) -> str:
@@ -162,18 +162,18 @@ _LAMBDA = r"::(?='lambda|\{lambda)"
 def _brief(text: str) -> str:
     text = re.sub(_NAMESPACES, "", text)
     text = re.sub(_SUFFIX, r"\1", text).replace("unsigned int", "unsigned").replace(" >", ">")
-    while found := re.search(_DEFAULT, text):
-        text = text[: found.start()] + text[_end(text, found.end()) :]
+    while match := re.search(_DEFAULT, text):
+        text = text[: match.start()] + text[_end(text, match.end()) :]
     text = text.replace("basic_string<char>", "string")
     position = 0
     lambda_of = re.compile(_LAMBDA).search
-    while found := lambda_of(text, position):
-        start = _start(text, found.start())
-        function = text[start : found.start()]
+    while match := lambda_of(text, position):
+        start = _start(text, match.start())
+        function = text[start : match.start()]
         if "lambda" not in function:
-            text = text[:start] + stem(function) + text[found.start() :]
-            found = lambda_of(text, start)
-        position = found.end() if found else len(text)
+            text = text[:start] + stem(function) + text[match.start() :]
+            match = lambda_of(text, start)
+        position = match.end() if match else len(text)
     return text
 
 

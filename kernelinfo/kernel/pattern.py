@@ -55,19 +55,19 @@ def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ..
     that only the C++ name could match where it cannot be read.
     """
     if symbol == name:
-        alike = tuple([one for one in patterns if _search(one)(name)])
+        alike = tuple([pattern for pattern in patterns if _search(pattern)(name)])
         if is_unread(symbol):
             _refuse_names_of({*patterns}.difference(alike), symbol)
         return alike
-    near = [one for one in patterns if _has_words(one, name) or _has_words(one, symbol)]
+    near = [p for p in patterns if _has_words(p, name) or _has_words(p, symbol)]
     if not near:
         return ()
     exact = name, symbol, qualified(name), stem(name)
-    found = [one for one in near if any(map(_search(one), exact))]
-    if any(one not in found and _has_words(one, name) for one in near):
+    fitting = [p for p in near if any(map(_search(p), exact))]
+    if any(p not in fitting and _has_words(p, name) for p in near):
         loose = _loose_spellings(name)
-        found = [p for p in near if p in found or any(map(_search(_loose(p)), loose))]
-    return tuple(found)
+        fitting = [p for p in near if p in fitting or any(map(_search(_loose(p)), loose))]
+    return tuple(fitting)
 
 
 def _refuse_names_of(patterns: Iterable[str], symbol: str) -> None:
@@ -139,7 +139,7 @@ def _words(pattern: str) -> list[list[str]]:
     text = re.sub(r"\\[bBdDsSwW]|\w[*?]", " ", text)
     if re.search(r"[\\()\[{]", text):
         return [[]]
-    return [re.findall(r"\w+", one) for one in text.split("|")]
+    return [re.findall(r"\w+", alternative) for alternative in text.split("|")]
 
 
 def _loose(pattern: str) -> str:
@@ -164,17 +164,17 @@ def nearest_kernels(pattern: str, names: Iterable[str]) -> str:
     Names that contain the pattern come first.
     """
     stems = set(map(stem, names))
-    wanted = _tight(pattern).removeprefix("re:").strip("*^$")
-    known = {short(one) if "<" in wanted else base_name(one) for one in stems}
-    if len(wanted) < _SHORTEST_PART or len(wanted) > _LONGEST_PART:
-        return did_you_mean(wanted, known, _MOST_NEAR)
-    part = wanted.casefold()
-    holding = sorted((len(name), name) for name in known if part in name.casefold())
+    word = _tight(pattern).removeprefix("re:").strip("*^$")
+    candidates = set(map(short if "<" in word else base_name, stems))
+    if len(word) < _SHORTEST_PART or len(word) > _LONGEST_PART:
+        return did_you_mean(word, candidates, _MOST_NEAR)
+    part = word.casefold()
+    holding = sorted((len(name), name) for name in candidates if part in name.casefold())
     if holding:
         return or_list([name for _, name in holding[:_MOST_NEAR]])
-    if any(part in one.casefold() for one in stems):  # in template arguments
-        return or_list([f"*{wanted}*"])
-    return did_you_mean(wanted, known, _MOST_NEAR)
+    if any(part in name.casefold() for name in stems):  # in template arguments
+        return or_list([f"*{word}*"])
+    return did_you_mean(word, candidates, _MOST_NEAR)
 
 
 def in_member(pattern: str, member: str) -> bool:

@@ -429,10 +429,11 @@ def record(result: Result) -> dict[str, Value]:
     return {column.name: column.value(result) for column in columns}
 
 
-def compared_value(number: Column, result: Result) -> float | None:
+def compared_value(number: Column, kernel: Result | Record) -> Any:
     """The value of a number; None if it is only a part of the amount."""
-    if number.unless and BY_NAME[number.unless].value(result):
-        return None
-    value = number.value(result)
-    assert value is None or isinstance(value, int | float)
-    return value
+    is_part = number.unless and _read(BY_NAME[number.unless], kernel)
+    return None if is_part else _read(number, kernel)
+
+
+def _read(column: Column, kernel: Result | Record) -> Any:
+    return column.value(kernel) if isinstance(kernel, Result) else kernel[column.name]

@@ -60,11 +60,11 @@ class Report(Sequence[Kernel]):
     @classmethod
     def of(cls, items: Iterable[Item]) -> Report:
         """The report of these items; notes are left out."""
-        found = list(items)
+        gathered = list(items)
         return cls(
-            tuple(item for item in found if isinstance(item, Result)),
-            tuple(item for item in found if isinstance(item, Problem)),
-            tuple(item for item in found if isinstance(item, Repeat)),
+            tuple(item for item in gathered if isinstance(item, Result)),
+            tuple(item for item in gathered if isinstance(item, Problem)),
+            tuple(item for item in gathered if isinstance(item, Repeat)),
         )
 
     def __len__(self) -> int:
@@ -72,19 +72,19 @@ class Report(Sequence[Kernel]):
         return len(self.results)
 
     @overload
-    def __getitem__(self, wanted: int) -> Kernel: ...
+    def __getitem__(self, key: int) -> Kernel: ...
     @overload
-    def __getitem__(self, wanted: slice | str) -> Report: ...
-    def __getitem__(self, wanted: int | slice | str) -> Kernel | Report:
+    def __getitem__(self, key: slice | str) -> Report: ...
+    def __getitem__(self, key: int | slice | str) -> Kernel | Report:
         """The kernel at an index, or the report of a slice or of the kernels of a name.
 
         A name is all that `-k` takes: a name with or without its arguments, a symbol, a glob, or
         `re:` and a regular expression. No kernel of that name is an empty report.
         """
-        if isinstance(wanted, int):
-            return self.results[wanted].kernel
-        found = self.results[wanted] if isinstance(wanted, slice) else self._named(wanted)
-        return Report(tuple(found), self.problems)
+        if isinstance(key, int):
+            return self.results[key].kernel
+        results = self.results[key] if isinstance(key, slice) else self._named(key)
+        return Report(tuple(results), self.problems)
 
     def __repr__(self) -> str:
         """One line: the counts of kernels, code objects and problems."""
@@ -108,18 +108,18 @@ class Report(Sequence[Kernel]):
         Raises `UnknownKernelError`, which lists the nearest or the several kernels, and
         `OptionError` for an invalid regular expression.
         """
-        found = self[name].kernels
-        whole = [kernel for kernel in found if name in (kernel.name, kernel.symbol)]
-        if len(one := whole or found) == 1:
-            return one[0]
-        if not found:
+        kernels = self[name].kernels
+        whole = [kernel for kernel in kernels if name in (kernel.name, kernel.symbol)]
+        if len(chosen := whole or kernels) == 1:
+            return chosen[0]
+        if not kernels:
             hint = nearest_kernels(name, (kernel.name for kernel in self))
             mend = hint or say("kernels-listed")
             raise UnknownKernelError(say("kernel-unknown", name=name, count=len(self), mend=mend))
-        names = [kernel.name for kernel in found[:_MOST_LISTED]]
-        listed = ", ".join([*names, "…"] if found[_MOST_LISTED:] else names)
+        names = [kernel.name for kernel in kernels[:_MOST_LISTED]]
+        listed = ", ".join([*names, "…"] if kernels[_MOST_LISTED:] else names)
         raise UnknownKernelError(
-            say("kernel-ambiguous", count=len(found), name=name, listed=listed)
+            say("kernel-ambiguous", count=len(kernels), name=name, listed=listed)
         )
 
     def max(self, number: str) -> float | None:
@@ -127,9 +127,10 @@ class Report(Sequence[Kernel]):
 
         Numbers have the names of columns in any case. Raises `OptionError` for another name.
         """
-        known = {name.casefold(): one for one in NUMBERS for name in (one.field, one.name)}
-        if (chosen := known.get(number.casefold())) is None:
-            fields = [one.field for one in NUMBERS]
+        numbers = {column.field.casefold(): column for column in NUMBERS}
+        numbers |= {column.name.casefold(): column for column in NUMBERS}
+        if (chosen := numbers.get(number.casefold())) is None:
+            fields = [column.field for column in NUMBERS]
             hint = did_you_mean(number, fields) or say("numbers-listed", names=", ".join(fields))
             raise OptionError(say("number-unknown", number=number, hint=hint))
         values = (compared_value(chosen, result) for result in self.results)
@@ -145,4 +146,8 @@ class Report(Sequence[Kernel]):
         return tuple(dict.fromkeys(kernel.code_object for kernel in self.kernels))
 
     def _named(self, name: str) -> Iterable[Result]:
-        return (one for one in self.results if matches(name, one.kernel.name, one.kernel.symbol))
+        return (
+            result
+            for result in self.results
+            if matches(name, result.kernel.name, result.kernel.symbol)
+        )

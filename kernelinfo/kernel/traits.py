@@ -84,8 +84,8 @@ class Traits(NamedTuple):
         """
         target, demand = self._known()
         launch = self.launch(workgroup_size, dynamic_lds, trap_handler, configured_size)
-        known = dynamic_lds is not None or self.numbers.dynamic_lds_bytes is not None
-        if self.numbers.dynamic_lds and not known:
+        is_stated = dynamic_lds is not None or self.numbers.dynamic_lds_bytes is not None
+        if self.numbers.dynamic_lds and not is_stated:
             demand = demand._replace(at_least=(*demand.at_least, LDS_NOT_STATED))
         return occupancy(target, demand, launch)
 
@@ -103,11 +103,11 @@ class Traits(NamedTuple):
         `UnknownTargetError` if the kernel's own target is unknown, and `LaunchError` if `target`
         lacks its wave size or the AGPRs that it uses.
         """
-        own, demand = self._known()
+        compiled_for, demand = self._known()
         size, used = demand.wave_size, self.numbers
         if size not in {file.wave_size for file in target.vgprs}:
             raise LaunchError(say("kernel-wave-size", target=target.name, lanes=size))
-        if target.name in (own.name, *own.members):
+        if target.name in (compiled_for.name, *compiled_for.members):
             return self._replace(target=target)
         if demand.agprs and target.agprs.file == "none":
             raise LaunchError(say("kernel-agprs", target=target.name, agprs=demand.agprs))
@@ -118,7 +118,7 @@ class Traits(NamedTuple):
         arch_vgprs, agprs = demand.arch_vgprs, demand.agprs
         if arch_vgprs is not None and agprs is not None:
             demand = demand.with_registers(target, arch_vgprs, agprs)
-        elif own.agprs.file == target.agprs.file:
+        elif compiled_for.agprs.file == target.agprs.file:
             demand = demand._replace(vgprs=demand.vgprs if used.vgprs is None else used.vgprs)
         else:
             # The total depends on the count of each kind, and the input does not say.
