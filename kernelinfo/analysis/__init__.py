@@ -51,28 +51,28 @@ def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
 
     Kernels of one name in one text, of several modules, are several.
     """
-    found: list[KernelName] = []
-    any_found = False
+    kernel_names: list[KernelName] = []
+    any_named = False
 
     def leave_out(name: str, symbol: str) -> bool:
-        found.append(KernelName(name, symbol))
+        kernel_names.append(KernelName(name, symbol))
         return False
 
     def read(blob: Blob) -> Iterator[KernelName | Problem | Note | RunEvent]:
-        nonlocal any_found
+        nonlocal any_named
         count = 0
         for item in analysis.results(blob):
             count += isinstance(item, RunEvent) and item.kind == "unchosen"
             if not isinstance(item, Result):
                 yield RunEvent("repeated") if isinstance(item, Repeat) else item
-        distinct = dict.fromkeys(found)  # the reader of code objects asks twice for a kernel
-        yield from found if count > len(distinct) else distinct
-        any_found = any_found or bool(found)
-        found.clear()
+        distinct = dict.fromkeys(kernel_names)  # the reader of code objects asks twice for a kernel
+        yield from kernel_names if count > len(distinct) else distinct
+        any_named = any_named or bool(kernel_names)
+        kernel_names.clear()
 
     analysis, events = Analysis(options._replace(chooses=leave_out), [path]), Events()
     yield from read_inputs(opened(path, options), events, read, options)
-    yield from conclusions([(path, events)], options, required=not any_found)
+    yield from conclusions([(path, events)], options, required=not any_named)
 
 
 def load(source: str | os.PathLike[str] | bytes, options: Options | None = None) -> Report:
@@ -135,17 +135,17 @@ class Analysis:
 
     def results(self, blob: Blob) -> Iterator[Told]:
         """Results, problems, repeats, notes and events of one blob."""
-        found = self._kernels(blob)
+        items = self._kernels(blob)
         if self._options.unique:
-            found = self._distinct(found, blob)
+            items = self._distinct(items, blob)
         if self._options.locate or self._options.arguments:
-            found = self._detailed(found, blob)
+            items = self._detailed(items, blob)
         if self._options.count_instructions or (
             self._options.find_touched and blob.kind == "assembly"
         ):
-            found = self._with_code(found, blob)
+            items = self._with_code(items, blob)
         chosen = hidden = refused = 0
-        for item in survived(found, partial(problem, blob)):
+        for item in survived(items, partial(problem, blob)):
             if not self._has_cxx_names and _symbol(item).startswith("_Z"):
                 self._has_cxx_names = True
                 if not has_demangler():
@@ -171,8 +171,9 @@ class Analysis:
             if not is_hidden:
                 yield answer
         folder = os.path.dirname(blob.path)
-        events = RunEvent("chosen", folder, chosen), RunEvent("hidden", folder, hidden)
-        yield from (one for one in (*events, RunEvent("refused", number=refused)) if one.number)
+        yield from [RunEvent("chosen", folder, chosen)] if chosen else []
+        yield from [RunEvent("hidden", folder, hidden)] if hidden else []
+        yield from [RunEvent("refused", number=refused)] if refused else []
 
     def _answer(self, kernel: Kernel) -> Result | Problem | RunEvent:
         """The result of a kernel, the problem of judging it, or the event that it is not chosen."""
@@ -189,12 +190,12 @@ class Analysis:
 
     def _kernels(self, blob: Blob) -> Iterator[FoundInBlob]:
         """Kernels and problems of one blob. A code object that copies an assembly is a repeat."""
-        found = read_kernels(blob, self._options, self.entries, self._chosen)
+        items = read_kernels(blob, self._options, self.entries, self._chosen)
         if self._copies is None or blob.kind != "code-object":
-            yield from found
+            yield from items
             return
         kernels = []
-        for item in found:
+        for item in items:
             if isinstance(item, Kernel):
                 kernels.append(item)
             else:
@@ -205,7 +206,7 @@ class Analysis:
     def _asks_for(self, symbol: str) -> bool:
         return self._options.asks_for(demangle(symbol), symbol)
 
-    def _distinct(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
+    def _distinct(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels of a blob, or one `Repeat` if an equal code object was read before."""
         from hashlib import blake2b  # OpenSSL: 17 million instructions, for --unique alone
 
@@ -216,39 +217,39 @@ class Analysis:
         if first := self._first_copies.get(digest):
             yield Repeat(first, blob.path, blob.containers, blob.member, blob.offset)
             return
-        for item in found:
+        for item in items:
             if isinstance(item, Kernel):
                 self._first_copies[digest] = item.code_object
             yield item
 
-    def _with_code(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
+    def _with_code(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels with what is read from their code, and problems and notes of reading it."""
-        items = list(found)
-        wanted = [
+        listed = list(items)
+        kernels = [
             item
-            for item in items
+            for item in listed
             if isinstance(item, Kernel) and self._options.asks_for(item.name, item.symbol)
         ]
         read = self._options.count_instructions or self._options.find_touched
         assert read is not None
         try:
-            of_kernels, remarks = read(blob, wanted) or ([], [])
+            of_kernels, remarks = read(blob, kernels) or ([], [])
         except Exception as error:
             yield problem(blob, bug(error))
             of_kernels, remarks = [], []
-        known = {id(kernel): one for kernel, one in zip(wanted, of_kernels, strict=False)}
-        for item in items:
-            if isinstance(item, Kernel) and (code := known.get(id(item))):
+        code_of = dict(zip(map(id, kernels), of_kernels, strict=False))
+        for item in listed:
+            if isinstance(item, Kernel) and (code := code_of.get(id(item))):
                 item = item._replace(instructions=code[0], touched=code[1])
             yield item
         yield from remarks
 
-    def _detailed(self, found: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
+    def _detailed(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels, with source line and arguments if the options choose them."""
         locate, list_arguments = self._options.locate, self._options.arguments
         lines: dict[str, SourceLine] | None = None
         arguments: Arguments | None = None
-        for item in found:
+        for item in items:
             if not isinstance(item, Kernel):
                 yield item
                 continue

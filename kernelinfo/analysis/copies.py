@@ -63,18 +63,18 @@ class Copies:
             first = stated.get(_key(kernels[0]))
             if first and all(_is_stated(kernel, stated) for kernel in kernels):
                 target = first.code_object.target
-                if sum(one == target for one, _ in stated) == len(kernels):
+                if sum(name == target for name, _ in stated) == len(kernels):
                     return first.code_object
         return None
 
     def _compared(self, kernels: Sequence[Kernel], assemblies: list[str]) -> Sequence[Kernel]:
         """The kernels, with their contradictions to the assembly of the same source, if there is
         one."""
-        own = source_name(kernels[0].code_object.path)
+        source = source_name(kernels[0].code_object.path)
         for path in assemblies:
-            stated = self._stated_in(path) if source_name(path) == own else {}
-            others = filter(None, (stated.get(_key(kernel)) for kernel in kernels))
-            if any(_may_be_one(kernels[0].code_object, other.code_object) for other in others):
+            stated = self._stated_in(path) if source_name(path) == source else {}
+            twins = filter(None, (stated.get(_key(kernel)) for kernel in kernels))
+            if any(_may_be_one(kernels[0].code_object, other.code_object) for other in twins):
                 return [_contradicted(kernel, path, stated) for kernel in kernels]
         return kernels
 
@@ -82,10 +82,11 @@ class Copies:
         """Paths of assemblies next to a code object: those of its own source first, then other
         device code."""
         path, target = code_object.path, code_object.target or ""
-        own, found = source_name(path), self._assemblies(os.path.dirname(path))
-        fitting = (p for p in found if target in p or "gfx" not in p)
+        source, assemblies = source_name(path), self._assemblies(os.path.dirname(path))
+        fitting = (p for p in assemblies if target in p or "gfx" not in p)
         return sorted(
-            (p for p in fitting if found[p] == own or _DEVICE in p), key=lambda p: found[p] != own
+            (p for p in fitting if assemblies[p] == source or _DEVICE in p),
+            key=lambda p: assemblies[p] != source,
         )
 
     def _assemblies(self, folder: str) -> dict[str, str]:
@@ -106,8 +107,8 @@ class Copies:
             is_full = sum(map(len, self._stated.values())) >= _MOST_KERNELS
             self._stated[path] = {}
             with suppress(ReadError):  # reported when the assembly itself is read
-                found = () if is_full else self._kernels_at(path)
-                self._stated[path] = {_key(kernel): kernel for kernel in found}
+                kernels = () if is_full else self._kernels_at(path)
+                self._stated[path] = {_key(kernel): kernel for kernel in kernels}
         return self._stated[path]
 
     def _kernels_at(self, path: str) -> Iterator[Kernel]:
@@ -115,11 +116,11 @@ class Copies:
         read."""
         options = Options(arch=self._options.arch, bounds=self._options.bounds)
         read = partial(read_kernels, options=options, entries={})
-        for found in run([(path, Events())], read, options, required=False):
-            if isinstance(found, Problem):
-                raise ReadError(found.message)
-            if found.code_object.kind == "assembly":  # not a code object that is named .s
-                yield found
+        for item in run([(path, Events())], read, options, required=False):
+            if isinstance(item, Problem):
+                raise ReadError(item.message)
+            if item.code_object.kind == "assembly":  # not a code object that is named .s
+                yield item
 
 
 def _key(kernel: Kernel) -> tuple[str | None, str]:
@@ -136,9 +137,9 @@ def _is_stated(kernel: Kernel, stated: StatedKernels) -> bool:
     )
 
 
-def _may_be_one(one: CodeObject, other: CodeObject) -> bool:
+def _may_be_one(code_object: CodeObject, other: CodeObject) -> bool:
     """True if no feature of the target is on in one and off in the other."""
-    features = zip(one.features, other.features, strict=True)
+    features = zip(code_object.features, other.features, strict=True)
     return all(None in pair or len({*pair}) == 1 for pair in features)
 
 
@@ -181,5 +182,7 @@ def _contradicted(kernel: Kernel, path: str, stated: StatedKernels) -> Kernel:
     file, other = os.path.basename(path), stated.get(_key(kernel))
     if other is None:
         return kernel._replace(contradiction=f"{file} has no such kernel")
-    found = _differences(kernel, other)
-    return kernel._replace(contradiction=f"{file} states {', '.join(found)}") if found else kernel
+    differences = _differences(kernel, other)
+    if not differences:
+        return kernel
+    return kernel._replace(contradiction=f"{file} states {', '.join(differences)}")

@@ -57,16 +57,15 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Proble
                 yield RunEvent("other-member")
             else:
                 items = list(analysis.results(blob)) if chooses_kernels else []
-                told = (one for one in items if isinstance(one, RunEvent))
-                # A code object is counted, not its kernels.
-                yield from (
-                    one._replace(number=0) for one in told if one.kind in ("unchosen", "met")
-                )
-                if chooses_kernels and not any(isinstance(one, Result) for one in items):
+                for item in items:
+                    if isinstance(item, RunEvent) and item.kind in ("unchosen", "met"):
+                        yield item._replace(number=0)  # code objects are counted, not kernels
+                if chooses_kernels and not any(isinstance(item, Result) for item in items):
                     yield RunEvent("unchosen")
                     continue
                 yield RunEvent("chosen", os.path.dirname(blob.path))
-                yield from (RunEvent("met", one) for one in options.met("", "", named, blob.member))
+                for pair in options.met("", "", named, blob.member):
+                    yield RunEvent("met", pair)
                 name = _name(blob, next(number), module.target, module.features)
                 yield Extract(name, blob, module.target, len(module.kernels))
 

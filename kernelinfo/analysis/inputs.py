@@ -136,15 +136,15 @@ def nothing_found(
 def _suggestion(patterns: Iterable[str], names: Collection[str]) -> str:
     """`; did you mean gemm?` for the first pattern close to a kernel's name; or empty."""
     suggestion = (nearest_kernels(pattern, names) for pattern in patterns)
-    return next((f"; {one}" for one in suggestion if one), "")
+    return next((f"; {hint}" for hint in suggestion if hint), "")
 
 
 def listed_targets(targets: Iterable[str]) -> str:
     """Target ids in words, sorted: `gfx1030 and gfx90a:xnack+`."""
-    found = sorted({*targets})
-    shown = found[:_MOST_LISTED]
-    if more := len(found[_MOST_LISTED:]):
-        shown.append(counted(more, "more target"))
+    ids = sorted({*targets})
+    shown = ids[:_MOST_LISTED]
+    if unlisted := len(ids[_MOST_LISTED:]):
+        shown.append(counted(unlisted, "more target"))
     *first, last = shown or [UNKNOWN_TARGET]
     return " and ".join(filter(None, (", ".join(first), last)))
 
@@ -157,9 +157,9 @@ def compiled_later(count: int) -> Message:
 
 def _expanded(patterns: Sequence[str]) -> str:
     """A hint if a shell may have replaced a glob by the name of a file; else empty."""
-    for one in patterns:
-        if os.path.isfile(one):
-            return say("glob-expanded", file=one, start=one[:1])
+    for pattern in patterns:
+        if os.path.isfile(pattern):
+            return say("glob-expanded", file=pattern, start=pattern[:1])
     return ""
 
 
@@ -189,8 +189,8 @@ def conclusions(
     if sought == "kernel":
         yield from _left_out(where, whole, options)
     if chosen(whole):
-        met, unchosen, others = (each(whole, kind) for kind in ("met", "unchosen", "other-target"))
-        for message in unmatched(options, met, unchosen, others, sought):
+        met, targets = each(whole, "met"), each(whole, "other-target")
+        for message in unmatched(options, met, each(whole, "unchosen"), targets, sought):
             yield (Problem if options.is_gate else Note)(where, message)
 
 
@@ -231,9 +231,9 @@ def once(notes: Iterable[Note]) -> Iterator[Note]:
     by_message: dict[Message, list[Note]] = {}
     for note in notes:
         by_message.setdefault(note.message, []).append(note)
-    for message, (first, *others) in by_message.items():
-        if others:
-            message = say("notes-more", count=len(others), reason=message)
+    for message, (first, *repeats) in by_message.items():
+        if repeats:
+            message = say("notes-more", count=len(repeats), reason=message)
         yield first._replace(message=message)
 
 
@@ -248,18 +248,18 @@ def unmatched(
     options: Options,
     met: Collection[tuple[str, str]],
     unchosen: Collection[str] = (),
-    others: Collection[str] = (),
+    other_targets: Collection[str] = (),
     sought: Sought = "kernel",
 ) -> Iterator[Message]:
     """`-k nope matches no kernel` for each `-k`, `--target` and `--member` that is not in `met`.
 
-    `unchosen` are names of kernels; the message suggests the nearest. `others` are the targets
-    that are not chosen; the message lists them.
+    `unchosen` are names of kernels; the message suggests the nearest. `other_targets` are not
+    chosen; the message lists them.
     """
     for option, value in options.unmatched(met):
         near = nearest_kernels(value, unchosen) if option == "-k" else ""
-        if option == "--target" and others:
-            near = say("targets-others", targets=listed_targets(others))
+        if option == "--target" and other_targets:
+            near = say("targets-others", targets=listed_targets(other_targets))
         mend = f"; {near}" if near else ""
         yield say("choice-unmatched", option=option, value=value, sought=sought, mend=mend)
 
@@ -272,28 +272,28 @@ def place(paths: Iterable[str]) -> str:
 
 def _left_out(where: str, events: Events, options: Options) -> Iterator[Problem | Note]:
     """Notes on how many kernels the options leave out of a run."""
-    found = chosen(events)
-    others = total(events, "other-target")
-    if others and found:
-        are = "is" if others == 1 else "are"
+    kernel_count = chosen(events)
+    other_count = total(events, "other-target")
+    if other_count and kernel_count:
+        are = "is" if other_count == 1 else "are"
         targets = " and ".join(options.targets)
-        kernels = counted(others, "kernel")
+        kernels = counted(other_count, "kernel")
         yield Note(where, say("targets-left-out", kernels=kernels, are=are, chosen=targets))
-    if (apart := total(events, "other-member")) and found:
+    if (apart := total(events, "other-member")) and kernel_count:
         are = "is" if apart == 1 else "are"
         members = " and ".join(options.members)
         kernels = counted(apart, "kernel")
         yield Note(where, say("members-left-out", kernels=kernels, are=are, chosen=members))
-    if options.is_gate and found and found == total(events, "refused"):
+    if options.is_gate and kernel_count and kernel_count == total(events, "refused"):
         yield Problem(where, say("workgroup-size-of-none"))
     if options.limited_by or options.spilling or options.where is not None:
-        shown = found - total(events, "hidden")
+        shown = kernel_count - total(events, "hidden")
         limiters = " or ".join(RESOURCES[name] for name in options.limited_by)
         conditions = [say("kernels-limited", limiters=limiters)] if limiters else []
         conditions += [say("kernels-spill")] if options.spilling else []
         conditions += [say("kernels-match")] if options.where is not None else []
-        kernels = counted(found, "kernel")
-        unchecked = options.is_gate and found and not shown
+        kernels = counted(kernel_count, "kernel")
+        unchecked = options.is_gate and kernel_count and not shown
         holds = " and ".join(conditions)
         message = say("kernels-shown", shown=shown, kernels=kernels, conditions=holds)
         yield (Problem if unchecked else Note)(where, message)
@@ -326,21 +326,21 @@ def opened(
     """Code and problems of a path; of a source the assembly that it is compiled to.
 
     `among` are the paths of the run, `seen` the files that it has read."""
-    compiled = [one for one in options.compiled if one.path == path]
+    compiled = [source for source in options.compiled if source.path == path]
     if not compiled:
         yield from open_paths(
             [path], required=required, among=among, within=options.bounds, seen=seen
         )
-    for one in compiled:
-        if one.error is not None:
-            message = Message(one.error.removeprefix(f"{path}: "), one.error.code)
+    for source in compiled:
+        if source.error is not None:
+            message = Message(source.error.removeprefix(f"{path}: "), source.error.code)
             yield Problem(path, message)
             continue
-        for found in open_bytes(one.assembly, path, options.bounds):
-            member = one.target if len(compiled) > 1 else None
-            if isinstance(found, Blob):
-                found = found._replace(member=member, command=one.command)
-            yield found
+        for item in open_bytes(source.assembly, path, options.bounds):
+            member = source.target if len(compiled) > 1 else None
+            if isinstance(item, Blob):
+                item = item._replace(member=member, command=source.command)
+            yield item
 
 
 _EVENTS: dict[type, Callable[[Any], RunEvent]] = {
@@ -362,7 +362,7 @@ def read_inputs(
 
     Of the problems of one file the first 1000 are listed; the last problem tells how many are not.
     """
-    sources = {one.path for one in options.compiled}
+    sources = {compiled.path for compiled in options.compiled}
     problems: Counter[str] = Counter()
     unlisted: dict[str, Problem] = {}
     for source in inputs:
@@ -385,16 +385,16 @@ def read_inputs(
             if event_of is None or isinstance(item, Repeat):
                 yield item
     for path, last in unlisted.items():
-        more = counted(problems[path] - _MOST_PROBLEMS, "more problem")
-        yield last._replace(message=say("problems-more", more=more, reason=last.message))
+        unlisted_count = counted(problems[path] - _MOST_PROBLEMS, "more problem")
+        yield last._replace(message=say("problems-more", more=unlisted_count, reason=last.message))
 
 
 def modules(
-    blob: Blob, options: Options, asked: ReadFilter | None = None
+    blob: Blob, options: Options, chosen: ReadFilter | None = None
 ) -> Iterator[Module | Problem]:
     """Modules of a blob: one for a code object, one or several for an assembly text or a build log.
 
-    Readers may pass over kernels that are not `asked` for. Damage becomes a problem.
+    Readers may pass over kernels that are not `chosen`. Damage becomes a problem.
     """
     arch = options.arch
     blob.kernels.add_code(len(blob.data))
@@ -403,7 +403,7 @@ def modules(
             from kernelinfo.reading import code_object
 
             yield code_object.read(
-                blob.data, arch=arch, budget=blob.kernels, asked=asked, positions=options.positions
+                blob.data, arch=arch, budget=blob.kernels, asked=chosen, positions=options.positions
             )
         elif blob.kind == "build-log":
             yield from build_log.read(text_of(blob.data), arch=arch, budget=blob.kernels)

@@ -59,14 +59,14 @@ def opened_again(
     code_objects: Iterable[CodeObject], options: Options
 ) -> Iterator[tuple[CodeObject, Blob]]:
     """The code objects that still exist, each with its bytes."""
-    wanted = {(one.path, one.containers, one.member, one.offset): one for one in code_objects}
-    paths = [*dict.fromkeys(one.path for one in wanted.values())]
+    origins = {code_object[:4]: code_object for code_object in code_objects}
+    paths = [*dict.fromkeys(path for path, *_ in origins)]
     blobs = (opened(path, options, required=False, among=paths) for path in paths)
     for blob in chain.from_iterable(blobs):
         if isinstance(blob, Blob):
             origin = blob.path, blob.containers, blob.member, blob.offset
-            if one := wanted.get(origin):
-                yield one, blob
+            if code_object := origins.get(origin):  # the first four fields of both
+                yield code_object, blob
 
 
 Entries = dict[tuple[str, str, str], str]
@@ -231,10 +231,12 @@ class Judge:
             self._known[key] = kernel.traits, first
         if self._options.run_as is not None:
             kernel = kernel._replace(traits=first.kernel.traits)
-        found, occupancy = first.findings, first.occupancy
-        if occupancy and (own := findings(kernel, occupancy, self._of_kernel)):
-            found = tuple(sorted((*found, *own), key=lambda finding: finding.rule))
-        return Result(kernel, occupancy, found)
+        all_findings, occupancy = first.findings, first.occupancy
+        if occupancy and (of_kernel := findings(kernel, occupancy, self._of_kernel)):
+            all_findings = tuple(
+                sorted((*all_findings, *of_kernel), key=lambda finding: finding.rule)
+            )
+        return Result(kernel, occupancy, all_findings)
 
     def _first(self, kernel: Kernel, configured_size: int | None) -> Result:
         """The result for all kernels of equal traits. Raises `LaunchError` if it cannot launch."""

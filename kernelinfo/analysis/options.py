@@ -92,26 +92,26 @@ class Options(NamedTuple):
     @property
     def choices(self) -> tuple[str, ...]:
         """Options that choose kernels, as typed: `("-k vgpr*", "--target gfx90a")`."""
-        more = [f"--exclude {one}" for one in self.exclude]
-        more += [f"--where {self.where.text!r}"] if self.where is not None else []
-        return (*(f"{option} {one}" for option, one in self.asked), *more)
+        excluded = [f"--exclude {value}" for value in self.exclude]
+        excluded += [f"--where {self.where.text!r}"] if self.where is not None else []
+        return (*(f"{option} {value}" for option, value in self.asked), *excluded)
 
     @property
     def asked(self) -> tuple[tuple[str, str], ...]:
         """Options that ask for kernels, as pairs: `(("-k", "vgpr*"), ("--target", "gfx90a"))`."""
         given = {"-k": self.kernels, "--target": self.targets, "--member": self.members}
-        return tuple((option, one) for option, values in given.items() for one in values)
+        return tuple((option, value) for option, values in given.items() for value in values)
 
     def met(
         self, name: str, symbol: str, target: str | None, member: str | None = None
     ) -> set[tuple[str, str]]:
         """The options of `asked` that match a chosen kernel; `target` is its target id."""
-        found = {("--target", one) for one in self.targets if runs_on(target or "", one)}
+        pairs = {("--target", value) for value in self.targets if runs_on(target or "", value)}
         if self.kernels:
-            found |= {("-k", one) for one in matching(self.kernels, name, symbol)}
+            pairs |= {("-k", value) for value in matching(self.kernels, name, symbol)}
         if self.members:
-            found |= {("--member", one) for one in self.met_members(member)}
-        return found
+            pairs |= {("--member", value) for value in self.met_members(member)}
+        return pairs
 
     def unmatched(self, met: Collection[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """The options of `asked` that are not in `met`, so that no chosen kernel matches them."""
@@ -119,7 +119,7 @@ class Options(NamedTuple):
 
     def met_members(self, member: str | None) -> tuple[str, ...]:
         """The globs of `members` that match a member of a container."""
-        return tuple(one for one in self.members if in_member(one, member or ""))
+        return tuple(pattern for pattern in self.members if in_member(pattern, member or ""))
 
     def asks_for_member(self, member: str | None) -> bool:
         """True if a member of a container is chosen; None is a file outside of any."""
@@ -127,7 +127,7 @@ class Options(NamedTuple):
 
     def asks_for_target(self, target: str) -> bool:
         """True if code for a target id is chosen."""
-        return not self.targets or any(runs_on(target, one) for one in self.targets)
+        return not self.targets or any(runs_on(target, chosen) for chosen in self.targets)
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
         """True if a kernel is chosen by name, symbol and, unless None, target id."""

@@ -70,21 +70,21 @@ def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
         waiting: list[File | Problem | Again] = []
         size = 0
         for file in files.find_once(path, seen):
-            more = files.size(file) if isinstance(file, File) else 0
-            if waiting and (len(waiting) == _MOST_FILES or size + more > _MOST_BYTES):
+            file_size = files.size(file) if isinstance(file, File) else 0
+            if waiting and (len(waiting) == _MOST_FILES or size + file_size > _MOST_BYTES):
                 yield ReadTask(path, tuple(waiting), size)
                 waiting, size = [], 0
             waiting.append(file)
-            size += more
+            size += file_size
         yield ReadTask(path, tuple(waiting), size)
 
 
-def processes(work: list[ReadTask], asked: int) -> int:
-    """Number of processes: `asked`, or for 0 as many as the work justifies."""
+def processes(work: list[ReadTask], jobs: int) -> int:
+    """Number of processes: `jobs`, or for 0 as many as the work justifies."""
     if os.name != "posix" or any(task.path == files.STANDARD_INPUT for task in work):
         return 1  # standard input can be read only once
-    if asked:
-        return asked
+    if jobs:
+        return jobs
     # A text is never shared, however large.
     texts = (task for task in work if all(file.path.endswith(".s") for file in task.files))
     size = sum(task.bytes for task in work) - sum(task.bytes for task in texts)
@@ -176,7 +176,7 @@ class ReadWorker:
 
     def parts(self, task: ReadTask) -> list[ReadTask]:
         """One task for each file of the task."""
-        return [task._replace(files=(one,)) for one in task.files]
+        return [task._replace(files=(file,)) for file in task.files]
 
     def given_up(self, part: ReadTask) -> ReadTaskDone:
         """The outcome of a file that kills its process: one problem."""

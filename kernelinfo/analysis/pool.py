@@ -69,9 +69,9 @@ class _Process:
 class _Turn(Generic[Task, Done]):
     """A task or a part of one, with its outcome once it is known."""
 
-    def __init__(self, asked: Task, part: Task | None = None) -> None:
-        self.asked = asked
-        self.task = asked if part is None else part
+    def __init__(self, whole: Task, part: Task | None = None) -> None:
+        self.whole = whole
+        self.task = whole if part is None else part
         self.is_part = part is not None
         self.outcome: list[Done] = []
         """One outcome, or empty while it is unknown."""
@@ -103,10 +103,10 @@ class Pool(Generic[Task, Done]):
             while turns and not turns[0].outcome:
                 for turn, parts in self._receive():
                     if not turn.outcome:
-                        at = turns.index(turn)
-                        turns[at : at + 1] = parts
+                        index = turns.index(turn)
+                        turns[index : index + 1] = parts
             for turn in turns[:1]:
-                yield turn.asked, turn.outcome[0]
+                yield turn.whole, turn.outcome[0]
             del turns[:1]
 
     def completed(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Done]]:
@@ -114,7 +114,7 @@ class Pool(Generic[Task, Done]):
         self._waiting += map(_Turn[Task, Done], tasks)
         while self._waiting or self._busy:
             for turn, _ in self._receive():
-                yield from ((turn.asked, done) for done in turn.outcome)
+                yield from ((turn.whole, done) for done in turn.outcome)
 
     def end(self) -> None:
         """Kill all processes, busy or idle."""
@@ -147,7 +147,7 @@ class Pool(Generic[Task, Done]):
             if turn.is_part:
                 turn.outcome = [self._worker.given_up(turn.task)]
             else:
-                parts = [_Turn(turn.asked, part) for part in self._worker.parts(turn.task)]
+                parts = [_Turn(turn.whole, part) for part in self._worker.parts(turn.task)]
                 self._waiting.extendleft(reversed(parts))
             return turn, parts
         if not is_done:

@@ -80,10 +80,10 @@ class Comparison(NamedTuple):
 
 def _known_sums(pairs: Iterable[Pair], measure: str) -> tuple[Any, Any]:
     """(old, new) sums of a measure over the pairs that have it on both sides."""
-    of = attrgetter(measure)
-    values = ((of(pair.old.numbers), of(pair.new.numbers)) for pair in pairs)
-    known = [both for both in values if None not in both]
-    return sum(old for old, _ in known), sum(new for _, new in known)
+    amount = attrgetter(measure)
+    values = ((amount(pair.old.numbers), amount(pair.new.numbers)) for pair in pairs)
+    both_known = [both for both in values if None not in both]
+    return sum(old for old, _ in both_known), sum(new for _, new in both_known)
 
 
 def compare(
@@ -220,7 +220,7 @@ def _scopes_by_target(old: Build, new: Build) -> Scopes:
 
 
 def _by_processor(targets: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = defaultdict(list)
+    by_processor: dict[str, list[str]] = defaultdict(list)
     for target in targets:
-        found[target.partition(":")[0]].append(target)
-    return found
+        by_processor[target.partition(":")[0]].append(target)
+    return by_processor

@@ -143,13 +143,13 @@ class Pair(NamedTuple):
         moved = {move.measure: move for move in self.moves}
         if not any(move.affects for move in moved.values()):
             return ""
-        told = {
+        limiting = {
             RESOURCES[limit]
             for move in moved.values()
             if BY_FIELD[move.measure].topic == "occupancy"
             for limit in (self.old if move.better else self.new).numbers.limiters
         }
-        return "; ".join(_topics((one for one in _RESOURCES if one not in told), moved))
+        return "; ".join(_topics((topic for topic in _RESOURCES if topic not in limiting), moved))
 
     @property
     def why_waves(self) -> str:
@@ -160,14 +160,14 @@ class Pair(NamedTuple):
         return _of_occupancy(self, waves, moved)
 
 
-def effect(found: Sequence[Move]) -> Effect:
+def effect(moves: Sequence[Move]) -> Effect:
     """The effect of all moves of one kernel."""
-    worse, better = any(move.worse for move in found), any(move.better for move in found)
+    worse, better = any(move.worse for move in moves), any(move.better for move in moves)
     if worse or better:
         return "mixed" if worse and better else "worse" if worse else "better"
-    if any(move.affects for move in found):
+    if any(move.affects for move in moves):
         return "changed"
-    return "moved" if found else "same"
+    return "moved" if moves else "same"
 
 
 def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
@@ -187,17 +187,17 @@ def _of_occupancy(pair: Pair, occupancy: Move, moved: dict[str, Move]) -> str:
     return "; ".join(parts)
 
 
-def bounded(value: float | None, of: KernelNumbers) -> str:
+def bounded(value: float | None, numbers: KernelNumbers) -> str:
     """The value as text: `4`, `≤4` for an upper bound other than 0, `?` for an unknown one."""
     if value is None:
         return "?"
-    return f"{'≤' if of.exact is False and value else ''}{value:.4g}"
+    return f"{'≤' if numbers.exact is False and value else ''}{value:.4g}"
 
 
 _RESOURCES = ("VGPR", "SGPR", "LDS")
-_COUNTED = {one.field for one in INSTRUCTIONS}
+_COUNTED = {column.field for column in INSTRUCTIONS}
 """Numbers that are compared only if both builds count instructions."""
-_TOPICS = dict.fromkeys(one.topic for one in BY_FIELD.values() if one.topic != "occupancy")
+_TOPICS = dict.fromkeys(column.topic for column in BY_FIELD.values() if column.topic != "occupancy")
 
 
 def _topics(topics: Iterable[str], moved: dict[str, Move]) -> Iterator[str]:

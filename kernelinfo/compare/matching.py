@@ -5,40 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
-from kernelinfo.compare.measurement import Distance, Measurement, bare, compared, distance
+from kernelinfo.compare.measurement import Distance, Measurement, bare, compared
 from kernelinfo.compare.messages import say
-from kernelinfo.compare.profile import UNNAMED, Agent, Dispatch, Resources, together
+from kernelinfo.compare.profile import Dispatch, Resources, together
 from kernelinfo.errors import Message, UnknownTargetError
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.products import runs_on
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.names import stem
-from kernelinfo.reading.target_id import target_id
 
 Product = tuple[Target, Device]
 _ABSENT: Distance = (len(Resources._fields), 1)  # for a launch whose kernel is in no file
-
-
-class Candidate(NamedTuple):
-    """A kernel whose name matches a launch."""
-
-    kernel: Kernel
-    target: Target  # the kernel runs on it
-    measurement: Measurement
-    distance: Distance
-
-    @property
-    def build(self) -> str:
-        """The target id that the kernel was compiled for, features included."""
-        return target_id(self.kernel.code_object.target, self.kernel.code_object.features)
-
-    @property
-    def is_generic(self) -> bool:
-        """True if the code is for a generic target; the loader prefers code for the exact one."""
-        return self.kernel.code_object.target != self.target.name
 
 
 def measure(
@@ -55,12 +34,12 @@ def measure(
     counts. If several are equally near, `tied` names them, and the prediction is None unless all
     agree. `why_target` states which of these the target is.
     """
-    known = tuple(kernel for kernel in kernels if kernel.target is not None)
-    by_agent: dict[Agent, list[Dispatch]] = {}
+    with_target = tuple(kernel for kernel in kernels if kernel.target is not None)
+    by_agent: dict[tuple[str, str | None], list[Dispatch]] = {}
     for dispatch in dispatches:
-        by_agent.setdefault(dispatch.agent, []).append(dispatch)
-    named = {agent: device[0] if device else _named(agent) for agent in by_agent}
-    everywhere = _Files(() if all(named.values()) else known, None, device, trap_handler)
+        by_agent.setdefault((dispatch.agent, dispatch.target), []).append(dispatch)
+    named = {agent: device[0] if device else _named(agent[1]) for agent in by_agent}
+    everywhere = _Files(() if all(named.values()) else with_target, None, device, trap_handler)
     runs: dict[tuple[Target, ...], list[Dispatch]] = {}
     reasons: dict[tuple[Target, ...], Message] = {}
     nearest: tuple[Target, ...]
@@ -70,20 +49,22 @@ def measure(
             reason = say("target-of-device") if device else say("target-of-run")
         else:
             nearest, reason = _nearest(launches, everywhere)
-        runs.setdefault(nearest, []).extend(replace(one, agent=UNNAMED) for one in launches)
+        unnamed = (replace(launch, agent="", target=None) for launch in launches)
+        runs.setdefault(nearest, []).extend(unnamed)
         reasons.setdefault(nearest, reason)
     return tuple(
-        replace(found, why_target=reasons[nearest])
+        replace(measurement, why_target=reasons[nearest])
         for nearest, launches in runs.items()
-        for found in _measured(
-            together(launches), [_Files(known, one, device, trap_handler) for one in nearest]
+        for measurement in _measured(
+            together(launches),
+            [_Files(with_target, target, device, trap_handler) for target in nearest],
         )
     )
 
 
-def _named(agent: Agent) -> Target | None:
+def _named(name: str | None) -> Target | None:
     try:
-        return None if agent.target is None else targets.find(agent.target)
+        return None if name is None else targets.find(name)
     except UnknownTargetError:
         return None
 
@@ -113,12 +94,10 @@ class _Files:
         self._stems[brief].append(kernel)
         self._bases[brief.partition("<")[0]].append(kernel)
 
-    def candidates(self, dispatch: Dispatch) -> Iterator[Candidate]:
-        """All kernels whose name matches the dispatch."""
+    def candidates(self, dispatch: Dispatch) -> Iterator[Measurement]:
+        """The dispatch with each kernel whose name matches it."""
         for kernel in self._called(dispatch):
-            found = compared(dispatch, kernel, self._device, self._trap_handler)
-            assert kernel.target is not None
-            yield Candidate(kernel, kernel.target, found, distance(found))
+            yield compared(dispatch, kernel, self._device, self._trap_handler)
 
     def _called(self, dispatch: Dispatch) -> Sequence[Kernel]:
         name = bare(dispatch.shape.kernel)
@@ -129,60 +108,79 @@ class _Files:
 def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[tuple[Target, ...], Message]:
     """The target whose kernels are nearest to all launches together, several if they tie; and that
     it is so, in words."""
-    known = [found for one in launches if (found := list(files.candidates(one)))]
+    every = [candidates for launch in launches if (candidates := list(files.candidates(launch)))]
     distances = {
-        target: _sum([[one for one in found if runs_on(one.target, target)] for found in known])
-        for target in dict.fromkeys(one.target for found in known for one in found)
+        target: _sum(
+            [[c for c in candidates if runs_on(_target(c), target)] for candidates in every]
+        )
+        for target in dict.fromkeys(_target(c) for candidates in every for c in candidates)
     }
     least = min(distances.values(), default=None)
     nearest = tuple(target for target, distance in distances.items() if distance == least)
-    others = ", ".join(target.name for target in distances if target not in nearest)
-    if others:
-        return nearest, say("target-nearest", others=others)
+    farther = ", ".join(target.name for target in distances if target not in nearest)
+    if farther:
+        return nearest, say("target-nearest", others=farther)
     return nearest, say("target-only")
 
 
-def _sum(launches: list[list[Candidate]]) -> tuple[int, ...]:
+def _target(candidate: Measurement) -> Target:
+    assert candidate.kernel is not None
+    assert candidate.kernel.target is not None
+    return candidate.kernel.target
+
+
+def _sum(launches: list[list[Measurement]]) -> tuple[int, ...]:
     """Sum over all launches of the distance to the nearest kernel."""
-    least = [min((one.distance for one in found), default=_ABSENT) for found in launches]
+    least = [min((c.distance for c in candidates), default=_ABSENT) for candidates in launches]
     return tuple(map(sum, zip(*least, strict=True)))
 
 
 def _measured(launches: Sequence[Dispatch], files: Sequence[_Files]) -> Iterator[Measurement]:
     """A measurement for each launch. `files` holds one target, or several that tie."""
-    candidates = [[one for each in files for one in each.candidates(run)] for run in launches]
+    every = [[c for kernels in files for c in kernels.candidates(launch)] for launch in launches]
     whole = {
-        build: _sum([[one for one in found if one.build == build] for found in candidates if found])
-        for build in {one.build for found in candidates for one in found}
+        build: _sum(
+            [[c for c in candidates if c.build == build] for candidates in every if candidates]
+        )
+        for build in {c.build for candidates in every for c in candidates}
     }
-    for dispatch, found in zip(launches, candidates, strict=True):
-        keys = [(one.distance, whole[one.build], one.is_generic) for one in found]
+    for dispatch, candidates in zip(launches, every, strict=True):
+        keys = [(c.distance, whole[c.build], _is_generic(c)) for c in candidates]
         least = min(keys, default=None)
-        equal = [one for one, key in zip(found, keys, strict=True) if key == least]
+        equal = [c for c, key in zip(candidates, keys, strict=True) if key == least]
         yield _of_equals(dispatch, equal)
 
 
-def _of_equals(dispatch: Dispatch, found: Sequence[Candidate]) -> Measurement:
+def _is_generic(candidate: Measurement) -> bool:
+    """True if the code is for a generic target; the loader prefers code for the exact one."""
+    kernel = candidate.kernel
+    return kernel is not None and kernel.code_object.target != _target(candidate).name
+
+
+def _of_equals(dispatch: Dispatch, candidates: Sequence[Measurement]) -> Measurement:
     """The prediction that all candidates share; if they differ, no prediction and their names."""
-    if not found:
+    if not candidates:
         return Measurement(dispatch, None)
-    is_predicted = len({_prediction(one) for one in found}) == 1
-    if is_predicted and len({one.target for one in found}) == 1:
-        return found[0].measurement
-    names = next((names for names in _names(found) if len(names) > 1), ())
-    if is_predicted:
-        return replace(found[0].measurement, tied=names)
-    return Measurement(dispatch, None, tied=names)
+    is_predicted = len(set(map(_prediction, candidates))) == 1
+    if is_predicted and len(set(map(_target, candidates))) == 1:
+        return candidates[0]
+    names = next((names for names in _names(candidates) if len(names) > 1), ())
+    return (
+        replace(candidates[0], tied=names)
+        if is_predicted
+        else Measurement(dispatch, None, tied=names)
+    )
 
 
-def _names(found: Sequence[Candidate]) -> Iterator[tuple[str, ...]]:
+def _names(candidates: Sequence[Measurement]) -> Iterator[tuple[str, ...]]:
     """Names that may tell the candidates apart: targets, then kernels, then paths."""
-    yield tuple(dict.fromkeys(one.build for one in found))
-    yield tuple(dict.fromkeys(one.kernel.name for one in found))
-    yield tuple(dict.fromkeys(one.kernel.code_object.path for one in found))
+    kernels = [candidate.kernel for candidate in candidates if candidate.kernel]
+    yield tuple(dict.fromkeys(candidate.build for candidate in candidates))
+    yield tuple(dict.fromkeys(kernel.name for kernel in kernels))
+    yield tuple(dict.fromkeys(kernel.code_object.path for kernel in kernels))
 
 
-def _prediction(one: Candidate) -> Hashable:
-    found = one.measurement.occupancy
-    assert found is not None
-    return one.measurement.predicted, found.percent, found.limiters
+def _prediction(candidate: Measurement) -> Hashable:
+    occupancy = candidate.occupancy
+    assert occupancy is not None
+    return candidate.predicted, occupancy.percent, occupancy.limiters

@@ -12,10 +12,15 @@ from kernelinfo.hardware.targets import Device, Target, align, believed
 from kernelinfo.kernel import Kernel, counted
 from kernelinfo.model import Occupancy
 from kernelinfo.model.curves import Filling, fill
+from kernelinfo.reading.target_id import target_id
 from kernelinfo.rules import Selection, findings
 
 _TOLERANCE = 1.0  # percent of the wave slots by which a measurement may pass a ceiling
 _SHORTFALL = 0.9  # a measurement below this share of its ceiling wants an explanation
+
+Distance = tuple[int, int]
+"""(resources that differ between launch and kernel, 1 if the counts match only a profiler
+that does not know the target). The first number decides."""
 
 _CANNOT_START = Selection(select=("KI001", "KI002")).rules()
 
@@ -37,6 +42,14 @@ class Measurement:
     """Targets, kernels or files that fit the launch and the run equally well."""
     why_target: str = ""
     """Why the run is taken for one of the kernel's target, in words."""
+    distance: Distance = (0, 0)
+    """Distance between the launch and the allocation of the file; (0, 0) if they are equal."""
+
+    @property
+    def build(self) -> str:
+        """The target id that the kernel was compiled for, features included; empty without one."""
+        code_object = self.kernel and self.kernel.code_object
+        return target_id(code_object.target, code_object.features) if code_object else ""
 
 
 def bare(name: str) -> str:
@@ -55,15 +68,18 @@ def compared(
 ) -> Measurement:
     """The dispatch with its prediction. The kernel's target must be known."""
     assert kernel.target is not None
-    found = kernel.occupancy(
+    occupancy = kernel.occupancy(
         workgroup_size=dispatch.shape.workgroup_size,
         dynamic_lds=_dynamic_lds(dispatch, kernel, kernel.target.lds.granule_bytes),
         trap_handler=trap_handler,
     )
-    filling = None if device is None else fill(device[1], found, dispatch.shape.workgroups)
-    measured = _percent(dispatch, found, device[1] if device else None)
-    one = Measurement(dispatch, kernel, _predicted(kernel, found), found, filling, measured)
-    return replace(one, remarks=tuple(_remarks(one)))
+    filling = None if device is None else fill(device[1], occupancy, dispatch.shape.workgroups)
+    measured = _percent(dispatch, occupancy, device[1] if device else None)
+    measurement = Measurement(
+        dispatch, kernel, _predicted(kernel, occupancy), occupancy, filling, measured
+    )
+    remarks = tuple(_remarks(measurement))
+    return replace(measurement, remarks=remarks, distance=_distance(measurement))
 
 
 def _dynamic_lds(dispatch: Dispatch, kernel: Kernel, granule: int) -> int:
@@ -75,12 +91,12 @@ def _dynamic_lds(dispatch: Dispatch, kernel: Kernel, granule: int) -> int:
     return 0 if align(whole, granule) <= align(static, granule) else whole - static
 
 
-def _predicted(kernel: Kernel, found: Occupancy) -> Resources:
+def _predicted(kernel: Kernel, occupancy: Occupancy) -> Resources:
     """Resources as rocprofiler-sdk decodes the descriptor.
 
     Source: rocprofiler-sdk, lib/rocprofiler-sdk/code_object, `*_vgpr_count`.
     """
-    allocated, target = found.allocated, kernel.target
+    allocated, target = occupancy.allocated, kernel.target
     vgprs, agprs = allocated.arch_vgprs, allocated.agprs
     if target is not None and target.agprs.file != "unified":
         encoded = kernel.traits.numbers.reserved_vgprs
@@ -92,39 +108,35 @@ def _predicted(kernel: Kernel, found: Occupancy) -> Resources:
     )
 
 
-def _percent(dispatch: Dispatch, found: Occupancy, device: Device | None) -> float | None:
+def _percent(dispatch: Dispatch, occupancy: Occupancy, device: Device | None) -> float | None:
     """Measured occupancy in percent of the wave slots; None if the run has no such counter."""
     run = dispatch.measures
     if run.percent is not None:
         return run.percent
     if run.waves_per_cu is not None:
-        cus = 2 if found.per == "WGP" else 1
-        return 100 * cus * run.waves_per_cu / found.wave_slots
+        cus = 2 if occupancy.per == "WGP" else 1
+        return 100 * cus * run.waves_per_cu / occupancy.wave_slots
     if run.wave_cycles is None or not run.cycles or device is None or not device.xccs:
         return None
     waves = run.wave_cycles * device.xccs / run.cycles
-    return 100 * waves / (found.wave_slots * device.domains(found.per))
+    return 100 * waves / (occupancy.wave_slots * device.domains(occupancy.per))
 
 
-Distance = tuple[int, int]
-"""(resources that differ between launch and kernel, 1 if the counts match only a profiler
-that does not know the target). The first number decides."""
+def _distance(measurement: Measurement) -> Distance:
+    differing, seen = differences(measurement), measurement.dispatch.shape.resources
+    right = measurement.predicted is None or _is(
+        seen, (measurement.predicted.vgprs, measurement.predicted.agprs)
+    )
+    return len(differing), int(not right)
 
 
-def distance(one: Measurement) -> Distance:
-    """Distance between the launch and the allocation of the file; (0, 0) if they are equal."""
-    found, seen = differences(one), one.dispatch.shape.resources
-    right = one.predicted is None or _is(seen, (one.predicted.vgprs, one.predicted.agprs))
-    return len(found), int(not right)
-
-
-def differences(one: Measurement) -> tuple[Message, ...]:
+def differences(measurement: Measurement) -> tuple[Message, ...]:
     """Sentences on the resources that differ between the run and the file."""
-    if one.kernel is None or one.predicted is None:
+    if measurement.kernel is None or measurement.predicted is None:
         return ()
-    seen, predicted = one.dispatch.shape.resources, one.predicted
-    granule = one.kernel.target.lds.granule_bytes if one.kernel.target else 1
-    as_counted = any(_is(seen, reading) for reading in _readings(one.kernel, predicted))
+    seen, predicted = measurement.dispatch.shape.resources, measurement.predicted
+    granule = measurement.kernel.target.lds.granule_bytes if measurement.kernel.target else 1
+    as_counted = any(_is(seen, reading) for reading in _readings(measurement.kernel, predicted))
     pairs = {
         "VGPRs": (None if as_counted else seen.vgprs, predicted.vgprs),
         "AGPRs": (None if as_counted else seen.agprs, predicted.agprs or 0),
@@ -172,17 +184,17 @@ def _percents(value: float) -> str:
     return f"{round(value, 1):.4g} %"
 
 
-def _remarks(one: Measurement) -> Iterator[Message]:
-    found, measured = one.occupancy, one.percent
-    assert found is not None
-    if differing := differences(one):
+def _remarks(measurement: Measurement) -> Iterator[Message]:
+    occupancy, measured = measurement.occupancy, measurement.percent
+    assert occupancy is not None
+    if differing := differences(measurement):
         yield say("run-of-other-build", differences=", ".join(differing))
-    if not found.launchable:
-        assert one.kernel is not None
-        for finding in findings(one.kernel, found, _CANNOT_START):
+    if not occupancy.launchable:
+        assert measurement.kernel is not None
+        for finding in findings(measurement.kernel, occupancy, _CANNOT_START):
             yield say("run-refused", rule=finding.rule, finding=finding.message)
         return
-    filling, ceiling = one.filling, found.percent
+    filling, ceiling = measurement.filling, occupancy.percent
     grid = filling.grid if filling else None
     if filling is not None and grid is not None and grid.percent < ceiling:
         expected = _percents(grid.percent)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from math import prod
@@ -88,16 +88,6 @@ class Shape(NamedTuple):
     resources: Resources
 
 
-class Agent(NamedTuple):
-    """The GPU of a launch. Both fields may be missing from the profile."""
-
-    id: str = ""
-    target: str | None = None  # processor: gfx90a
-
-
-UNNAMED = Agent()
-
-
 @dataclass(frozen=True, slots=True)
 class Dispatch:
     """One or more launches of one shape."""
@@ -105,7 +95,8 @@ class Dispatch:
     shape: Shape
     count: int  # launches of this shape
     measures: Measures  # means over the measured launches
-    agent: Agent = UNNAMED
+    agent: str = ""  # id of the GPU; empty if the profile does not name it
+    target: str | None = None  # processor of the GPU: gfx90a; None if the profile does not say
 
 
 def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
@@ -114,8 +105,8 @@ def read(path: Path, within: Bounds = BY_DEFAULT) -> tuple[Dispatch, ...]:
     Raises `ReadError` for a file that is unreadable or of another kind.
     """
     try:
-        if found := together(map(_dispatch, _rows_of(path, within))):
-            return found
+        if dispatches := together(map(_dispatch, _rows_of(path, within))):
+            return dispatches
         raise ReadError(say("profile-empty"))
     except OSError as error:
         raise ReadError(say("profile-not-read", path=path, reason=error.strerror)) from None
@@ -155,12 +146,13 @@ def _plain(data: bytes, within: Bounds) -> bytes:
 
 def together(dispatches: Iterable[Dispatch]) -> tuple[Dispatch, ...]:
     """Dispatches joined by agent and shape, in the order of the first of each."""
-    found: dict[tuple[Shape, Agent], list[tuple[Measures, int]]] = {}
-    for one in dispatches:
-        found.setdefault((one.shape, one.agent), []).append((one.measures, one.count))
+    measured: dict[tuple[Shape, str, str | None], list[tuple[Measures, int]]] = {}
+    for dispatch in dispatches:
+        key = dispatch.shape, dispatch.agent, dispatch.target
+        measured.setdefault(key, []).append((dispatch.measures, dispatch.count))
     return tuple(
-        Dispatch(shape, sum(count for _, count in measures), _mean(measures), agent)
-        for (shape, agent), measures in found.items()
+        Dispatch(shape, sum(count for _, count in measures), _mean(measures), agent, target)
+        for (shape, agent, target), measures in measured.items()
     )
 
 
@@ -199,20 +191,20 @@ def _count(values: Mapping[str, Any], field: str) -> int | None:
     return int(float(values[field])) if field in values else None
 
 
-def _volume(values: Mapping[str, Any], of: str) -> int | None:
+def _volume(values: Mapping[str, Any], noun: str) -> int | None:
     """Number of workitems, from one column or from three."""
-    if f"{of}_x" not in values:
-        return _count(values, f"{of}_size")
-    return prod(_count(values, f"{of}_{axis}") or 1 for axis in "xyz")
+    if f"{noun}_x" not in values:
+        return _count(values, f"{noun}_size")
+    return prod(_count(values, f"{noun}_{axis}") or 1 for axis in "xyz")
 
 
 def _dispatch(values: Mapping[str, Any]) -> Dispatch:
     target = str(values["target"]) if "target" in values else None
-    shape, agent = _shape(values), Agent(str(values.get("agent", "")), target)
     start, end = _number(values, "start_ns"), _number(values, "end_ns")
     duration = None if start is None or end is None else end - start
     counters = (_number(values, field) for field in Measures._fields[1:])
-    return Dispatch(shape, 1, Measures(duration, *counters), agent)
+    agent, measures = str(values.get("agent", "")), Measures(duration, *counters)
+    return Dispatch(_shape(values), 1, measures, agent, target)
 
 
 def _shape(values: Mapping[str, Any]) -> Shape:
@@ -227,16 +219,16 @@ def _shape(values: Mapping[str, Any]) -> Shape:
     )
 
 
-def _mean(found: Sequence[tuple[Measures, int]]) -> Measures:
+def _mean(measured: Sequence[tuple[Measures, int]]) -> Measures:
     """Means, each weighted by the number of launches that measured it."""
-    if len(found) == 1:
-        return found[0][0]
+    if len(measured) == 1:
+        return measured[0][0]
     means: list[float | None] = []
     for column in range(len(Measures._fields)):
-        values = ((one[column], count) for one, count in found)
-        known = [(value, count) for value, count in values if value is not None]
-        whole = sum(count for _, count in known)
-        means.append(sum(value * count for value, count in known) / whole if whole else None)
+        values = ((measures[column], count) for measures, count in measured)
+        stated = [(value, count) for value, count in values if value is not None]
+        whole = sum(count for _, count in stated)
+        means.append(sum(value * count for value, count in stated) / whole if whole else None)
     return Measures(*means)
 
 
@@ -268,8 +260,8 @@ def read_rocpd(path: Path, fields: Mapping[str, str]) -> Iterator[RocpdRow]:
         raise ReadError(say("profile-log-unread", log=log.name))
     try:
         with closing(_opened(path)) as database:
-            for tables in _sets(database, path.stat().st_size):
-                yield from _dispatches(tables, {**fields, **_OWN_FIELDS})
+            for read in _sets(database, path.stat().st_size):
+                yield from _dispatches(read, {**fields, **_OWN_FIELDS})
     except (sqlite3.Error, UnicodeDecodeError) as error:
         raise ReadError(say("profile-damaged", error=error)) from None
 
@@ -285,7 +277,11 @@ def _opened(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _sets(database: sqlite3.Connection, size: int) -> list[_RocpdTables]:
+ReadTable = Callable[..., Iterator[RocpdRow]]
+"""The rows of a table, by its name, with those of the named columns that exist; none without it."""
+
+
+def _sets(database: sqlite3.Connection, size: int) -> list[ReadTable]:
     """The tables of each process. Views and virtual tables run code, so they are left out."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
     names = [str(row["name"]) for row in database.execute(query)]
@@ -294,41 +290,34 @@ def _sets(database: sqlite3.Connection, size: int) -> list[_RocpdTables]:
         raise ReadError(say("profile-of-rpd"))
     if not ids:
         raise ReadError(say("profile-other-database", table=_DISPATCHES))
-    return [_RocpdTables(database, id, frozenset(names), size) for id in ids]
+    return [_reader(database, id, names, size) for id in ids]
 
 
-class _RocpdTables:
-    """The tables of one process."""
+def _reader(database: sqlite3.Connection, id: str, names: Collection[str], size: int) -> ReadTable:
+    """The function that reads the tables of one process, all together at most two characters per
+    byte of the file. Values that are NULL or BLOB are left out."""
+    text_left = 2 * size
 
-    def __init__(
-        self, database: sqlite3.Connection, id: str, names: frozenset[str], size: int
-    ) -> None:
-        self._database, self._id, self._names = database, id, names
-        self._text_left = 2 * size
-        """Text budget: two characters per byte of the file."""
-
-    def rows(self, table: str, *columns: str) -> Iterator[RocpdRow]:
-        """The rows of a table with those of the columns that exist; empty if there is no table."""
-        if (name := table + self._id) not in self._names:
+    def read(table: str, *columns: str) -> Iterator[RocpdRow]:
+        nonlocal text_left
+        if (name := table + id) not in names:
             return
-        described = self._database.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
+        described = database.execute(f"PRAGMA table_xinfo({_quoted(name)})").fetchall()
         stored = [row["name"] for row in described if row["hidden"] == 0]  # the others are computed
-        wanted = [column for column in columns if column in stored]
-        if wanted:
-            selected = ", ".join(map(_quoted, wanted))
-            for row in self._database.execute(f"SELECT {selected} FROM {_quoted(name)}"):
-                yield self._known(dict(row))
+        selected = ", ".join(_quoted(column) for column in columns if column in stored)
+        for row in database.execute(f"SELECT {selected} FROM {_quoted(name)}") if selected else ():
+            values = {c: v for c, v in dict(row).items() if isinstance(v, int | float | str)}
+            text_left -= sum(len(value) for value in values.values() if isinstance(value, str))
+            if text_left < 0:
+                raise ReadError(say("profile-damaged", error=say("profile-text-too-long")))
+            yield values
 
-    def by_id(self, table: str, *columns: str) -> dict[Any, RocpdRow]:
-        """The rows of a table by their column `id`."""
-        return {row.get("id"): row for row in self.rows(table, "id", *columns)}
+    return read
 
-    def _known(self, row: RocpdRow) -> RocpdRow:
-        """The row without NULL and BLOB values."""
-        self._text_left -= sum(len(value) for value in row.values() if isinstance(value, str))
-        if self._text_left < 0:
-            raise ReadError(say("profile-damaged", error=say("profile-text-too-long")))
-        return {name: value for name, value in row.items() if isinstance(value, int | float | str)}
+
+def _by_id(read: ReadTable, table: str, *columns: str) -> dict[Any, RocpdRow]:
+    """The rows of a table by their column `id`."""
+    return {row.get("id"): row for row in read(table, "id", *columns)}
 
 
 def _quoted(name: str) -> str:
@@ -346,13 +335,13 @@ _COUNTER_QUERY = {"OccupancyPercent": "percent", "MeanOccupancyPerCU": "waves_pe
 """Metrics that rocprofv3 derives. Raw counters have one row per hardware instance."""
 
 
-def _dispatches(tables: _RocpdTables, fields: Mapping[str, str]) -> Iterator[RocpdRow]:
-    symbols = tables.by_id("rocpd_info_kernel_symbol", *_SYMBOL_COLUMNS)
-    agents = tables.by_id("rocpd_info_agent", "name")
-    tracks = tables.by_id("rocpd_track", "agent_id")
-    times = tables.by_id("rocpd_timestamp", "value")
-    counters = _counters(tables)
-    for row in tables.rows(_DISPATCHES, *_DISPATCH_FIELDS):
+def _dispatches(read: ReadTable, fields: Mapping[str, str]) -> Iterator[RocpdRow]:
+    symbols = _by_id(read, "rocpd_info_kernel_symbol", *_SYMBOL_COLUMNS)
+    agents = _by_id(read, "rocpd_info_agent", "name")
+    tracks = _by_id(read, "rocpd_track", "agent_id")
+    times = _by_id(read, "rocpd_timestamp", "value")
+    counters = _counters(read)
+    for row in read(_DISPATCHES, *_DISPATCH_FIELDS):
         moments = {
             "agent_id": tracks.get(row.get("track_id"), {}).get("agent_id"),
             "start": times.get(row.get("start_id"), {}).get("value"),
@@ -368,16 +357,16 @@ def _dispatches(tables: _RocpdTables, fields: Mapping[str, str]) -> Iterator[Roc
         }
 
 
-def _counters(tables: _RocpdTables) -> dict[Any, RocpdRow]:
+def _counters(read: ReadTable) -> dict[Any, RocpdRow]:
     """Event id → values of `_COUNTERS`."""
     fields = {
         row["id"]: _COUNTER_QUERY[name]
-        for row in tables.rows("rocpd_info_pmc", "id", "symbol", "name")
+        for row in read("rocpd_info_pmc", "id", "symbol", "name")
         for name in (row.get("symbol"), row.get("name"))
         if name in _COUNTER_QUERY and "id" in row
     }
-    found: dict[Any, RocpdRow] = {}
-    for row in tables.rows("rocpd_pmc_event", "event_id", "pmc_id", "value") if fields else ():
+    counters: dict[Any, RocpdRow] = {}
+    for row in read("rocpd_pmc_event", "event_id", "pmc_id", "value") if fields else ():
         if (field := fields.get(row.get("pmc_id"))) and {"event_id", "value"} <= row.keys():
-            found.setdefault(row["event_id"], {})[field] = row["value"]
-    return found
+            counters.setdefault(row["event_id"], {})[field] = row["value"]
+    return counters

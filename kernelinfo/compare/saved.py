@@ -66,6 +66,8 @@ _WORDS = {"": None, "True": True, "False": False}
 SavedRecords = Iterator[tuple[Record, int | None]]
 """Records, with the SGPRs of the trap handler where the file states them."""
 _Object = Mapping[str, Any]
+Tell = Callable[[Problem], None]
+"""Takes the problems of a saved report."""
 
 
 def records_of_csv(data: bytes) -> SavedRecords:
@@ -77,9 +79,7 @@ def records_of_csv(data: bytes) -> SavedRecords:
         yield checked({name: _value_of_cell(name, cell) for name, cell in cells.items()}), None
 
 
-def records_of_json(
-    data: bytes, path: str, tell: Callable[[Problem], None]
-) -> tuple[SavedRecords, bool]:
+def records_of_json(data: bytes, tell: Tell) -> tuple[SavedRecords, bool]:
     """(records, True if a cut file would go unnoticed) of a document or of JSON lines.
 
     The problems of a document go to `tell`. Raises `KeyError`, `TypeError` or `ValueError` for a
@@ -89,11 +89,11 @@ def records_of_json(
     if isinstance(first, dict) and "Symbol" in first:
         return ((checked(row), None) for row in _objects(data)), True
     if isinstance(first, dict) and "input" in first:
-        raise ReadError(in_file(path, say("saved-older", made="JSON lines of 0.1.0")))
+        raise ReadError(say("saved-older", made="JSON lines of 0.1.0"))
     document = first if isinstance(first, dict) else _parsed(data)
     if not isinstance(document, dict):
         raise ValueError(say("saved-cut-off"))
-    return _records_of_document(document, path, tell), False
+    return _records_of_document(document, tell), False
 
 
 def checked(
@@ -120,21 +120,18 @@ def checked(
     return record
 
 
-def _records_of_document(
-    document: _Object, path: str, tell: Callable[[Problem], None]
-) -> SavedRecords:
+def _records_of_document(document: _Object, tell: Tell) -> SavedRecords:
     schema, _, version = str(document["schema"]).rpartition("/")
     if schema == _OLDER_SCHEMA:
-        raise ReadError(in_file(path, say("saved-older", made=document["schema"])))
+        raise ReadError(say("saved-older", made=document["schema"]))
     if schema != _SCHEMA:
         raise ValueError(say("saved-schema", schema=document["schema"]))
     if version != _VERSION:
         made, read = document.get("version", "?"), f"{_SCHEMA}/{_VERSION}"
-        message = say("saved-version", schema=document["schema"], version=made, read=read)
-        raise ReadError(in_file(path, message))
+        raise ReadError(say("saved-version", schema=document["schema"], version=made, read=read))
     if any("kernel_count" not in code_object for code_object in document["inputs"]):  # before 0.4
         made = f"kernelinfo {document.get('version', '?')}"
-        raise ReadError(in_file(path, say("saved-older", made=made)))
+        raise ReadError(say("saved-older", made=made))
     for problem in document["problems"]:
         message = Message(str(problem["message"]), str(problem["code"]))
         where, member, offset = str(problem["path"]), problem["member"], problem["offset"]
@@ -255,12 +252,13 @@ def diff(
     for source in (old, new):
         if isinstance(source, Report):
             root = common_root({code_object.path for code_object in source.code_objects})
-            found, problems = build(source.results, partial(place_under, root)), [*source.problems]
+            source_build = build(source.results, partial(place_under, root))
+            problems = [*source.problems]
         else:
-            found, problems = read_build(os.fspath(source), options or Options())
+            source_build, problems = read_build(os.fspath(source), options or Options())
         for problem in problems:
             raise ReadError(problem.located)
-        builds.append(found)
+        builds.append(source_build)
     return compare(*builds, across_targets=across_targets, loose=loose)
 
 
@@ -268,18 +266,17 @@ def read_build(
     path: str,
     options: Options,
     shown: Callable[[Iterable[Item]], Iterable[Item]] = iter,
-    known: dict[KernelSummary, KernelSummary] | None = None,
+    shared: dict[KernelSummary, KernelSummary] | None = None,
 ) -> tuple[Build, list[Problem]]:
     """The build at a path, and its problems. A path without kernels is a problem.
 
-    `shown` returns the items that it gets, and may show how many are read; for `known` see `build`.
-    Raises `ReadError` for
-    JSON or CSV that is not a readable report.
+    `shown` returns the items that it gets, and may show how many are read; for `shared` see
+    `build`. Raises `ReadError` for JSON or CSV that is not a readable report.
     """
     options = options._replace(selection=_NO_RULES)
     problems: list[Problem] = []
     is_one = path == files.STANDARD_INPUT or os.path.isfile(path)
-    is_compiled = any(one.path == path for one in options.compiled)
+    is_compiled = any(compiled.path == path for compiled in options.compiled)
     blob = files.load(path, options.bounds) if is_one and not is_compiled else None
     if isinstance(blob, Blob) and saved.accepts(blob):
         return saved.read_saved(blob, options, problems.append), problems
@@ -289,18 +286,18 @@ def read_build(
     else:
         items = analyse([path], options)
     results, name_of = _results(shown(items), problems), partial(place_under, root_of(path))
-    return build(results, name_of, known), problems
+    return build(results, name_of, shared), problems
 
 
-def chosen(found: Build, options: Options) -> Build:
+def chosen(whole: Build, options: Options) -> Build:
     """The build with only the kernels that the options choose by name, target and member."""
     kernels = tuple(
         kernel
-        for kernel in found.kernels
+        for kernel in whole.kernels
         if options.asks_for(kernel.name, kernel.symbol, kernel.target)
         and options.asks_for_member(kernel.code_object)
     )
-    return found._replace(kernels=kernels)
+    return whole._replace(kernels=kernels)
 
 
 def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]:
@@ -318,9 +315,6 @@ def root_of(path: str) -> str:
     folders = path.split("/")
     plain = next((n for n, folder in enumerate(folders) if has_magic(folder)), len(folders))
     return "/".join(folders[:plain])
-
-
-Tell = Callable[[Problem], None]
 
 
 def accepts(blob: Blob) -> bool:
@@ -349,8 +343,8 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
         kind = "CSV" if _is_csv(blob) else "JSON"
         message = say("saved-not-a-report", kind=kind, error=wrong)
         raise ReadError(in_file(blob.path, message)) from None
-    except ReadError:
-        raise
+    except ReadError as error:
+        raise ReadError(in_file(blob.path, error.message)) from None
     except Exception as error:
         raise ReadError(in_file(blob.path, bug(error))) from error
     root = common_root({record["Path"] for record, _ in records})
@@ -385,19 +379,19 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
 def _records(blob: Blob, tell: Tell) -> tuple[SavedRecords, bool]:
     """(records, True if a cut file would go unnoticed)."""
     data = bytes(blob.data)
-    return (records_of_csv(data), True) if _is_csv(blob) else records_of_json(data, blob.path, tell)
+    return (records_of_csv(data), True) if _is_csv(blob) else records_of_json(data, tell)
 
 
 def _contradiction(record: Record, trap_sgprs: int | None, options: Options) -> Message | None:
     """A sentence if the report was saved for another launch than the options ask; else None."""
     run_target = record["Target"] and record["Target"].partition(":")[0]
-    asked = (
+    settings = (
         (options.workgroup_size, record["Workgroup_Size"], "workgroups of {}"),
         (options.dynamic_lds_bytes, record["Dynamic_LDS"], "{} B of dynamic LDS"),
         (options.run_as, run_target, "{}"),
         (None if options.trap_handler else 0, trap_sgprs, "{} SGPRs of a trap handler"),
     )
-    for now, then, words in asked:
+    for now, then, words in settings:
         if now is not None and then not in (None, now):
             saved, given = words.format(then), words.format(now)
             return say("saved-for-other-launch", saved=saved, given=given)

@@ -107,20 +107,20 @@ class Build(NamedTuple):
 def build(
     results: Iterable[Result],
     name_of: Callable[[CodeObject], str],
-    known: dict[KernelSummary, KernelSummary] | None = None,
+    shared: dict[KernelSummary, KernelSummary] | None = None,
 ) -> Build:
     """The build of these kernels; `name_of` names a code object in it.
 
-    Equal kernels of several builds that share `known` are one object.
+    Equal kernels of several builds that have `shared` in common are one object.
     """
     compilers: set[str] = set()
     numbers: dict[KernelNumbers, KernelNumbers] = {}
     kernels = (
-        one._replace(numbers=numbers.setdefault(one.numbers, one.numbers))
-        for one in summaries(results, name_of, compilers)
+        kernel._replace(numbers=numbers.setdefault(kernel.numbers, kernel.numbers))
+        for kernel in summaries(results, name_of, compilers)
     )
-    if known is not None:
-        kernels = (known.setdefault(one, one) for one in kernels)
+    if shared is not None:
+        kernels = (shared.setdefault(kernel, kernel) for kernel in kernels)
     return Build(tuple(kernels), tuple(sorted(compilers)))
 
 
@@ -128,21 +128,22 @@ def summaries(
     results: Iterable[Result], name_of: Callable[[CodeObject], str], compilers: set[str]
 ) -> Iterator[KernelSummary]:
     """The summary of each kernel, as in `build`. Adds the stamps of compilers to `compilers`."""
-    of: CodeObject | None = None
+    code_object: CodeObject | None = None
     for result in results:
-        if result.kernel.code_object is not of:
-            of = result.kernel.code_object
-            called, target = name_of(of), target_id(of.target, of.features)
-            compilers.update(compilers_of(of.stamps))
+        if result.kernel.code_object is not code_object:
+            code_object = result.kernel.code_object
+            place = name_of(code_object)
+            target = target_id(code_object.target, code_object.features)
+            compilers.update(compilers_of(code_object.stamps))
         kernel = result.kernel
         yield KernelSummary(
             target=target,
             name=intern(kernel.name),  # 12,591 different names of 88,137 kernels
             symbol=intern(kernel.symbol),
-            code_object=called,
+            code_object=place,
             numbers=numbers_of(result),
             source=kernel.source,
-            options=of.options,
+            options=code_object.options,
         )
 
 
