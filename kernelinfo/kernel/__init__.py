@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -14,6 +16,8 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Allocated, Occupancy, next_in_repr
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
+from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage
+from kernelinfo.reading.target_id import is_of_clang
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.code_object import InstructionCounts
@@ -23,6 +27,10 @@ if TYPE_CHECKING:
     from kernelinfo.model.curves import Filling
     from kernelinfo.model.limits import Resource
     from kernelinfo.reading.arguments import Argument
+
+
+Language = Literal["HIP", "OpenCL", "Triton", "assembly"]
+_LANGUAGES: dict[SourceLanguage, Language] = {"hip": "HIP", "cl": "OpenCL"}
 
 
 class Remark(NamedTuple):
@@ -159,6 +167,25 @@ class Kernel(NamedTuple):
     def target(self) -> Target | None:
         """The target; None if the input names none or an unknown one."""
         return self.traits.target
+
+    @property
+    def language(self) -> Language | None:
+        """Language of the source, where the input tells it: by the source that was compiled or
+        that debug information names, Triton's JSON, or the compiler and its mangled names."""
+        origin = self.code_object
+        if origin.options:
+            return "Triton"
+        path = origin.path if origin.command else self.source.file if self.source else ""
+        suffix = posixpath.splitext(path)[1]
+        if suffix == ".py":
+            return "Triton"
+        if language := _LANGUAGES.get(SOURCE_LANGUAGES.get(suffix, "ir")):
+            return language
+        is_commented = self.traits.numbers.compiler_waves_per_simd is not None
+        if origin.kind == "assembly" and not origin.stamps and not is_commented:
+            return "assembly"
+        is_of_c = origin.compiler is not None and is_of_clang(origin.compiler)
+        return "HIP" if is_of_c and re.match("_Z(?!TS)", self.symbol) else None  # _ZTS: SYCL
 
     @property
     def wave_size(self) -> int | None:

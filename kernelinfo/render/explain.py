@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from kernelinfo.hardware.targets import Device, Target
-from kernelinfo.kernel import Kernel, Result, counted
+from kernelinfo.kernel import Kernel, Language, Result, counted
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Headroom, Occupancy
@@ -34,7 +34,7 @@ from kernelinfo.render.table import SEVERITY_STYLES, in_words, next_step
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
 _LABEL = 8
 _ROOM = 8  # fewest columns for indented text
-KnownTexts = dict[tuple[Traits, Occupancy, CompilerNumber | None], str]
+KnownTexts = dict[tuple[Traits, Occupancy, CompilerNumber | None, Language | None], str]
 """Texts on the occupancy. 1,074 kernels of a library have 403."""
 _MOST_KNOWN = 1 << 12  # 2 kB each
 _PER = {"vgpr": "lane", "sgpr": "SIMD"}  # other resources count per CU or WGP
@@ -86,11 +86,13 @@ def _of_statement(
     target: Target, occupancy: Occupancy, of: Result, view: View, known: KnownTexts
 ) -> str:
     """Text on the occupancy, which kernels with equal numbers share."""
-    key = of.kernel.traits, occupancy, of.compiler_number
+    language = of.kernel.language
+    key = of.kernel.traits, occupancy, of.compiler_number, language
     if key not in known:
         if len(known) >= _MOST_KNOWN:
             known.clear()
-        lines = [*_working(target, occupancy, of), *_noted(notes.launch_notes(target, occupancy))]
+        of_launch = notes.launch_notes(target, occupancy, language)
+        lines = [*_working(target, occupancy, of), *_noted(of_launch)]
         known[key] = "".join(painted(_hanging(lines, view.width), view))
     return known[key]
 

@@ -17,7 +17,7 @@ from kernelinfo.render.notes import Notes
 from kernelinfo.render.pressure import words
 from kernelinfo.render.pressure.text import loops_table
 from kernelinfo.render.pressure.words import in_short, shared
-from kernelinfo.render.sweep.words import invitation
+from kernelinfo.rules.compilation import sweep_command
 
 
 def explanations(
@@ -37,7 +37,9 @@ def explanations(
     measured = _with_code(chain(first, results), options, is_alone, view.top or None, tell)
     for index, (result, one) in enumerate(measured):
         yield "\n" if index else ""
-        further = [("ask", invitation(ir, result.kernel))] if ir is not None else []
+        command = sweep_command(result.kernel, ir or "")
+        further = [("ask", f"`{printable(command)}`: what other occupancies cost")]
+        further = further if command else []
         notes = [*_origin(result, is_alone), *_of_code(result, one)]
         if one:  # with the findings on its code
             result = result._replace(findings=one.result.findings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from kernelinfo.hardware.targets import Device, Target
-from kernelinfo.kernel import Result, counted
+from kernelinfo.kernel import Language, Result, counted
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.curves import Filling, Grid, best_sizes
@@ -67,7 +67,7 @@ def code_parts(code: Code | None) -> list[str]:
     return parts
 
 
-def launch_notes(target: Target, occupancy: Occupancy) -> Notes:
+def launch_notes(target: Target, occupancy: Occupancy, language: Language | None) -> Notes:
     """The best workgroup sizes and the VGPRs of launch bounds.
 
     Empty for a generic target or a graphics stage.
@@ -75,7 +75,7 @@ def launch_notes(target: Target, occupancy: Occupancy) -> Notes:
     if target.members or occupancy.launch.assumption == "graphics-stage":
         return []
     demand = occupancy.demand
-    return [*_best(target, demand, occupancy.launch), ("bounds", _bounds(target, demand))]
+    return [*_best(target, demand, occupancy.launch), ("bounds", _bounds(target, demand, language))]
 
 
 def cluster_notes(traits: Traits, target: Target) -> Notes:
@@ -107,7 +107,7 @@ def _best(target: Target, demand: Demand, launch: Launch) -> Notes:
     return [("best", f"workgroups of {shown} up to {most}: {percent(points[0].percent)}")]
 
 
-def _bounds(target: Target, demand: Demand) -> str:
+def _bounds(target: Target, demand: Demand, language: Language | None) -> str:
     """The most VGPRs of each launch bound, in words."""
     size, parts = target.waves.max_workgroup_size, []
     least = most_vgprs(place(target, demand, Launch(1)), 1)
@@ -119,7 +119,8 @@ def _bounds(target: Target, demand: Demand) -> str:
         if most == least:
             break
         size //= 2
-    return f"__launch_bounds__(N) allows VGPRs  {'  '.join(parts)}"
+    words = "__launch_bounds__(N)" if language == "HIP" else "a launch bound of N"
+    return f"{words} allows VGPRs  {'  '.join(parts)}"
 
 
 def device_notes(filling: Filling, per: str) -> Notes:

@@ -315,17 +315,20 @@ def of_all(
 ) -> Iterator[list[Span]]:
     """Lines with the next steps of the shown kernels and a digest of all findings."""
     groups: dict[Head, dict[str, list[Result]]] = {_NEXT: {}}
+    said: dict[str, str] = {}  # a message → with the hint of its first kernel
     for result in shown:
         if text := next_step(result.occupancy, result.next):
             groups[_NEXT].setdefault(text, []).append(result)
     pairs = [(finding, result) for result in results for finding in result.findings]
     for finding, result in sorted(pairs, key=lambda pair: worst_first(pair[0])):
         messages = groups.setdefault(_head(finding), {})
-        messages.setdefault(in_words(finding), []).append(result)
+        messages.setdefault(finding.message, []).append(result)
+        said.setdefault(finding.message, in_words(finding))
     for head, messages in groups.items():
         for text, of in islice(messages.items(), _MESSAGES):
             more = f" and {counted(len(of) - 1, 'more kernel')}" if len(of) > 1 else ""
-            yield from _line((" ", ""), head, f"{text}: {label(of[0])}{more}", view)
+            words = said.get(text, text)
+            yield from _line((" ", ""), head, f"{words}: {label(of[0])}{more}", view)
         if rest := sum(map(len, islice(messages.values(), _MESSAGES, None))):
             text = f"… and {counted(rest, 'more kernel')}; --top 0 tells of each"
             yield from _line((" ", ""), head, text, view)

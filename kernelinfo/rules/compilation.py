@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from shlex import quote
 
 from kernelinfo.hardware.targets import align
-from kernelinfo.kernel import Kernel, Remark, counted, waves_per_simd
+from kernelinfo.kernel import Kernel, Language, Remark, counted, waves_per_simd
+from kernelinfo.kernel.names import short
+from kernelinfo.kernel.pattern import matches
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, place
 from kernelinfo.reading.facts import Code
 from kernelinfo.rules.messages import remark, say
+
+_BOUNDS: dict[Language | None, str] = {
+    "HIP": "__launch_bounds__ or amdgpu_waves_per_eu",
+    "OpenCL": "amdgpu_flat_work_group_size or amdgpu_waves_per_eu",
+    "Triton": "waves_per_eu or num_warps",
+    "assembly": ".amdhsa_next_free_vgpr",
+    None: "the launch bound",
+}
+"""What limits the VGPRs of a kernel, in the words of its language."""
+_SIZES: dict[Language | None, str] = {
+    "HIP": "__launch_bounds__",
+    "OpenCL": "reqd_work_group_size",
+    "Triton": "num_warps",
+    "assembly": ".amdhsa_next_free_vgpr",
+    None: "the launch bound",
+}
+"""What states the size of a kernel's workgroups, or bounds its VGPRs by it."""
+_WAVES: dict[Language | None, str] = {
+    "HIP": "amdgpu_waves_per_eu or the second argument of __launch_bounds__",
+    "OpenCL": "amdgpu_waves_per_eu",
+    "Triton": "waves_per_eu",
+    "assembly": "the waves that .amdhsa_next_free_vgpr is meant for",
+    None: "the number of waves that was asked for",
+}
+"""What asks the compiler for waves."""
 
 
 def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -> Iterator[Remark]:
@@ -30,18 +58,46 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
     yield remark("KI301", agprs=agprs, held=held)
 
 
-def at_cap_and_spilling(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def sweep_command(kernel: Kernel, ir: str = "") -> str:
+    """The command that shows what other occupancies of a kernel cost; empty if its source is not
+    known. `ir` is the path of its LLVM IR.
+
+    It tries a launch bound of one wave where a bound may end spills.
+    """
+    origin = kernel.code_object
+    path = ir or (origin.path if origin.command else "")
+    if not path:
+        return ""
+    name = short(kernel.name)
+    if not matches(name, kernel.name, kernel.symbol):
+        name = kernel.symbol
+    words = ["kernelinfo", "sweep", path, name]
+    numbers = kernel.traits.numbers
+    is_bounded = numbers.required_workgroup is not None or (numbers.max_workgroup_size or 0) <= 64
+    if numbers.vgpr_spills and not is_bounded:
+        words += ["--launch-bounds", "64"]
+    if not ir and origin.target_id:
+        words += ["--arch", origin.target_id]
+    return " ".join(map(quote, words))
+
+
+def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """Register allocation stopped exactly at an occupancy step and spilled.
 
     What it finds: spilled VGPRs in a kernel that uses exactly the VGPRs of an occupancy step.
     Why it matters: a launch bound or `amdgpu_waves_per_eu` set the limit. The kernel pays for
     these waves with spills.
-    What to do: compile with the next looser bound and measure both.
+    What to do: compile with the next looser bound (`kernelinfo sweep`) and measure both.
     """
+    traits = kernel.traits
     if not traits.numbers.vgpr_spills or (step := step_in_use(traits)) is None:
         return
     vgprs, waves = step
-    yield remark("KI302", vgprs=vgprs, waves=counted(waves, "wave"))
+    if command := sweep_command(kernel):
+        looser = say("KI302-swept", command=command)
+    else:
+        looser = say("KI302-looser", bound=_BOUNDS[kernel.language])
+    yield remark("KI302", vgprs=vgprs, waves=counted(waves, "wave"), looser=looser)
 
 
 def step_in_use(traits: Traits) -> tuple[int, int] | None:
@@ -59,14 +115,16 @@ def step_in_use(traits: Traits) -> tuple[int, int] | None:
     return (allocated, waves) if allocated == most < file.addressable else None
 
 
-def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """The kernel spills because no launch bound is stated.
 
     What it finds: `at-cap-and-spilling` in a kernel whose declared maximum is the hardware's
     largest workgroup, the default, and whose VGPRs stop where such a workgroup can still start.
     Why it matters: if the host launches fewer workitems, the spills buy nothing.
-    What to do: state the real size by `__launch_bounds__`.
+    What to do: state the real size: `__launch_bounds__`, OpenCL's `reqd_work_group_size`, Triton's
+    `num_warps`. `kernelinfo sweep` shows what it gives.
     """
+    traits = kernel.traits
     target, demand = traits.target, traits.demand
     step = step_in_use(traits) if traits.numbers.vgpr_spills else None
     if target is None or demand is None or step is None:
@@ -78,10 +136,19 @@ def missing_launch_bound(traits: Traits, occupancy: Occupancy) -> Iterator[Remar
     whole, half = (place(target, demand, Launch(size)) for size in (largest, largest // 2))
     if step[0] == most_vgprs(whole, whole.group):
         more = most_vgprs(half, half.group)
-        yield remark("KI303", largest=largest, vgprs=step[0], half=largest // 2, more=more)
+        command = sweep_command(kernel)
+        yield remark(
+            "KI303",
+            largest=largest,
+            vgprs=step[0],
+            half=largest // 2,
+            more=more,
+            size=_SIZES[kernel.language],
+            swept=say("KI303-swept", command=command) if command else "",
+        )
 
 
-def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
+def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """The kernel spills although more VGPRs would not cost a wave.
 
     What it finds: spilled VGPRs in a kernel that slots, LDS or whole workgroups limit to fewer
@@ -90,7 +157,7 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
     more waves than can be resident, so the spills buy nothing.
     What to do: lower that number to the resident waves.
     """
-    spilled, used = traits.numbers.vgpr_spills, traits.numbers.vgprs
+    spilled, used = kernel.traits.numbers.vgpr_spills, kernel.traits.numbers.vgprs
     if not spilled or used is None or not occupancy.exact:
         return
     room = occupancy.headroom.vgprs
@@ -98,7 +165,8 @@ def waves_hint_too_high(traits: Traits, occupancy: Occupancy) -> Iterator[Remark
         return
     asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)
     waves = waves_per_simd(occupancy.waves_per_simd)
-    yield remark("KI304", spilled=spilled, vgprs=asked + room, waves=waves)
+    hint = _WAVES[kernel.language]
+    yield remark("KI304", spilled=spilled, vgprs=asked + room, waves=waves, hint=hint)
 
 
 def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:

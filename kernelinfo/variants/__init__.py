@@ -4,7 +4,7 @@ IR file -> text -> function attributes edited -> the user's compiler -> assembly
 """
 
 from kernelinfo.variants.module import IrModule, by_symbol, open_module
-from kernelinfo.variants.nouns import Language, Line, measures, of_its_row
+from kernelinfo.variants.nouns import Line, LineLanguage, measures, of_its_row
 from kernelinfo.variants.nouns import lines as source_lines
 from kernelinfo.variants.requests import SIZES, WAVES, Asked
 
@@ -13,8 +13,8 @@ __all__ = [
     "WAVES",
     "Asked",
     "IrModule",
-    "Language",
     "Line",
+    "LineLanguage",
     "by_symbol",
     "measures",
     "of_its_row",

@@ -49,13 +49,13 @@ class Variant(NamedTuple):
         return fewest is not None and not fewest <= waves <= slots
 
 
-Language = Literal["HIP", "OpenCL", "Triton"]
+LineLanguage = Literal["HIP", "OpenCL", "Triton"]
 
 
 class Line(NamedTuple):
     """A source line that was compiled and gave a row."""
 
-    language: Language  # language of the source
+    language: LineLanguage  # language of the source
     text: str  # the line; empty if the options alone make the difference
     options: str  # options of the compiler; empty if it needs none
 
@@ -266,7 +266,7 @@ def of_its_row(kernel: SweptKernel, *, takes_defaults: bool) -> Iterator[Variant
 
 def lines(
     asked: Asked,
-    language: Language,
+    language: LineLanguage,
     declared: Mapping[str, str],
     options: tuple[str, ...],
     *,

@@ -38,8 +38,8 @@ from kernelinfo.variants.module import (
     without_the_others,
 )
 from kernelinfo.variants.nouns import (
-    Language,
     Line,
+    LineLanguage,
     Sweep,
     SweptKernel,
     Variant,
@@ -252,7 +252,7 @@ def _lines(
     declared: Mapping[str, Mapping[str, str]],
 ) -> Iterator[Line]:
     """The source lines for a variant. `declared` are sizes and waves in the IR, by symbol."""
-    language: Language = "OpenCL" if ir.is_opencl(base.module.text) else "HIP"
+    language: LineLanguage = "OpenCL" if ir.is_opencl(base.module.text) else "HIP"
     return lines(
         variant.asked,
         "Triton" if base.module.file.is_optimised else language,

@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from kernelinfo.variants import SIZES, WAVES, Asked, Language, source_lines
+from kernelinfo.variants import SIZES, WAVES, Asked, LineLanguage, source_lines
 
 from ..compiling import bitcode, needs_clang
 from ..conftest import require
@@ -65,7 +65,7 @@ SIZED = {SIZES: "1,256"}
     ],
 )
 def test_a_line_states_the_attributes(
-    asked: Asked, language: Language, declared: dict[str, str], expected: list[str]
+    asked: Asked, language: LineLanguage, declared: dict[str, str], expected: list[str]
 ) -> None:
     found = source_lines(asked, language, declared, (), has_required_size=False)
     assert [line.written for line in found] == expected

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from shlex import quote
 
 from kernelinfo.kernel import Kernel, counted
-from kernelinfo.kernel.names import base_name
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import compiler_name, number, size, waves_per_simd
 from kernelinfo.variants.nouns import (
@@ -137,9 +135,3 @@ def _loops(kernel: Kernel) -> str:
     if len(loops) == 1:
         return f"loop {printable(loops[0].header)}"
     return counted(len(loops), "loop")
-
-
-def invitation(ir: str, kernel: Kernel) -> str:
-    """The command that sweeps a kernel, as a hint in the explanation of its assembly."""
-    command = f"kernelinfo sweep {quote(ir)} {quote(base_name(kernel.name))}"
-    return f"`{printable(command)}`: what other occupancies cost"
