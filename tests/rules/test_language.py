@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo import Options, Result, analyse
-from kernelinfo.compile.nouns import Compiled
-
 from ..conftest import FIXTURES
+from ..sweep.compilers import script
 from ..test_golden import run
 
 SPILLS = (FIXTURES / "assembly" / "spills-clang22-gfx90a.s").read_text()
@@ -51,15 +49,14 @@ def test_launch_bounds_are_named_to_hip_alone(
 
 
 def test_a_source_has_the_command_that_shows_looser_bounds(tmp_path: Path) -> None:
-    source = tmp_path / "k 1.hip"
-    source.touch()
-    made = Compiled(str(source), "gfx90a", ("hipcc", str(source)), "", SPILLS.encode())
-    items = analyse([str(source)], Options(compiled=(made,), kernels=("without_bound",)))
-    (hints,) = (
-        [finding.hint for finding in item.findings] for item in items if isinstance(item, Result)
-    )
-    command = f"kernelinfo sweep '{source}' without_bound --launch-bounds 64 --arch gfx90a"
-    assert sum(command in hint for hint in hints) == 2
+    (tmp_path / "k 1.hip").touch()
+    (tmp_path / "made.s").write_text(SPILLS)
+    copy = f'while [ "$1" != -o ]; do shift; done; cp "{tmp_path}/made.s" "$2"'
+    compiler = script(tmp_path / "clang++", copy)
+    words = ("k 1.hip", "--arch", "gfx90a", "--compiler", compiler, "-k", "without_bound")
+    out, _, code = run(*words, folder=tmp_path)
+    assert code == 0
+    assert out.count("sweep 'k 1.hip' without_bound --launch-bounds 64 --arch gfx90a`") == 2
 
 
 def test_bounds_of_explain_are_those_of_the_language(tmp_path: Path) -> None:
