@@ -19,33 +19,113 @@ from typing import TYPE_CHECKING
 __version__ = "0.3.0"
 
 if TYPE_CHECKING:
-    from kernelinfo.api.builds import *
-    from kernelinfo.api.calculator import *
-    from kernelinfo.api.code import *
-    from kernelinfo.api.fleets import *
-    from kernelinfo.api.reports import *
+    from kernelinfo.analysis.options import Options as Options
+    from kernelinfo.compare import Comparison as Comparison
+    from kernelinfo.compare.changes import Pair as Pair
+    from kernelinfo.compare.saved import diff as diff
+    from kernelinfo.compare.summary import KernelNumbers as KernelNumbers
+    from kernelinfo.compare.summary import KernelSummary as KernelSummary
+    from kernelinfo.config import Configuration as Configuration
+    from kernelinfo.config import read_config as read_config
+    from kernelinfo.errors import BaselineError as BaselineError
+    from kernelinfo.errors import CompilerError as CompilerError
+    from kernelinfo.errors import ConfigError as ConfigError
+    from kernelinfo.errors import KernelinfoError as KernelinfoError
+    from kernelinfo.errors import LaunchError as LaunchError
+    from kernelinfo.errors import OptionError as OptionError
+    from kernelinfo.errors import ReadError as ReadError
+    from kernelinfo.errors import TargetsError as TargetsError
+    from kernelinfo.errors import UnknownKernelError as UnknownKernelError
+    from kernelinfo.errors import UnknownTargetError as UnknownTargetError
+    from kernelinfo.fleet.api import scan as scan
+    from kernelinfo.fleet.api import trend as trend
+    from kernelinfo.fleet.history import Trend as Trend
+    from kernelinfo.gate import check as check
+    from kernelinfo.gate.outcome import Judged as Judged
+    from kernelinfo.gate.outcome import Notice as Notice
+    from kernelinfo.gate.outcome import Outcome as Outcome
+    from kernelinfo.gate.outcome import Suppressed as Suppressed
+    from kernelinfo.hardware.targets import Target as Target
+    from kernelinfo.kernel import Finding as Finding
+    from kernelinfo.kernel import Kernel as Kernel
+    from kernelinfo.kernel import Repeat as Repeat
+    from kernelinfo.kernel import Result as Result
+    from kernelinfo.kernel.code_object import CodeObject as CodeObject
+    from kernelinfo.kernel.columns import condition as condition
+    from kernelinfo.kernel.report import Report as Report
+    from kernelinfo.model import Allocated as Allocated
+    from kernelinfo.model import Headroom as Headroom
+    from kernelinfo.model import Occupancy as Occupancy
+    from kernelinfo.model import Range as Range
+    from kernelinfo.model import Step as Step
+    from kernelinfo.model.calculator import Arch as Arch
+    from kernelinfo.model.calculator import Rung as Rung
+    from kernelinfo.model.calculator import arch as arch
+    from kernelinfo.model.calculator import occupancy as occupancy
+    from kernelinfo.model.limits import Demand as Demand
+    from kernelinfo.model.limits import Launch as Launch
+    from kernelinfo.model.limits import Limit as Limit
+    from kernelinfo.pressure import analyse as analyse
+    from kernelinfo.pressure import load as load
+    from kernelinfo.pressure.measure import live_registers as live_registers
+    from kernelinfo.pressure.nouns import Story as Story
+    from kernelinfo.reading.blob import Problem as Problem
+    from kernelinfo.rules import Selection as Selection
+    from kernelinfo.variants.nouns import Sweep as Sweep
+    from kernelinfo.variants.sweeping import sweep as sweep
 else:
-    _API = ("reports", "calculator", "builds", "code", "fleets")
-    """Modules of `api`. All take three times as long as the first, which a report needs."""
+    _NAMES = {
+        "analysis.options": ("Options",),
+        "errors": (
+            "BaselineError",
+            "CompilerError",
+            "ConfigError",
+            "KernelinfoError",
+            "LaunchError",
+            "OptionError",
+            "ReadError",
+            "TargetsError",
+            "UnknownKernelError",
+            "UnknownTargetError",
+        ),
+        "hardware.targets": ("Target",),
+        "kernel": ("Finding", "Kernel", "Repeat", "Result"),
+        "kernel.code_object": ("CodeObject",),
+        "kernel.columns": ("condition",),
+        "kernel.report": ("Report",),
+        "model": ("Allocated", "Headroom", "Occupancy", "Range", "Step"),
+        "model.limits": ("Demand", "Launch", "Limit"),
+        "pressure": ("analyse", "load"),
+        "reading.blob": ("Problem",),
+        "rules": ("Selection",),
+        "model.calculator": ("Arch", "Rung", "arch", "occupancy"),
+        "compare": ("Comparison",),
+        "compare.changes": ("Pair",),
+        "compare.saved": ("diff",),
+        "compare.summary": ("KernelNumbers", "KernelSummary"),
+        "config": ("Configuration", "read_config"),
+        "gate": ("check",),
+        "gate.outcome": ("Judged", "Notice", "Outcome", "Suppressed"),
+        "pressure.measure": ("live_registers",),
+        "pressure.nouns": ("Story",),
+        "variants.nouns": ("Sweep",),
+        "variants.sweeping": ("sweep",),
+        "fleet.api": ("scan", "trend"),
+        "fleet.history": ("Trend",),
+    }
+    """Module → its names of the public API; a name is imported when it is first used."""
+    _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
     def __getattr__(name: str) -> object:
         """A name of the public API, imported on first use and kept."""
         if name == "__all__":
-            return [name for part in _API for name in _names(part)]
-        if not name.startswith("_"):
-            for part in _API:
-                if name in (names := _names(part)):
-                    globals()[name] = names[name]  # else each access takes 9 µs
-                    return names[name]
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            return [*_HOMES]
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value  # else each access takes 9 µs
+        return value
 
     def __dir__() -> list[str]:
         """Names of the public API, imported or not."""
-        return [*__getattr__("__all__"), "__version__"]
-
-    def _names(part: str) -> dict[str, object]:
-        """Name → what it stands for, of one module of `api`."""
-        found = vars(import_module(f"{__name__}.api.{part}"))
-        # pytest adds names such as `@py_builtins` to modules of its plugins.
-        public = [name for name in found if name.isidentifier() and not name.startswith("_")]
-        return {name: found[name] for name in public}
+        return [*_HOMES, "__version__"]

@@ -6,6 +6,10 @@ import gc
 import os
 import signal
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _MOMENT = 0.01
 """Seconds."""
@@ -23,7 +27,8 @@ def main() -> None:
 
     if handles_interrupts:
         signal.signal(signal.SIGINT, _interrupted)
-    sys.unraisablehook = _come_again
+    earlier_hook = sys.unraisablehook
+    sys.unraisablehook = lambda lost: _come_again(lost, earlier_hook)
     _open_closed_streams()
     # Kernels hold no reference cycles, and the search for cycles would take a third of the time of
     # a library's report.
@@ -32,6 +37,7 @@ def main() -> None:
         app()
     finally:
         _end_quietly()
+        sys.unraisablehook = earlier_hook
         gc.freeze()  # keeps the interpreter from searching them at exit
 
 
@@ -40,13 +46,15 @@ def _interrupted(number: int, frame: object) -> None:
     sys.exit(128 + number)
 
 
-def _come_again(lost: sys.UnraisableHookArgs) -> None:
+def _come_again(
+    lost: sys.UnraisableHookArgs, earlier_hook: Callable[[sys.UnraisableHookArgs], object]
+) -> None:
     """Exit a moment later if a signal's exit was lost: it came within a callback of the interpreter
     that lets no exception out, such as that of a lock of an import ("weakref.ref" in Python's
-    documentation)."""
+    documentation). Other lost exceptions go to the hook that was there before."""
     end = lost.exc_value
     if not isinstance(end, SystemExit) or not hasattr(signal, "setitimer"):
-        sys.__unraisablehook__(lost)
+        earlier_hook(lost)
         return
     signal.signal(signal.SIGALRM, lambda number, frame: sys.exit(end.code))
     signal.setitimer(signal.ITIMER_REAL, _MOMENT)

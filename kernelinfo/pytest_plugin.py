@@ -9,8 +9,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,18 +21,12 @@ if TYPE_CHECKING:
     from kernelinfo import Report
 
 
-class LoadReport(Protocol):
-    """The type of the fixture `kernelinfo_report`."""
-
-    def __call__(self, source: str | PathLike[str] | bytes, **options: Any) -> Report:
-        """The report of a path, or of the bytes of a code object; `options` are `Options`."""
-
-
-class RunCheck(Protocol):
-    """The type of the fixture `kernelinfo_check`."""
-
-    def __call__(self, config: str | PathLike[str], *arguments: str) -> None:
-        """Fails the test unless the gate passes; `arguments` are further ones of `check`."""
+LoadReport = Callable[..., "Report"]
+"""The fixture `kernelinfo_report`: (path, or bytes of a code object, fields of `Options` as
+keywords) → the report."""
+RunCheck = Callable[..., None]
+"""The fixture `kernelinfo_check`: (configuration, further arguments of `check`) → None. It fails
+the test unless the gate passes."""
 
 
 @pytest.fixture(scope="session")

@@ -87,16 +87,16 @@ def refused(message: str) -> Answer:
 
 def _fitted(document: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, Any]:
     """The document with its lists and texts cut, by the first limits that fit."""
-    for most, longest in _LIMITS:
+    for members, longest in _LIMITS:
         counts = Counter(left_out)
-        shown: dict[str, Any] = _cut(document, "", most, longest, counts)
+        shown: dict[str, Any] = _cut(document, "", members, longest, counts)
         shown |= {"left_out": dict(counts)} if counts else {}
         if _size(shown) <= _DOCUMENT_BYTES:
             break
     return shown
 
 
-def _cut(value: Any, place: str, most: int, longest: int, left_out: Counter[str]) -> Any:
+def _cut(value: Any, place: str, members: int, longest: int, left_out: Counter[str]) -> Any:
     """A JSON value without unknown members. `left_out` counts list members and characters that are
     cut, by place: `kernels[].limits`."""
     if isinstance(value, str):
@@ -105,15 +105,15 @@ def _cut(value: Any, place: str, most: int, longest: int, left_out: Counter[str]
         return _encodable(value[:longest])
     if isinstance(value, Mapping):
         dot = f"{place}." if place else ""
-        known = ((name, member) for name, member in value.items() if member is not None)
+        stated = ((name, member) for name, member in value.items() if member is not None)
         return {
-            str(name): _cut(member, f"{dot}{name}", most, longest, left_out)
-            for name, member in known
+            str(name): _cut(member, f"{dot}{name}", members, longest, left_out)
+            for name, member in stated
         }
     if isinstance(value, list | tuple):
-        if len(value) > most:
-            left_out[place] += len(value) - most
-        return [_cut(one, f"{place}[]", most, longest, left_out) for one in value[:most]]
+        if len(value) > members:
+            left_out[place] += len(value) - members
+        return [_cut(item, f"{place}[]", members, longest, left_out) for item in value[:members]]
     return value
 
 
@@ -128,8 +128,8 @@ def _cut_text(text: str, room: int) -> str:
             break
         kept.append(line)
     is_cut = len(kept) < count or len(text) > sum(map(len, kept)) + count
-    more = say("answer-cut-off", count=count)
-    return "\n".join([*kept, more] if is_cut else kept)
+    rest = say("answer-cut-off", count=count)
+    return "\n".join([*kept, rest] if is_cut else kept)
 
 
 def _size(value: Any) -> int:
@@ -186,13 +186,13 @@ def answer(name: str, arguments: ToolArguments, root: str) -> Answer:
 def report(arguments: ToolArguments, root: str) -> Draft:
     """All kernels of a path, worst first."""
     items, remarks = _read(arguments, root, _options(arguments, root))
-    results = sorted((one for one in items if isinstance(one, Result)), key=severity)
-    rows = [record(one) for one in results[:MOST_ITEMS]]
-    found = Counter(finding.rule for one in results for finding in one.findings)
+    results = sorted((item for item in items if isinstance(item, Result)), key=severity)
+    rows = [record(result) for result in results[:MOST_ITEMS]]
+    counts = Counter(finding.rule for result in results for finding in result.findings)
     summary = {
         "kernels": len(results),
-        "spilling": sum(one.kernel.spills.registers > 0 for one in results),
-        "findings": dict(sorted(found.items())),
+        "spilling": sum(result.kernel.spills.registers > 0 for result in results),
+        "findings": dict(sorted(counts.items())),
     }
     text = report_text.render(items, _VIEW)
     document = {"summary": summary, "kernels": rows}
@@ -203,11 +203,11 @@ def explain(arguments: ToolArguments, root: str) -> Draft:
     """The kernels of a name, number by number."""
     options = _options(arguments, root)._replace(locate=_every, arguments=_every)
     items, remarks = _read(arguments, root, options)
-    results = [one for one in items if isinstance(one, Result)]
+    results = [item for item in items if isinstance(item, Result)]
     shown = results[:_EXPLAINED]
     bugs: list[Problem] = []
     text = [*explanations(iter(shown), _VIEW, None, None, None, options, bugs.append)]
-    documents = [kernel_document(one) for one in shown]
+    documents = [kernel_document(result) for result in shown]
     return Draft(text, {"kernels": documents}, [*remarks, *bugs], _rest(results, shown))
 
 
@@ -216,14 +216,14 @@ def pressure(arguments: ToolArguments, root: str) -> Draft:
     path, options = _path(arguments, "path", root), _options(arguments, root)
     is_one = "kernel" in arguments
     items = [*measure(path, options, Look(lds=is_one))]
-    measured = [one for one in items if isinstance(one, Measured)]
-    measured.sort(key=lambda one: -one.story.peak.pressure.vector)
+    measured = [item for item in items if isinstance(item, Measured)]
+    measured.sort(key=lambda kernel: -kernel.story.peak.pressure.vector)
     shown = measured[: _EXPLAINED if is_one else MOST_ITEMS]
-    documents = [_without_curve(pressure_document(one)) for one in shown]
+    documents = [_without_curve(pressure_document(kernel)) for kernel in shown]
     if not is_one:
-        documents = [{key: one[key] for key in _OF_EACH} for one in documents]
+        documents = [{key: document[key] for key in _OF_EACH} for document in documents]
     text = pressure_text.render(shown, _VIEW._replace(whole=is_one))
-    remarks = [one for one in items if not isinstance(one, Measured)]
+    remarks = [item for item in items if not isinstance(item, Measured)]
     return Draft(text, {"kernels": documents}, remarks, _rest(measured, shown))
 
 
@@ -244,7 +244,7 @@ def diff(arguments: ToolArguments, root: str) -> Draft:
     """Changes from one build to another."""
     old, new = (_path(arguments, side, root) for side in ("old", "new"))
     options = _options(arguments, root)._replace(instructions=False)
-    (before, problems), (after, more) = read_build(old, options), read_build(new, options)
+    (before, problems), (after, further) = read_build(old, options), read_build(new, options)
     comparison = compare(before, after)._replace(names=(old, new))
     document = diff_document(comparison)
     kernels = [*document["kernels"]]
@@ -255,7 +255,7 @@ def diff(arguments: ToolArguments, root: str) -> Draft:
     }
     is_answered = comparison.pairs or (comparison.gone and comparison.new)
     text = diff_text.render(comparison, _VIEW) if is_answered else ()
-    return Draft(text, document, [*problems, *more], _rest(kernels, kernels[:MOST_ITEMS]))
+    return Draft(text, document, [*problems, *further], _rest(kernels, kernels[:MOST_ITEMS]))
 
 
 def calc(arguments: ToolArguments, root: str) -> Draft:
@@ -265,13 +265,13 @@ def calc(arguments: ToolArguments, root: str) -> Draft:
     launch = Launch(
         arguments.get("workgroup_size", 256), trap_handler=arguments.get("trap_handler", True)
     )
-    found = occupancy(arch.target, demand, launch)
+    result = occupancy(arch.target, demand, launch)
     document = {
         "target": arch.target.name,
         "workgroup_size": launch.workgroup_size,
-        **occupancy_document(found),
+        **occupancy_document(result),
     }
-    return Draft(render_numbers(arch.target, found, _VIEW, []), document)
+    return Draft(render_numbers(arch.target, result, _VIEW, []), document)
 
 
 _DEMANDED = (
@@ -300,17 +300,20 @@ def arch(arguments: ToolArguments, root: str) -> Draft:
     if "target" in arguments:
         target = target_named(arguments["target"])
         return Draft(render_constants(target, _VIEW), {"target": as_json(target)})
-    found = [targets.find(name) for name in targets.known()]
-    named = [{"name": one.name, "family": one.family, "products": one.products} for one in found]
+    every = [targets.find(name) for name in targets.known()]
+    named = [
+        {"name": target.name, "family": target.family, "products": target.products}
+        for target in every
+    ]
     rows = named[:MOST_ITEMS]
-    return Draft(render_targets(found, _VIEW), {"targets": rows}, (), _rest(named, rows, "targets"))
+    return Draft(render_targets(every, _VIEW), {"targets": rows}, (), _rest(named, rows, "targets"))
 
 
 def rules(arguments: ToolArguments, root: str) -> Draft:
     """All rules in a line each, or one in full."""
     if "rule" not in arguments:
         names = [rule_document(rule) for rule in every_rule()]
-        short = [{k: v for k, v in one.items() if k != "documentation"} for one in names]
+        short = [{k: v for k, v in rule.items() if k != "documentation"} for rule in names]
         return Draft(render_rules(_VIEW), {"rules": short})
     rule = find_rule(arguments["rule"])
     if rule is None:
@@ -319,7 +322,7 @@ def rules(arguments: ToolArguments, root: str) -> Draft:
 
 
 ANSWERS: dict[str, Callable[[ToolArguments, str], Draft]] = {
-    one.__name__: one for one in (report, explain, pressure, diff, calc, limits, arch, rules)
+    tool.__name__: tool for tool in (report, explain, pressure, diff, calc, limits, arch, rules)
 }
 """The function of each tool."""
 
@@ -333,7 +336,7 @@ def _read(
 ) -> tuple[list[Item], Iterator[Problem | Note]]:
     """The items of the path of a request, and the problems and notes among them."""
     items = [*analyse([_path(arguments, "path", root)], options)]
-    return items, (one for one in items if isinstance(one, Problem | Note))
+    return items, (item for item in items if isinstance(item, Problem | Note))
 
 
 def _path(arguments: ToolArguments, key: str, root: str) -> str:
@@ -364,9 +367,11 @@ def _options(arguments: ToolArguments, root: str) -> Options:
     )
 
 
-def _rest(found: Sequence[object], shown: Sequence[object], of: str = "kernels") -> dict[str, int]:
+def _rest(
+    every: Sequence[object], shown: Sequence[object], noun: str = "kernels"
+) -> dict[str, int]:
     """The count of all that is found and not shown."""
-    return {of: len(found) - len(shown)} if len(found) > len(shown) else {}
+    return {noun: len(every) - len(shown)} if len(every) > len(shown) else {}
 
 
 def _line(remark: Problem | Note) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any
 
 import anyio
 import anyio.to_process
+import anyio.to_thread
 from jsonschema import Draft202012Validator
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
@@ -27,7 +29,7 @@ from mcp_types import (
 from kernelinfo import __version__
 from kernelinfo.agents.answers import Answer, answer, refused
 from kernelinfo.agents.messages import say
-from kernelinfo.agents.tools import TOOLS, RequestLines
+from kernelinfo.agents.tools import TOOLS, read_request
 
 _INSTRUCTIONS = (
     "Static facts about AMD GPU kernels, from what the compiler left on disk. Call report, then "
@@ -56,9 +58,15 @@ async def _serve(root: str, seconds: float) -> None:
         on_list_tools=_listed,
         on_call_tool=partial(_called, root, seconds),
     )
-    lines: Any = RequestLines(sys.stdin.buffer, _is_readable)
-    async with stdio_server(anyio.wrap_file(lines)) as (requests, answers):
+    lines: Any = _request_lines()
+    async with stdio_server(lines) as (requests, answers):
         await server.run(requests, answers, server.create_initialization_options())
+
+
+async def _request_lines() -> AsyncIterator[str]:
+    """The lines of standard input, as `read_request` returns them."""
+    while line := await anyio.to_thread.run_sync(read_request, sys.stdin.buffer, _is_readable):
+        yield line
 
 
 def _is_readable(line: str) -> bool:
@@ -90,11 +98,11 @@ async def _called(
 ) -> CallToolResult:
     if params.name not in _BY_NAME:
         raise MCPError(INVALID_PARAMS, say("tool-unknown", name=params.name))
-    found = await _answered(params.name, params.arguments or {}, root, seconds)
+    response = await _answered(params.name, params.arguments or {}, root, seconds)
     return CallToolResult(
-        content=[TextContent(text=found.text)],
-        structured_content=found.document,
-        is_error=found.is_error,
+        content=[TextContent(text=response.text)],
+        structured_content=response.document,
+        is_error=response.is_error,
     )
 
 
@@ -105,10 +113,10 @@ async def _answered(name: str, arguments: dict[str, Any], root: str, seconds: fl
         return refused(say("tool-argument", place=where, mistake=mistake.message))
     try:
         with anyio.fail_after(seconds):
-            found: Answer = await anyio.to_process.run_sync(
+            response: Answer = await anyio.to_process.run_sync(
                 answer, name, arguments, root, cancellable=True
             )
-            return found
+            return response
     except TimeoutError:
         return refused(say("tool-timeout", seconds=seconds))
     except anyio.BrokenWorkerProcess:

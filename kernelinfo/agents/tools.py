@@ -7,33 +7,26 @@ import re
 from collections.abc import Callable
 from typing import Any, BinaryIO, NamedTuple
 
-# Lines of requests, each of which the server can answer.
-
 _LONGEST_REQUEST = 1 << 20  # bytes of a line; the longest path and pattern take a hundredth
 _UNREADABLE = '{{"jsonrpc":"2.0","id":{},"method":"(a request that cannot be read)"}}\n'
 _ID = re.compile(r'\s*\{[^{}\[\]]*?"id"\s*:\s*(0|[1-9]\d{0,14}|"[\w.:-]{1,64}")\s*[,}]', re.ASCII)
 """Id of a request, before anything that is nested in it."""
 
 
-class RequestLines:
-    """Lines of a stream. In place of one that is too long or cannot be read stands a request of the
-    same id that no server knows, so that the client gets an error; a blank line if it has no id."""
+def read_request(stream: BinaryIO, is_readable: Callable[[str], bool]) -> str:
+    """The next line of a stream; empty at its end.
 
-    def __init__(self, stream: BinaryIO, is_readable: Callable[[str], bool]) -> None:
-        self._stream = stream
-        self._is_readable = is_readable
-
-    def readline(self) -> str:
-        """The next line; empty at the end."""
-        line = start = self._stream.readline(_LONGEST_REQUEST)
-        while len(line) == _LONGEST_REQUEST and not line.endswith(b"\n"):
-            line = self._stream.readline(_LONGEST_REQUEST)
-        text = start.decode("utf-8", "replace")
-        is_whole = len(start) < _LONGEST_REQUEST or start.endswith(b"\n")
-        if not text or (is_whole and self._is_readable(text)):
-            return text
-        found = _id_of(text)
-        return "\n" if found is None else _UNREADABLE.format(found)
+    A line that is too long or cannot be read becomes a request of the same id that no server knows,
+    so that the client gets an error; a blank line if it has no id."""
+    line = start = stream.readline(_LONGEST_REQUEST)
+    while len(line) == _LONGEST_REQUEST and not line.endswith(b"\n"):
+        line = stream.readline(_LONGEST_REQUEST)
+    text = start.decode("utf-8", "replace")
+    is_whole = len(start) < _LONGEST_REQUEST or start.endswith(b"\n")
+    if not text or (is_whole and is_readable(text)):
+        return text
+    id = _id_of(text)
+    return "\n" if id is None else _UNREADABLE.format(id)
 
 
 def _id_of(text: str) -> str | None:
@@ -41,14 +34,11 @@ def _id_of(text: str) -> str | None:
     try:
         request = json.loads(text)
     except (ValueError, RecursionError):
-        found = _ID.match(text)
-        return found[1] if found else None
-    known = request.get("id") if isinstance(request, dict) else None
-    return json.dumps(known) if type(known) is int or _is_text(known) else None
-
-
-def _is_text(known: object) -> bool:
-    return isinstance(known, str) and known.isprintable()
+        match = _ID.match(text)
+        return match[1] if match else None
+    id = request.get("id") if isinstance(request, dict) else None
+    is_text = isinstance(id, str) and id.isprintable()
+    return json.dumps(id) if type(id) is int or is_text else None
 
 
 Schema = dict[str, Any]
@@ -67,8 +57,7 @@ def _text(description: str) -> Schema:
 
 
 def _count(description: str, least: int = 0) -> Schema:
-    most = 1 << 31
-    return {"type": "integer", "minimum": least, "maximum": most, "description": description}
+    return {"type": "integer", "minimum": least, "maximum": 1 << 31, "description": description}
 
 
 _PATH = {

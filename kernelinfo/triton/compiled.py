@@ -53,10 +53,10 @@ def of(compiled: TritonKernel) -> Kernel:
         raise ReadError(say("triton-other-gpu", kinds=kinds))
     path = code_path(compiled.metadata_group) or "<hsaco>"
     stated = stated_of(compiled.metadata._asdict(), compiled.src)
-    found = report_of([TritonCode(path, compiled.asm["hsaco"], stated)])
-    for problem in found.problems:
+    report = report_of([TritonCode(path, compiled.asm["hsaco"], stated)])
+    for problem in report.problems:
         raise ReadError(problem.located)
-    return found.kernel(compiled.metadata.name)
+    return report.kernel(compiled.metadata.name)
 
 
 def code_path(files: Mapping[str, str]) -> str | None:
@@ -80,13 +80,13 @@ def stated_of(metadata: Mapping[str, Any], source: Any) -> dict[str, Any]:
 def report_of(codes: Iterable[TritonCode]) -> Report:
     """The report of these code objects."""
     analysis = Analysis(Options())
-    items = (item for one in codes for item in analysis.analyse_path(one.path, _blobs(one)))
+    items = (item for code in codes for item in analysis.analyse_path(code.path, _blobs(code)))
     return Report.of(items)
 
 
-def _blobs(one: TritonCode) -> Iterator[Found]:
-    for found in open_bytes(one.code, one.path):
-        yield found._replace(sidecar=one.stated) if isinstance(found, Blob) else found
+def _blobs(code: TritonCode) -> Iterator[Found]:
+    for item in open_bytes(code.code, code.path):
+        yield item._replace(sidecar=code.stated) if isinstance(item, Blob) else item
 
 
 def require_triton() -> Any:
@@ -115,8 +115,8 @@ class Collected:
         """The kernels until now, each compilation once, in the order in which they were asked for.
 
         `problems` has the code objects that could not be read."""
-        found = report_of(list(self._codes.values()))
-        return Report(found.results, (*self._unread, *found.problems))
+        report = report_of(list(self._codes.values()))
+        return Report(report.results, (*self._unread, *report.problems))
 
     def add(self, compilation: dict[str, Any]) -> None:
         """Keep the code object of one call of the listener; no other vendor's."""

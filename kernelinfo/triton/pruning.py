@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from logging import getLogger
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernelinfo.errors import OptionError
 from kernelinfo.hardware import targets
@@ -23,16 +23,6 @@ _HINTS = {"": "", "16": "D", "16S": "DS"}
 
 Pruner = Callable[..., list[Any]]
 """`early_config_prune`: (configurations, arguments by name, keywords) to configurations."""
-
-
-class PruneRequest(NamedTuple):
-    """A pruner's target, types and bounds."""
-
-    target: Any
-    """`triton.backends.compiler.GPUTarget`."""
-    signature: Mapping[str, str]
-    at_least_waves: float
-    no_spills: bool
 
 
 def prune(
@@ -59,24 +49,37 @@ def prune(
     if target.backend != "hip":
         raise OptionError(say("triton-other-vendor", backend=target.backend))
     targets.find(target.arch.partition(":")[0])
-    request = PruneRequest(target, signature, at_least_waves, no_spills)
+
+    def reason(kernel: Any, config: Any, arguments: Mapping[str, Any]) -> str:
+        """The reason in words to drop a configuration; empty if it stays."""
+        triton = require_triton()
+        given = {**arguments, **config.all_kwargs()}
+        try:
+            compiled = _compiled(triton, kernel, given, target, signature)
+        except (triton.TritonError, RuntimeError) as error:
+            text = str(error).strip() or type(error).__name__
+            return say("config-not-compiled", error=text.splitlines()[-1])
+        kernel = of(compiled)
+        for remark in asked_waves_not_reached(kernel.traits, kernel.occupancy()):
+            _LOG.info("%s: %s", _named(config), remark.message)
+        return reason_to_drop(kernel, at_least_waves, no_spills=no_spills)
 
     def pruned(configs: Sequence[Any], named_args: Mapping[str, Any], **keywords: Any) -> list[Any]:
         kernel = fn if hasattr(fn, "arg_names") else fn()
-        return _kept(kernel, configs, {**named_args, **keywords}, request)
+        arguments = {**named_args, **keywords}
+        return _kept(configs, [reason(kernel, config, arguments) for config in configs])
 
     return pruned
 
 
-def _kept(
-    fn: Any, configs: Sequence[Any], arguments: Mapping[str, Any], request: PruneRequest
-) -> list[Any]:
-    """The configurations that stay, in their order; all of them if none would."""
-    reasons = [_reason(fn, config, arguments, request) for config in configs]
+def _kept(configs: Sequence[Any], reasons: Sequence[str]) -> list[Any]:
+    """The configurations without a reason to drop them, in their order; all if none would stay."""
+    kept = []
     for config, reason in zip(configs, reasons, strict=True):
         if reason:
             _LOG.info("dropped %s: %s", _named(config), reason)
-    kept = [config for config, reason in zip(configs, reasons, strict=True) if not reason]
+        else:
+            kept.append(config)
     if not kept:
         _LOG.warning("all %d configurations stay: none would be left", len(configs))
     return kept or list(configs)
@@ -86,40 +89,30 @@ def _named(config: Any) -> str:
     return ", ".join(f"{name}={value}" for name, value in config.all_kwargs().items())
 
 
-def _reason(fn: Any, config: Any, arguments: Mapping[str, Any], request: PruneRequest) -> str:
-    """The reason in words to drop a configuration; empty if it stays."""
-    triton = require_triton()
-    try:
-        compiled = _compiled(triton, fn, {**arguments, **config.all_kwargs()}, request)
-    except (triton.TritonError, RuntimeError) as error:
-        text = str(error).strip() or type(error).__name__
-        return say("config-not-compiled", error=text.splitlines()[-1])
-    kernel = of(compiled)
-    for remark in asked_waves_not_reached(kernel.traits, kernel.occupancy()):
-        _LOG.info("%s: %s", _named(config), remark.message)
-    return reason_to_drop(kernel, request.at_least_waves, no_spills=request.no_spills)
-
-
-def _compiled(triton: Any, fn: Any, given: dict[str, Any], request: PruneRequest) -> Any:
+def _compiled(
+    triton: Any, fn: Any, given: dict[str, Any], target: Any, signature: Mapping[str, str]
+) -> Any:
     """The kernel compiled with these arguments and options."""
     while not isinstance(fn, triton.JITFunction):  # an autotuner or heuristics around it
         given |= {name: value(given) for name, value in getattr(fn, "values", {}).items()}
         fn = fn.fn
-    others = (*_OF_THE_CALL, *fn.arg_names)
-    options = {name: value for name, value in given.items() if name not in others}
-    source = _source(triton, fn, given, request)
-    return triton.compile(source, target=request.target, options=options)
+    arguments = (*_OF_THE_CALL, *fn.arg_names)
+    options = {name: value for name, value in given.items() if name not in arguments}
+    source = _source(triton, fn, given, target, signature)
+    return triton.compile(source, target=target, options=options)
 
 
-def _source(triton: Any, fn: Any, given: Mapping[str, Any], request: PruneRequest) -> Any:
+def _source(
+    triton: Any, fn: Any, given: Mapping[str, Any], target: Any, signature: Mapping[str, str]
+) -> Any:
     """The kernel with its types and constants. Raises `OptionError` for an argument without."""
-    backend = triton.compiler.make_backend(request.target)
+    backend = triton.compiler.make_backend(target)
     types: dict[str, str] = {}
     constants: dict[str, Any] = {}
     specialized = {}
     for place, parameter in enumerate(fn.params):
         name = parameter.name
-        kind, _, hint = request.signature.get(name, "constexpr").partition(":")
+        kind, _, hint = signature.get(name, "constexpr").partition(":")
         if kind == "constexpr":
             constants[name] = _constant(parameter, given)
         elif hint == "1":
@@ -127,8 +120,8 @@ def _source(triton: Any, fn: Any, given: Mapping[str, Any], request: PruneReques
         elif hint in _HINTS:
             specialized[(place,)] = backend.parse_attr(_HINTS[hint])
         else:
-            known = ", ".join(f":{one}" for one in ("1", *_HINTS) if one)
-            raise OptionError(say("argument-hint", name=name, hint=hint, kind=kind, known=known))
+            hints = ", ".join(f":{letters}" for letters in ("1", *_HINTS) if letters)
+            raise OptionError(say("argument-hint", name=name, hint=hint, kind=kind, known=hints))
         types[name] = kind
     return triton.compiler.ASTSource(fn, types, constants, specialized)
 
@@ -145,12 +138,12 @@ def _constant(parameter: Any, given: Mapping[str, Any]) -> Any:
 
 def reason_to_drop(kernel: Kernel, at_least_waves: float, *, no_spills: bool) -> str:
     """The reason in words why a kernel does not meet the bounds; empty if it does."""
-    found = kernel.occupancy()
-    if not found.launchable:
-        return say("config-cannot-start", obstacles="; ".join(found.obstacles))
-    if found.waves_per_simd < at_least_waves:
-        limits = " and ".join(RESOURCES[limiter] for limiter in found.limiters)
-        waves = waves_per_simd(found.waves_per_simd)
+    occupancy = kernel.occupancy()
+    if not occupancy.launchable:
+        return say("config-cannot-start", obstacles="; ".join(occupancy.obstacles))
+    if occupancy.waves_per_simd < at_least_waves:
+        limits = " and ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
+        waves = waves_per_simd(occupancy.waves_per_simd)
         return say("config-limited", waves=waves, limits=limits, at_least=at_least_waves)
     if no_spills and (spilled := kernel.spills.registers):
         return say("config-spills", registers=counted(spilled, "register"))

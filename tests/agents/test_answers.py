@@ -18,7 +18,7 @@ import pytest
 
 from kernelinfo.agents import tools
 from kernelinfo.agents.answers import ANSWER_BYTES, ANSWERS, Answer, answer, bounded
-from kernelinfo.agents.tools import TOOLS, RequestLines
+from kernelinfo.agents.tools import TOOLS, read_request
 
 from ..conftest import FIXTURES
 from ..messages import says
@@ -234,7 +234,7 @@ def is_readable(line: str) -> bool:
 
 def replaced(line: bytes) -> object:
     """The id of the request in place of a line; None for a blank line."""
-    text = RequestLines(io.BytesIO(line + b"\n"), is_readable).readline()
+    text = read_request(io.BytesIO(line + b"\n"), is_readable)
     if text == "\n":
         return None
     found = json.loads(text)
@@ -276,6 +276,5 @@ def test_a_long_request_keeps_its_id_and_the_next_is_read(monkeypatch: pytest.Mo
     monkeypatch.setattr(tools, "_LONGEST_REQUEST", 100)
     good = b'{"jsonrpc":"2.0","id":2}\n'
     stream = io.BytesIO(b'{"jsonrpc":"2.0","id":1,"params":"' + b"x" * 1000 + b'"}\n' + good)
-    lines = RequestLines(stream, is_readable)
-    assert json.loads(lines.readline())["id"] == 1
-    assert [lines.readline(), lines.readline()] == [good.decode(), ""]
+    assert json.loads(read_request(stream, is_readable))["id"] == 1
+    assert [read_request(stream, is_readable) for _ in range(2)] == [good.decode(), ""]

@@ -132,3 +132,24 @@ main()
 def test_an_exit_that_a_callback_of_the_interpreter_loses_comes_again() -> None:
     done = subprocess.run([sys.executable, "-c", LOST], capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+HOOKED = """
+import sys
+from kernelinfo import cli
+from kernelinfo.__main__ import main
+
+class Damaged:
+    def __del__(self): raise ValueError("lost")
+
+def hook(lost): print(lost.exc_value)
+
+sys.unraisablehook, cli.app = hook, Damaged
+main()
+print(sys.unraisablehook is hook)
+"""
+
+
+def test_a_program_that_calls_the_command_keeps_its_hook_for_lost_exceptions() -> None:
+    done = subprocess.run([sys.executable, "-c", HOOKED], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("lost\nTrue\n", "")

@@ -103,7 +103,7 @@ def test_a_wheel_elsewhere_reads_assembly(wheel: Path, tmp_path: Path) -> None:
 HEAVY = {"typer", "rich", "lark", "elftools", "yaml", "tomllib", "dataclasses", "pathlib"}
 EMBEDDED = {
     *("pytest", "triton", "mcp", "duckdb", "kernelinfo.pytest_plugin", "kernelinfo.model.vectors"),
-    *("kernelinfo.triton", "kernelinfo.agents", "kernelinfo.api", "kernelinfo.watch"),
+    *("kernelinfo.triton", "kernelinfo.agents", "kernelinfo.watch"),
 }
 """What other people's programs use of kernelinfo, and what that needs."""
 CONTAINERS = {f"{ROOM}.containers.{name}" for name in magic.FORMATS}

@@ -17,7 +17,7 @@ from typing import Any
 
 from kernelinfo import Problem
 from kernelinfo.agents.answers import ANSWER_BYTES, ANSWERS, answer
-from kernelinfo.agents.tools import TOOLS, RequestLines
+from kernelinfo.agents.tools import TOOLS, read_request
 from kernelinfo.compile.commands import entries_of, is_plain
 from kernelinfo.watch.files import FolderTree
 
@@ -119,8 +119,8 @@ COMMANDS = [
 
 def requests(data: bytes) -> None:
     """Each line is a request. One that can be read has an answer of bounded size."""
-    lines = RequestLines(io.BytesIO(data), _is_readable)
-    while line := lines.readline():
+    stream = io.BytesIO(data)
+    while line := read_request(stream, _is_readable):
         if not line.strip():
             continue
         request = json.loads(line)

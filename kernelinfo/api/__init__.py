@@ -1,1 +1,0 @@
-"""The public API, one module for all names that need the same rooms."""
