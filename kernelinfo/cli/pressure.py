@@ -64,7 +64,8 @@ def command(
         None,
         metavar="KERNEL",
         autocompletion=completion.kernels,
-        help="A kernel's name, with or without parameters, or a glob; by default a line for each.",
+        help="A kernel's name, with or without parameters, or a glob, else a device function's; "
+        "by default a line for each kernel.",
     ),
     at: str | None = typer.Option(
         None,
@@ -126,6 +127,7 @@ def command(
         lds=kernel is not None,
         most_loops=top or None if format == "text" else None,
         at=None if at is None else _instruction(at),
+        function=kernel,
     )
     if asks_source:
         if format not in ("text", "html") or (format == "text" and kernel is None):

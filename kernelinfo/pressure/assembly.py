@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property, partial
 
 from kernelinfo.hardware.targets import Target
-from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, FunctionPlace, body_of
+from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionPlace
 from kernelinfo.pressure.disassembly import decoded
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.instructions import UNRESOLVED
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.prescan import ScannedText
-from kernelinfo.pressure.registers import EVERY
 from kernelinfo.reading.assembly.directives import DEBUG_INFO, read_units
 from kernelinfo.reading.assembly.scan import (
     SourceFiles,
@@ -24,10 +23,6 @@ from kernelinfo.reading.data import decode, decoded_lines, line_end
 from kernelinfo.reading.debug_entries import DebugUnit
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
-_CALLS = "calls"
-_CALLED = re.compile(r"(?<![\w.$])([\w.$]++)@(?:rel32|gotpcrel32)@lo")
-"""Symbol whose address an instruction takes: a function or a variable."""
-_MOST_CALLEES = 8
 _FUNCTION = re.compile(rb"^[ \t]*+\.type[ \t]+([\w.$]+),@function[^\n]*\n(?=\1:)", re.MULTILINE)
 
 
@@ -41,19 +36,12 @@ class AssemblyText(ScannedText):
         self._units: tuple[int, list[DebugUnit]] = -1, []
         """Offset of the debug information read last, and its units."""
         self._target: Target | None = None
-        self._peaks: dict[str, str] = {}
-        """Name of a called function → its peak in words."""
 
     def function(self, symbol: str, line: int, target: Target | None = None) -> LiveFunction:
         """The function whose label is on a 1-based line; see `listing`."""
         listing = self.listing(symbol, line, target)
-        doubts: list[str] = []
-        if _CALLS in listing.reasons:
-            doubts += filter(None, map(self._peak, _callees(listing)))
         entry, is_resolved = self.entry(symbol, line)
-        if not is_resolved:
-            doubts.append(UNRESOLVED)
-        return LiveFunction(listing, entry, doubts)
+        return LiveFunction(listing, entry, () if is_resolved else (UNRESOLVED,))
 
     def listing(self, symbol: str, line: int, target: Target | None = None) -> Listing:
         """The instructions of the function whose label is on a 1-based line.
@@ -82,34 +70,21 @@ class AssemblyText(ScannedText):
         """The functions that kernels of this text call, by name."""
         return CalledFunctions(self._callee, {})
 
-    def _callee(self, place: FunctionPlace) -> tuple[str, FunctionBody] | None:
-        """The symbol and the body of a function; None if the text does not define it, or not all
-        of it is known."""
+    def _callee(self, place: FunctionPlace) -> Callee | None:
+        """A function; None if the text does not define it, or several times."""
         name = str(place)
         label = re.compile(rb"^[ \t]*+%b:" % re.escape(name.encode()), re.MULTILINE)
         starts = [found.start() for found in label.finditer(self.text)]
         if len(starts) != 1:  # not there, or in several modules
             return None
-        (start,) = starts
-        files = SourceFiles()
-        found_body = body_of(self._listing(name, start, self.line_numbers.number(start), files))
-        return found_body and (name, found_body)
+        line = self.line_numbers.number(starts[0])
+        return Callee(name, self._listing(name, starts[0], line, SourceFiles()))
 
-    def _peak(self, name: str) -> str:
-        """The peak of a called function in words; empty if the text does not define it."""
-        start = self._functions.get(name)
-        if start is not None and name not in self._peaks:
-            listing = self._listing(name, start, self.line_numbers.number(start), SourceFiles())
-            function = LiveFunction(listing, EVERY)
-            most = max((sum(counts[:2]) for counts in function.counts), default=0)
-            bound = "at least " if function.reasons else ""
-            self._peaks[name] = f"{name} has {bound}{most} vector registers live at its peak"
-        return self._peaks.get(name, "")
-
-    @cached_property
-    def _functions(self) -> dict[str, int]:
-        """Name of a function → offset of its label."""
-        return {decode(found[1]): found.end() for found in _FUNCTION.finditer(self.text)}
+    @property
+    def functions(self) -> dict[str, int]:
+        """Name of each function → 1-based line of its label."""
+        number = self.line_numbers.number
+        return {decode(found[1]): number(found.end()) for found in _FUNCTION.finditer(self.text)}
 
     def units(self, line: int) -> Iterable[DebugUnit]:
         """Units of the first debug information after a 1-based line."""
@@ -154,9 +129,3 @@ class AssemblyText(ScannedText):
             files.take(self.text, stated)
         self._files_read = wanted, files
         return files
-
-
-def _callees(listing: Listing) -> list[str]:
-    """The first few symbols whose addresses a function takes."""
-    found = (_CALLED.search(one.text) for one in listing.instructions if "@" in one.text)
-    return list(dict.fromkeys(match[1] for match in found if match))[:_MOST_CALLEES]

@@ -65,29 +65,37 @@ class FunctionBody(NamedTuple):
 
     registers: int
     """The set of registers that its reachable instructions name."""
-    functions: tuple[FunctionPlace, ...]
-    """The functions that it calls or jumps to."""
+    calls: tuple[tuple[int, FunctionPlace], ...]
+    """The functions that it calls or jumps to, each with the index of the first instruction that
+    does."""
+
+
+class Callee:
+    """A function that others call."""
+
+    def __init__(self, symbol: str, listing: Listing) -> None:
+        self.symbol = symbol
+        self.listing = with_high_vgprs(listing)
+
+    @cached_property
+    def body(self) -> FunctionBody | None:
+        """None if not all of its code is known, or not where it leads."""
+        return body(self.listing, *read_flow(self.listing))
 
 
 class CalledFunctions(NamedTuple):
     """The functions that the kernels of one blob call, each read once."""
 
-    read: Callable[[FunctionPlace], tuple[str, FunctionBody] | None]
-    known: dict[FunctionPlace, tuple[str, FunctionBody] | None]
+    read: Callable[[FunctionPlace], Callee | None]
+    known: dict[FunctionPlace, Callee | None]
     is_linked: bool = True
     """False for a code object in which relocations change offsets."""
 
-    def body(self, place: FunctionPlace) -> tuple[str, FunctionBody] | None:
-        """The symbol and the body of a function; None if not all of it is known."""
+    def at(self, place: FunctionPlace) -> Callee | None:
+        """The function at a place; None if it is not in the blob."""
         if place not in self.known:
             self.known[place] = self.read(place)
         return self.known[place]
-
-
-def body_of(listing: Listing, is_linked: bool = True) -> FunctionBody | None:
-    """The body of a listing, as `body`."""
-    listing = with_high_vgprs(listing)
-    return body(listing, *read_flow(listing), is_linked)
 
 
 def body(
@@ -114,7 +122,7 @@ class _Walk:
         self._flow = flow
         self._is_linked = is_linked
         self._follows = follows
-        self._functions: dict[FunctionPlace, None] = {}
+        self._calls: dict[FunctionPlace, int] = {}
         self._begins: dict[int, _Addresses] = {}
         """Index of an instruction where a way begins → what is known there on every way."""
         self._pending: list[int] = []
@@ -140,7 +148,8 @@ class _Walk:
                 return None  # its code runs off its end
             for way in ways:
                 self._way(self._flow.firsts[way], state)
-        return FunctionBody(registers, tuple(self._functions))
+        calls = ((index, place) for place, index in self._calls.items())
+        return FunctionBody(registers, tuple(calls))
 
     def _way(self, to: int, state: _Addresses) -> None:
         """Note a way to an instruction."""
@@ -159,31 +168,35 @@ class _Walk:
         mnemonic = one.effect.mnemonic
         last = (one.effect.operands or one.text.split())[-1]
         if mnemonic in _CALLS:
-            return self._lead(self._address(last, state), _after_a_call(state), state)
+            return self._lead(index, self._address(last, state), _after_a_call(state), state)
         if mnemonic in _DIRECT_CALLS:
-            return self._lead(self._by_offset(one, last), _after_a_call(state), state)
+            return self._lead(index, self._by_offset(one, last), _after_a_call(state), state)
         if mnemonic in _JUMPS:
             place = self._address(last, state)
             returns = place is None and last == _RETURN
-            return returns or leads_on or self._lead(place, state, state)
+            return returns or leads_on or self._lead(index, place, state, state)
         if mnemonic.startswith(_UNKNOWN_JUMPS):
             return False
         if mnemonic.startswith(_BRANCHES) and last not in self._labels:
-            return self._lead(self._by_offset(one, last), state, state)
+            return self._lead(index, self._by_offset(one, last), state, state)
         self._change(index, state)
         return True
 
     def _lead(
-        self, place: FunctionPlace | None, after: _Addresses, state: dict[_HeldIn, _Half]
+        self,
+        index: int,
+        place: FunctionPlace | None,
+        after: _Addresses,
+        state: dict[_HeldIn, _Half],
     ) -> bool:
-        """Note the place that a call or jump leads to; false for an unknown one.
+        """Note the place that the call or jump at an index leads to; false for an unknown one.
 
         `after` is what is known of the `state` then."""
         if place is None:
             return False
         inside = self._labels.get(place) if isinstance(place, str) else self._at.get(place)
         if inside is None:
-            self._functions[place] = None
+            self._calls.setdefault(place, index)
         elif inside < len(self._code):
             self._way(inside, state)
         if after is not state:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel
-from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, FunctionPlace, body_of
+from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionPlace
 from kernelinfo.pressure.disassembly import listings
 from kernelinfo.pressure.registers import EVERY, from_descriptor
 from kernelinfo.reading.code_object.descriptor import SIZE
@@ -24,12 +24,10 @@ def callees_of(data: Data, target: Target | None) -> CalledFunctions:
         known = symbol.value in names and elf.type == ET_REL  # in another section
         names[symbol.value] = None if known else name
 
-    def read(place: FunctionPlace) -> tuple[str, FunctionBody] | None:
+    def read(place: FunctionPlace) -> Callee | None:
         name = names.get(int(place))
-        for symbol, listing in listings(data, [name], target) if name else ():
-            body = body_of(listing)
-            return body and (symbol, body)
-        return None
+        found = (Callee(*one) for one in (listings(data, [name], target) if name else ()))
+        return next(found, None)
 
     return CalledFunctions(read, {}, not is_relocated)
 

@@ -21,10 +21,12 @@ from kernelinfo.pressure import code_objects
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import CalledFunctions
 from kernelinfo.pressure.curve import Curve, curve
+from kernelinfo.pressure.device_functions import device_functions
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.kernel_places import callees_of
 from kernelinfo.pressure.lds import LdsUse, lds_of
 from kernelinfo.pressure.messages import say
+from kernelinfo.pressure.needs import call_needs
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Storyteller
 from kernelinfo.pressure.touched import touched_by
@@ -37,17 +39,21 @@ from kernelinfo.rules import Rule, Selection, findings
 
 
 class Measured(NamedTuple):
-    """One kernel and its register pressure."""
+    """One kernel or device function, and its register pressure."""
 
-    result: Result
+    result: Result  # of a function that is no kernel without occupancy and numbers
     story: Story
     curve: Curve | None  # if asked for
     code: Curve | None  # if asked for; a point for each instruction
     lds: LdsUse | None  # static LDS, if asked for; None without debug information
+    is_kernel: bool = True
 
 
 NOT_ALLOCATED = "registers above those that the descriptor allocates"
 """Reason for inexact results: the text is not exactly the code that the kernel runs."""
+
+RETURNS = "results: which registers a function returns is not in its code"
+"""Reason for inexact results of device functions."""
 
 MeasureItem = Measured | Problem | Note  # what a measurement yields
 
@@ -63,6 +69,8 @@ class Look(NamedTuple):
     lds: bool = False
     most_loops: int | None = None
     """Number of loops that are wanted, those with the highest peaks; None for all."""
+    function: str | None = None
+    """Name of device functions that are wanted of files without a chosen kernel."""
 
 
 _LOOK = Look()
@@ -104,7 +112,20 @@ def _measured(analysis: Analysis, look: Look, blob: Blob) -> Iterator[MeasureIte
             results.append(item)
         else:
             yield RunEvent("repeated") if isinstance(item, Repeat) else item
+    if look.function and not results:
+        results = device_functions(blob, look.function)
+        yield RunEvent("chosen", os.path.dirname(blob.path), len(results))
+        for one in measure_in(blob, results, look, analysis.selection):
+            yield _of_function(one) if isinstance(one, Measured) else one
+        return
     yield from measure_in(blob, results, look, analysis.selection)
+
+
+def _of_function(measured: Measured) -> Measured:
+    """What was measured of a function that is no kernel."""
+    story = measured.story
+    reasons = (*story.reasons, RETURNS)
+    return measured._replace(story=story._replace(exact=False, reasons=reasons), is_kernel=False)
 
 
 def measure_again(
@@ -136,7 +157,7 @@ def measure_again(
 
 
 def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
-    """Register pressure of one kernel: peak, live values, lines and loops.
+    """Register pressure of one kernel or device function: peak, live values, lines and loops.
 
     `source` is a path. `kernel` is a name as `pattern.matching` takes it. Raises
     `ReadError` if it does not name exactly one kernel or the code cannot be read.
@@ -144,7 +165,7 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
 
     options = Options(named=kernel, chooses=lambda *of: matches(kernel, *of))
     stories = []
-    for item in measure(os.fspath(source), options, Look(blocks=True)):
+    for item in measure(os.fspath(source), options, Look(blocks=True, function=kernel)):
         if isinstance(item, Problem):
             raise ReadError(item.located)
         if isinstance(item, Measured):
@@ -184,7 +205,7 @@ def measure_in(
                 judged = _judged(result, function, callees, rules)
                 yield Measured(
                     judged,
-                    _story(judged, function, look),
+                    _story(judged, function, callees, look),
                     curve(function) if look.curve else None,
                     curve(function, len(function.code)) if look.code else None,
                     _lds(units, kernel, function) if look.lds else None,
@@ -237,7 +258,7 @@ def _lds(
     return lds_of(units(kernel.line or 1), kernel.symbol, size)
 
 
-def _story(result: Result, function: LiveFunction, look: Look) -> Story:
+def _story(result: Result, function: LiveFunction, callees: CalledFunctions, look: Look) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
     files = kernel.target.agprs.file if kernel.target else "unified"
     steps: tuple[VgprStep, ...] = ()
@@ -248,6 +269,7 @@ def _story(result: Result, function: LiveFunction, look: Look) -> Story:
         look.blocks,
         look.most_loops,
         kernel.touched.unwritten if kernel.touched else (),
+        call_needs(function, callees, files),
     )
     if not story.exact or not _exceeds(story, kernel):
         return story

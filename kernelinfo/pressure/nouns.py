@@ -148,6 +148,21 @@ class Advice(NamedTuple):
     """How many registers of each of `idle` must go; their sum is `fewer`."""
 
 
+class CallNeed(NamedTuple):
+    """A call, and the vector registers that the called function needs on top of the caller's."""
+
+    function: str  # its symbol
+    at: CodeLocation  # the first call of it
+    live: int  # vector registers of the caller that are live across the call
+    needs: int  # most vector registers live in the function and in what it calls
+    exact: bool  # False: `needs` is a lower bound
+
+    @property
+    def together(self) -> int:
+        """Vector registers live at once."""
+        return self.live + self.needs
+
+
 class Story(NamedTuple):
     """Register pressure of one function: peak, live values, lines, loops, blocks and curve."""
 
@@ -175,6 +190,8 @@ class Story(NamedTuple):
     """The vector registers live at `at` by role, the largest line first. They add up to the VGPRs
     and AGPRs that are live there; at the peak to its `vector`, unless each class has its own file.
     """
+    calls: tuple[CallNeed, ...]
+    """Functions of the same file that it calls, those that need most first."""
     lines: tuple[LinePressure, ...]
     """Source lines, highest peak first."""
     loops: tuple[LoopPressure, ...]

@@ -15,6 +15,7 @@ from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
+    CallNeed,
     CodeRange,
     InstructionMix,
     LinePressure,
@@ -61,6 +62,7 @@ class Storyteller:
         blocks: bool = False,
         most_loops: int | None = None,
         unwritten: tuple[str, ...] = (),
+        calls: tuple[CallNeed, ...] = (),
     ) -> Story:
         """The story of the function, with its `blocks` if asked for.
 
@@ -86,6 +88,7 @@ class Storyteller:
             unwritten=unwritten,
             at=function.location(at, function.loop_around(at)),
             live_across=values,
+            calls=calls,
             bill=bill([value for value in values if value.role]),
             lines=tuple(self._lines()),
             loops=tuple(loops),

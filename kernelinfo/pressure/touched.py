@@ -15,17 +15,18 @@ def touched_by(function: LiveFunction, callees: CalledFunctions) -> TouchedRegis
     if kernel is None:
         return None
     most, names = [*used(kernel.registers)], ["", "", ""]
-    seen, pending = set(kernel.functions), [*kernel.functions]
+    pending = [place for _, place in kernel.calls]
+    seen = set(pending)
     while pending:
-        callee = callees.body(pending.pop())
-        if callee is None:
+        callee = callees.at(pending.pop())
+        if callee is None or callee.body is None:
             return None
-        name, code = callee
-        for index, count in enumerate(used(code.registers)):
+        for index, count in enumerate(used(callee.body.registers)):
             if count > most[index]:
-                most[index], names[index] = count, name
-        pending += (place for place in code.functions if place not in seen)
-        seen.update(code.functions)
+                most[index], names[index] = count, callee.symbol
+        fresh = {place for _, place in callee.body.calls} - seen
+        pending += fresh
+        seen |= fresh
     vgprs, agprs, sgprs = most
     at_entry = entry_registers(function.entry)
     of_callees = names[0], names[1], names[2]

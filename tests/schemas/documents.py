@@ -42,6 +42,7 @@ from kernelinfo.pressure.nouns import (
     Advice,
     BillLine,
     BlockPressure,
+    CallNeed,
     CodeRange,
     InstructionMix,
     LiveValues,
@@ -264,12 +265,13 @@ MEASURED_KERNEL = {
     "kernel": "boolean: false for a function that is no kernel.",
     **fields(
         Story,
-        "exact reasons instructions used code peak entry unwritten at live_across bill lines loops "
-        "blocks curve steps advice",
+        "exact reasons instructions used code peak entry unwritten at live_across bill calls "
+        "lines loops blocks curve steps advice",
         code=MIX,
         peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
         at=LOCATION,
         live_across=[LIVE],
+        calls=[fields(CallNeed, at=LOCATION)],
         bill=[fields(BillLine, "role count=total registers")],
         lines=[fields(SourceLine, file=str | None, line=NO_LINE) | MIX],
         loops=[LOOP | LOCATED | MIX],

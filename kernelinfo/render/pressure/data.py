@@ -60,7 +60,7 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "symbol": kernel.symbol,
         "name": kernel.name,
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
-        "kernel": True,
+        "kernel": one.is_kernel,
         **picked(story, "exact", "reasons", "instructions", "used"),
         "code": _mix(story.code),
         "peak": _peak(story.peak),
@@ -68,6 +68,10 @@ def kernel_document(one: Measured) -> dict[str, Any]:
         "at": _located(story.at),
         "live_across": [_values(value) for value in story.live_across],
         "bill": [_bill_line(line) for line in story.bill],
+        "calls": [
+            {**picked(call, "function", "live", "needs", "exact"), "at": _located(call.at)}
+            for call in story.calls
+        ],
         "lines": map(_line, story.lines),
         "loops": map(_loop, story.loops),
         "blocks": map(_block, story.blocks),

@@ -194,6 +194,7 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
     rows = (
         ("peak", _where(story)),
         (" ", _held(story)),
+        ("calls", words.calls(story)),
         ("to reach", words.to_reach(story)),
         ("inexact", words.inexact(story)),
         ("unset", words.unwritten(one.result)),

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kernelinfo.kernel import Result, counted
+from kernelinfo.kernel.names import demangle, short
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.lds import LdsUse, LdsVariable
 from kernelinfo.pressure.listing import is_whole
@@ -17,6 +18,7 @@ from kernelinfo.render.paint import size
 
 NO_LINE = "no source line"
 """Name of the row of instructions without a source line."""
+_MOST_CALLS = 3
 _MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
     "half an instruction": "half an instruction: one side of `::` is empty",
@@ -118,13 +120,27 @@ def in_short(story: Story) -> list[tuple[str, str]]:
     text = f"{bound}{peak.pressure.vector} vector registers live at {in_text(peak.at)}{loop}"
     if reason := inexact(story):
         text += f" ({reason})"
-    rows = [("pressure", text), ("held by", held_by(story)), ("to reach", to_reach(story))]
+    rows = [("pressure", text), ("held by", held_by(story)), ("calls", calls(story))]
+    rows.append(("to reach", to_reach(story)))
     return [(label, sentence) for label, sentence in rows if sentence]
 
 
 def held_by(story: Story) -> str:
     """The vector registers by role, which add up: `64 accumulators, 32 fragments, 6 addresses`."""
     return ", ".join(f"{line.total} {line.role}" for line in story.bill)
+
+
+def calls(story: Story) -> str:
+    """What the first few called functions need on top of the caller's registers."""
+    parts = [
+        f"{printable(short(demangle(call.function)))} at {in_text(call.at)} needs "
+        f"{'' if call.exact else 'at least '}{call.needs} vector registers, "
+        f"{call.live} are live across it: {call.together}"
+        for call in story.calls[:_MOST_CALLS]
+    ]
+    if more := len(story.calls) - len(parts):
+        parts.append(f"and {counted(more, 'more function')} that need less")
+    return "; ".join(parts)
 
 
 def shared(lds: LdsUse) -> str:
