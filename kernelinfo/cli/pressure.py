@@ -17,9 +17,9 @@ from kernelinfo.cli.output import Problems, make_view, shown, so_far, write
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
+from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
-from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.pressure import text
 

@@ -13,16 +13,19 @@ from typing import IO, NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware.targets import Target
-from kernelinfo.pressure.code_file import MachineCode, code_file
-from kernelinfo.pressure.data_directives import DataInstruction
-from kernelinfo.pressure.disassemblers import programs, version
-from kernelinfo.pressure.function_code import function_code
-from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect
+from kernelinfo.pressure.instructions import UNDECODED, DataInstruction, InstructionEffect
 from kernelinfo.pressure.listing import (
     Instruction,
     Listing,
     known_effect,
     listing_of,
+)
+from kernelinfo.pressure.machine_code import (
+    MachineCode,
+    code_file,
+    function_code,
+    programs,
+    version,
 )
 from kernelinfo.pressure.messages import say
 from kernelinfo.reading.data import Data

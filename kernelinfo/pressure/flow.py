@@ -1,4 +1,7 @@
-"""Instructions -> basic blocks, and the edges between them."""
+"""Instructions -> basic blocks and the ways between them; registers that live along these.
+
+Blocks stand in flat arrays: a function may have 300,000 of them.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,116 @@ from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate, compress
+from itertools import accumulate, compress, pairwise
 from typing import NamedTuple
 
-from kernelinfo.pressure.graph import BlockLists
 from kernelinfo.pressure.instructions import InstructionEffect
 from kernelinfo.pressure.listing import ENDS, Instruction, Listing, number
+
+_NONE = -1
+
+
+class BlockLists(NamedTuple):
+    """Lists of blocks, one behind the other in one array."""
+
+    starts: array[int]  # position of the first block of each list; at the end, number of blocks
+    blocks: array[int]
+
+    def of(self, number: int) -> array[int]:
+        """The blocks of one list."""
+        return self.blocks[self.starts[number] : self.starts[number + 1]]
+
+
+class Graph:
+    """A flow graph. Block 0 is the entry."""
+
+    def __init__(self, after: BlockLists) -> None:
+        """`after` holds the successors of each block."""
+        self.after = after
+        self.before = _reversed(after)
+        """Predecessors of each block."""
+        self.order, self.preorder, self.parents = _walked(after)
+        """Reachable blocks in postorder and in preorder; the block before each in its tree."""
+        self.groups = _groups(self.order, self.before)
+        """Strongly connected blocks. A group precedes the groups that it leads to."""
+        self.group_of = array("i", [_NONE]) * (len(after.starts) - 1)
+        """Number of each block's group; −1 for an unreachable block."""
+        starts, blocks = self.groups
+        for group in range(len(starts) - 1):
+            for position in range(starts[group], starts[group + 1]):
+                self.group_of[blocks[position]] = group
+
+    def is_reached(self, block: int) -> bool:
+        """True if a path leads from the entry to a block."""
+        return self.group_of[block] != _NONE
+
+
+def _reversed(edges: BlockLists) -> BlockLists:
+    """For each block, the blocks in whose list it is, in ascending order."""
+    starts, ways = edges
+    sizes = array("i", [0]) * len(starts)
+    for way in ways:
+        sizes[way + 1] += 1
+    begins = array("i", accumulate(sizes))
+    free, found = begins[:], array("i", ways)
+    for block in range(len(starts) - 1):
+        for way in ways[starts[block] : starts[block + 1]]:
+            found[free[way]] = block
+            free[way] += 1
+    return BlockLists(begins, found)
+
+
+def _walked(after: BlockLists) -> tuple[array[int], array[int], array[int]]:
+    """A depth-first walk: blocks in postorder, in preorder, and the parent of each block."""
+    starts, ways = after
+    postorder, preorder = array("i"), array("i")
+    seen = bytearray(len(starts) - 1)
+    parents = array("i", [_NONE]) * len(seen)
+    pending = [0] if seen else []
+    while pending:
+        block = pending.pop()
+        if block < 0:
+            postorder.append(~block)
+        elif not seen[block]:
+            seen[block] = 1
+            preorder.append(block)
+            pending.append(~block)
+            for way in ways[starts[block] : starts[block + 1]][::-1]:
+                if not seen[way]:
+                    parents[way] = block
+                    pending.append(way)
+    return postorder, preorder, parents
+
+
+def _groups(order: Sequence[int], before: BlockLists) -> BlockLists:
+    """The strongly connected blocks, by Kosaraju's algorithm."""
+    starts, ways = before
+    left = bytearray(len(starts) - 1)
+    for block in order:
+        left[block] = 1
+    begins, found = array("i"), array("i")
+    for first in reversed(order):
+        if not left[first]:
+            continue
+        left[first] = 0
+        begins.append(len(found))
+        found.append(first)
+        position = begins[-1]
+        while position < len(found):
+            block = found[position]
+            position += 1
+            for other in ways[starts[block] : starts[block + 1]]:
+                if left[other]:
+                    left[other] = 0
+                    found.append(other)
+    begins.append(len(found))
+    return BlockLists(begins, found)
+
 
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _INDIRECT = ("s_setpc", "s_set_pc", "s_add_pc", "s_rfe")
 _LONG = re.compile(r"\(?([\w.$@]+)-\.?L?post_(?:getpc|addpc)\d*", re.IGNORECASE)
 _EXEC = ("exec", "exec_lo", "exec_hi")
-_NONE = -1
 _BACK = 8  # most instructions between address and jump of a long branch; LLVM writes fewer
 
 
@@ -202,3 +303,112 @@ def _saved_before(code: Sequence[Instruction]) -> str:
         if mnemonic.startswith("s_mov_b") and len(operands) > 1 and operands[1] in _EXEC:
             return operands[0]
     return ""
+
+
+MOST_VISITS = 16  # of each block, on average; compiled code needs 2
+_MOST_SHARED = 1 << 16  # sets; 300,000 blocks of one loop need some hundred different ones
+
+
+class BlockEffects(NamedTuple):
+    """Register sets of each block."""
+
+    reads: list[int]  # read before the block writes them
+    writes: list[int]
+    defines: list[int]  # written with a defined value
+
+
+def may_be_written(graph: Graph, defines: Sequence[int], entry: int) -> list[int]:
+    """Registers that may have been written before each block.
+
+    Nothing undoes a write, so all blocks of a group have the same registers. Equal sets of
+    neighbours are one object.
+    """
+    begin, end = [0] * len(defines), [0] * len(defines)
+    starts, ways = graph.before
+    begins, blocks = graph.groups
+    earlier = entry
+    for begin_of_group, end_of_group in pairwise(begins):
+        group = blocks[begin_of_group:end_of_group]
+        for block in group:
+            for other in ways[starts[block] : starts[block + 1]]:
+                later = end[other] | earlier
+                if later != earlier:
+                    earlier = end[other] if later == end[other] else later
+        is_loop = len(group) > 1 or group[0] in ways[starts[group[0]] : starts[group[0] + 1]]
+        for block in group if is_loop else ():
+            if defines[block] | earlier != earlier:
+                earlier |= defines[block]
+        for block in group:
+            later = defines[block] | earlier
+            begin[block], end[block] = earlier, earlier if later == earlier else later
+        earlier = 0
+    return begin
+
+
+class _Progress(NamedTuple):
+    """State of `needed_from`."""
+
+    needed: list[int]  # of each block
+    rank: array[int]  # of each block: its position in postorder, in the end in that of its group
+    shared: dict[int, int]  # one object for equal sets
+
+    def need(self, block: int, found: int) -> None:
+        """Note what a block needs."""
+        is_full = len(self.shared) >= _MOST_SHARED
+        share = self.shared.get if is_full else self.shared.setdefault
+        self.needed[block] = share(found, found)
+
+
+def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
+    """Registers that each block or a later one may read before writing them.
+
+    False if it took too long and registers are missing.
+    """
+    needed = [0] * len(effects.reads)
+    rank = array("i", needed)
+    for position, block in enumerate(graph.order):
+        rank[block] = position
+    progress = _Progress(needed, rank, {})
+    starts, ways = graph.after
+    begins, blocks = graph.groups
+    left = MOST_VISITS * len(graph.order) + 1000
+    for group in reversed(range(len(begins) - 1)):
+        if begins[group + 1] - begins[group] > 1:
+            left = _settle(graph, effects, group, progress, left)
+            continue
+        block, later = blocks[begins[group]], 0
+        for way in ways[starts[block] : starts[block + 1]]:
+            later = later | needed[way] if later else needed[way]
+        progress.need(block, effects.reads[block] | later & ~effects.writes[block])
+    return needed, left > 0
+
+
+def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress, left: int) -> int:
+    """Update what the blocks of a group need, in at most `left` visits. Returns the visits left."""
+    (starts, ways), (befores, others) = graph.after, graph.before
+    reads, writes, _ = effects
+    (needed, rank, _), group_of = progress, graph.group_of
+    order = sorted(graph.groups.of(group), key=rank.__getitem__)
+    for position, block in enumerate(order):
+        rank[block] = position
+    is_waiting = bytearray(b"\1") * len(order)
+    position = 0
+    while position >= 0 and left:
+        left -= 1
+        is_waiting[position] = 0
+        block, found = order[position], 0
+        for way in ways[starts[block] : starts[block + 1]]:
+            found = found | needed[way] if found else needed[way]
+        if writes[block]:
+            found &= ~writes[block]
+        if reads[block]:
+            found |= reads[block]
+        if found != needed[block]:
+            progress.need(block, found)
+            for other in others[befores[block] : befores[block + 1]]:
+                if group_of[other] == group:
+                    is_waiting[rank[other]] = 1
+        position = is_waiting.find(1, position + 1)
+        if position < 0:
+            position = is_waiting.find(1)
+    return left

@@ -1,28 +1,235 @@
-"""Kernels of one blob -> their instructions by class, and the registers that they touch."""
+"""Kernels of one blob -> their code: live registers, instructions by class, touched registers."""
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kernelinfo.errors import ReadError
-from kernelinfo.kernel import Kernel
+from kernelinfo.analysis.kernels import freed
+from kernelinfo.errors import ReadError, bug
+from kernelinfo.hardware.targets import Target
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.calls import CalledFunctions
-from kernelinfo.pressure.counting import counted
+from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionPlace, body
+from kernelinfo.pressure.curve import counted
 from kernelinfo.pressure.disassembly import listings
+from kernelinfo.pressure.flow import BlockEffects, needed_from
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.kernel_places import callees_of, entry_of
-from kernelinfo.pressure.listing import Listing, is_whole
+from kernelinfo.pressure.instructions import InstructionEffect, operation
+from kernelinfo.pressure.listing import KILL, Instruction, Listing, is_whole, known_effect
 from kernelinfo.pressure.messages import NO_PROGRAM, say
-from kernelinfo.pressure.touched import touched_by
+from kernelinfo.pressure.registers import (
+    EVERY,
+    entry_registers,
+    from_descriptor,
+    named,
+    ranges,
+    union,
+    used,
+    whole,
+)
+from kernelinfo.pressure.rules import access, is_merging
 from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.code_object.descriptor import SIZE
+from kernelinfo.reading.code_object.dwarf import read_line_table, read_units
+from kernelinfo.reading.code_object.symbols import kernel_symbols
 from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.data import Data
+from kernelinfo.reading.debug_entries import DebugUnit
+from kernelinfo.reading.elf import ET_REL, SHT_RELA, read_elf
+from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.messages import in_kernel
+from kernelinfo.reading.paths import in_repository
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.options import CodeAndRemarks
+
+
+def callees_of(data: Data, target: Target | None) -> CalledFunctions:
+    """The functions of a code object, by address."""
+    elf = read_elf(data, [])
+    is_relocated = any(
+        one.type == SHT_RELA and one.name.startswith(".rela.text") for one in elf.sections
+    )
+    names: dict[int, str | None] = {}
+    for name, symbol in kernel_symbols(elf, []).code.items():
+        known = symbol.value in names and elf.type == ET_REL  # in another section
+        names[symbol.value] = None if known else name
+
+    def read(place: FunctionPlace) -> Callee | None:
+        name = names.get(int(place))
+        found = (Callee(*one) for one in (listings(data, [name], target) if name else ()))
+        return next(found, None)
+
+    return CalledFunctions(read, {}, not is_relocated)
+
+
+def entry_of(kernel: Kernel, data: Data) -> int:
+    """Registers that the kernel's descriptor sets up; all if it has no readable descriptor."""
+    found = (place.begin for place in kernel.places if place.source == "descriptor")
+    start, version = next(found, None), kernel.code_object.code_object_version
+    if start is None or version is None or version < 3:
+        return EVERY
+    return from_descriptor(bytes(data.read(start, SIZE)))
+
+
+HALVES = "low halves: the object does not tell whether writing them keeps the high halves"
+"""Reason for inexact results."""
+_LOW, _HIGH = re.compile(r"\b(v\d+)\.l\b"), re.compile(r"\bv\d+\.h\b")
+
+
+def read_functions(
+    blob: Blob, results: Sequence[Result]
+) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
+    """The function of each kernel; None if its code is not in the file, or a problem."""
+    by_symbol = {result.kernel.symbol: result for result in results}
+    try:
+        with freed():
+            table = read_line_table(blob.data)
+        addresses = [address for address, _ in table]
+        for symbol, listing in listings(blob.data, [*by_symbol], results[0].kernel.target):
+            if result := by_symbol.pop(symbol, None):
+                try:
+                    entry = entry_of(result.kernel, blob.data)
+                    yield result, followed(_located(listing, table, addresses), entry)
+                except Exception as error:
+                    yield result, problem(blob, in_kernel(result.kernel.symbol, bug(error)))
+    except ReadError as error:
+        yield results[0], problem(blob, error.message)
+    except Exception as error:
+        yield results[0], problem(blob, bug(error))
+    else:
+        yield from ((result, None) for result in by_symbol.values())
+
+
+def followed(listing: Listing, entry: int) -> LiveFunction:
+    """The function of disassembled code.
+
+    An object does not say whether its compiler used halves of VGPRs (LLVM's feature real-true16);
+    a high half proves it. Without it, a write of `v1.l` was one of v1 as a whole for the compiler.
+    Where the two differ, the function is not exact.
+    """
+    function = LiveFunction(listing, entry)
+    low = [bool(_LOW.search(one.text)) for one in listing.instructions]
+    if not any(low) or any(_HIGH.search(one.text) for one in listing.instructions):
+        return function
+    code = [
+        one._replace(effect=known_effect(_LOW.sub(r"\1", one.text))) if is_low else one
+        for one, is_low in zip(listing.instructions, low, strict=True)
+    ]
+    of_wholes = LiveFunction(listing._replace(instructions=tuple(code)), entry)
+    if _peak(of_wholes) == _peak(function):
+        return function
+    return LiveFunction(listing, entry, (HALVES,))
+
+
+def _peak(function: LiveFunction) -> list[int]:
+    """Most live registers of each class."""
+    return [max(column) for column in zip(*function.counts, strict=True)]
+
+
+def _located(
+    listing: Listing, table: Sequence[tuple[int, SourceLine | None]], addresses: Sequence[int]
+) -> Listing:
+    """The listing with source lines from the line table."""
+    if not table:
+        return listing
+    found = []
+    for one in listing.instructions:
+        row = bisect_right(addresses, one.address or 0)
+        line = table[row - 1][1] if row else None
+        found.append(one._replace(source=in_repository(line) if line else None))
+    return listing._replace(instructions=tuple(found))
+
+
+def read_debug_units(blob: Blob, line: int) -> Iterator[DebugUnit]:
+    """The units of debug information, up to the first that cannot be read.
+
+    A text has others behind each `line`; a code object has only these.
+    """
+    try:
+        yield from read_units(blob.data)
+    except ReadError:  # the line table had the same error
+        return
+
+
+def unwritten(function: LiveFunction) -> int:
+    """The set of registers whose first access on each path from the entry is a read, although the
+    kernel's descriptor does not set them up.
+
+    LLVM's `implicit-def` comments count as writes. An instruction that changes a part of a register
+    is no reader of the rest. Empty if the code or the entry is not known for certain.
+    """
+    if function.reasons or function.entry == EVERY or not function.code:
+        return 0
+    suspects = whole(function.needed[0] & ~whole(function.entry))
+    if not suspects:
+        return 0
+    reads_first, writes_first, touches = list[int](), list[int](), list[int]()
+    for block in range(function.size):
+        read = written = 0
+        for index in function.flow.instructions(block):
+            one = function.instructions[index]
+            if (one.effect.reads | one.effect.writes) & suspects:
+                read |= whole(_reads(one)) & suspects & ~(read | written)
+                written |= whole(one.effect.writes) & suspects & ~(read | written)
+        reads_first.append(read)
+        writes_first.append(written)
+        touches.append(read | written)
+    graph = function.graph
+    first_read, are_all = needed_from(graph, BlockEffects(reads_first, touches, []))
+    first_written, are_all_too = needed_from(graph, BlockEffects(writes_first, touches, []))
+    return first_read[0] & ~first_written[0] if are_all and are_all_too else 0
+
+
+def _reads(one: Instruction) -> int:
+    """Registers that an instruction reads as a whole."""
+    effect: InstructionEffect = one.effect
+    if effect.mnemonic == KILL:
+        return 0
+    if not effect.reads & effect.writes or not one.text:
+        return effect.reads
+    return union(map(_reads_of_half, one.text.split("::")))
+
+
+def _reads_of_half(text: str) -> int:
+    taken, encoding = operation(text)
+    written, kept = access(taken, encoding)
+    merged = kept if is_merging(taken) else ()
+    return union(
+        named(operand)
+        for position, operand in enumerate(taken.operands)
+        if not operand[:1].isdigit()
+        and (position not in written or (position in kept and position not in merged))
+    )
+
+
+def touched_by(function: LiveFunction, callees: CalledFunctions) -> TouchedRegisters | None:
+    """The registers that a kernel and its callees touch; None if not all of the code is known."""
+    kernel = body(function.listing, function.flow, function.flow_reasons, callees.is_linked)
+    if kernel is None:
+        return None
+    most, names = [*used(kernel.registers)], ["", "", ""]
+    pending = [place for _, place in kernel.calls]
+    seen = set(pending)
+    while pending:
+        callee = callees.at(pending.pop())
+        if callee is None or callee.body is None:
+            return None
+        for index, count in enumerate(used(callee.body.registers)):
+            if count > most[index]:
+                most[index], names[index] = count, callee.symbol
+        fresh = {place for _, place in callee.body.calls} - seen
+        pending += fresh
+        seen |= fresh
+    vgprs, agprs, sgprs = most
+    at_entry = entry_registers(function.entry)
+    of_callees = names[0], names[1], names[2]
+    return TouchedRegisters(vgprs, agprs, sgprs, *at_entry, of_callees, ranges(unwritten(function)))
 
 
 def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:

@@ -7,15 +7,18 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from kernelinfo.kernel import counted
-from kernelinfo.pressure.data_directives import (
+from kernelinfo.pressure.instructions import (
     ALIGNED,
     DATA,
     FILLS,
+    UNDECODED,
     WITHOUT_CODE,
     Decode,
+    InstructionEffect,
+    branch_effect,
     data_bytes,
+    effect,
 )
-from kernelinfo.pressure.instructions import UNDECODED, InstructionEffect, branch_effect, effect
 from kernelinfo.pressure.registers import named_by_compiler, union
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of
 from kernelinfo.reading.data import integer

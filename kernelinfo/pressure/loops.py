@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
-from kernelinfo.pressure.graph import BlockLists, Graph
+from kernelinfo.pressure.flow import BlockLists, Graph
 
 _T = TypeVar("_T")
 _NONE = -1

@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby, zip_longest
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, opened, read_inputs
-from kernelinfo.analysis.kernels import opened_again
+from kernelinfo.analysis.kernels import opened_again, read_kernels
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Repeat, Result
+from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
-from kernelinfo.pressure import code_objects
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.calls import CalledFunctions
+from kernelinfo.pressure.calls import CalledFunctions, call_needs
 from kernelinfo.pressure.curve import Curve, curve
-from kernelinfo.pressure.device_functions import device_functions
+from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.kernel_places import callees_of
-from kernelinfo.pressure.lds import LdsUse, lds_of
+from kernelinfo.pressure.kernel_code import callees_of, read_debug_units, read_functions, touched_by
 from kernelinfo.pressure.messages import say
-from kernelinfo.pressure.needs import call_needs
 from kernelinfo.pressure.nouns import Story
 from kernelinfo.pressure.story import Storyteller
-from kernelinfo.pressure.touched import touched_by
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.code_object.symbols import kernel_symbols
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.debug_entries import DebugUnit
+from kernelinfo.reading.elf import read_elf
+from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.rules import Rule, Selection, findings
 
@@ -113,7 +114,7 @@ def _measured(analysis: Analysis, look: Look, blob: Blob) -> Iterator[MeasureIte
         else:
             yield RunEvent("repeated") if isinstance(item, Repeat) else item
     if look.function and not results:
-        results = device_functions(blob, look.function)
+        results = _device_functions(blob, look.function)
         yield RunEvent("chosen", os.path.dirname(blob.path), len(results))
         for one in measure_in(blob, results, look, analysis.selection):
             yield _of_function(one) if isinstance(one, Measured) else one
@@ -193,8 +194,8 @@ def measure_in(
         functions, units = _of_text(text, blob, results), text.units
         callees = text.callees
     else:
-        functions = code_objects.functions(blob, results)
-        units = partial(code_objects.units, blob)
+        functions = read_functions(blob, results)
+        units = partial(read_debug_units, blob)
         callees = callees_of(blob.data, results[0].kernel.target)
     for result, function in functions:
         kernel = result.kernel
@@ -283,3 +284,40 @@ def _exceeds(story: Story, kernel: Kernel) -> bool:
     return vectors > (numbers.reserved_vgprs or vectors) or sgprs > (
         numbers.reserved_sgprs or sgprs
     )
+
+
+def _device_functions(blob: Blob, name: str) -> list[Result]:
+    """The functions that `name` means, in a file with kernels: a whole name or symbol first, else
+    what `pattern.matches` finds."""
+    kernels = [item for item in read_kernels(blob, Options(), {}) if isinstance(item, Kernel)]
+    if not kernels:
+        return []
+    lines: Mapping[str, int | None]
+    if kernels[0].code_object.kind == "assembly":
+        lines = AssemblyText(blob.data.read()).functions
+    else:
+        lines = dict.fromkeys(kernel_symbols(read_elf(blob.data, []), []).code)
+    names = {symbol: demangle(symbol) for symbol in lines}
+    for kernel in kernels:
+        names.pop(kernel.symbol, None)
+    chosen = [symbol for symbol, spoken in names.items() if name in (symbol, spoken)]
+    chosen = chosen or [one for one, spoken in names.items() if matches(name, spoken, one)]
+    target, compiled_for = kernels[0].target, kernels[0].traits.compiled_for
+    traits = Traits(target, compiled_for, Numbers(), None, ())
+    return [
+        Result(
+            Kernel(
+                kernels[0].code_object,
+                symbol,
+                names[symbol],
+                traits,
+                code_bytes=None,
+                places=(),
+                line=lines[symbol],
+                code=None,
+                source=None,
+            ),
+            None,
+        )
+        for symbol in chosen
+    ]

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from kernelinfo.model.calculator import VgprStep
-from kernelinfo.pressure.counting import tallies, untallied
+from kernelinfo.pressure.curve import tallies, untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (

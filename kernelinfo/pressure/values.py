@@ -19,8 +19,7 @@ from kernelinfo.pressure.registers import (
     union,
     whole,
 )
-from kernelinfo.pressure.roles import Roles, is_load
-from kernelinfo.pressure.trace import ValueTrace
+from kernelinfo.pressure.roles import Roles, ValueTrace, is_load
 
 FAR = "far values"
 """Reason for inexact results: a value is written or used too far from the instruction."""

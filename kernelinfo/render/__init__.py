@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.columns import NamedColumn
+    from kernelinfo.pressure.debug_information import SourceText
     from kernelinfo.pressure.registers import RegisterClass
-    from kernelinfo.pressure.source_text import SourceText
     from kernelinfo.rules import Selection
 
 NameStyle = Literal["short", "full", "mangled"]

@@ -13,9 +13,9 @@ from kernelinfo.compare import compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary, build, place_under
 from kernelinfo.kernel import Finding, Result
+from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.pressure.nouns import Peak, Story
-from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.reading.blob import Problem
 from kernelinfo.watch.files import stamp_of
 from kernelinfo.watch.nouns import FileReading, PeakLine, WatchedKernel, WatchLook

@@ -7,9 +7,9 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from kernelinfo.pressure.classes import InstructionClass, bytes_of, class_of
 from kernelinfo.pressure.instructions import operation
 from kernelinfo.pressure.registers import count, named
+from kernelinfo.pressure.rules import InstructionClass, bytes_of, class_of
 
 from . import machine_code
 

@@ -11,12 +11,12 @@ from typing import Any, get_args
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
-from kernelinfo.pressure.classes import InstructionClass
 from kernelinfo.pressure.curve import PressurePoint
+from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure_again
 from kernelinfo.pressure.nouns import InstructionMix, LiveValues
-from kernelinfo.pressure.source_text import SourceText
+from kernelinfo.pressure.rules import InstructionClass
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.html import TABLE_SCRIPTS, page

@@ -10,9 +10,9 @@ from itertools import chain, islice
 
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import InstructionCounts
+from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import InstructionMix, LinePressure, LiveValues, Story
-from kernelinfo.pressure.source_text import SourceText
 from kernelinfo.pressure.values import bill
 from kernelinfo.render import View
 from kernelinfo.render.names import attributed, name_of, names_of, printable

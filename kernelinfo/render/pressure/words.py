@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.names import demangle, short
+from kernelinfo.pressure.debug_information import LdsUse, LdsVariable
 from kernelinfo.pressure.function import CodeLocation
-from kernelinfo.pressure.lds import LdsUse, LdsVariable
 from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.nouns import CodeRange, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine

@@ -1,0 +1,209 @@
+"""The machine code of functions in a code object, and what disassembles it.
+
+Its disassembler gets a minimal code object, whose symbols, data and tables cannot change how the
+code is read. Layout: the System V gABI; `e_ident` and `e_flags`: LLVM's AMDGPUUsage, "ELF Code
+Object".
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+from pathlib import Path
+from struct import Struct
+from typing import NamedTuple
+
+from kernelinfo.compile.processes import on_path
+from kernelinfo.errors import ReadError
+from kernelinfo.pressure.messages import say
+from kernelinfo.reading.code_object.descriptor import SIZE_V2
+from kernelinfo.reading.code_object.symbols import (
+    STT_AMDGPU_HSA_KERNEL,
+    Symbol,
+    kernel_symbols,
+    symbols_without_type,
+)
+from kernelinfo.reading.data import Data
+from kernelinfo.reading.elf import EM_AMDGPU, SHT_NOBITS, SHT_PROGBITS, Elf, Section, read_elf
+
+_IDENT = b"\x7fELF\x02\x01\x01\x40\x02" + bytes(7)  # 64 bits, little endian, HSA, version 4
+_HEADER = Struct("<16sHHIQQQIHHHHHH")
+_SECTION = Struct("<IIQQQQIIQQ")
+_ET_DYN, _SHT_STRTAB = 3, 3
+_ALLOCATED_AND_EXECUTABLE = 6  # SHF_ALLOC | SHF_EXECINSTR
+
+
+class MachineCode(NamedTuple):
+    """The machine code of one function."""
+
+    name: str
+    address: int  # of its first byte, as symbols of the file count
+    data: bytes
+    labels: tuple[tuple[int, str], ...] = ()  # address and name of each symbol inside it
+
+
+def code_file(codes: Sequence[MachineCode], mach: int) -> bytes:
+    """The bytes of a code object with one section for each function: `.f0`, `.f1` …
+
+    `mach` is the processor (EF_AMDGPU_MACH).
+    """
+    names, headers, contents = b"\0", [bytes(_SECTION.size)], b""
+    start = _HEADER.size
+    for position, code in enumerate(codes):
+        kind = (len(names), SHT_PROGBITS, _ALLOCATED_AND_EXECUTABLE)
+        place = (code.address, start + len(contents), len(code.data))
+        headers.append(_SECTION.pack(*kind, *place, 0, 0, 4, 0))
+        names += b".f%d\0" % position
+        contents += code.data
+    place = (0, start + len(contents), len(names))
+    headers.append(_SECTION.pack(0, _SHT_STRTAB, 0, *place, 0, 0, 1, 0))
+    end = start + len(contents) + len(names)
+    counts = (_HEADER.size, 0, 0, _SECTION.size, len(headers), len(headers) - 1)
+    header = _HEADER.pack(_IDENT, _ET_DYN, EM_AMDGPU, 1, 0, 0, end, mach, *counts)
+    return header + contents + names + b"".join(headers)
+
+
+_MOST_BYTES = 1 << 23  # of one function; compilers make several times less
+_MOST_COPIES = 16  # times the file's bytes: linkers fold equal functions into one
+
+
+def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
+    """The machine code of each named function whose bytes are in the file.
+
+    A function ends at the size of its symbol. Without a size it ends at the next function or at the
+    end of its section; zeros before that are cut off. Without a size it is empty if a symbol with a
+    size begins at its address: a kernel without instructions. Functions of more than `_MOST_BYTES`
+    are left out. Raises `ReadError` if functions overlap to more than `_MOST_COPIES` times the
+    file.
+    """
+    elf = read_elf(data, [])
+    names = list(names)
+    labels = symbols_without_type(elf)
+    wanted = set(names)
+    functions = {name: one for name, one in labels if name in wanted}
+    functions |= kernel_symbols(elf, []).code
+    inside = sorted({(one.section, one.value): name for name, one in labels}.items())
+    begins = sorted({(one.section, one.value) for one in functions.values()})
+    sized = {(one.section, one.value) for one in functions.values() if one.size}
+    left = _MOST_COPIES * len(data)
+    for name in names:
+        symbol = functions.get(name)
+        if symbol is None:
+            continue
+        place = symbol.section, symbol.value
+        start = symbol.value + (SIZE_V2 if symbol.type == STT_AMDGPU_HSA_KERNEL else 0)
+        found: bytes | None = b""
+        if symbol.size:
+            found = _bytes(elf, symbol.section, start, symbol.value + symbol.size)
+        elif place not in sized:
+            end = _next_function(begins, symbol)
+            found = _without_zeros(_bytes(elf, symbol.section, start, end))
+        if found is None or len(found) > _MOST_BYTES:
+            continue
+        left -= len(found)
+        if left < 0:
+            raise ReadError(say("symbols-overlap"))
+        first = bisect_right(inside, (place, chr(0x10FFFF)))
+        last = bisect_right(inside, ((symbol.section, start + len(found)), ""))
+        own = tuple((address, label) for (_, address), label in inside[first:last])
+        yield MachineCode(name, start, found, own)
+
+
+def _next_function(begins: Sequence[tuple[int, int]], symbol: Symbol) -> int | None:
+    """The address of the next function in the symbol's section; None after the last one."""
+    at = bisect_right(begins, (symbol.section, symbol.value))
+    if at == len(begins) or begins[at][0] != symbol.section:
+        return None
+    return begins[at][1]
+
+
+def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
+    """Bytes of a section between two addresses, or to its end; None if the file lacks them.
+
+    Segments have them where the file has no sections, or the symbol names another: objcopy leaves
+    the numbers of sections in `.dynsym` as they were.
+    """
+    for part in (*elf.sections[section : section + 1], *elf.loaded):
+        if isinstance(part, Section) and part.type == SHT_NOBITS:
+            return None
+        limit = part.address + part.size
+        if part.address <= start <= limit and (end is None or end <= limit):
+            offset = part.offset + start - part.address
+            found = elf.bytes_at(offset, (limit if end is None else end) - start)
+            return None if found is None else bytes(found)
+    return None
+
+
+def _without_zeros(code: bytes | None) -> bytes | None:
+    """The code without the words of zeros after its last instruction."""
+    if code is None:
+        return None
+    length = len(code.rstrip(b"\0"))
+    return code[: -(-length // 4) * 4]
+
+
+_NAME = re.compile(r"llvm-objdump(?:-(\d{1,3}))?$")
+_VERSION = re.compile(r"LLVM version (\d{1,3})\.")
+_ROCM = "opt/rocm*/llvm/bin"  # relative to the root; each version of ROCm has its own folder
+_SECONDS = 10
+
+
+def programs() -> list[str]:
+    """Paths of llvm-objdump: the one in `LLVM_OBJDUMP`, then the installed ones, newest first.
+
+    Searches `ROCM_PATH`, PATH and `/opt/rocm*`. Relative folders of PATH are skipped, so that no
+    program in the current folder runs. Raises `ReadError` if `LLVM_OBJDUMP` names no program.
+    """
+    wanted = os.environ.get("LLVM_OBJDUMP", "")
+    folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
+    first = on_path(wanted)
+    if wanted and first is None:
+        raise ReadError(say("objdump-no-program", program=wanted))
+    installed = {os.path.realpath(path): path for path in reversed(_installed(folders))}
+    paths = list(reversed(installed.values()))
+    if len(paths) > 1:
+        paths.sort(key=version, reverse=True)
+    return list(dict.fromkeys([first, *paths] if first else paths))
+
+
+def _installed(folders: list[str]) -> list[str]:
+    """Paths of the installed programs. Links with a version in the name precede their file."""
+    root = os.environ.get("ROCM_PATH", "")
+    rocm = [os.path.join(root, "llvm", "bin")] if os.path.isabs(root) else []
+    known = map(str, Path("/").glob(_ROCM))
+    found = [
+        os.path.join(folder, name)
+        for folder in [*rocm, *folders, *known]
+        if os.path.isdir(folder)
+        for name in sorted(os.listdir(folder), reverse=True)
+        if _NAME.match(name)
+    ]
+    return [path for path in dict.fromkeys(found) if _is_program(path)]
+
+
+def _is_program(path: str) -> bool:
+    return os.path.isfile(path) and os.access(path, os.X_OK)
+
+
+@cache  # asking starts a program
+def version(path: str) -> int:
+    """The LLVM version of a program, by its name or its `--version`; 0 if unknown."""
+    named = _NAME.search(path)
+    if named and named[1]:
+        return int(named[1])
+    try:
+        done = subprocess.run(
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    found = _VERSION.search(done.stdout.decode("utf-8", "replace"))
+    return int(found[1]) if found else 0
