@@ -382,7 +382,8 @@ def read_inputs(
                 continue
             if event_of := _EVENTS.get(type(item)):
                 add(events, event_of(item))
-            if event_of is None or isinstance(item, Repeat):
+            is_item = isinstance(item, Repeat) or (options.spirv and isinstance(item, SpirV))
+            if event_of is None or is_item:
                 yield item
     for path, last in unlisted.items():
         unlisted_count = counted(problems[path] - _MOST_PROBLEMS, "more problem")

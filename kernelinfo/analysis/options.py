@@ -86,6 +86,8 @@ class Options(NamedTuple):
     """Bounds on containers that could expand without limit."""
     selection: Selection = BY_DEFAULT
     """Selected rules."""
+    spirv: bool = False
+    """True: entries with SPIR-V, which have no kernels yet, are items of the run, for coverage."""
     compiled: tuple[Compiled, ...] = ()
     """Assembly of sources for each target, which is read in the place of the sources."""
 

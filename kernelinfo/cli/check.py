@@ -191,6 +191,7 @@ def command(
         instructions=is_whole,
         positions=is_whole,
         is_gate=True,
+        spirv=True,
         find_touched=touched_in_unstamped,
     )
     if asks_for_instructions(checked):

@@ -52,6 +52,10 @@ MESSAGES = {
     ),
     # `report` and `explain`.
     "by-excludes": "--by {by} counts kernels instead of listing them; leave out {option}",
+    "by-unknown": "{text!r}: give one of {names}, or two with a comma between",
+    "devices-without-targets": (
+        "--device shows devices in the place of targets; add --by library,target"
+    ),
     "instructions-of-report": (
         "--instructions adds columns to --format csv and jsonl; `explain` and `pressure` show "
         "instructions as text"

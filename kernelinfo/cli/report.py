@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 
@@ -21,9 +21,11 @@ from kernelinfo.kernel import Item, Kernel
 from kernelinfo.kernel.columns import NamedColumn, named_columns
 from kernelinfo.kernel.columns import sort as sorted_by
 from kernelinfo.model.limits import RESOURCES, Resource
+from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.render import View
 from kernelinfo.render.columns import render_columns
-from kernelinfo.render.rows import CountedBy, render_counts
+from kernelinfo.render.matrix import render_matrix
+from kernelinfo.render.rows import BY, CountedBy, render_counts
 
 EXAMPLES = """
   kernelinfo kernels.s
@@ -43,6 +45,21 @@ def _resource(name: str) -> Resource:
         if name.casefold() == resource:
             return resource
     raise typer.BadParameter(say("resource-unknown", name=name, names=", ".join(RESOURCES)))
+
+
+def _keys(text: str) -> tuple[CountedBy, ...]:
+    """The one or two keys of a list with commas."""
+    names = [name.strip() for name in text.split(",")]
+    keys = tuple(key for name in names for key in BY if key == name)
+    if len(keys) != len(names) or len({*keys}) != len(keys) or len(keys) > 2:
+        raise typer.BadParameter(say("by-unknown", text=text, names=", ".join(BY)))
+    return keys
+
+
+def _device(text: str) -> tuple[str, str]:
+    """(name, target id) of a device: a target or product as typed, with its features."""
+    target = named_target_id(text)
+    return (target if text.lower().startswith("gfx") else text.strip()), target
 
 
 def command(
@@ -96,8 +113,21 @@ def command(
         autocompletion=completion.columns,
         help="Show these columns: headings of the table, or columns of csv.",
     ),
-    by: CountedBy | None = typer.Option(
-        None, help="Count kernels, spills, scratch, lost waves and code instead of listing kernels."
+    by: Any = typer.Option(
+        None,
+        metavar="KEY[,KEY]",
+        parser=_keys,
+        autocompletion=lambda: [*BY],
+        help="Count kernels, spills, scratch, lost waves and code by library, member, target, "
+        "file, limiter or waves; by two of them, such as library,target, as a matrix.",
+    ),
+    devices: list[Any] | None = typer.Option(
+        None,
+        "--device",
+        metavar="GFX|PRODUCT",
+        parser=_device,
+        autocompletion=completion.gfx,
+        help="Show which kernels this device loads, in --by library,target. Repeatable.",
     ),
     jobs: options.Jobs = 0,
     unique: bool = typer.Option(False, "--unique", help="Count equal code objects once."),
@@ -129,7 +159,9 @@ def command(
     """
     for option, given in (("--columns", columns), ("--sort", sort)):
         if by and given:
-            raise OptionError(say("by-excludes", by=by, option=option))
+            raise OptionError(say("by-excludes", by=",".join(by), option=option))
+    if devices and (not by or by[1:] != ("target",)):
+        raise OptionError(say("devices-without-targets"))
     wanted = wanted_options(ctx.params)
     settings = settings_of(archs, compiler, compile_commands, flags)
     paths, wanted = with_sources(paths, wanted, settings, quiet=quiet)
@@ -145,11 +177,12 @@ def command(
         limited_by=tuple(limited_by or ()),
         spilling=spilling,
         unique=unique,
+        spirv=bool(by),
     )
     if instructions and format not in ROWS:
         raise OptionError(say("instructions-of-report"))
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
-    answer = _answer(by, columns or (), format, view)
+    answer = _answer(by or (), dict(devices or ()), columns or (), format, view)
     problems = Problems(verbose=verbose)
     if source or source_root is not None:
         if format != "html" or answer:
@@ -174,11 +207,19 @@ def command(
 
 
 def _answer(
-    by: CountedBy | None, columns: Sequence[NamedColumn], format: str, view: View
+    by: tuple[CountedBy, ...],
+    devices: Mapping[str, str],
+    columns: Sequence[NamedColumn],
+    format: str,
+    view: View,
 ) -> Callable[[Iterable[Item]], Iterator[str]] | None:
     """The renderer of counts or of chosen columns; None for the format's own report."""
-    if by:
-        return partial(render_counts, by=by, format=format, view=view)
+    match by:
+        case (row, column):
+            pair = row, column
+            return partial(render_matrix, by=pair, devices=devices, format=format, view=view)
+        case (key,):
+            return partial(render_counts, by=key, format=format, view=view)
     if columns:
         return partial(render_columns, columns=columns, format=format, view=view)
     return None

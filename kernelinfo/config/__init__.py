@@ -93,6 +93,8 @@ class Configuration(NamedTuple):
     """Files, folders and globs, relative to the current folder."""
     targets: tuple[str, ...] = ()
     """Ids of the targets to check; empty for all."""
+    required_targets: tuple[str, ...] = ()
+    """Ids of the targets that each library must have code for."""
     baseline: FilePath | None = None
     strict_baseline: bool = False
     instructions: bool = False
@@ -152,6 +154,7 @@ def _configuration(file: ConfigFile) -> Configuration:
         file=file.path,
         paths=tuple(next_to_file(path) for path in values["paths"]),
         targets=values["target"],
+        required_targets=values["targets"],
         baseline=next_to_file(values["baseline"]) if "baseline" in values else None,
         strict_baseline=values["strict-baseline"],
         instructions=values["instructions"],

@@ -284,6 +284,13 @@ KEYS = (
         [],
         older="arch",
     ),
+    Key(
+        "targets",
+        "Targets that each library must have code for: its own, that of a generic target that "
+        "contains it, or SPIR-V. What is missing ends with exit code 2.",
+        Many(_TARGET, 'a list such as ["gfx942", "gfx1151"]'),
+        [],
+    ),
     Key("baseline", "The baseline file, relative to this file's folder.", _PATH),
     Key(
         "strict-baseline",

@@ -78,6 +78,7 @@ def check(
     likely = find_likely(missed, comparison.new) if comparison else ()
     unmet = (
         *expectation.check_counts(report, results, project, scope, at_least),
+        *expectation.check_coverage(report, project, scope),
         *expectation.check_claims(project, counts=scope.whole or at_least is not None),
         *expectation.check_numbered(verdict.unnumbered, project),
         *expectation.check_pinned(comparison, missed, project, scope),

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from kernelinfo.analysis.inputs import listed_targets
+from kernelinfo.analysis.inputs import listed_targets, place
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config import Configuration
@@ -14,9 +14,11 @@ from kernelinfo.errors import Message
 from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import Scope
 from kernelinfo.kernel import Result, counted
+from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.coverage import SPIRV, carrier, covering
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.report import Report
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Problem, SpirV
 from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules.documented import documented
 
@@ -61,6 +63,32 @@ def check_counts(
     for target in list_unbuilt(results, configuration) if results and scope.whole else ():
         message = say("target-unbuilt", target=target, built=_list_built(report.results))
         yield Problem(location, message)
+
+
+def check_coverage(report: Report, configuration: Configuration, scope: Scope) -> Iterator[Problem]:
+    """A problem for each library that has no code for some of `targets`.
+
+    Files of one target each count together, in a run over the whole build. A run that chooses
+    kernels does not see all code.
+    """
+    if scope.options.choices:
+        return
+    carried: dict[str, set[str]] = {}
+    paths: dict[str, set[str]] = {}
+    code_objects = dict.fromkeys(result.kernel.code_object for result in report.results)
+    codes: list[tuple[CodeObject | SpirV, str | None]] = [(c, c.target_id) for c in code_objects]
+    codes += [(entry, SPIRV) for entry in report.spirv]
+    for code, target in codes:
+        name = carrier(code)
+        if target and (name or scope.whole):
+            carried.setdefault(name or "", set()).add(target)
+            paths.setdefault(name or "", set()).add(code.path)
+    for name, built in carried.items():
+        lacking = [one for one in configuration.required_targets if not covering(built, one)]
+        if lacking:
+            listed = listed_targets(built)
+            message = say("targets-uncovered", targets=listed_targets(lacking), built=listed)
+            yield Problem(name or place(paths[name]), message)
 
 
 def list_unbuilt(results: Sequence[Result], configuration: Configuration) -> tuple[str, ...]:

@@ -116,6 +116,10 @@ MESSAGES = {
     # Expectations that are not met.
     "kernels-too-few": "{kernels} found, at least {least} expected; see {key}",
     "target-of-none": "none of {kernels} is for {targets}; built were {built}; see target",
+    "targets-uncovered": (
+        "no code for {targets}, only for {built}; build it for all, or change `targets` in the "
+        "configuration"
+    ),
     "target-unbuilt": (
         "no kernel is for {target}, only for {built}; build it, or remove it from target"
     ),

@@ -14,7 +14,7 @@ from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Allocated, Occupancy, next_in_repr
-from kernelinfo.reading.blob import Note, Problem
+from kernelinfo.reading.blob import Note, Problem, SpirV
 from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage
 from kernelinfo.reading.target_id import is_of_clang
@@ -366,4 +366,4 @@ class Repeat(NamedTuple):
     `first`."""
 
 
-Item = Result | Problem | Repeat | Note  # an analysis yields these one by one
+Item = Result | Problem | Repeat | Note | SpirV  # an analysis yields these one by one

@@ -10,7 +10,7 @@ from kernelinfo.kernel import Item, Kernel, Repeat, Result
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.pattern import matches, nearest_kernels
 from kernelinfo.kernel.record import NUMBERS, compared_value, record
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import Problem, SpirV
 
 if TYPE_CHECKING:
     from kernelinfo.kernel.code_object import CodeObject
@@ -33,8 +33,9 @@ class Report(Sequence[Kernel]):
         results: tuple[Result, ...],
         problems: tuple[Problem, ...],
         repeats: tuple[Repeat, ...] = (),
+        spirv: tuple[SpirV, ...] = (),
     ) -> None:
-        self._parts = results, problems, repeats
+        self._parts = results, problems, repeats, spirv
 
     @property
     def results(self) -> tuple[Result, ...]:
@@ -51,6 +52,11 @@ class Report(Sequence[Kernel]):
         """Copies of code objects, whose kernels are not counted again."""
         return self._parts[2]
 
+    @property
+    def spirv(self) -> tuple[SpirV, ...]:
+        """Entries with SPIR-V, if `Options.spirv` asks for them."""
+        return self._parts[3]
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Report) and self._parts == other._parts
 
@@ -65,6 +71,7 @@ class Report(Sequence[Kernel]):
             tuple(item for item in gathered if isinstance(item, Result)),
             tuple(item for item in gathered if isinstance(item, Problem)),
             tuple(item for item in gathered if isinstance(item, Repeat)),
+            tuple(item for item in gathered if isinstance(item, SpirV)),
         )
 
     def __len__(self) -> int:

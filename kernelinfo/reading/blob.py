@@ -263,6 +263,7 @@ class SpirV(NamedTuple):
 
     path: str
     member: str | None
+    containers: tuple[str, ...] = ()  # what it is wrapped in, outermost first
 
 
 Found = Blob | Problem | Elsewhere | Missing | Note | Again | SpirV

@@ -73,16 +73,24 @@ def counts_by(items: Iterable[Item], by: CountedBy) -> dict[str, KernelSums]:
 
     A kernel with several limiters counts for each.
     """
-    column = find(by)
-    assert column
-    found: dict[str, KernelSums] = {}
+    sums: dict[str, KernelSums] = {}
     for item in items:
         if isinstance(item, Result):
-            value, one = column.value(item), _counts(item)
-            for key in value if isinstance(value, tuple) else (value,):
-                name = "?" if key is None else number(key) if isinstance(key, float) else str(key)
-                found[name] = found.get(name, KernelSums()).plus(one)
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1].kernels, pair[0])))
+            counts = _counts(item)
+            for name in names_by(item, by):
+                sums[name] = sums.get(name, KernelSums()).plus(counts)
+    return dict(sorted(sums.items(), key=lambda pair: (-pair[1].kernels, pair[0])))
+
+
+def names_by(result: Result, by: CountedBy) -> tuple[str, ...]:
+    """The library, target and so on of a kernel; several for its limiters, `?` for an unknown."""
+    column = find(by)
+    assert column
+    value = column.value(result)
+    keys = value if isinstance(value, tuple) else (value,)
+    return tuple(
+        "?" if key is None else number(key) if isinstance(key, float) else str(key) for key in keys
+    )
 
 
 def _counts(result: Result) -> KernelSums:

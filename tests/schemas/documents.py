@@ -55,7 +55,7 @@ from kernelinfo.pressure.registers import Counts
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.facts import Fact, Numbers, SourceLine
-from kernelinfo.render import columns, json, rows, rules
+from kernelinfo.render import columns, json, matrix, rows, rules
 from kernelinfo.render.diff import rows as diff_rows
 from kernelinfo.render.diff import text as diff_text
 from kernelinfo.render.diff.rows import ChangedKernel, MovedSum
@@ -201,6 +201,19 @@ IN_BOTH = {f"{side}_{name}": of for side in BUILDS for name, of in SUMS.items()}
 KEY: dict[str, Any] = {"!": {"oneOf": [{"required": [by]} for by in BY]}}
 KEY |= {f"{by}?": f"string: {BY_NAME[of.reads[0]].about}" for by in BY if (of := find(by))}
 KEY["limiter?"] = "string: Resource that limits the waves; a kernel with several counts for each."
+MATRIX = {
+    "by": "string[]: The keys: those of the rows, and those of the columns.",
+    "cells": (
+        [
+            {f"{by}?": f"string: {by.title()} of the cell." for by in (*BY, "device")}
+            | {
+                "kernels": "integer?: Kernels, 0 without code; null for SPIR-V, which states none.",
+                "code?": "string[]: Target ids of the code that the device loads, its own first.",
+            }
+        ],
+        "Each row and column.",
+    ),
+}
 VALUE = {"type": ["string", "number", "boolean", "array", "null"], "items": {"type": "string"}}
 CHOSEN = {
     "columns": "string[]: The chosen columns.",
@@ -365,6 +378,7 @@ SWEPT = {
 DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "report": (json.SCHEMA, REPORT),
     "counts": (rows.SCHEMA, {"counts": ([SUMS | KEY], f"{COUNTED_BY}, most kernels first.")}),
+    "matrix": (matrix.SCHEMA, MATRIX),
     "columns": (columns.SCHEMA, CHOSEN),
     "limits": (limits.SCHEMA, {"target": GFX, "steps": ([Rung], "One for each occupancy.")}),
     "arch": (arch.SCHEMA, {"targets": ([Target], "The target that was asked for, or all.")}),

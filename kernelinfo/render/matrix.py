@@ -1,0 +1,210 @@
+"""Numbers of kernels by two keys, such as library and target: the coverage of an installation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from kernelinfo.errors import OptionError
+from kernelinfo.kernel import Item, Result, grouped
+from kernelinfo.kernel.code_object import member_file
+from kernelinfo.kernel.coverage import SPIRV, covering, is_generic, library_in, needed_settings
+from kernelinfo.reading.blob import SpirV
+from kernelinfo.render import View
+from kernelinfo.render.messages import say
+from kernelinfo.render.paint import fitted, hidden, painted, printable, within
+from kernelinfo.render.rows import CountedBy, names_by
+from kernelinfo.render.tables import WRITERS, Table, kernel_table, plain
+
+SCHEMA = "kernelinfo/matrix/1"
+_HOLE, _GENERIC = "–", "generic"
+
+
+class Cell(NamedTuple):
+    """The kernels of one row and column."""
+
+    row: str
+    column: str
+    kernels: int | None  # None for SPIR-V, which states none
+    code: tuple[str, ...] = ()
+    """Target ids of the code that a device loads, its own first."""
+
+
+SymbolCounts = dict[str, dict[str, Counter[str]]]
+"""Row → column → symbol → number of kernels, or of entries with SPIR-V. Without devices one empty
+symbol stands for all."""
+
+
+def render_matrix(
+    items: Iterable[Item],
+    by: tuple[CountedBy, CountedBy],
+    devices: Mapping[str, str],
+    format: str,
+    view: View,
+) -> Iterator[str]:
+    """The numbers of kernels by two keys in a format.
+
+    `devices` are names of devices with their target ids: columns in the place of targets. Raises
+    `OptionError` for a format without tables.
+    """
+    if format not in WRITERS:
+        names = ", ".join(WRITERS)
+        raise OptionError(say("format-without-counts", by=",".join(by), format=format, names=names))
+    rows = _count(items, by, by_symbol=bool(devices))
+    cells = _of_devices(rows, devices) if devices else _of_columns(rows)
+    columns: list[str] = [by[0], "device" if devices else by[1], "kernels"]
+    columns += ["code"] if devices else []
+    lines = _lines(cells, by[0], devices)
+    if is_coverage := by[1] == "target":
+        lines += _covered(cells, len(lines) - 1)
+    if format == "markdown":
+        yield from kernel_table([*map(plain, lines[0])], [[*map(plain, row)] for row in lines[1:]])
+        return
+    table = Table(
+        columns,
+        [cell[: len(columns)] for cell in cells],
+        SCHEMA,
+        "cells",
+        {"by": columns[:2]},
+        text=_text(lines, _legend(lines, devices), by[0], view, has_total=is_coverage),
+    )
+    yield from WRITERS[format](table, view)
+
+
+def _text(
+    lines: Sequence[Sequence[str]], legend: str, noun: str, view: View, *, has_total: bool
+) -> Iterator[str]:
+    """Tables with as many columns as fit, then what their cells mean."""
+    heading, *rows = lines
+    total = rows[-1:] if has_total and rows[1:] else []
+    rows = rows[: len(rows) - len(total)]
+    shown = [heading, *rows[: view.top or None], *total]
+    names, *numbers = zip(*shown, strict=True)
+    for number, table in enumerate(within(view.width, [names], numbers)):
+        yield "\n" * bool(number)
+        yield from painted(([(line, "")] for line in table), view)
+    yield from painted(hidden(len(rows[view.top :]) if view.top else 0, noun), view)
+    if not view.quiet:
+        yield from painted(fitted([(f" {legend}", "dim")], view, 1), view)
+
+
+def _count(
+    items: Iterable[Item], by: tuple[CountedBy, CountedBy], *, by_symbol: bool
+) -> SymbolCounts:
+    rows: SymbolCounts = {}
+    known: dict[str, str] = {}  # names recur for each target
+    for item in items:
+        symbol = ""
+        if isinstance(item, Result):
+            pairs = [(row, column) for row in _names(item, by[0]) for column in _names(item, by[1])]
+            if by_symbol:
+                symbol = known.setdefault(item.kernel.symbol, item.kernel.symbol)
+        elif isinstance(item, SpirV) and by[1] == "target":
+            pairs = [(_spirv_row(item, by[0]), SPIRV)]
+        else:
+            continue
+        for row, column in pairs:
+            rows.setdefault(row, {}).setdefault(column, Counter())[symbol] += 1
+    return rows
+
+
+def _names(result: Result, by: CountedBy) -> tuple[str, ...]:
+    if by == "library":
+        code_object = result.kernel.code_object
+        return (library_in(code_object.path, code_object.member),)
+    return names_by(result, by)
+
+
+def _spirv_row(entry: SpirV, by: CountedBy) -> str:
+    names = {"library": library_in(entry.path, entry.member), "file": entry.path}
+    return names.get(by) or member_file(entry.member) or "?"
+
+
+def _of_columns(rows: SymbolCounts) -> list[Cell]:
+    """A cell for each row and column, the rows with most kernels first."""
+    columns = {column for counts in rows.values() for column in counts}
+    order = sorted(columns, key=lambda column: (column == SPIRV, *_natural(column)))
+    cells = []
+    for row in _most_first(rows):
+        counts = {column: symbols.total() for column, symbols in rows[row].items()}
+        for column in order:
+            count = counts.get(column, 0)
+            cells.append(Cell(row, column, None if count and column == SPIRV else count))
+    return cells
+
+
+def _most_first(rows: SymbolCounts) -> list[str]:
+    """The rows with most kernels for one column first."""
+    numbers = {
+        row: max(
+            (symbols.total() for column, symbols in counts.items() if column != SPIRV), default=0
+        )
+        for row, counts in rows.items()
+    }
+    return sorted(rows, key=lambda row: (-numbers[row], row))
+
+
+def _natural(name: str) -> tuple[Any, ...]:
+    """Sort key of a column: targets of three digits first, numbers by their value."""
+    try:
+        return 0, float(name), name
+    except ValueError:
+        return 1, len(name.partition(":")[0].partition("-")[0]), name
+
+
+def _of_devices(rows: SymbolCounts, devices: Mapping[str, str]) -> list[Cell]:
+    """A cell for each row and device. A kernel of several codes that the device loads is one."""
+    cells = []
+    for row in _most_first(rows):
+        for device, target in devices.items():
+            code = covering(rows[row], target)
+            kernels = Counter[str]()
+            for loaded in code:
+                kernels |= rows[row][loaded] if loaded != SPIRV else Counter()
+            count = None if code == (SPIRV,) else kernels.total()
+            cells.append(Cell(row, device, count, code))
+    return cells
+
+
+def _legend(lines: Sequence[Sequence[str]], devices: Mapping[str, str]) -> str:
+    """What the cells that are there mean."""
+    words = {word for _, *cells in lines[1:] for cell in cells for word in cell.split()}
+    settings = sorted(word for word in words if word[-1] in "+-")
+    parts = ["kernels that a device loads" if devices else "kernels"]
+    parts += [f"{_HOLE} none"] if _HOLE in words else []
+    parts += ["generic: code for a generic target"] if _GENERIC in words else []
+    parts += [f"{', '.join(settings)}: in this setting alone"] if settings else []
+    parts += [f"{SPIRV}: compiled when it is loaded, no numbers"] if SPIRV in words else []
+    return "; ".join(parts)
+
+
+def _lines(cells: Sequence[Cell], heading: str, devices: Mapping[str, str]) -> list[list[str]]:
+    """The cells as rows of texts: headings, a line for each row."""
+    columns = [*dict.fromkeys(cell.column for cell in cells)]
+    rows: dict[str, list[Cell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.row, []).append(cell)
+    lines = [[heading, *map(printable, columns)]]
+    for row, of_row in rows.items():
+        lines.append([printable(row), *(_cell_text(cell, devices) for cell in of_row)])
+    return lines
+
+
+def _covered(cells: Sequence[Cell], rows: int) -> list[list[str]]:
+    """A line with the number of rows that have code, if there are several."""
+    covered = Counter({cell.column: 0 for cell in cells})
+    covered.update(cell.column for cell in cells if cell.kernels != 0)
+    return [["have code", *(f"{count} of {rows}" for count in covered.values())]] * (rows > 1)
+
+
+def _cell_text(cell: Cell, devices: Mapping[str, str]) -> str:
+    if cell.kernels is None:
+        return SPIRV
+    if not cell.kernels:
+        return _HOLE
+    about = ""
+    if cell.code and (target := devices.get(cell.column)):
+        is_all_generic = all(one == SPIRV or is_generic(one, target) for one in cell.code)
+        about = _GENERIC if is_all_generic else needed_settings(cell.code, target)
+    return f"{grouped(cell.kernels)} {about}".rstrip()
