@@ -68,11 +68,11 @@ def entries_for(
     entries: Sequence[ForKernels], name: str, symbol: str, target: str
 ) -> list[ForKernels]:
     """The budgets or suppressions that apply to a kernel, by its name and target id."""
-    fitting = matching(tuple(one.kernel for one in entries), name, symbol)
+    fitting = matching(tuple(entry.kernel for entry in entries), name, symbol)
     return [
-        one
-        for one in entries
-        if one.kernel in fitting and (one.target is None or runs_on(target, one.target))
+        entry
+        for entry in entries
+        if entry.kernel in fitting and (entry.target is None or runs_on(target, entry.target))
     ]
 
 
@@ -110,7 +110,7 @@ class Configuration(NamedTuple):
 
     def asks_for(self, target: str) -> bool:
         """True if code for a target id is to be checked."""
-        return not self.targets or any(runs_on(target, one) for one in self.targets)
+        return not self.targets or any(runs_on(target, checked) for checked in self.targets)
 
 
 def read_config(path: FilePath) -> Configuration:
@@ -143,7 +143,7 @@ def _configuration(file: ConfigFile) -> Configuration:
     validation = Validation()
     values = validation.table(file.table, KEYS, ())
     if validation.complaints:
-        complaints = sorted(validation.complaints, key=lambda one: file.line(one[0]) or 0)
+        complaints = sorted(validation.complaints, key=lambda entry: file.line(entry[0]) or 0)
         lines = [_located(file, *complaint) for complaint in complaints]
         raise ConfigError(Message("\n".join(lines), lines[0].code))
 
@@ -164,16 +164,16 @@ def _configuration(file: ConfigFile) -> Configuration:
         workgroup_sizes=values["workgroup-size"],
         budgets=tuple(
             Budget(
-                kernel=one["kernel"],
-                target=one.get("target"),
-                bounds=tuple((m, one[m.key]) for m in MEASURES if m.key in one),
-                line=file.line(one["path"]),
+                kernel=entry["kernel"],
+                target=entry.get("target"),
+                bounds=tuple((m, entry[m.key]) for m in MEASURES if m.key in entry),
+                line=file.line(entry["path"]),
             )
-            for one in values["budget"]
+            for entry in values["budget"]
         ),
         gate=_gate(values["gate"]),
         suppressions=tuple(
-            Suppression(line=file.line(one.pop("path")), **one) for one in values["suppress"]
+            Suppression(line=file.line(entry.pop("path")), **entry) for entry in values["suppress"]
         ),
     )
 

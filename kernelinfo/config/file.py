@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from kernelinfo.config.keys import Key, KeyTable, Many, NamedTables, Scalar
+from kernelinfo.config.keys import Key, KeyTable, Many, Scalar
 from kernelinfo.config.messages import say
 from kernelinfo.errors import ConfigError, KernelinfoError, Message, ReadError, bug, did_you_mean
 from kernelinfo.opening import FilePath
@@ -31,7 +31,7 @@ def lines_of(text: str) -> dict[KeyPath, int]:
 
     Elements inside a value of several lines are left out: their line is unknown.
     """
-    found: dict[KeyPath, int] = {}
+    lines: dict[KeyPath, int] = {}
     lengths: dict[KeyPath, int] = {}
     """Length so far of each array of tables."""
     table: KeyPath = ()
@@ -45,8 +45,8 @@ def lines_of(text: str) -> dict[KeyPath, int]:
         for path in paths:
             if length == 1 or not any(isinstance(part, int) for part in path[len(table) :]):
                 for end in range(1, len(path) + 1):  # the first mention of a table counts
-                    found.setdefault(path[:end], line)
-    return found
+                    lines.setdefault(path[:end], line)
+    return lines
 
 
 _TOKENS = (
@@ -92,10 +92,10 @@ def _header(stated: dict[str, Any], lengths: dict[KeyPath, int]) -> KeyPath:
 
 def _paths(value: Any, path: KeyPath) -> Iterator[KeyPath]:
     inside = value.items() if isinstance(value, dict) else enumerate(value)
-    for key, one in inside:
+    for key, member in inside:
         yield (*path, key)
-        if isinstance(one, (dict, list)):
-            yield from _paths(one, (*path, key))
+        if isinstance(member, (dict, list)):
+            yield from _paths(member, (*path, key))
 
 
 # TOML values -> Python values; all errors of a file are collected.
@@ -112,8 +112,8 @@ class Validation:
     def table(self, stated: Any, keys: tuple[Key, ...], path: KeyPath) -> dict[str, Any]:
         """Key -> value, for keys that are set or have a default."""
         names = [key.name for key in keys]
-        known = {name for key in keys for name in key.names}
-        for name in stated.keys() - known:
+        spellings = {name for key in keys for name in key.names}
+        for name in stated.keys() - spellings:
             near = did_you_mean(name.replace("_", "-"), names)
             hint = near or say("config-keys-known", names=", ".join(names))
             self._complain((*path, name), say("config-key-unknown", hint=hint))
@@ -134,39 +134,36 @@ class Validation:
                 read[key.name] = self._value(key.default, key.kind, (*path, key.name))
         return read
 
-    def _value(
-        self, stated: Any, kind: Scalar | Many | NamedTables | KeyTable, path: KeyPath
-    ) -> Any:
+    def _value(self, stated: Any, kind: Scalar | Many | KeyTable, path: KeyPath) -> Any:
         match kind:
             case Scalar():
                 return self._scalar(stated, kind, path)
-            case Many() if isinstance(stated, list):
-                return tuple(
-                    self._scalar(one, kind.of, (*path, index)) for index, one in enumerate(stated)
-                )
-            case NamedTables() if isinstance(stated, dict):
+            case Many(name=None) if isinstance(stated, list):
+                items = enumerate(stated)
+                return tuple(self._scalar(item, kind.item, (*path, index)) for index, item in items)
+            case Many(name=Scalar() as names) if isinstance(stated, dict):
                 return tuple(
                     (
-                        self._scalar(name, kind.name, (*path, name)),
-                        self._scalar(one, kind.of, (*path, name)),
+                        self._scalar(name, names, (*path, name)),
+                        self._scalar(item, kind.item, (*path, name)),
                     )
-                    for name, one in stated.items()
+                    for name, item in stated.items()
                 )
             case KeyTable(array=False) if isinstance(stated, dict):
                 return self.table(stated, kind.keys, path)
             case KeyTable(array=True) if isinstance(stated, list) and all(
-                isinstance(one, dict) for one in stated
+                isinstance(item, dict) for item in stated
             ):
                 return tuple(
-                    self._element(one, kind, (*path, index)) for index, one in enumerate(stated)
+                    self._element(item, kind, (*path, index)) for index, item in enumerate(stated)
                 )
         self._complain(path, say("config-value", value=stated, expected=kind.expected))
         return None
 
     def _element(self, stated: Any, kind: KeyTable, path: KeyPath) -> dict[str, Any]:
         """One table of an array, with its key path under `path`."""
-        others = {name for key in kind.keys for name in key.names} - {*kind.one_of}
-        if kind.one_of and stated.keys() <= others:  # otherwise a key may be misspelled
+        unbounded = {name for key in kind.keys for name in key.names} - {*kind.one_of}
+        if kind.one_of and stated.keys() <= unbounded:  # otherwise a key may be misspelled
             self._complain(path, say("budget-without-bounds", names=", ".join(kind.one_of)))
         return self.table(stated, kind.keys, path) | {"path": path}
 

@@ -57,10 +57,10 @@ def parse_bound(measure: Column, value: str | float) -> Bound:
     """
     if not isinstance(value, str):
         return Bound(">=" if measure.is_gain else "<=", _finite(value))
-    found = re.match(BOUND, value)
-    if found is None:
+    match = re.match(BOUND, value)
+    if match is None:
         raise ValueError("no bound")
-    return Bound(found[1], _finite(float(found[2])))
+    return Bound(match[1], _finite(float(match[2])))
 
 
 def _finite(value: float) -> float:
@@ -89,10 +89,10 @@ def parse_allowance(value: str | float) -> Allowance | None:
     value."""
     if value == "off":
         return None
-    found = re.match(ALLOWANCE, str(value))
-    if found is None:
+    match = re.match(ALLOWANCE, str(value))
+    if match is None:
         raise ValueError("no allowance")
-    return Allowance(_finite(float(found[1])), percent=bool(found[2]))
+    return Allowance(_finite(float(match[1])), percent=bool(match[2]))
 
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
@@ -116,18 +116,13 @@ class Scalar(NamedTuple):
 
 
 class Many(NamedTuple):
-    """An array of values."""
+    """An array of values, or a table of them by names that the user chooses, in the order of the
+    file."""
 
-    of: Scalar
+    item: Scalar
     expected: str
-
-
-class NamedTables(NamedTuple):
-    """A table with names chosen by the user, in the order of the file."""
-
-    name: Scalar
-    of: Scalar
-    expected: str
+    name: Scalar | None = None
+    """Kind of the names; None for an array."""
 
 
 class KeyTable(NamedTuple):
@@ -145,7 +140,7 @@ class Key(NamedTuple):
 
     name: str
     about: str
-    kind: Scalar | Many | NamedTables | KeyTable
+    kind: Scalar | Many | KeyTable
     default: Any = None
     """Default as a TOML value; None for no default."""
     required: bool = False
@@ -326,14 +321,14 @@ KEYS = (
         "severity",
         "Severities of rules; the last entry that matches counts. A rule that is off by default is "
         "turned on by its whole number or name.",
-        NamedTables(_RULE, _SEVERITY, 'a table such as { KI201 = "warning" }'),
+        Many(_SEVERITY, 'a table such as { KI201 = "warning" }', name=_RULE),
         {},
     ),
     Key(
         "workgroup-size",
         "Workitems per workgroup that the host launches, by kernel; the first entry that matches "
         "counts. A size that the kernel requires stays.",
-        NamedTables(_PATTERN, _WORKGROUP, 'a table such as { "saxpy*" = 256 }'),
+        Many(_WORKGROUP, 'a table such as { "saxpy*" = 256 }', name=_PATTERN),
         {},
     ),
     Key(

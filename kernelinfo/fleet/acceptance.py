@@ -80,7 +80,7 @@ def read_accepted(file: str) -> frozenset[KnownProblem]:
 
 def write_accepted(file: str, problems: Iterable[KnownProblem]) -> None:
     """Write the file, sorted, one problem per line. Raises `OptionError`."""
-    rows = (json.dumps(one._asdict(), ensure_ascii=False) for one in sorted(set(problems)))
+    rows = (json.dumps(problem._asdict(), ensure_ascii=False) for problem in sorted(set(problems)))
     text = f'{{"schema": "{_SCHEMA}", "problems": [\n' + ",\n".join(rows) + "\n]}\n"
     try:
         with atomic_write(os.path.realpath(file)) as target:

@@ -72,7 +72,7 @@ def trend(
     first and last build. Raises `KernelinfoError`: the dataset cannot be read, an extra is missing,
     or it has a single build, unless `may_be_first`.
     """
-    found: Trend = _movers().ask(
+    result: Trend = _movers().ask(
         dataset,
         options or Options(),
         builds,
@@ -81,7 +81,7 @@ def trend(
         by=by,
         may_be_first=may_be_first,
     )
-    return found
+    return result
 
 
 def kernel_names(dataset: str) -> list[tuple[str, str, str | None]]:
@@ -89,8 +89,8 @@ def kernel_names(dataset: str) -> list[tuple[str, str, str | None]]:
 
     Raises `KernelinfoError` as `trend` does.
     """
-    found: list[tuple[str, str, str | None]] = _movers().kernel_names(dataset)
-    return found
+    names: list[tuple[str, str, str | None]] = _movers().kernel_names(dataset)
+    return names
 
 
 def _movers() -> ModuleType:

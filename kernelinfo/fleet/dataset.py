@@ -112,8 +112,8 @@ class Dataset:
 
     def unknown_build(self, option: str, builds: Sequence[str]) -> OptionError:
         """The error of an option that names none of the builds; the last ten are listed."""
-        known = ", ".join(builds[-10:]) or say("builds-none")
-        return OptionError(say("build-unknown", option=option, dataset=self.name, builds=known))
+        listed = ", ".join(builds[-10:]) or say("builds-none")
+        return OptionError(say("build-unknown", option=option, dataset=self.name, builds=listed))
 
     def builds(self) -> list[str]:
         """Names of all builds, sorted. A folder without files of `inputs` is not a build yet."""
@@ -296,15 +296,15 @@ class Lock:
 
     def take(self) -> Holder | None:
         """Take the lock. Returns its holder if another scan holds it."""
-        own = self._new()
-        if not self._storage.create(self._path, _written(own)):
+        claim = self._new()
+        if not self._storage.create(self._path, _written(claim)):
             holder = self.holder()
             if holder is not None and not holder.is_over:
                 return holder
             self._storage.delete(self._path)
-            if not self._storage.create(self._path, _written(own)):
-                return self.holder() or own
-        self._own, self._renewed = own, time.time()
+            if not self._storage.create(self._path, _written(claim)):
+                return self.holder() or claim
+        self._own, self._renewed = claim, time.time()
         return None
 
     def _new(self) -> Holder:
@@ -322,9 +322,9 @@ class Lock:
         """The scan that holds the lock; None if none does, or the file is damaged."""
         content = self._storage.read(self._path)
         try:
-            found = Holder(**json.loads(content or b""))
-            found = found._replace(process=int(found.process), until=float(found.until))
-            return found if found.until < time.time() + _LONGEST else None
+            scan = Holder(**json.loads(content or b""))
+            scan = scan._replace(process=int(scan.process), until=float(scan.until))
+            return scan if scan.until < time.time() + _LONGEST else None
         except (TypeError, ValueError, OverflowError, RecursionError):
             return None
 
@@ -366,13 +366,13 @@ def held(
 ) -> Iterator[None]:
     """Hold a lock. Raises `KernelinfoError` if another scan holds it, or with `wait` tells so once
     and waits until it does no longer."""
-    told = False
+    is_told = False
     while holder := lock.take():
         if not wait:
             raise lock.refused(holder)
-        if not told:
+        if not is_told:
             tell(say("build-waiting", scan=holder))
-        told = True
+        is_told = True
         time.sleep(_POLL)
     try:
         yield

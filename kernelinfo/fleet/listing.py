@@ -59,14 +59,14 @@ def pieces(fs: Any, url: str, within: Bounds, seconds: float) -> Iterator[bytes]
     """
     # block_size=0 makes fsspec stream; a size keeps it from asking for one first.
     with fs.open(url, block_size=0, size=1, **within_time(seconds)) as body:
-        headers, most = body.r.headers, within.fetch
+        headers, limit = body.r.headers, within.fetch
         if headers.get("Content-Encoding", "identity") != "identity":
-            most = min(most, within.streamed_bytes(int(headers.get("Content-Length", 0))))
+            limit = min(limit, within.streamed_bytes(int(headers.get("Content-Length", 0))))
         came = 0
         while piece := body.read(_PIECE):
             came += len(piece)
-            if came > most:
-                raise ReadError(too_long(most))
+            if came > limit:
+                raise ReadError(too_long(limit))
             yield piece
 
 
@@ -77,9 +77,9 @@ def within_time(seconds: float) -> dict[str, Any]:
     return {"timeout": ClientTimeout(total=seconds)}
 
 
-def too_long(most: int) -> Message:
-    """The message for a file with more than `most` bytes."""
-    return say("fetch-too-large", most=most)
+def too_long(limit: int) -> Message:
+    """The message for a file with more than `limit` bytes."""
+    return say("fetch-too-large", most=limit)
 
 
 def files_below(
@@ -116,9 +116,9 @@ def files_below(
 
 def _links(page: bytes, url: str) -> set[str]:
     """Addresses below `url` that a page links to, without the page's own sort orders (`?C=S`)."""
-    found = (unescape(link) for link in _LINK.findall(page.decode("utf-8", "replace")))
+    hrefs = (unescape(link) for link in _LINK.findall(page.decode("utf-8", "replace")))
     links: set[str] = set()
-    for link in found:
+    for link in hrefs:
         try:
             whole = urldefrag(urljoin(url, link)).url
         except ValueError:  # not an address
@@ -170,11 +170,11 @@ def address(url: str) -> str:
     return f"{parts.scheme}://{host}{parts.path}"
 
 
-def with_own_paths(found: Iterable[InputFile]) -> list[InputFile]:
+def with_own_paths(listed: Iterable[InputFile]) -> list[InputFile]:
     """The files with a path of their own each. Files of several roots that share a path get the
     end of their address that tells them apart."""
     by_path: dict[str, list[InputFile]] = {}
-    for file in found:
+    for file in listed:
         by_path.setdefault(file.path, []).append(file)
     files: list[InputFile] = []
     for same in by_path.values():
@@ -226,12 +226,12 @@ def _remote(url: str, seconds: float) -> Iterator[InputFile | Problem]:
     try:
         fs, top = store(url)
         fs.invalidate_cache()
-        named, found = _listed(fs, top, seconds, is_folder=url.endswith("/"))
+        named, entries = _listed(fs, top, seconds, is_folder=url.endswith("/"))
     except Exception as error:  # libraries of stores share no error class
         yield Problem(address(url), say("store-failed", error=first_line(error)))
         return
     folder = top.rstrip("/") + "/"
-    for path, info in sorted(found.items()):
+    for path, info in sorted(entries.items()):
         place = str(fs.unstrip_protocol(path))
         if wrong := _wrong(path, info):
             yield Problem(address(place), wrong)
@@ -293,13 +293,13 @@ def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dic
         before = top[: next(n for n, letter in enumerate(top) if letter in "*[")]
         folder, fits = before[: before.rindex("/") + 1], glob_translate(top)
     deepest = top.count("/", len(folder)) if is_glob and "**" not in top else DEEPEST
-    found: dict[str, Info] = {}
-    asked: list[str] = []
+    infos: dict[str, Info] = {}
+    paths: list[str] = []
     for path, error in files_below(fs, folder, seconds, deepest):
         if error is not None:
-            found[path] = error
+            infos[path] = error
         elif not fits or re.fullmatch(fits, path):
-            asked.append(path)
+            paths.append(path)
 
     def info(path: str) -> Info:
         try:
@@ -309,8 +309,8 @@ def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dic
             return error
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        found.update(zip(asked, results(pool, info, asked), strict=True))
-    return found
+        infos.update(zip(paths, results(pool, info, paths), strict=True))
+    return infos
 
 
 def store_error(url: str, error: Exception) -> KernelinfoError:
@@ -370,11 +370,11 @@ def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
     with_assembly = {
         folder for folder, file in listed if file.url.endswith(ASSEMBLY) and not is_local(file.url)
     }
-    found: dict[tuple[str, str], list[InputFile]] = {}
+    groups: dict[tuple[str, str], list[InputFile]] = {}
     for folder, file in listed:
         stem = posixpath.basename(file.url).removesuffix(LOG).partition(".")[0]
-        found.setdefault((folder, "" if folder in with_assembly else stem), []).append(file)
-    return [tuple(unit) for unit in found.values()]
+        groups.setdefault((folder, "" if folder in with_assembly else stem), []).append(file)
+    return [tuple(unit) for unit in groups.values()]
 
 
 def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> list[ScanTask]:
@@ -383,13 +383,13 @@ def tasks(together: Iterable[tuple[InputFile, ...]], workers: int, run: str) -> 
     total = sum(map(cost, waiting))
     room = min(max(total // (workers * _TASKS_A_WORKER), _LEAST_BYTES), _MOST_BYTES)
     shared = max(SHARED_BYTES, total // (workers * _SHARES_A_WORKER))
-    found: list[ScanTask] = []
+    work: list[ScanTask] = []
     for number, batch in enumerate(_filled(waiting, room)):
         part, shares = f"{run}-{number:06}", 1
         if len(batch) == 1:
             shares = -(-batch[0].size // shared) or 1
-        found += [ScanTask(part, batch, share, shares) for share in range(shares)]
-    return found
+        work += [ScanTask(part, batch, share, shares) for share in range(shares)]
+    return work
 
 
 def _filled(waiting: Iterable[tuple[InputFile, ...]], room: int) -> Iterator[tuple[InputFile, ...]]:

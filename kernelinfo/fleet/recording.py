@@ -69,14 +69,14 @@ def done(request: ScanRequest) -> tuple[list[DatasetRow], dict[str, DatasetRow]]
         open_files(connection, request.dataset, "inputs", files)
         columns = ", ".join(f'"{name}"' for name in MANIFEST)
         answer = connection.execute(f"SELECT File, {columns} FROM all_inputs ORDER BY Part")
-        found = [(row[0], dict(zip(MANIFEST, row[1:], strict=True))) for row in answer.fetchall()]
-    manifest = [row for file, row in found if is_manifest(file)]
+        rows = [(row[0], dict(zip(MANIFEST, row[1:], strict=True))) for row in answer.fetchall()]
+    manifest = [row for file, row in rows if is_manifest(file)]
     latest = max((row["Run"] or "" for row in manifest), default="")
-    known = {row["Path"]: row for row in manifest if row["Part"]}
-    for file, row in found:
+    read = {row["Path"]: row for row in manifest if row["Part"]}
+    for file, row in rows:
         if not is_manifest(file) and row["Path"] and run_of(row["Part"] or "") > latest:
-            known[row["Path"]] = row
-    return manifest, known
+            read[row["Path"]] = row
+    return manifest, read
 
 
 def begin(request: ScanRequest, files: Iterable[InputFile]) -> None:
@@ -102,16 +102,16 @@ def end(
 
     `before` is the manifest so far, `run` the prefix of this run's parts. Raises `KernelinfoError`.
     """
-    _, known = done(request)
+    _, read = done(request)
     listed = {file.path for file in files}
-    rows = [known.get(file.path) or _unread(request, file) for file in files]
-    entries = (row for path, row in known.items() if path not in listed)
+    rows = [read.get(file.path) or _unread(request, file) for file in files]
+    entries = (row for path, row in read.items() if path not in listed)
     rows += (row for row in entries if row["Part"] == f"{run}-{LISTING}")
     live = set(map(_key, rows))
     kernels, problems = _counted(request)
-    counting = [one for one in problems if one.key in live]
-    accepted = Counter(one.key for one in counting if request.accepts(one.known))
-    all_problems = Counter(one.key for one in counting)
+    counting = [problem for problem in problems if problem.key in live]
+    accepted = Counter(problem.key for problem in counting if request.accepts(problem.known))
+    all_problems = Counter(problem.key for problem in counting)
     labels = json.dumps(dict(request.labels)) if request.labels else _labels(before)
     manifest = [
         row
@@ -127,7 +127,7 @@ def end(
     if _content(manifest) != _content(before):
         scratch = _scratch(request)
         request.dataset.write_manifest(request.build, request.shard, manifest, scratch)
-    _tidy(request, live, {*kernels, *(one.key for one in problems)})
+    _tidy(request, live, {*kernels, *(problem.key for problem in problems)})
     return BuildRecord(manifest, counting)
 
 
@@ -159,14 +159,14 @@ def _counted(request: ScanRequest) -> tuple[Counter[RowKey], list[UnreadFile]]:
         counts = connection.execute("SELECT Url, Part, count(*) FROM all_kernels GROUP BY ALL")
         kernels = Counter({(url, part): count for url, part, count in counts.fetchall()})
         columns = 'Url, Path, Part, Message, Code, Member, "Offset", Line'
-        found = connection.execute(f"SELECT {columns} FROM all_problems ORDER BY ALL").fetchall()
+        rows = connection.execute(f"SELECT {columns} FROM all_problems ORDER BY ALL").fetchall()
     problems = [
         UnreadFile(
             path or "",
             Problem(url or "", Message(message or "", code or ""), member, offset, line),
             part,
         )
-        for url, path, part, message, code, member, offset, line in found
+        for url, path, part, message, code, member, offset, line in rows
     ]
     return kernels, problems
 

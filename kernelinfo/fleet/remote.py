@@ -11,6 +11,7 @@ import posixpath
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import IO, Any, NamedTuple
@@ -49,7 +50,7 @@ class Opened(NamedTuple):
             yield from open_file(file, among=self.among, within=within)
             return
         with _ranges(self.file) as source:
-            data = Data(StoreFile(source).read, self.file.size)
+            data = Data(partial(read_range, source), self.file.size)
             blob = files.whole(self.path, data, within)
             yield from open_blob(blob, self.among, required=self.file.named)
 
@@ -66,7 +67,7 @@ def unfetched(file: InputFile, error: Exception) -> Problem:
 
 
 def opened(
-    wanted: Sequence[InputFile],
+    listed: Sequence[InputFile],
     roots: tuple[str, ...],
     archives: Iterable[str],
     scratch: str,
@@ -79,27 +80,32 @@ def opened(
     empty files there: a host library then finds the archive that it names, and is not reported as
     incomplete.
     """
-    remote = [file for file in wanted if not is_local(file.url)]
+    remote = [file for file in listed if not is_local(file.url)]
     folder = os.path.join(scratch, "fetched")
     by_range = {file for file in remote if _is_by_range(file)}
-    fetch = _Fetch(folder, within, seconds)
-    fetch.all([file for file in remote if file not in by_range])
-    copies = dict(fetch.copies)
-    fetch.all([member for file, copy in copies.items() for member in _thin_members(file, copy)])
+    whole = [file for file in remote if file not in by_range]
+    copies = _fetch(whole, folder, within, seconds)
+    members = [
+        member
+        for file, copy in copies.items()
+        if isinstance(copy, str)
+        for member in _thin_members(file, copy)
+    ]
+    _fetch(members, folder, within, seconds)
     for name in archives if remote else ():  # host libraries find them, empty
         with suppress(OSError):
             path = Path(_local_path(folder, name))
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
-    for file in wanted:
+    for file in listed:
         if is_local(file.url):
             yield Opened(file.url, file, roots)
         elif file in by_range:
             yield Opened(_local_path(folder, file.path), file, (folder,), by_range=True)
-        elif file in copies:
-            yield Opened(copies[file], file, (folder,))
+        elif isinstance(copy := copies[file], str):
+            yield Opened(copy, file, (folder,))
         else:
-            yield unfetched(file, fetch.failed[file])
+            yield unfetched(file, copy)
 
 
 def _is_by_range(file: InputFile) -> bool:
@@ -120,56 +126,55 @@ def _local_path(folder: str, path: str) -> str:
     return os.path.join(folder, *(part.replace("\0", "%00") for part in parts))
 
 
-class _Fetch:
-    """Copies of remote files below a folder, at their relative paths."""
+def _fetch(
+    sources: Sequence[InputFile], folder: str, within: Bounds, seconds: float
+) -> dict[InputFile, str | Exception]:
+    """Copies of remote files below a folder, at their relative paths: the path of each, or the
+    error of fetching it. 16 are fetched at a time."""
 
-    def __init__(self, folder: str, within: Bounds, seconds: float) -> None:
-        self.copies: dict[InputFile, str] = {}
-        self.failed: dict[InputFile, Exception] = {}
-        self._folder, self._within, self._seconds = folder, within, seconds
-
-    def all(self, wanted: Sequence[InputFile]) -> None:
-        """Fetch files, 16 at a time; results are in `copies` and `failed`."""
-        if wanted:
-            with ThreadPoolExecutor(AT_ONCE) as pool:
-                list(results(pool, self._one, wanted))
-
-    def _one(self, file: InputFile) -> None:
+    def fetch(file: InputFile) -> str | Exception:
         try:
-            copy = self._placed(file.path)
+            copy = _make_copy(folder, file.path)
             with open(copy, "wb") as target:
-                came = sum(map(target.write, self._pieces(file)))
+                came = sum(map(target.write, _pieces(file, within, seconds)))
             if file.size and came != file.size:
                 raise EOFError(say("fetch-incomplete", came=came, size=file.size))
-            self.copies[file] = copy
         except Exception as error:  # libraries of stores share no error class
-            self.failed[file] = error
-
-    def _placed(self, path: str) -> str:
-        """The path of a new empty file for a copy. It is in a folder of its own if the store has
-        both `a` and `a/b.co`."""
-        copy = _local_path(self._folder, path)
-        try:
-            os.makedirs(os.path.dirname(copy), exist_ok=True)
-            open(copy, "xb").close()
-        except (FileExistsError, NotADirectoryError):
-            copy = os.path.join(mkdtemp(dir=os.path.dirname(self._folder)), "file")
+            return error
         return copy
 
-    def _pieces(self, file: InputFile) -> Iterator[bytes]:
-        fs, path = listing.store(file.url)
-        limit = {"timeout": self._seconds} if fs.async_impl else {}
-        size = file.size  # 0 for a member of a thin archive
-        if not size and not listing.is_web(fs):
-            size = fs.info(path, **limit).get("size") or 0
-        if size > self._within.fetch:
-            raise ReadError(listing.too_long(self._within.fetch))
-        if listing.is_web(fs):
-            yield from listing.pieces(fs, path, self._within, self._seconds)
-            return
-        for start in range(0, size, _PIECE):
-            end = min(start + _PIECE, size)
-            yield fs.cat_file(path, start=start, end=end, **limit)
+    if not sources:
+        return {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return dict(zip(sources, results(pool, fetch, sources), strict=True))
+
+
+def _make_copy(folder: str, path: str) -> str:
+    """The path of a new empty file for a copy. It is in a folder of its own if the store has both
+    `a` and `a/b.co`."""
+    copy = _local_path(folder, path)
+    try:
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        open(copy, "xb").close()
+    except (FileExistsError, NotADirectoryError):
+        copy = os.path.join(mkdtemp(dir=os.path.dirname(folder)), "file")
+    return copy
+
+
+def _pieces(file: InputFile, within: Bounds, seconds: float) -> Iterator[bytes]:
+    fs, path = listing.store(file.url)
+    limit = {"timeout": seconds} if fs.async_impl else {}
+    size = file.size  # 0 for a member of a thin archive
+    if not size and not listing.is_web(fs):
+        size = fs.info(path, **limit).get("size") or 0
+    if size > within.fetch:
+        raise ReadError(listing.too_long(within.fetch))
+    if listing.is_web(fs):
+        yield from listing.pieces(fs, path, within, seconds)
+        return
+    for start in range(0, size, _PIECE):
+        end = min(start + _PIECE, size)
+        yield fs.cat_file(path, start=start, end=end, **limit)
 
 
 def _thin_members(file: InputFile, copy: str) -> Iterator[InputFile]:
@@ -185,20 +190,15 @@ def _thin_members(file: InputFile, copy: str) -> Iterator[InputFile]:
             yield file._replace(url=posixpath.join(url, name), path=member, size=0)
 
 
-class StoreFile:
-    """A remote file read by range; holds the latest blocks."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def read(self, offset: int, size: int) -> memoryview:
-        """`size` bytes at `offset`. Raises `ReadError` if they cannot be fetched."""
-        try:
-            self._file.seek(offset)
-            content = self._file.read(size)
-        except Exception as error:  # libraries of stores share no error class
-            raise ReadError(say("fetch-failed", error=first_line(error))) from error
-        if len(content) != size:
-            incomplete = say("fetch-incomplete", came=len(content), size=size)
-            raise ReadError(say("fetch-failed", error=incomplete))
-        return memoryview(content)
+def read_range(file: IO[bytes], offset: int, size: int) -> memoryview:
+    """`size` bytes at `offset` of a remote file, which holds its latest blocks. Raises `ReadError`
+    if they cannot be fetched."""
+    try:
+        file.seek(offset)
+        content = file.read(size)
+    except Exception as error:  # libraries of stores share no error class
+        raise ReadError(say("fetch-failed", error=first_line(error))) from error
+    if len(content) != size:
+        incomplete = say("fetch-incomplete", came=len(content), size=size)
+        raise ReadError(say("fetch-failed", error=incomplete))
+    return memoryview(content)

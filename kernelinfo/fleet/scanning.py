@@ -79,9 +79,9 @@ def make_request(
     *,
     shard: str = "",
     accept_problems: str | None = None,
-    **others: Any,
+    **fields: Any,
 ) -> ScanRequest:
-    """The request of a scan; `accept_problems` is a file, `others` are more fields of the request.
+    """The request of a scan; `accept_problems` is a file, `fields` are more fields of the request.
 
     Raises `KernelinfoError` for a dataset that cannot be written or a file that cannot be read.
     """
@@ -93,7 +93,7 @@ def make_request(
         options=options._replace(bounds=bounded(options.bounds)),
         shard=shard,
         accepted=read_accepted(accept_problems) if accept_problems else frozenset(),
-        **others,
+        **fields,
     )
 
 
@@ -103,23 +103,23 @@ def list_files(request: ScanRequest) -> RootFiles:
     problems: list[tuple[str, Problem]] = []
     repeating, seen = set[str](), Seen()
     for root, url in [(address(url), url) for url in request.urls]:
-        for one in find(url, request.timeout, seen):
-            if isinstance(one, Problem):
-                problems.append((root, one))
-            elif isinstance(one, Again) or one.address in listed:
+        for entry in find(url, request.timeout, seen):
+            if isinstance(entry, Problem):
+                problems.append((root, entry))
+            elif isinstance(entry, Again) or entry.address in listed:
                 repeating.add(root)
-                if isinstance(one, InputFile) and listed[one.address].url != one.url:
-                    again = Problem(f"{one.address} (again)", say("file-listed-twice"))
+                if isinstance(entry, InputFile) and listed[entry.address].url != entry.url:
+                    again = Problem(f"{entry.address} (again)", say("file-listed-twice"))
                     problems.append((root, again))
             else:
-                listed[one.address] = one._replace(root=root)
+                listed[entry.address] = entry._replace(root=root)
     for name, file in listed.items():
         database = listed.get(name.removesuffix(LOG), file)
         if database.root != file.root:
             repeating.add(file.root)
     if not listed:
         urls = ", ".join(map(address, request.urls))
-        first = next((one for _, one in problems), Problem(urls, NO_KERNEL))
+        first = next((problem for _, problem in problems), Problem(urls, NO_KERNEL))
         raise KernelinfoError(first.located)
     files = tuple(with_own_paths(listed.values()))
     return RootFiles(files, tuple(problems), frozenset(repeating))
@@ -269,13 +269,13 @@ def _below(root: str, path: str) -> str:
 def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
     """One problem per URL whose files have no kernel, and are not those of another URL."""
     kernels = {row["Path"]: row["Kernels"] for row in done.record.manifest}
-    found = dict.fromkeys(map(address, request.urls), 0)
+    counts = dict.fromkeys(map(address, request.urls), 0)
     listing = done.plan.listing
     for file in listing.files:
-        found[file.root] += kernels[file.path]
+        counts[file.root] += kernels[file.path]
     choices = " ".join(request.options.choices)
     message = say("roots-without-choice", choices=choices) if choices else NO_KERNEL
-    empty = [root for root, count in found.items() if not count and root not in listing.repeating]
+    empty = [root for root, count in counts.items() if not count and root not in listing.repeating]
     return [Problem(root, message) for root in empty]
 
 
@@ -289,8 +289,8 @@ def unmatched_notes(request: ScanRequest) -> list[Note]:
     with request.dataset.storage.connect() as connection:
         open_builds(connection, request.dataset, [request.build])
         roots = place(map(address, request.urls))
-        found = unmatched_choices(connection, "kernels", request.options)
-        return [Note(roots, one) for one in found]
+        messages = unmatched_choices(connection, "kernels", request.options)
+        return [Note(roots, message) for message in messages]
 
 
 def remove(dataset: Dataset, build: str) -> None:

@@ -80,8 +80,8 @@ class Storage:
         """
         small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
         waiting = nullcontext() if is_long or not self._is_local else signals_wait()
-        known = self._database
-        opened = self._open(small if scratch else {}) if known is None else known.cursor()
+        shared = self._database
+        opened = self._open(small if scratch else {}) if shared is None else shared.cursor()
         with waiting, opened as connection:
             try:
                 yield connection

@@ -134,9 +134,9 @@ def _check_files(
     types = {name: _PARQUET[kind] for name, kind in columns.items()}
     names = defaultdict[str, list[str]](list)  # file -> columns
     query = f"SELECT file_name, name, type, converted_type FROM parquet_schema([{files}])"
-    for file, name, *found in connection.execute(query).fetchall():
+    for file, name, *kinds in connection.execute(query).fetchall():
         # An unknown column, of a newer version, must have one type in all files.
-        if types.setdefault(name, (found[0], found[1])) != tuple(found):
+        if types.setdefault(name, (kinds[0], kinds[1])) != tuple(kinds):
             raise refuse(file, say("dataset-columns"))
         names[file].append(name)
     for file, has in names.items():

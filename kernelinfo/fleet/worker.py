@@ -7,6 +7,7 @@ import gc
 import json
 import os
 import re
+import signal
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -80,11 +81,11 @@ class ScanRequest(NamedTuple):
         """True if the problem does not make the scan fail."""
         return self.accepts_all or problem in self.accepted
 
-    def written_options(self, **others: float) -> str:
-        """Options that differ from the defaults, and `others`, as JSON for `inputs`."""
+    def written_options(self, **settings: float) -> str:
+        """Options that differ from the defaults, and `settings`, as JSON for `inputs`."""
         default = Options()._asdict()
         given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
-        return json.dumps(given | others, default=_named, sort_keys=True)
+        return json.dumps(given | settings, default=_named, sort_keys=True)
 
     def is_done(self, file: InputFile, row: DatasetRow) -> bool:
         """True if a row of `inputs` says that the file was read with these options, or given up
@@ -117,8 +118,8 @@ class ScanRequest(NamedTuple):
 
 def _given_up_after(options: str | None) -> float | None:
     """The `--timeout` in seconds of a file that was given up; None for any other file."""
-    found = re.search(r'"timeout": ([0-9]+(?:\.[0-9]+)?)', options or "")
-    return float(found[1]) if found else None
+    match = re.search(r'"timeout": ([0-9]+(?:\.[0-9]+)?)', options or "")
+    return float(match[1]) if match else None
 
 
 def _named(value: object) -> str:
@@ -195,11 +196,11 @@ class ScanWorker:
         return given_up(task, self._request)
 
 
-def _limit_memory(most: int) -> None:
-    """Make allocations beyond `most` bytes fail, if the system supports limits."""
+def _limit_memory(limit: int) -> None:
+    """Make allocations beyond `limit` bytes fail, if the system supports limits."""
     with suppress(ValueError, OSError):
         if sys.platform != "win32":
-            resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def given_up(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
@@ -225,7 +226,7 @@ def input_rows(request: ScanRequest, shares: Sequence[ScanTaskDone]) -> Iterator
     """
     task = shares[0].task
     fetched = frozenset.intersection(*(share.fetched for share in shares))
-    limit = {"timeout": float(request.timeout)} if any(one.given_up for one in shares) else {}
+    limit = {"timeout": float(request.timeout)} if any(done.given_up for done in shares) else {}
     for file in task.files:
         row = request.input_row(file) | {"Url": file.address, "Part": task.part}
         row["Options"] = request.written_options(**limit)
@@ -242,15 +243,15 @@ class _ScanReading:
         self._task, self._request = task, request
         bounds, seconds = request.options.bounds, request.timeout
         with _limited(seconds * (2 + len(task.files))):
-            of = (task.files, request.roots, request.archives, scratch)
-            found = list(opened(*of, bounds, seconds))
-        self._opened = dict(zip(task.files, found, strict=True))
-        readable = [one for one in found if isinstance(one, Opened)]
-        self._files = {one.path: one.file for one in readable}  # opened path -> file
-        among = {path for one in readable for path in one.among}
+            places = (request.roots, request.archives, scratch)
+            openings = list(opened(task.files, *places, bounds, seconds))
+        self._opened = dict(zip(task.files, openings, strict=True))
+        readable = [opening for opening in openings if isinstance(opening, Opened)]
+        self._files = {opening.path: opening.file for opening in readable}
+        among = {path for opening in readable for path in opening.among}
         self._analysis = Analysis(request.options, sorted(among))
         self._events, self._kernels = Events(), 0
-        self._problems = [one for one in found if isinstance(one, Problem)]
+        self._problems = [opening for opening in openings if isinstance(opening, Problem)]
         self._lost = {problem.path for problem in self._problems}
 
     def rows(self, file: InputFile) -> Iterator[str]:
@@ -282,10 +283,10 @@ class _ScanReading:
                 yield item
         yield results
 
-    def _share(self, found: Iterable[Found]) -> Iterator[Found]:
+    def _share(self, items: Iterable[Found]) -> Iterator[Found]:
         """Blobs of this task's share of a file. The first share also takes problems and notes."""
         task, number = self._task, 0
-        for item in found:
+        for item in items:
             if not isinstance(item, Blob):
                 if task.share == 0:
                     yield item
@@ -301,8 +302,8 @@ class _ScanReading:
         self._problems += (Missing.problem([host]) for host in each(self._events, "missing"))
         fetched = frozenset(file.address for file in self._task.files) - self._lost
         spirv = ((file, self._events["spirv", file]) for file in each(self._events, "spirv"))
-        told = (Note(file, compiled_later(count)) for file, count in spirv)
-        notes = (*noted(self._events), *told)
+        spirv_notes = (Note(file, compiled_later(count)) for file, count in spirv)
+        notes = (*noted(self._events), *spirv_notes)
         addressed = tuple(note._replace(path=self._files[note.path].address) for note in notes)
         return ScanTaskDone(self._task, self._kernels, addressed, fetched)
 
@@ -331,9 +332,19 @@ def _without_cycles() -> Iterator[None]:
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
     """End this process if the block takes longer than `seconds`, even inside a C library."""
-    with open(os.devnull, "w") as nowhere:
-        faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
-        try:
-            yield
-        finally:
-            faulthandler.cancel_dump_traceback_later()
+    if sys.platform == "win32":
+        with open(os.devnull, "w") as nowhere:
+            faulthandler.dump_traceback_later(seconds, exit=True, file=nowhere)
+            try:
+                yield
+            finally:
+                faulthandler.cancel_dump_traceback_later()
+        return
+    # faulthandler would wait for ever in a forked process whose parent has such a limit of its own.
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)

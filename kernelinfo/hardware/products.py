@@ -22,21 +22,22 @@ def find(name: str) -> tuple[Target, Device]:
         for target in map(targets.find, targets.known())
         for device in target.devices
     }
-    wanted = name.strip().casefold()
+    word = name.strip().casefold()
     for spelled in (str.casefold, _plain):
-        for known, found in products.items():
-            if spelled(wanted) in (spelled(known), spelled(known.removesuffix(" GCD"))):
-                return found
-    if wanted in targets.known():
-        of_target = targets.find(wanted).devices
+        for spelling, pair in products.items():
+            if spelled(word) in (spelled(spelling), spelled(spelling.removesuffix(" GCD"))):
+                return pair
+    if word in targets.known():
+        of_target = targets.find(word).devices
         if len(of_target) == 1:
-            return targets.find(wanted), of_target[0]
+            return targets.find(word), of_target[0]
         several = ", ".join(device.name for device in of_target) or say("device-no-product")
         raise OptionError(say("device-several", name=name, several=several))
-    if re.fullmatch(r"(sm|compute)_\d\w*", wanted):
+    if re.fullmatch(r"(sm|compute)_\d\w*", word):
         raise OptionError(say("device-nvidia", name=name))
-    begun = [one for one in products if _plain(wanted) and _plain(one).startswith(_plain(wanted))]
-    hint = or_list(begun[:_MOST_NAMED]) if begun else did_you_mean(wanted, products)
+    plain = _plain(word)
+    begun = [product for product in products if plain and _plain(product).startswith(plain)]
+    hint = or_list(begun[:_MOST_NAMED]) if begun else did_you_mean(word, products)
     hint = hint or say("devices-listed")
     raise OptionError(say("device-unknown", name=name, hint=hint))
 

@@ -263,8 +263,8 @@ def by_v2_name(name: str) -> Target | None:
 
 
 def _with(key: str, value: object) -> Target | None:
-    found = (name for name, table in tables().items() if table.get(key) == value)
-    return next(map(find, found), None)
+    names = (name for name, table in tables().items() if table.get(key) == value)
+    return next(map(find, names), None)
 
 
 def _target(name: str, table: dict[str, Any]) -> Target:
@@ -336,9 +336,9 @@ _KINDS: dict[str, Any] = {
 def _row(kind: Any, value: Any) -> Any:
     """`value` as a `kind` if it is a table, as a tuple of them if a list, else unchanged."""
     if isinstance(value, list):
-        return tuple(_row(kind, one) for one in value)
+        return tuple(_row(kind, item) for item in value)
     if isinstance(value, dict):
-        return kind(**{key: _row(_KINDS.get(key), one) for key, one in value.items()})
+        return kind(**{key: _row(_KINDS.get(key), item) for key, item in value.items()})
     return value
 
 
@@ -380,8 +380,8 @@ ARE_CHECKED = TABLES is not None
 def tables() -> Tables:
     """The tables of all targets; references to shared topics are resolved."""
     if ARE_CHECKED:
-        found: Tables = TABLES
-        return found
+        built: Tables = TABLES
+        return built
     with open(join(dirname(__file__), "targets.toml"), encoding="utf-8") as file:
         return read_tables(file.read())
 
@@ -391,11 +391,11 @@ def read_tables(text: str) -> Tables:
     import tomllib  # not needed in an installed copy
 
     whole = tomllib.loads(text)
-    targets = {name: own for name, own in whole.items() if name.startswith("gfx")}
-    for own in targets.values():
-        for topic, value in own.items():
+    targets = {name: table for name, table in whole.items() if name.startswith("gfx")}
+    for table in targets.values():
+        for topic, value in table.items():
             if isinstance(value, str) and value in whole.get(topic, ()):
-                own[topic] = whole[topic][value]
+                table[topic] = whole[topic][value]
     return targets
 
 
@@ -406,7 +406,7 @@ def check_types(kind: Any, value: Any, where: str) -> None:
     this type. `X | None` needs an X: TOML has no None.
     """
     if type(None) in typing.get_args(kind):
-        kind = next(one for one in typing.get_args(kind) if one is not type(None))
+        kind = next(item for item in typing.get_args(kind) if item is not type(None))
     if hasattr(kind, "_fields"):
         if not isinstance(value, dict):
             raise TargetsError(say("targets-no-table", where=where, value=value))
@@ -415,13 +415,13 @@ def check_types(kind: Any, value: Any, where: str) -> None:
         if wrong := sorted((value.keys() - names) | (needed - value.keys())):
             raise TargetsError(say("targets-keys", where=where, names=", ".join(wrong)))
         types = typing.get_type_hints(kind)
-        for key, one in value.items():
-            check_types(types[key], one, f"{where} {key}")
+        for key, item in value.items():
+            check_types(types[key], item, f"{where} {key}")
     elif typing.get_origin(kind) is tuple:
         if not isinstance(value, list):
             raise TargetsError(say("targets-no-list", where=where, value=value))
-        for one in value:
-            check_types(typing.get_args(kind)[0], one, where)
+        for item in value:
+            check_types(typing.get_args(kind)[0], item, where)
     elif typing.get_origin(kind) is typing.Literal:
         if value not in typing.get_args(kind):
             raise TargetsError(

@@ -133,8 +133,8 @@ class Selection(NamedTuple):
 
     def _on(self) -> set[Rule | Documented]:
         """Rules that are on by default, and those whose own severity is chosen."""
-        own = {name for name, _ in self.severities}
-        return {rule for rule in RULES if rule.on or own & {rule.number, rule.name}}
+        names = {name for name, _ in self.severities}
+        return {rule for rule in RULES if rule.on or names & {rule.number, rule.name}}
 
     def _ignored(self) -> set[str]:
         return {rule.number for name in self.ignore for rule in named(name)}
@@ -148,7 +148,7 @@ BY_DEFAULT = Selection()
 
 def findings(kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule]) -> list[Finding]:
     """Findings of the given rules for one kernel."""
-    traits, code, found = kernel.traits, kernel.code, []
+    traits, code, made = kernel.traits, kernel.code, []
     for rule in rules:
         reads = rule.reads
         if reads == "traits":
@@ -162,8 +162,8 @@ def findings(kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule])
         else:
             continue
         for remark in remarks:
-            found.append(rule.finding(remark))
-    return found
+            made.append(rule.finding(remark))
+    return made
 
 
 def may_ask_for_code(traits: Traits) -> bool:
@@ -183,18 +183,18 @@ def on_code(result: Result) -> tuple[Finding, ...]:
 
 def find(name: str) -> Rule | Documented | None:
     """The rule with this number or name, in any case of letters; None if there is none."""
-    wanted = name.casefold()
-    return next((r for r in every_rule() if wanted in (r.number.casefold(), r.name)), None)
+    key = name.casefold()
+    return next((r for r in every_rule() if key in (r.number.casefold(), r.name)), None)
 
 
 def named(name: str) -> tuple[Rule | Documented, ...]:
     """The rules with this number, number prefix or name. Raises `OptionError` if none matches."""
-    found = tuple(rule for rule in every_rule() if means(name, rule.number, rule.name))
-    if not found:
+    rules = tuple(rule for rule in every_rule() if means(name, rule.number, rule.name))
+    if not rules:
         raise OptionError(say("rule-unknown", name=name))
-    return found
+    return rules
 
 
-def means(wanted: str, number: str, name: str) -> bool:
-    """True if `wanted` is a prefix of the rule's number, or its name."""
-    return bool(wanted) and (number.startswith(wanted) or name == wanted)
+def means(text: str, number: str, name: str) -> bool:
+    """True if the text is a prefix of the rule's number, or its name."""
+    return bool(text) and (number.startswith(text) or name == text)

@@ -111,8 +111,8 @@ def step_in_use(traits: Traits) -> tuple[int, int] | None:
     file = target.vgpr_file(demand.wave_size)
     allocated = align(max(1, used), file.granule)
     waves = min(file.per_simd // allocated, target.waves.slots_per_simd)
-    most = file.per_simd // waves // file.granule * file.granule if waves else 0
-    return (allocated, waves) if allocated == most < file.addressable else None
+    whole_step = file.per_simd // waves // file.granule * file.granule if waves else 0
+    return (allocated, waves) if allocated == whole_step < file.addressable else None
 
 
 def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
@@ -135,14 +135,14 @@ def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remar
         return
     whole, half = (place(target, demand, Launch(size)) for size in (largest, largest // 2))
     if step[0] == most_vgprs(whole, whole.group):
-        more = most_vgprs(half, half.group)
+        looser = most_vgprs(half, half.group)
         command = sweep_command(kernel)
         yield remark(
             "KI303",
             largest=largest,
             vgprs=step[0],
             half=largest // 2,
-            more=more,
+            more=looser,
             size=_SIZES[kernel.language],
             swept=say("KI303-swept", command=command) if command else "",
         )
@@ -163,10 +163,10 @@ def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     room = occupancy.headroom.vgprs
     if room is None or room < spilled:
         return
-    asked = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)
+    needed = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)
     waves = waves_per_simd(occupancy.waves_per_simd)
     hint = _WAVES[kernel.language]
-    yield remark("KI304", spilled=spilled, vgprs=asked + room, waves=waves, hint=hint)
+    yield remark("KI304", spilled=spilled, vgprs=needed + room, waves=waves, hint=hint)
 
 
 def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -177,13 +177,13 @@ def asked_waves_not_reached(traits: Traits, occupancy: Occupancy) -> Iterator[Re
     Why it matters: the compiler kept registers low for waves that cannot be resident.
     What to do: ask for the waves that are, or use less of what limits.
     """
-    asked = traits.numbers.asked_waves
-    if asked is None or not occupancy.launchable or occupancy.waves_per_simd >= asked:
+    hint = traits.numbers.asked_waves
+    if hint is None or not occupancy.launchable or occupancy.waves_per_simd >= hint:
         return
     limits = " and ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
     yield remark(
         "KI306",
-        waves=waves_per_simd(asked),
+        waves=waves_per_simd(hint),
         limits=limits,
         allow="allows" if len(occupancy.limiters) == 1 else "allow",
         most=f"{occupancy.waves_per_simd:.4g}",
@@ -209,8 +209,8 @@ def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     entry, version = code_object.conflicting_entry, code_object.code_object_version or 0
     if entry and version >= _FEATURES_LEFT_OPEN:
         # `gfx90a:xnack+` of `hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+`
-        own, other = (name.rpartition("--")[2] for name in (code_object.member or "", entry))
-        yield remark("KI305", target=own, other=other)
+        target, other = (name.rpartition("--")[2] for name in (code_object.member or "", entry))
+        yield remark("KI305", target=target, other=other)
 
 
 def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:

@@ -44,9 +44,9 @@ def unlaunchable_workgroup(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
 
 def _largest_that_can(occupancy: Occupancy) -> int:
     """The most workitems of one workgroup that fit in registers, slots and scratch."""
-    at = occupancy.placement
-    waves = room(waves_by_resource(at))
-    return min(waves * at.demand.wave_size, at.target.waves.max_workgroup_size)
+    placed = occupancy.placement
+    waves = room(waves_by_resource(placed))
+    return min(waves * placed.demand.wave_size, placed.target.waves.max_workgroup_size)
 
 
 def lds_over_limit(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -96,12 +96,12 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
 def _required_above_maximum(kernel: Kernel) -> Iterator[Remark]:
     """A remark if the kernel requires larger workgroups than it declares at most."""
     numbers = kernel.traits.numbers
-    most, required = numbers.max_workgroup_size, prod(numbers.required_workgroup or (0,))
-    if most is None or required <= most:
+    declared, required = numbers.max_workgroup_size, prod(numbers.required_workgroup or (0,))
+    if declared is None or required <= declared:
         return
     facts = [fact for fact in kernel.traits.facts if fact.name == "required_workgroup"]
     line = kernel.line_of(facts[0]) if facts else None
-    yield remark("KI004-required", required=required, line=_in_line(line), most=most)
+    yield remark("KI004-required", required=required, line=_in_line(line), most=declared)
 
 
 def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
@@ -109,8 +109,8 @@ def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
     if kernel.target is None or (info.source, directive.source) != ("kernel-info", "directive"):
         return False
     sgprs = kernel.target.sgprs
-    most = align(info.value + sgprs.with_xnack, max(sgprs.encoding_granule, 1))
-    return info.name == "reserved_sgprs" and info.value < directive.value <= most
+    padded = align(info.value + sgprs.with_xnack, max(sgprs.encoding_granule, 1))
+    return info.name == "reserved_sgprs" and info.value < directive.value <= padded
 
 
 def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator[Remark]:
@@ -133,12 +133,12 @@ def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator
         )
 
 
-def _come_to_the_same(one: Fact, other: Fact, kernel: Kernel) -> bool:
+def _come_to_the_same(fact: Fact, other: Fact, kernel: Kernel) -> bool:
     """True if the hardware rounds both SGPR counts to the same number."""
-    if kernel.target is None or {one.name, other.name} != {"reserved_sgprs"}:
+    if kernel.target is None or {fact.name, other.name} != {"reserved_sgprs"}:
         return False
     granule = kernel.target.sgprs.granule
-    return align(one.value, granule) == align(other.value, granule)
+    return align(fact.value, granule) == align(other.value, granule)
 
 
 def _statement(fact: Fact, kernel: Kernel) -> str:

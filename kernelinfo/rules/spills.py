@@ -112,10 +112,10 @@ def dynamic_stack(
     What to do: bound the recursion, give the alloca a constant size, make the callee visible.
     """
     if traits.numbers.dynamic_stack:
-        known = traits.numbers.scratch_bytes_per_lane or 0
+        scratch = traits.numbers.scratch_bytes_per_lane or 0
         callees = code.callees if code else ()
         calls = say("KI104-calls", callees=_called(callees)) if callees else ""
-        remarked = remark("KI104", scratch=known, calls=calls)
+        remarked = remark("KI104", scratch=scratch, calls=calls)
         yield remarked._replace(hint="") if _are_of_a_library(callees) else remarked
 
 
@@ -138,9 +138,9 @@ def indirect_call(
     if code and code.outside:
         yield remark("KI105-outside", callees=_called(code.outside))
     elif code and callees and callees.most_vgprs > callees.alone_vgprs:
-        most, alone = callees.most_vgprs, callees.alone_vgprs
+        vgprs, alone = callees.most_vgprs, callees.alone_vgprs
         function = short(demangle(callees.function))
-        yield remark("KI105-largest", most=most, function=function, alone=alone)
+        yield remark("KI105-largest", most=vgprs, function=function, alone=alone)
     elif code and callees:
         yield remark("KI105-alone", alone=callees.alone_vgprs)
     else:
@@ -163,13 +163,13 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
     worst = max(loops, key=lambda loop: (loop.depth, loop.reloads + loop.spills))
     kinds = ((worst.reloads, "spill reload"), (worst.spills, "spill store"))
     spills = " and ".join(counted(count, noun) for count, noun in kinds if count)
-    depth = place = others = vgprs = ""
+    depth = place = other_loops = vgprs = ""
     if worst.depth > 1:
         depth = say("KI106-depth", depth=worst.depth)
     if worst.place:
         place = say("KI106-place", count=worst.place.number, place=_at(worst.place))
     if len(loops) > 1:
-        others = say("KI106-others", loops=counted(len(loops) - 1, "other loop"))
+        other_loops = say("KI106-others", loops=counted(len(loops) - 1, "other loop"))
     if spilled := traits.numbers.vgpr_spills:
         scratch, taken = traits.numbers.scratch_bytes_per_lane or 0, REGISTER_BYTES * spilled
         # Spilled registers may share a slot or sit in AGPRs; then the bytes do not add up.
@@ -181,7 +181,7 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
         loop=worst.header,
         depth=depth,
         place=place,
-        others=others,
+        others=other_loops,
         vgprs=vgprs,
     )
 
@@ -201,10 +201,10 @@ def _are_of_a_library(callees: tuple[str, ...]) -> bool:
 
     Such names are reserved for them (ISO C 7.1.3). False without a callee.
     """
-    return bool(callees) and all(demangle(one).startswith("__") for one in callees)
+    return bool(callees) and all(demangle(callee).startswith("__") for callee in callees)
 
 
 def _called(symbols: tuple[str, ...]) -> str:
     """`lookup`, or `lookup and 2 other functions`."""
-    first, *others = [short(demangle(symbol)) for symbol in symbols] or [""]
-    return f"{first} and {counted(len(others), 'other function')}" if others else first
+    first, *further = [short(demangle(symbol)) for symbol in symbols] or [""]
+    return f"{first} and {counted(len(further), 'other function')}" if further else first

@@ -91,11 +91,11 @@ def lost_to_rounding(occupancy: Occupancy) -> int:
     """Workgroups lost to rounding LDS to its granule; 0 if LDS is not the only limiter."""
     if occupancy.limiters != ("lds",) or not occupancy.workgroups:
         return 0
-    at = occupancy.placement
-    allowed = waves_by_resource(at)
+    placed = occupancy.placement
+    allowed = waves_by_resource(placed)
     del allowed["lds"]
-    by_bytes = at.domain.lds_bytes // (at.lds_bytes or 1)
-    return min(by_bytes, min(allowed.values()) // at.group) - occupancy.workgroups
+    by_bytes = placed.domain.lds_bytes // (placed.lds_bytes or 1)
+    return min(by_bytes, min(allowed.values()) // placed.group) - occupancy.workgroups
 
 
 def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
@@ -170,7 +170,7 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     if alone.waves == result.waves and _is_assembled(demand, result.placement.target):
         return
     kinds = list(_padded_kinds(demand, result))
-    allocated, used = (" and ".join(of) for of in zip(*kinds, strict=True))
+    allocated, used = (" and ".join(words) for words in zip(*kinds, strict=True))
     lost = ""
     if alone.waves > result.waves:
         waves, unpadded = f"{result.waves_per_simd:.4g}", waves_per_simd(alone.waves_per_simd)
@@ -179,8 +179,8 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     yield remarked._replace(hint=_generic(traits, result.launch) or _cause(result, alone))
 
 
-def _without_padding(of: Occupancy) -> Occupancy:
-    return occupancy(targets.find(of.target), of.demand.unpadded, of.launch)
+def _without_padding(padded: Occupancy) -> Occupancy:
+    return occupancy(targets.find(padded.target), padded.demand.unpadded, padded.launch)
 
 
 def _is_assembled(demand: Demand, target: targets.Target) -> bool:
@@ -189,22 +189,22 @@ def _is_assembled(demand: Demand, target: targets.Target) -> bool:
     if demand.used_vgprs is not None or demand.used_sgprs is None:
         return False
     extra = targets.extra_sgprs(target, vcc=True, flat_scratch=True, xnack=True)
-    most = targets.align(demand.used_sgprs + extra, target.sgprs.encoding_granule)
-    return (demand.sgprs or 0) <= most
+    assembled = targets.align(demand.used_sgprs + extra, target.sgprs.encoding_granule)
+    return (demand.sgprs or 0) <= assembled
 
 
 def _padded_kinds(demand: Demand, result: Occupancy) -> Iterator[tuple[str, str]]:
     """(allocated, used) of each padded kind: `104 VGPRs (52 AGPRs)`, `50 (0)`."""
-    of = result.allocated
+    granted = result.allocated
     if (used := demand.used_vgprs) is not None:
         agprs = demand.agprs or 0
-        is_split = demand.accum_offset is not None and (of.agprs or 0) > agprs
+        is_split = demand.accum_offset is not None and (granted.agprs or 0) > agprs
         yield (
-            f"{of.vgprs} VGPRs" + (f" ({of.agprs} AGPRs)" if is_split else ""),
+            f"{granted.vgprs} VGPRs" + (f" ({granted.agprs} AGPRs)" if is_split else ""),
             f"{used}" + (f" ({agprs})" if is_split else ""),
         )
     if demand.used_sgprs is not None:
-        yield f"{of.sgprs} SGPRs", f"{demand.used_sgprs}"
+        yield f"{granted.sgprs} SGPRs", f"{demand.used_sgprs}"
 
 
 def _cause(result: Occupancy, alone: Occupancy) -> Message:
@@ -212,7 +212,7 @@ def _cause(result: Occupancy, alone: Occupancy) -> Message:
     if alone.waves > result.waves:
         return say("KI208-bound-mend")
     limits = {limit.resource: limit for limit in result.limits}
-    padded = [limits[one].waves or 0 for one in ("vgpr", "sgpr") if one in limits]
+    padded = [limits[resource].waves or 0 for resource in ("vgpr", "sgpr") if resource in limits]
     lds = limits["lds"].waves if "lds" in limits else None
     if lds is not None and lds <= max(padded) and lds < result.wave_slots:
         return say("KI208-lds-mend")

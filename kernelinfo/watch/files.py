@@ -53,17 +53,17 @@ def stamp_of(path: str) -> Stamp | None:
     """The stamp of a regular file; None if there is none, it cannot be looked at, or this process
     writes its own output or messages to it."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except (OSError, ValueError):
         return None
-    is_seen = stat.S_ISREG(found.st_mode) and not any(
-        os.path.samestat(found, stream) for stream in _streams()
+    is_seen = stat.S_ISREG(status.st_mode) and not any(
+        os.path.samestat(status, stream) for stream in _streams()
     )
-    return _stamp(found) if is_seen else None
+    return _stamp(status) if is_seen else None
 
 
-def _stamp(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
+def _stamp(status: os.stat_result) -> Stamp:
+    return Stamp(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 def _streams() -> Iterator[os.stat_result]:
@@ -110,14 +110,14 @@ class Outputs:
 
     def snapshot(self) -> Snapshot:
         """The stamps of all files, in the order of the paths; each file once."""
-        found: Snapshot = {}
+        stamps: Snapshot = {}
         names: dict[int, str] = {}
         for path in self._paths:
             for name, stamp in self._under(path).items():
                 first = names.setdefault(stamp.inode, name)
                 if first == name or not _is_same(first, name):
-                    found[name] = stamp
-        return found
+                    stamps[name] = stamp
+        return stamps
 
     def is_named(self, path: str) -> bool:
         """True if the user or a glob names the file itself."""
@@ -137,7 +137,7 @@ class Outputs:
         else:
             names = [file.path for file in files.find(path) if isinstance(file, File)]
         stamps = ((name, stamp_of(name)) for name in names)
-        return {name: one for name, one in stamps if one is not None}
+        return {name: stamp for name, stamp in stamps if stamp is not None}
 
 
 class _FolderNames(NamedTuple):
@@ -165,13 +165,15 @@ class FolderTree:
         self._only_folders = only_folders
         self._without = frozenset(without)
         real = os.path.abspath(root)
-        is_whole = only_folders and is_ignored_whole(real)
-        self._ignored = None if is_whole else Ignored(real)
+        self._patterns: dict[str, list[IgnorePattern]] | None = None
+        """Folder -> patterns that apply in it, the outermost first; None to ignore nothing."""
+        if not (only_folders and is_ignored_whole(real)):
+            self._patterns = {real: [*_above(real), *_patterns(real)]}
         self._listings: dict[str, _FolderNames] = {}
 
     def snapshot(self) -> Snapshot:
         """The stamps of all regular files; folders that vanish meanwhile are left out."""
-        found: Snapshot = {}
+        stamps: Snapshot = {}
         linked: set[str] = set()
         waiting = [self._root]
         while waiting:
@@ -181,9 +183,9 @@ class FolderTree:
             listing = self._listing(folder)
             for path in listing.files if listing else ():
                 if stamp := stamp_of(path):
-                    found[path] = stamp
+                    stamps[path] = stamp
             waiting += reversed(listing.folders) if listing else ()
-        return found
+        return stamps
 
     def _is_followed(self, link: str, linked: set[str]) -> bool:
         """True for a link to a folder that neither holds the root nor was linked before."""
@@ -198,10 +200,10 @@ class FolderTree:
         """The names in a folder, listed again if it changed; None if it cannot be read."""
         try:
             stamp = _stamp(os.stat(folder))
-            known = self._listings.get(folder)
-            if known is None or known.stamp != stamp or not known.is_settled:
-                known = self._listings[folder] = self._listed(folder, stamp)
-            return known
+            listing = self._listings.get(folder)
+            if listing is None or listing.stamp != stamp or not listing.is_settled:
+                listing = self._listings[folder] = self._listed(folder, stamp)
+            return listing
         except OSError:
             self._listings.pop(folder, None)
             return None
@@ -226,11 +228,11 @@ class FolderTree:
             return True
         if self._without and os.path.realpath(path) in self._without:
             return True
-        if not self._only_folders and any(fnmatchcase(name, one) for one in _BESIDE_SAVES):
+        if not self._only_folders and any(fnmatchcase(name, pattern) for pattern in _BESIDE_SAVES):
             return True
-        if self._ignored is None or (self._only_folders and not is_folder):
+        if self._patterns is None or (self._only_folders and not is_folder):
             return False
-        return self._ignored.names(os.path.abspath(path), is_folder=is_folder)
+        return _is_ignored(os.path.abspath(path), self._patterns, is_folder=is_folder)
 
 
 # Files and folders that `.gitignore` names, for folders that are looked at again and again.
@@ -259,37 +261,27 @@ class IgnorePattern(NamedTuple):
         return inside != path and fits(inside.replace(os.sep, "/"), self.pattern)
 
 
-class Ignored:
-    """The patterns above and in one folder; those of a folder below are read when it is asked
-    for."""
+def _is_ignored(path: str, patterns: dict[str, list[IgnorePattern]], *, is_folder: bool) -> bool:
+    """True if the last pattern that matches an absolute path ignores it.
 
-    def __init__(self, root: str) -> None:
-        """`root` is an absolute path. Its repository begins at the nearest folder with `.git`."""
-        self._patterns = {root: [*_above(root), *_patterns(root)]}
-        """Folder -> patterns that apply in it, the outermost first."""
-
-    def names(self, path: str, *, is_folder: bool) -> bool:
-        """True if the last pattern that matches an absolute path below the root ignores it."""
-        found = False
-        for one in self._of(os.path.dirname(path)):
-            if one.matches(path, is_folder=is_folder):
-                found = not one.is_negated
-        return found
-
-    def _of(self, folder: str) -> list[IgnorePattern]:
-        unread = [*takewhile(lambda one: one not in self._patterns, with_parents(folder))]
-        for one in reversed(unread):
-            above = self._patterns[os.path.dirname(one)]
-            self._patterns[one] = [*above, *_patterns(one)]
-        return self._patterns[folder]
+    `patterns` has those of a folder above; those of the folders below it are added.
+    """
+    folder = os.path.dirname(path)
+    for inner in reversed([*takewhile(lambda inner: inner not in patterns, with_parents(folder))]):
+        patterns[inner] = [*patterns[os.path.dirname(inner)], *_patterns(inner)]
+    matching = (p for p in reversed(patterns[folder]) if p.matches(path, is_folder=is_folder))
+    last = next(matching, None)
+    return last is not None and not last.is_negated
 
 
 def is_ignored_whole(root: str) -> bool:
     """True if a folder above ignores this one, or it ignores all of itself, as Meson's build
     folders do."""
     parts = [*with_parents(root)]
-    is_named = any(one.matches(part, is_folder=True) for one in _above(root) for part in parts)
-    return is_named or any(one.pattern == f"{ANY_FOLDERS}/*" for one in _patterns(root))
+    is_named = any(
+        pattern.matches(part, is_folder=True) for pattern in _above(root) for part in parts
+    )
+    return is_named or any(pattern.pattern == f"{ANY_FOLDERS}/*" for pattern in _patterns(root))
 
 
 def _above(root: str) -> Iterator[IgnorePattern]:

@@ -41,11 +41,10 @@ def with_peaks(look: WatchLook, options: Options) -> WatchLook:
         for index, kernel in enumerate(look.kernels[: len(chosen)][:_MOST_KERNELS])
         if (peak := _peak(kernel.result, options, problems.append))
     }
-    kernels = enumerate(look.kernels)
-    return look._replace(
-        kernels=tuple(one._replace(peak=measured.get(index)) for index, one in kernels),
-        problems=tuple(problems),
+    kernels = tuple(
+        kernel._replace(peak=measured.get(index)) for index, kernel in enumerate(look.kernels)
     )
+    return look._replace(kernels=kernels, problems=tuple(problems))
 
 
 def _peak(result: Result, options: Options, tell: Callable[[Problem], object]) -> PeakLine | None:
@@ -53,7 +52,7 @@ def _peak(result: Result, options: Options, tell: Callable[[Problem], object]) -
     kind, path = result.kernel.code_object.kind, result.kernel.code_object.path
     if kind == "build-log" or (result.kernel.code_bytes or 0) > _MOST_CODE:
         return None
-    if (found := stamp_of(path)) and found.size > _MOST_FILE:
+    if (stamp := stamp_of(path)) and stamp.size > _MOST_FILE:
         return None
     (measured,) = measure_again([result], Look(), options, kind, tell)
     return _line(measured.story, result) if measured else None
@@ -113,17 +112,18 @@ class LookHistory:
         a chosen kernel."""
         self._looks += 1
         is_first = not self._last
-        touched = {path: one for path, one in readings.items() if self._shown.get(path) is not one}
+        shown = self._shown
+        touched = {path: new for path, new in readings.items() if shown.get(path) is not new}
         gone = self._shown.keys() - readings.keys()
-        known = {path: self._last[path] for path in (*touched, *gone) if path in self._last}
+        earlier = {path: self._last[path] for path in (*touched, *gone) if path in self._last}
         new = _build(touched)
-        comparison = compare(_build(known), new)
+        comparison = compare(_build(earlier), new)
         places = [place for place, _ in _placed(touched)]
         summaries = dict(zip(places, new.kernels, strict=True))
         pairs = zip(places, comparison.pairs_of(new.kernels), strict=True)
         since_previous = {place: pair for place, pair in pairs if pair}
         self._compare_with_first({*touched, *gone}, summaries, since_previous)
-        found_before = _findings(known)
+        found_before = _findings(earlier)
         kernels = []
         for (path, index), result in _placed(readings):
             pair = since_previous.get((path, index))
@@ -133,7 +133,7 @@ class LookHistory:
             kernels.append(kernel)
         self._last |= readings
         self._shown = dict(readings)
-        problems = (problem for one in readings.values() for problem in one.problems)
+        problems = (problem for reading in readings.values() for problem in reading.problems)
         return WatchLook(
             self._looks,
             _now(),
@@ -155,8 +155,8 @@ class LookHistory:
 
         Kernels of one name in one text cannot be told apart, and are not compared.
         """
-        others = self._since_first.items()
-        self._since_first = {place: pair for place, pair in others if place[0] not in paths}
+        pairs = self._since_first.items()
+        self._since_first = {place: pair for place, pair in pairs if place[0] not in paths}
         firsts = {}
         named = Counter(map(_id, summaries.values()))
         for place, kernel in summaries.items():
@@ -172,8 +172,8 @@ def _now() -> datetime:
 
 
 def _placed(readings: Mapping[str, FileReading]) -> Iterator[tuple[_KernelPlace, Result]]:
-    for path, one in readings.items():
-        for index, result in enumerate(one.results):
+    for path, reading in readings.items():
+        for index, result in enumerate(reading.results):
             yield (path, index), result
 
 
@@ -190,7 +190,7 @@ _Findings = dict[_KernelId, tuple[Finding, ...]]
 
 def _findings(readings: FileReadings) -> _Findings:
     results, kernels = results_of(readings), _build(readings).kernels
-    return {_id(one): of.findings for one, of in zip(kernels, results, strict=True)}
+    return {_id(kernel): result.findings for kernel, result in zip(kernels, results, strict=True)}
 
 
 def _with_findings(kernel: WatchedKernel, before: _Findings) -> WatchedKernel:
@@ -201,10 +201,10 @@ def _with_findings(kernel: WatchedKernel, before: _Findings) -> WatchedKernel:
     return kernel._replace(new_findings=_without(has, had), ended_findings=_without(had, has))
 
 
-def _without(found: tuple[Finding, ...], others: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Findings of rules without a finding in `others`."""
-    rules = {one.rule for one in others}
-    return tuple(one for one in found if one.rule not in rules)
+def _without(findings: tuple[Finding, ...], excluded: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Findings of rules without a finding in `excluded`."""
+    rules = {finding.rule for finding in excluded}
+    return tuple(finding for finding in findings if finding.rule not in rules)
 
 
 def _changed_first(kernel: WatchedKernel) -> tuple[int, bool]:

@@ -129,18 +129,19 @@ class OutputReader:
             for path, reading in read.items()
             if not reading.problems or self._rests(path, reading.stamp, now)
         }
-        kept = {path: one for path, one in before.items() if path not in gone}
+        kept = {path: reading for path, reading in before.items() if path not in gone}
         self._readings = kept | settled
         for path in (*settled, *gone):
             self._unrested.pop(path, None)
-        touched = [one[path] for path in (*settled, *gone) for one in (before, read) if path in one]
-        return self._readings if any(one.results or one.problems for one in touched) else None
+        touched = [readings.get(path) for path in (*settled, *gone) for readings in (before, read)]
+        is_told = any(reading and (reading.results or reading.problems) for reading in touched)
+        return self._readings if is_told else None
 
     def read_rested(self) -> FileReadings:
         """The readings of all files, whose writers have ended."""
         seen, before = self.outputs.snapshot(), self._readings or {}
         due = [path for path in seen if path not in before or before[path].stamp != seen[path]]
-        kept = {path: one for path, one in before.items() if path in seen}
+        kept = {path: reading for path, reading in before.items() if path in seen}
         self._readings = kept | self._read_files(self._with_neighbours(due, seen), seen)
         self._unrested.clear()
         return self._readings
@@ -154,8 +155,8 @@ class OutputReader:
 
     def _rests(self, path: str, stamp: Stamp | None, now: float) -> bool:
         """True if the file has had this stamp for half a second."""
-        known, since = self._unrested.get(path, (None, now))
-        if path not in self._unrested or known != stamp:
+        before, since = self._unrested.get(path, (None, now))
+        if path not in self._unrested or before != stamp:
             self._unrested[path] = stamp, now
             return False
         return now - since >= _REST
@@ -166,7 +167,7 @@ class OutputReader:
         groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for path in seen:
             groups[_source(path)].append(path)
-        return [*dict.fromkeys(path for one in due for path in groups[_source(one)])]
+        return [*dict.fromkeys(path for file in due for path in groups[_source(file)])]
 
     def _read_files(self, paths: Iterable[str], seen: Snapshot) -> FileReadings:
         analysis = Analysis(self._options, self._paths)
@@ -175,12 +176,12 @@ class OutputReader:
     def _read_file(self, path: str, stamp: Stamp, analysis: Analysis) -> FileReading:
         is_named = self.outputs.is_named(path)
         events = Events()
-        found = open_file(
+        blobs = open_file(
             File(path, is_named, None if is_named else stamp.size),
             among=self._paths,
             within=self._options.bounds,
         )
-        items = [*read_inputs(found, events, analysis.results, self._options)]
+        items = [*read_inputs(blobs, events, analysis.results, self._options)]
         if is_named and not self._paths[1:]:  # of several, another may have the chosen kernels
             items += conclusions([(path, events)], self._options._replace(is_gate=False))
         else:
@@ -197,12 +198,12 @@ def nothing_chosen(
     readings: Mapping[str, FileReading], paths: Sequence[str], options: Options
 ) -> list[Problem]:
     """One problem per path with kernels, if none of any path is chosen."""
-    if any(chosen(one.events) for one in readings.values()):
+    if any(chosen(reading.events) for reading in readings.values()):
         return []
     by_path: dict[str, Events] = {}
-    for file, one in readings.items():
+    for file, reading in readings.items():
         path = next((path for path in paths if is_under(file, path)), file)
-        by_path.setdefault(path, Events()).update(one.events)
+        by_path.setdefault(path, Events()).update(reading.events)
     left_out = {path: events for path, events in by_path.items() if total(events, *LEFT_OUT)}
     problems = (nothing_found(path, events, options) for path, events in left_out.items())
     return [problem for problem in problems if problem]
@@ -210,4 +211,4 @@ def nothing_chosen(
 
 def results_of(readings: Mapping[str, FileReading]) -> list[Result]:
     """The kernels of all readings, in their order."""
-    return [result for one in readings.values() for result in one.results]
+    return [result for reading in readings.values() for result in reading.results]

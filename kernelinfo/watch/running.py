@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from typing import IO, Generic, Protocol, TypeVar
+from typing import IO, Generic, TypeVar
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, conclusions, run
@@ -30,20 +30,7 @@ from kernelinfo.watch.reading import FileReadings, nothing_chosen
 # A watch, and the command or compiler that runs between two of its looks.
 
 
-class _Running(Protocol):
-    """A command or compiler that was started."""
-
-    began: float
-    """In seconds, as `time.monotonic` counts them."""
-
-    def wait(self, seconds: float) -> bool:
-        """True if it ended within this time."""
-
-    def end(self) -> None:
-        """End it with its group of processes."""
-
-
-_Run = TypeVar("_Run", bound=_Running)
+_Run = TypeVar("_Run", bound="RunningCommand | RunningCompiler")
 
 
 class Watch(ABC, Generic[_Run]):
@@ -93,7 +80,7 @@ class RunningCommand:
     """A command of the shell in a group of its own."""
 
     def __init__(self, command: str) -> None:
-        self.began = time.monotonic()
+        self.began = time.monotonic()  # in seconds
         self._output = b""
         # The user typed it on the command line; nothing in a file adds to it.
         self._process = subprocess.Popen(
@@ -127,11 +114,11 @@ class RunningCommand:
         if not code:
             return ""
         self._reader.join(_GRACE)  # a child in the background may hold the pipe
-        told = self._output.decode("utf-8", "replace").rstrip()
+        output = self._output.decode("utf-8", "replace").rstrip()
         ended = (
             say("command-killed", signal=-code) if code < 0 else say("command-exit-code", code=code)
         )
-        return f"{told}\n{ended}" if told else ended
+        return f"{output}\n{ended}" if output else ended
 
     def end(self) -> None:
         """End the command and its group: first by a request, after a second for good.
@@ -278,22 +265,25 @@ class WatchedSources(Watch[RunningCompiler]):
         """The look after the compiler ended; if one source failed, with all messages."""
         compiled = running.compiled()
         for path in self._due:
-            own = [one for one in compiled if one.path == path]
+            assemblies = [source for source in compiled if source.path == path]
             # After a failure the list may lack headers.
-            known = self._dependencies[path] if any(one.error for one in own) else (path,)
-            listed = (file for one in own for file in one.dependencies)
-            self._dependencies[path] = tuple(dict.fromkeys((*known, *listed)))
+            has_failed = any(source.error for source in assemblies)
+            before = self._dependencies[path] if has_failed else (path,)
+            listed = (file for source in assemblies for file in source.dependencies)
+            self._dependencies[path] = tuple(dict.fromkeys((*before, *listed)))
         # A header that was saved since the compiler began, and that it had not listed, is changed.
-        found = self._stamps().items()
+        stamps = self._stamps().items()
         self._seen = {
             path: None if stamp and stamp.modified > running.began_at else stamp
-            for path, stamp in found
+            for path, stamp in stamps
         } | self._seen
         command = self._command
         if failure := _failure(compiled):
             return self._history.failed(failure, command, seconds)
-        others = tuple(one for one in self.options.compiled if one.path not in self._due)
-        self.options = self.options._replace(compiled=(*others, *compiled))
+        unchanged = tuple(
+            source for source in self.options.compiled if source.path not in self._due
+        )
+        self.options = self.options._replace(compiled=(*unchanged, *compiled))
         self._readings = self._readings | {path: self._read(path) for path in self._due}
         self._due = ()
         problems = nothing_chosen(self._readings, self._paths, self.options)
@@ -309,6 +299,6 @@ class WatchedSources(Watch[RunningCompiler]):
 
 def _failure(compiled: Sequence[Compiled]) -> str:
     """The compiler's messages and what failed; empty if all worked."""
-    failed = [one for one in compiled if one.error is not None]
-    texts = [text for one in failed for text in (one.messages.rstrip(), one.error) if text]
+    failed = [source for source in compiled if source.error is not None]
+    texts = [text for source in failed for text in (source.messages.rstrip(), source.error) if text]
     return "\n".join(dict.fromkeys(texts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import faulthandler
 from pathlib import Path
 
 import pytest
@@ -20,8 +19,6 @@ from .rows import TABLES, needs, read_table, wrongs
     ],
 )
 def test_rows(path: Path) -> None:
-    if "duckdb" in needs(path):  # processes of scans would wait for the thread of pytest's timeout
-        faulthandler.cancel_dump_traceback_later()
     told = [
         "\n  ".join([f"{row.get('what') or row['run']}", *differences])
         for row in read_table(path)

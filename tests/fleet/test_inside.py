@@ -7,6 +7,7 @@ import random
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,7 @@ class Store(AbstractBufferedFile):  # type: ignore[misc]
 
 
 def opened(store: Any) -> Data:
-    return Data(remote.StoreFile(store).read, len(DATA))
+    return Data(partial(remote.read_range, store), len(DATA))
 
 
 def test_it_holds_what_the_store_has() -> None:

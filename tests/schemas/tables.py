@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from kernelinfo.compare.summary import KernelNumbers
-from kernelinfo.config.keys import KEYS, Key, KeyTable, Many, NamedTables, Scalar
+from kernelinfo.config.keys import KEYS, Key, KeyTable, Many, Scalar
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, COLUMNS, INSTRUCTIONS, Column
 
 from .generator import DIALECT, Raw, Schema
@@ -86,14 +86,14 @@ def _key(key: Key, name: str) -> Schema:
     return {"description": key.about, **_value(key.kind), **default}
 
 
-def _value(kind: Scalar | Many | NamedTables | KeyTable) -> Schema:
+def _value(kind: Scalar | Many | KeyTable) -> Schema:
     match kind:
         case Scalar():
             return _scalar(kind)
+        case Many(name=None):
+            return {"type": "array", "items": _scalar(kind.item)}
         case Many():
-            return {"type": "array", "items": _scalar(kind.of)}
-        case NamedTables():
-            return {"type": "object", "additionalProperties": _scalar(kind.of)}
+            return {"type": "object", "additionalProperties": _scalar(kind.item)}
         case KeyTable(array=True):
             one_of = [{"required": [name]} for name in kind.one_of]
             return {
