@@ -11,12 +11,28 @@ from kernelinfo.cli.messages import say
 from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you_mean
 from kernelinfo.reading.paths import is_source
 
-COMMANDS = (
-    *("report", "explain", "pressure", "diff", "check", "calc", "limits", "extract", "sweep"),
-    *("watch", "scan", "trend", "compare-profile", "rules", "arch", "vectors", "cmake-dir"),
-    "mcp",
-)
-"""Names of commands: each is a module of this package with a function `command` and `EXAMPLES`."""
+COMMANDS = {
+    "report": "Show what limits each kernel, one row a kernel.",
+    "explain": "Explain one kernel, one rule, or a topic of the manual.",
+    "pressure": "Show which values hold the registers, and where.",
+    "diff": "Compare two builds: which kernels moved, and why.",
+    "check": "Check kernels for CI: rules, budgets, a baseline.",
+    "calc": "Compute the occupancy of given numbers.",
+    "limits": "Show the most registers and LDS for each occupancy.",
+    "extract": "Write the code objects inside containers as files.",
+    "sweep": "Ask the compiler for other occupancies.",
+    "watch": "Show at each save what moved in the kernels.",
+    "scan": "Read a fleet of builds into one Parquet dataset.",
+    "trend": "Show how kernels moved from build to build.",
+    "compare-profile": "Compare a profiler's measurements with the prediction.",
+    "rules": "List every rule with its severity.",
+    "arch": "Show the hardware constants of a target, with sources.",
+    "vectors": "Write test vectors for other occupancy models.",
+    "cmake-dir": "Print the folder of the CMake package.",
+    "mcp": "Answer a coding agent's questions, by MCP.",
+}
+"""Command → first line of its help. Each is a module of this package with a function `command` and
+`EXAMPLES`; the list of commands imports none of them."""
 
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells: 128 and the number of the signal."""
@@ -55,16 +71,20 @@ def app() -> None:
 
 
 def _run() -> None:
-    if _are_paths(sys.argv[1:]):
+    words = sys.argv[2:] if sys.argv[1:2] == ["report"] else sys.argv[1:]
+    if _are_paths(words):
         from kernelinfo.cli.write_report import write_plain_report
 
-        write_plain_report(sys.argv[1:])
+        write_plain_report(words)
         return
-    sys.argv[1:] = as_meant(sys.argv[1:], COMMANDS)
+    sys.argv[1:] = as_meant(sys.argv[1:], [*COMMANDS])
     if sys.argv[1:] == ["--version"]:
         print(f"kernelinfo {__version__}")
         return
-    from kernelinfo.cli.line import command_line  # typer: as much as the report of a small file
+    from kernelinfo.cli.line import (  # typer: as much as the report of a small file
+        command_line,
+        command_list,
+    )
 
     word = sys.argv[1] if sys.argv[1:] else "--help"
     if word not in (*COMMANDS, *_OWN_OPTIONS):
@@ -72,7 +92,13 @@ def _run() -> None:
             raise OptionError(say("command-unknown", word=word, suggestion=suggestion))
         word = "report"
         sys.argv.insert(1, word)
-    command_line(COMMANDS if word in _OWN_OPTIONS else [word])(prog_name="kernelinfo")
+    if word not in _OWN_OPTIONS:
+        line = command_line([word])
+    elif "_KERNELINFO_COMPLETE" in os.environ:
+        line = command_line(COMMANDS)
+    else:
+        line = command_list(COMMANDS)
+    line(prog_name="kernelinfo")
 
 
 def _are_paths(arguments: list[str]) -> bool:

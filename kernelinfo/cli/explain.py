@@ -36,10 +36,8 @@ from kernelinfo.hardware import products
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.opening import check_below
 from kernelinfo.pressure import touched_in_explained, touched_in_unstamped
-from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
-from kernelinfo.render.explanations import explanations
 from kernelinfo.render.paint import harmless, painted, table_lines
 
 EXAMPLES = """
@@ -56,22 +54,16 @@ def _of_kernels(render: Renderer, items: Iterable[Item], view: View, **asked: An
 
 
 def _text(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
+    from kernelinfo.render.explanations import explanations
+
     results = (item for item in items if isinstance(item, Result))
     return explanations(results, view, **asked)
 
 
 def _html(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
-    """The HTML page. A single kernel has its curve of live registers."""
-    from kernelinfo.render.html import render
-    from kernelinfo.render.pressure.html import dataset
+    from kernelinfo.render.pressure.html import with_curve
 
-    items = [*items]
-    results = [item for item in items if isinstance(item, Result)]
-    look, options, tell = Look(curve=True), asked["options"], asked["tell"]
-    alone = results if len(results) == 1 else ()
-    measured = [*measure_again(alone, look, options, tell=tell)]
-    curves = {index: dataset(kernel) for index, kernel in enumerate(measured) if kernel}
-    return render(items, view, {"pressure": curves} if curves else None)
+    return with_curve(items, view, asked["options"], asked["tell"])
 
 
 OUTPUTS: Mapping[str, Renderer] = {

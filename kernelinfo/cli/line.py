@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from typing import Any
 
@@ -167,8 +167,28 @@ def _root(
     pass
 
 
+def command_list(commands: Mapping[str, str]) -> typer.Typer:
+    """The command line that lists commands, each with its line of help."""
+    line = _line()
+    for name, summary in commands.items():
+        line.command(name, help=summary, hidden=name in _HIDDEN)(_root)
+    return line
+
+
 def command_line(commands: Iterable[str]) -> typer.Typer:
     """The command line with these commands; imports their modules."""
+    line = _line()
+    for name in commands:
+        module = import_module(f"kernelinfo.cli.{name.replace('-', '_')}")
+        settings: dict[str, Any] = {"epilog": f"Examples:{module.EXAMPLES}"}
+        line.command(name, cls=_Command, hidden=name in _HIDDEN, **settings)(module.command)
+    return line
+
+
+_HIDDEN = ("rules",)  # `explain rules` tells more
+
+
+def _line() -> typer.Typer:
     line = typer.Typer(
         name="kernelinfo",
         cls=_CommandLine,
@@ -182,9 +202,4 @@ def command_line(commands: Iterable[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     )
     line.callback()(_root)
-    for name in commands:
-        module = import_module(f"kernelinfo.cli.{name.replace('-', '_')}")
-        is_hidden = name == "rules"  # `explain rules` tells more
-        settings: dict[str, Any] = {"epilog": f"Examples:{module.EXAMPLES}", "hidden": is_hidden}
-        line.command(name, cls=_Command, **settings)(module.command)
     return line

@@ -72,6 +72,11 @@ def assert_runs(line: str, folder: Path) -> None:
     assert out or "-o" in arguments, line
 
 
+def test_the_list_of_commands_says_the_first_line_of_each() -> None:
+    for command, summary in COMMANDS.items():
+        assert help_of(command).split("\n\n")[1].split("\n")[0].strip() == summary
+
+
 def test_examples_run(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
     for command in COMMAND_LINES:

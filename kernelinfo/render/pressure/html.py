@@ -231,6 +231,18 @@ def _point(point: PressurePoint, sources: list[str]) -> tuple[Any, ...]:
 _LOOK = Look(curve=True, code=True, blocks=True)
 
 
+def with_curve(
+    items: Iterable[Item], view: View, options: Options, tell: Callable[[Problem], object]
+) -> Iterator[str]:
+    """The page of a report; a single kernel has its curve of live registers."""
+    items = [*items]
+    results = [item for item in items if isinstance(item, Result)]
+    alone = results if len(results) == 1 else ()
+    measured = [*measure_again(alone, Look(curve=True), options, tell=tell)]
+    curves = {index: dataset(kernel) for index, kernel in enumerate(measured) if kernel}
+    return render_report(items, view, {"pressure": curves} if curves else None)
+
+
 def with_source(
     view: View,
     root: str | None,
