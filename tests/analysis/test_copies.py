@@ -106,7 +106,7 @@ def test_what_hipcc_leaves(tmp_path: Path) -> None:
     assert "`kernelinfo sweep`" in err
     _, err, code = run(*(name for name in names if name.endswith(".s")), folder=tmp_path)
     assert code == 0
-    assert "host code; give the *-hip-amdgcn-*.s next to it" in err
+    assert "host code; pass the *-hip-amdgcn-*.s next to it" in err
     assert (
         run(*(name for name in names if "-host-" in name and name.endswith(".s")), folder=tmp_path)[
             2

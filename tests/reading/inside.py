@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from kernelinfo.reading import assembly, build_log, code_object, data, elf
 from kernelinfo.reading.assembly import directives, expressions, info_block, metadata_yaml
-from kernelinfo.reading.assembly.directives import Directive, read_block
+from kernelinfo.reading.assembly.directives import read_block
 from kernelinfo.reading.assembly.expressions import (
     Call,
+    Directive,
     Evaluator,
-    SymbolSetting,
     Unresolved,
     number,
     read_terms,
@@ -56,7 +56,6 @@ __all__ = [
     "Numbers",
     "ReadWarning",
     "SourceFiles",
-    "SymbolSetting",
     "Text",
     "TooLong",
     "Unresolved",

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, align, extra_sgprs
-from kernelinfo.reading.assembly.expressions import number
+from kernelinfo.reading.assembly.expressions import Directive, number
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of
 from kernelinfo.reading.data import Text, decode, integer
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
@@ -57,15 +57,6 @@ _PATTERNS = {
 }
 
 
-class Directive(NamedTuple):
-    """One field of a block, its value as written."""
-
-    field: str
-    value: str
-    line: int
-    """Counted from the line on which the block begins, which is 0."""
-
-
 class DirectiveBlock:
     """Statements of a block; blocks of equal text share one instance."""
 
@@ -73,7 +64,7 @@ class DirectiveBlock:
 
     def __init__(self, statements: list[Directive]) -> None:
         self.statements = statements
-        self.by_field = {statement.field: statement for statement in statements}
+        self.by_field = {statement.name: statement for statement in statements}
         """Statement by field; the last one counts."""
         numbers = [number(statement.value) for statement in statements]
         fits = all(value is not None and 0 <= value <= UINT32 for value in numbers)
@@ -128,7 +119,7 @@ def _block(body: bytes, kind: str, ended: bool) -> DirectiveBlock:
         for name, value in (cached if len(written) < _SHORT else uncached)(written, kind)
     ]
     if ended and kind == "amdhsa_kernel":
-        stated = {statement.field for statement in statements}
+        stated = {statement.name for statement in statements}
         left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
         statements += [Directive(field, "0", 0) for field in left_out]
     return DirectiveBlock(statements)
@@ -278,13 +269,10 @@ class Expansion(NamedTuple):
         return counts
 
 
-_NOTHING = Expansion()
-
-
 def read_expansion(text: bytes) -> Expansion:
     """The macros, repetitions, conditions and included files of a text without comments."""
     if not any(sign in text for sign in _SIGNS):
-        return _NOTHING
+        return Expansion()
     macros, symbols, setting = set[str](), set[str](), set[str]()
     includes, ranges = list[int](), list[tuple[int, int, str]]()
     open_kinds: list[str] = []

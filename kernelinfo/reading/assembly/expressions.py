@@ -152,12 +152,14 @@ def _least(initial: int, *limits: tuple[int, int]) -> int:
     return min([initial, *(waves for used, waves in limits if used)])
 
 
-class SymbolSetting(NamedTuple):
-    """One setting of a symbol: the line, and the expression as written."""
+class Directive(NamedTuple):
+    """A symbol or a field of a block, and its value."""
 
+    name: str
+    value: str
+    """Expression, as written."""
     line: int
-    """1-based."""
-    expression: str
+    """1-based; in a block counted from the line on which the block begins, which is 0."""
 
 
 class Call(NamedTuple):
@@ -190,7 +192,7 @@ _SET = re.compile(
 _EQUATED = rb"\s*([\w.$@]+)\s*"
 
 
-class Definitions(dict[str, list[SymbolSetting]]):
+class Definitions(dict[str, list[Directive]]):
     """Definitions by symbol, from `.set NAME, VALUE` and `NAME = VALUE`, in the text's order."""
 
     def add_sets(
@@ -207,11 +209,10 @@ class Definitions(dict[str, list[SymbolSetting]]):
             budget.spend_statements(line > first)
             end += len(written) + 1
             if statement[1] and (line > first or is_directive(text, offset)):
-                definition = SymbolSetting(line, decode(statement[2]))
-                self.setdefault(unquoted(statement[1]), []).append(definition)
+                self._add(unquoted(statement[1]), decode(statement[2]), line)
         return end
 
-    def of_function(self, symbol: str, suffix: str) -> SymbolSetting | None:
+    def of_function(self, symbol: str, suffix: str) -> Directive | None:
         """The last definition of a function's symbol with this end; None without one."""
         # A local function has the prefix of local symbols; LLVM 24 gives it to every function.
         stated = self.get(f"{symbol}.{suffix}") or self.get(f".L{symbol}.{suffix}")
@@ -221,9 +222,10 @@ class Definitions(dict[str, list[SymbolSetting]]):
         """Add the assignment whose `=` stands at `offset`; nothing if it is no assignment."""
         prefix = before(text, offset)
         if prefix and (name := re.fullmatch(_EQUATED, prefix)):
-            expression = decode(line_at(text, offset + 1))
-            definition = SymbolSetting(lines.number(offset), expression)
-            self.setdefault(decode(name[1]), []).append(definition)
+            self._add(decode(name[1]), decode(line_at(text, offset + 1)), lines.number(offset))
+
+    def _add(self, name: str, value: str, line: int) -> None:
+        self.setdefault(name, []).append(Directive(name, value, line))
 
 
 class _Frame(NamedTuple):
@@ -244,7 +246,7 @@ class Evaluator:
     """
 
     def __init__(
-        self, definitions: Mapping[str, Sequence[SymbolSetting]], target: Target | None
+        self, definitions: Mapping[str, Sequence[Directive]], target: Target | None
     ) -> None:
         self._definitions = definitions
         self._target = target
@@ -307,7 +309,7 @@ class Evaluator:
             return Unresolved(say("symbol-circular", name=name)) if value is None else value
         self._known[symbol] = None
         definition = definitions[index]
-        return _Frame(symbol, definition.line, self._terms(definition.expression), [])
+        return _Frame(symbol, definition.line, self._terms(definition.value), [])
 
 
 def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:

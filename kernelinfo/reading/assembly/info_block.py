@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
-    Directive,
     DirectiveBlock,
     Evaluate,
     Fields,
@@ -21,7 +20,7 @@ from kernelinfo.reading.assembly.directives import (
     vgpr_granule,
     wave_size_in,
 )
-from kernelinfo.reading.assembly.expressions import leading_numbers, number
+from kernelinfo.reading.assembly.expressions import Directive, leading_numbers, number
 from kernelinfo.reading.data import Text, decode, lines_from, match_at
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
@@ -105,7 +104,7 @@ def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
     """
     first, newline, rest = comments.partition(b"\n")
     field = read_line(first.rstrip(b"\r"))
-    if newline and isinstance(field, Directive) and field.field == _CODE_BYTES:
+    if newline and isinstance(field, Directive) and field.name == _CODE_BYTES:
         size = number(field.value)
         if size is not None and 0 <= size <= UINT32 and _CODE_BYTES.encode() not in rest:
             return size, rest
@@ -135,7 +134,7 @@ def _read(comments: bytes, line: int) -> _Body:
         if read is None:
             unread.append((distance, comment.strip()))
         else:
-            statements.append(Directive(read.field, read.value, distance))
+            statements.append(Directive(read.name, read.value, distance))
         length += len(written) + 1
     return DirectiveBlock(statements), tuple(unread), length
 

@@ -10,14 +10,10 @@ from typing import Any
 from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import directives, info_block
-from kernelinfo.reading.assembly.directives import (
-    Directive,
-    DirectiveBlock,
-    PlacedBlock,
-    PlacedNumbers,
-)
+from kernelinfo.reading.assembly.directives import DirectiveBlock, PlacedBlock, PlacedNumbers
 from kernelinfo.reading.assembly.expressions import (
     Definitions,
+    Directive,
     Evaluator,
     Unresolved,
     leading_numbers,
@@ -211,7 +207,7 @@ class Evaluation:
 
         def value(statement: Directive) -> int | None:
             place = line + statement.line
-            return self._value(symbol, statement.field, statement.value, line, place)
+            return self._value(symbol, statement.name, statement.value, line, place)
 
         if block.is_plain:
             numbers, within = _of_plain(block, reading, *circumstances)
@@ -223,7 +219,7 @@ class Evaluation:
         values, lines = {}, {}
         for suffix, name in SYMBOLS.items():
             if stated := self._definitions.of_function(symbol, suffix):
-                line, expression = stated
+                _, expression, line = stated
                 if (count := self._value(symbol, suffix, expression, line, line)) is not None:
                     values[suffix], lines[name] = count, line
         numbers = symbol_numbers(values)
@@ -239,7 +235,7 @@ class Evaluation:
         .set kernel.num_vgpr, max(41, amdgpu.max_num_vgpr)
         """
         stated = self._definitions.of_function(symbol, "num_vgpr")
-        alone = leading_numbers(stated.expression, "max", 1) if stated else None
+        alone = leading_numbers(stated.value, "max", 1) if stated else None
         return Callees(alone[0], *self._largest) if alone and self._largest else None
 
     @cached_property
@@ -249,12 +245,12 @@ class Evaluation:
         Source: LLVM AMDGPUMCResourceInfo, `amdgpu.max_num_vgpr`.
         """
         stated = self._definitions.get("amdgpu.max_num_vgpr")
-        vgprs = number(stated[-1].expression) if stated else None
+        vgprs = number(stated[-1].value) if stated else None
         for name, settings in self._definitions.items():
             function = name.removesuffix(".num_vgpr")
             if function == name or function.removeprefix(".L") in self._kernels:
                 continue
-            line, expression = settings[-1]
+            _, expression, line = settings[-1]
             if self._values.value(expression, line) == vgprs is not None:
                 return vgprs, function.removeprefix(".L")
         return None
@@ -274,10 +270,10 @@ class Evaluation:
     def _remark_repeated(self, symbol: str, stated: PlacedBlock) -> None:
         seen: set[str] = set()
         for statement in stated.block.statements:
-            if statement.field in seen:
-                again = say("field-repeated", field=statement.field)
+            if statement.name in seen:
+                again = say("field-repeated", field=statement.name)
                 self._remark(symbol, again, stated.line + statement.line)
-            seen.add(statement.field)
+            seen.add(statement.name)
 
     def _remark(self, symbol: str, message: Message, line: int) -> None:
         self._warnings.add(in_kernel(symbol, message), line)

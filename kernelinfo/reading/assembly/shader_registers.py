@@ -11,13 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target
-from kernelinfo.reading.assembly.directives import (
-    Directive,
-    DirectiveBlock,
-    Evaluate,
-    Fields,
-    PlacedNumbers,
-)
+from kernelinfo.reading.assembly.directives import DirectiveBlock, Evaluate, Fields, PlacedNumbers
+from kernelinfo.reading.assembly.expressions import Directive
 from kernelinfo.reading.data import Text, decode, integer, line_end
 from kernelinfo.reading.facts import Numbers
 from kernelinfo.reading.messages import say
@@ -74,7 +69,7 @@ def of_config(stated: Fields, value: Evaluate, target: Target | None) -> PlacedN
     """Numbers in the registers of `.AMDGPU.config`."""
     numbers: PlacedNumbers = {}
     for statement in stated.values():
-        name = _FIELDS.get(statement.field)
+        name = _FIELDS.get(statement.name)
         if name is None:
             numbers["graphics_stage"] = True, statement.line
         elif name == "wgp_mode" and not _has_modes(target):

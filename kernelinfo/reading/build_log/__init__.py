@@ -13,13 +13,7 @@ from itertools import chain
 
 from kernelinfo.errors import TooManyKernelsError
 from kernelinfo.reading.blob import BY_DEFAULT, UNBOUNDED, KernelBudget
-from kernelinfo.reading.build_log.blocks import (
-    NAME,
-    LogLocation,
-    LogStatement,
-    group,
-    read_records,
-)
+from kernelinfo.reading.build_log.blocks import NAME, LogLocation, LogStatement, group, read_records
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer, pieces
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
 from kernelinfo.reading.messages import say

@@ -10,14 +10,7 @@ from kernelinfo.errors import Message, ReadError, TooManyKernelsError
 from kernelinfo.hardware.targets import Target, total_vgprs
 from kernelinfo.reading.blob import KernelBudget
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer
-from kernelinfo.reading.facts import (
-    NOTHING,
-    KernelFacts,
-    Numbers,
-    Place,
-    ReadWarnings,
-    SourceLine,
-)
+from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, Place, ReadWarnings, SourceLine
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import MOST_REGISTERS, UINT32
 
@@ -48,9 +41,6 @@ class LogLocation(NamedTuple):
     file: str
     line: int
     column: int
-
-
-NOWHERE = LogLocation("<unknown>", 0, 0)
 
 
 class LogStatement(NamedTuple):
@@ -286,6 +276,6 @@ def _unescaped(escaped: re.Match[str]) -> str:
 
 def _location(written: str) -> LogLocation:
     place = re.fullmatch(_LOCATION, written.strip())
-    return (
-        LogLocation(_scalar(place[1]), integer(place[2]), integer(place[3])) if place else NOWHERE
-    )
+    if place is None:
+        return LogLocation("<unknown>", 0, 0)
+    return LogLocation(_scalar(place[1]), integer(place[2]), integer(place[3]))

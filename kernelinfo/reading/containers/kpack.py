@@ -28,7 +28,7 @@ import msgpack
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
-from kernelinfo.reading.containers import bounds, files, kpack, magic
+from kernelinfo.reading.containers import bounds, files, magic
 from kernelinfo.reading.containers.parts import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data
@@ -236,7 +236,7 @@ def reference(blob: Blob, marker: Data, units: tuple[int, ...] | None) -> Elsewh
     if len(marker) > bounds.KPACK_MARKER_BYTES:
         raise ReadError(say("hipk-reference-large", size=len(marker)))
     try:
-        stated = kpack.unpack_first(marker.read())
+        stated = unpack_first(marker.read())
     except ReadError as error:
         raise ReadError(say("hipk-reference-damaged", error=error)) from error
     stated = stated if isinstance(stated, dict) else {}
@@ -307,8 +307,8 @@ def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Probl
         absent = [unit for unit in units if unit not in lost and not binaries & units[unit]]
         if absent:
             further = say("hipk-and-more-units", count=len(absent) - 1) if len(absent) > 1 else ""
-            facts = {"unit": host.binary(absent[0]), "more": further, "processor": processor}
-            message = say("hipk-unit-not-for-target", **facts)
+            unit = host.binary(absent[0])
+            message = say("hipk-unit-not-for-target", unit=unit, more=further, processor=processor)
             yield Note(host.blob.path, message, host.blob.member)
 
 
@@ -349,7 +349,7 @@ def _of_archive(
     try:
         if not magic.is_kpack(bytes(file.data.read(0, 4))):
             raise ReadError(say("hipk-no-archive"))
-        archive = kpack.Archive(blob)
+        archive = Archive(blob)
     except ReadError as error:
         yield problem(blob, error.message)
         return
