@@ -46,9 +46,9 @@ def _as_reports(options: Options) -> Options:
     return options._replace(find_touched=touched_in_unstamped)
 
 
-def with_instructions(wanted: Options) -> Options:
+def with_instructions(options: Options) -> Options:
     """The options of an analysis that also counts the instructions of each kernel."""
-    return wanted._replace(count_instructions=_code_reader())
+    return options._replace(count_instructions=_code_reader())
 
 
 def touched_in_unstamped(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:

@@ -74,7 +74,7 @@ class AssemblyText(ScannedText):
         """A function; None if the text does not define it, or several times."""
         name = str(place)
         label = re.compile(rb"^[ \t]*+%b:" % re.escape(name.encode()), re.MULTILINE)
-        starts = [found.start() for found in label.finditer(self.text)]
+        starts = [match.start() for match in label.finditer(self.text)]
         if len(starts) != 1:  # not there, or in several modules
             return None
         line = self.line_numbers.number(starts[0])
@@ -84,15 +84,15 @@ class AssemblyText(ScannedText):
     def functions(self) -> dict[str, int]:
         """Name of each function → 1-based line of its label."""
         number = self.line_numbers.number
-        return {decode(found[1]): number(found.end()) for found in _FUNCTION.finditer(self.text)}
+        return {decode(match[1]): number(match.end()) for match in _FUNCTION.finditer(self.text)}
 
     def units(self, line: int) -> Iterable[DebugUnit]:
         """Units of the first debug information after a 1-based line."""
         start = self.line_numbers.offset(line)
-        at = bisect_left(self._sections, start)
-        if at == len(self._sections):
+        position = bisect_left(self._sections, start)
+        if position == len(self._sections):
             return []
-        section = self._sections[at]
+        section = self._sections[position]
         if section != self._units[0]:
             units = read_units(self.text, section, self._files_before(section))
             self._units = section, list(units)
@@ -101,7 +101,7 @@ class AssemblyText(ScannedText):
     @cached_property
     def _sections(self) -> list[int]:
         """Offsets of the debug information."""
-        return [found.start() for found in DEBUG_INFO.finditer(self.text)]
+        return [match.start() for match in DEBUG_INFO.finditer(self.text)]
 
     def _lines(self, symbol: str, start: int) -> Iterator[str]:
         """Lines from a label on, without the prefix that a log puts before each line."""
@@ -122,10 +122,10 @@ class AssemblyText(ScannedText):
 
     def _files_before(self, offset: int) -> SourceFiles:
         read, files = self._files_read
-        wanted = bisect_left(self._files, offset)
-        if wanted < read:
+        count = bisect_left(self._files, offset)
+        if count < read:
             read, files = 0, SourceFiles()
-        for stated in self._files[read:wanted]:
+        for stated in self._files[read:count]:
             files.take(self.text, stated)
-        self._files_read = wanted, files
+        self._files_read = count, files
         return files

@@ -88,15 +88,15 @@ class CalledFunctions(NamedTuple):
     """The functions that the kernels of one blob call, each read once."""
 
     read: Callable[[FunctionPlace], Callee | None]
-    known: dict[FunctionPlace, Callee | None]
+    read_before: dict[FunctionPlace, Callee | None]
     is_linked: bool = True
     """False for a code object in which relocations change offsets."""
 
     def at(self, place: FunctionPlace) -> Callee | None:
         """The function at a place; None if it is not in the blob."""
-        if place not in self.known:
-            self.known[place] = self.read(place)
-        return self.known[place]
+        if place not in self.read_before:
+            self.read_before[place] = self.read(place)
+        return self.read_before[place]
 
 
 def body(
@@ -155,9 +155,9 @@ class _Walk:
     def _way(self, to: int, state: _Addresses) -> None:
         """Note a way to an instruction."""
         before = self._begins.get(to)
-        known = state if before is None else {k: v for k, v in before.items() if state.get(k) == v}
-        if known != before:
-            self._begins[to] = {**known}
+        common = state if before is None else {k: v for k, v in before.items() if state.get(k) == v}
+        if common != before:
+            self._begins[to] = {**common}
             self._pending.append(to)
 
     def _follow(self, index: int, state: dict[_HeldIn, _Half], leads_on: bool) -> bool:
@@ -165,13 +165,15 @@ class _Walk:
 
         False if it leads to an unknown place. `leads_on`: the flow knows what follows its block.
         """
-        one = self._code[index]
-        mnemonic = one.effect.mnemonic
-        last = (one.effect.operands or one.text.split())[-1]
+        instruction = self._code[index]
+        mnemonic = instruction.effect.mnemonic
+        last = (instruction.effect.operands or instruction.text.split())[-1]
         if mnemonic in _CALLS:
             return self._lead(index, self._address(last, state), _after_a_call(state), state)
         if mnemonic in _DIRECT_CALLS:
-            return self._lead(index, self._by_offset(one, last), _after_a_call(state), state)
+            return self._lead(
+                index, self._by_offset(instruction, last), _after_a_call(state), state
+            )
         if mnemonic in _JUMPS:
             place = self._address(last, state)
             returns = place is None and last == _RETURN
@@ -179,7 +181,7 @@ class _Walk:
         if mnemonic.startswith(_UNKNOWN_JUMPS):
             return False
         if mnemonic.startswith(_BRANCHES) and last not in self._labels:
-            return self._lead(index, self._by_offset(one, last), state, state)
+            return self._lead(index, self._by_offset(instruction, last), state, state)
         self._change(index, state)
         return True
 
@@ -209,17 +211,21 @@ class _Walk:
     @cached_property
     def _at(self) -> dict[int, int]:
         """Address → index of its instruction."""
-        return {one.address: i for i, one in enumerate(self._code) if one.address is not None}
+        return {
+            instruction.address: i
+            for i, instruction in enumerate(self._code)
+            if instruction.address is not None
+        }
 
-    def _by_offset(self, one: Instruction, written: str) -> FunctionPlace | None:
+    def _by_offset(self, instruction: Instruction, written: str) -> FunctionPlace | None:
         """The place that a direct call or branch names: a label, or words from its end on."""
-        if one.address is None:
+        if instruction.address is None:
             return written
         words = number(written)
         if words is None or not self._is_linked:
             return None
         words &= 0xFFFF
-        return one.address + 4 + 4 * (words - ((words & 0x8000) << 1))
+        return instruction.address + 4 + 4 * (words - ((words & 0x8000) << 1))
 
     def _address(self, written: str, state: _Addresses) -> FunctionPlace | None:
         """The function whose address is in a pair of SGPRs; None if it is not known."""
@@ -239,14 +245,14 @@ class _Walk:
 
     def _change(self, index: int, state: dict[_HeldIn, _Half]) -> None:
         """Change what is known of registers and lanes as an instruction does."""
-        one = self._code[index]
-        writes = one.effect.writes
-        if one.effect.mnemonic == "v_writelane_b32":
-            to, source, lane = operation(one.text)[0].operands[:3]
+        instruction = self._code[index]
+        writes = instruction.effect.writes
+        if instruction.effect.mnemonic == "v_writelane_b32":
+            to, source, lane = operation(instruction.text)[0].operands[:3]
             made = {key: state.get(_key(source)) for key in _lane(to, lane)}
             writes = 0
-        elif one.effect.mnemonic == "v_readlane_b32":
-            to, source, lane = operation(one.text)[0].operands[:3]
+        elif instruction.effect.mnemonic == "v_readlane_b32":
+            to, source, lane = operation(instruction.text)[0].operands[:3]
             made = {_key(to): state.get(key) for key in _lane(source, lane)}
         else:
             made = self._made(index, state)
@@ -260,10 +266,10 @@ class _Walk:
 
     def _made(self, index: int, state: _Addresses) -> dict[_HeldIn, _Half | None]:
         """The halves of addresses that an instruction makes."""
-        one = self._code[index]
-        mnemonic, operands = one.effect.mnemonic, one.effect.operands
+        instruction = self._code[index]
+        mnemonic, operands = instruction.effect.mnemonic, instruction.effect.operands
         if mnemonic in _GET and self._is_linked:
-            base = index if one.address is None else one.address + 4
+            base = index if instruction.address is None else instruction.address + 4
             low, high = _keys(operands[0])
             return {low: _Half(base, False, None), high: _Half(base, True, None)}
         if mnemonic not in _MAKING or not state:
@@ -279,13 +285,13 @@ class _Walk:
             if symbol is None or len(keys) != 2:
                 return {}
             return {keys[0]: _Half(symbol, False, None), keys[1]: _Half(symbol, True, None)}
-        found: dict[_HeldIn, _Half | None] = {}
+        halves_made: dict[_HeldIn, _Half | None] = {}
         for key, half in zip(keys, halves, strict=False):
             is_high = mnemonic in _ADD_HIGH if len(keys) == 1 else key != keys[0]
             if half and half.added is None and half.is_high == is_high:
                 added = self._offset(operands[2], is_high and len(keys) == 2)
-                found[key] = None if added is None else half._replace(added=added)
-        return found
+                halves_made[key] = None if added is None else half._replace(added=added)
+        return halves_made
 
     def _offset(self, written: str, is_upper: bool) -> str | int | None:
         """An offset as written in a text; in a code object a half of its value.
@@ -317,10 +323,10 @@ def _symbol(added: str, kind: str) -> str | None:
 
 def _keys(written: str) -> list[_HeldIn]:
     """The SGPRs of an operand."""
-    found = _REGISTERS.fullmatch(written)
-    if found is None:
+    match = _REGISTERS.fullmatch(written)
+    if match is None:
         return []
-    first, last = found[1] or found[2], found[1] or found[3]
+    first, last = match[1] or match[2], match[1] or match[3]
     return [*range(integer(first), integer(last) + 1)]
 
 
@@ -330,8 +336,8 @@ def _key(written: str) -> _HeldIn:
 
 def _lane(vgpr: str, lane: str) -> list[_HeldIn]:
     """The key of a lane; none if the operands are not a VGPR and a number."""
-    register, at = _VGPR.fullmatch(vgpr), number(lane)
-    return [] if register is None or at is None else [(integer(register[1]), at)]
+    register, position = _VGPR.fullmatch(vgpr), number(lane)
+    return [] if register is None or position is None else [(integer(register[1]), position)]
 
 
 def _set_of(key: _HeldIn) -> int:
@@ -353,21 +359,26 @@ _NOT_FOLLOWED = "calls"
 _DEEPEST = 64  # calls inside calls
 
 
+def body_of(function: LiveFunction, callees: CalledFunctions) -> FunctionBody | None:
+    """The body of a function that may call `callees`, as `body`."""
+    return body(function.listing, function.flow, function.flow_reasons, callees.is_linked)
+
+
 def call_needs(
-    function: LiveFunction, callees: CalledFunctions, files: str
+    function: LiveFunction, code: FunctionBody | None, callees: CalledFunctions, files: str
 ) -> tuple[CallNeed, ...]:
-    """The calls of a function to others of its file, those that need most first. `files` is the
-    target's `agprs.file`.
+    """The calls of a function to others of its file, those that need most first.
+
+    `code` is what is known of the function's code; `files` is the target's `agprs.file`.
 
     Arguments count as the callee's.
     """
     needs = _Needs(callees, files)
-    code = body(function.listing, function.flow, function.flow_reasons, callees.is_linked)
-    found = [
+    calls = [
         CallNeed(callee.symbol, function.location(index), live, *needs.of(callee, 1))
         for index, callee, live in needs.calls(function, code)
     ]
-    return tuple(sorted(found, key=lambda call: (-call.together, call.at.number)))
+    return tuple(sorted(calls, key=lambda call: (-call.together, call.at.number)))
 
 
 class _Needs:
@@ -388,15 +399,15 @@ class _Needs:
 
     def _computed(self, callee: Callee, depth: int) -> tuple[int, bool]:
         function = LiveFunction(callee.listing, EVERY)
-        most = max((counts.vector(self._files) for counts in function.counts), default=0)
+        peak = max((counts.vector(self._files) for counts in function.counts), default=0)
         is_exact = callee.body is not None and not {*function.reasons} - {_NOT_FOLLOWED}
         if depth == _DEEPEST:
-            return most, is_exact and not (callee.body and callee.body.calls)
+            return peak, is_exact and not (callee.body and callee.body.calls)
         for _, inner, live in self.calls(function, callee.body):
             needed, is_exact_inside = self.of(inner, depth + 1)
-            most = max(most, live + needed)
+            peak = max(peak, live + needed)
             is_exact = is_exact and is_exact_inside
-        return most, is_exact
+        return peak, is_exact
 
     def calls(
         self, function: LiveFunction, code: FunctionBody | None

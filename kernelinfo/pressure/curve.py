@@ -23,10 +23,10 @@ _FIELDS = Struct(f"<{len(_CLASSES) + 2 * len(_MOVES) + len(_SPILLS)}Q")
 stores of unknown width; spill stores and reloads."""
 
 
-def class_of(one: Instruction) -> InstructionClass:
+def class_of(instruction: Instruction) -> InstructionClass:
     """The class of an instruction. A buffer access that LLVM's comment calls a spill is scratch."""
-    found = one.effect.instruction_class
-    return "scratch" if one.spill and found in _MOVES else found
+    instruction_class = instruction.effect.instruction_class
+    return "scratch" if instruction.spill and instruction_class in _MOVES else instruction_class
 
 
 def counted(instructions: Iterable[Instruction]) -> InstructionCounts:
@@ -39,14 +39,16 @@ def tallies(instructions: Iterable[Instruction]) -> list[int]:
 
     A tally is many numbers in one integer, so those of many instructions are added at once.
     """
-    found: list[int] = []
-    known: dict[tuple[InstructionClass, str, str | None], int] = {}
-    for one in instructions:
-        kind = one.effect.instruction_class, one.effect.mnemonic, one.spill
-        if kind not in known:
-            known[kind] = _tally(class_of(one), one.effect.mnemonic, one.spill)
-        found.append(known[kind] if one.text else 0)
-    return found
+    counted: list[int] = []
+    by_kind: dict[tuple[InstructionClass, str, str | None], int] = {}
+    for instruction in instructions:
+        kind = instruction.effect.instruction_class, instruction.effect.mnemonic, instruction.spill
+        if kind not in by_kind:
+            by_kind[kind] = _tally(
+                class_of(instruction), instruction.effect.mnemonic, instruction.spill
+            )
+        counted.append(by_kind[kind] if instruction.text else 0)
+    return counted
 
 
 def _tally(
@@ -55,8 +57,10 @@ def _tally(
     numbers = [0] * (_FIELDS.size * 8 // _FIELD)
     numbers[_CLASSES.index(instruction_class)] = 1
     if instruction_class in _MOVES:
-        at, size = len(_CLASSES) + _MOVES.index(instruction_class), bytes_of(mnemonic)
-        numbers[at if size is not None else at + len(_MOVES)] = 1 if size is None else size
+        position, size = len(_CLASSES) + _MOVES.index(instruction_class), bytes_of(mnemonic)
+        numbers[position if size is not None else position + len(_MOVES)] = (
+            1 if size is None else size
+        )
     if spill:
         numbers[len(_CLASSES) + 2 * len(_MOVES) + _SPILLS.index(spill)] = 1
     return int.from_bytes(_FIELDS.pack(*numbers), "little")
@@ -103,10 +107,10 @@ class Curve(NamedTuple):
     spans: tuple[LiveSpan, ...]  # by index of point
 
 
-def curve(function: LiveFunction, most: int = _MOST_POINTS) -> Curve:
+def curve(function: LiveFunction, limit: int = _MOST_POINTS) -> Curve:
     """The curve of a function, of at most so many points."""
     code, counts = function.code, function.counts
-    size = -(-len(code) // most) or 1
+    size = -(-len(code) // limit) or 1
     shares = [code[i : i + size] for i in range(0, len(code), size)]
     highest = [max(share, key=lambda index: sum(counts[index][:2])) for share in shares]
     points = tuple(_point(function, *both) for both in zip(shares, highest, strict=True))
@@ -115,36 +119,40 @@ def curve(function: LiveFunction, most: int = _MOST_POINTS) -> Curve:
 
 def _point(function: LiveFunction, share: Sequence[int], index: int) -> PressurePoint:
     spills = sum(function.instructions[other].spill is not None for other in share)
-    one = function.instructions[index]
+    instruction = function.instructions[index]
     return PressurePoint(
-        function.location(index), function.counts[index], one.text, class_of(one), spills
+        function.location(index),
+        function.counts[index],
+        instruction.text,
+        class_of(instruction),
+        spills,
     )
 
 
 def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ...]:
     """Spans of registers along these instructions. An instruction's position is its point."""
-    found: dict[tuple[int, int], int] = defaultdict(int)
+    by_ends: dict[tuple[int, int], int] = defaultdict(int)
     ended: dict[int, int] = {}
     """Register → last point of its span."""
     live, point = 0, len(indices)
     for now in _live_backwards(function, indices):
         for register in each(live & ~now):
-            found[point, ended.pop(register)] |= register
+            by_ends[point, ended.pop(register)] |= register
         point -= 1
         ended.update(dict.fromkeys(each(now & ~live), point))
         live = now
     for register in each(live):
-        found[point, ended.pop(register)] |= register
-    return tuple(LiveSpan(*ends, ranges(registers)) for ends, registers in sorted(found.items()))
+        by_ends[point, ended.pop(register)] |= register
+    return tuple(LiveSpan(*ends, ranges(registers)) for ends, registers in sorted(by_ends.items()))
 
 
 def _live_backwards(function: LiveFunction, indices: Sequence[int]) -> Iterator[int]:
     """Registers live around each of some instructions, last one first; none if unreachable."""
     for block, group in groupby(reversed(indices), function.block_of):
-        wanted = set(group)
+        chosen = set(group)
         if function.graph.is_reached(block):
             for index, *live in function.live(block):
-                if index in wanted:
+                if index in chosen:
                     yield whole(union(live))
         else:
-            yield from (0 for _ in wanted)
+            yield from (0 for _ in chosen)

@@ -79,8 +79,8 @@ class SourceText:
         real = os.path.realpath(path)
         if any(is_below(real, system) for system in _OF_SYSTEM):
             return say("source-of-system", path=path)
-        own = [] if _is_top(folder) else [folder]
-        if not any(is_below(real, one or os.curdir) for one in (*self._folders, *own)):
+        beside = [] if _is_top(folder) else [folder]
+        if not any(is_below(real, allowed or os.curdir) for allowed in (*self._folders, *beside)):
             return say("source-outside", path=path)
         if real not in self._texts:
             self._texts[real] = text = self._text(path)
@@ -178,22 +178,24 @@ def _possible(unit: DebugUnit, function: DebugEntry) -> Iterator[list[DebugEntry
     Clang before 22 lists those of an inlined function under a function without name and line. The
     lines of the variables tell which function it is, but not which instance of a template.
     """
-    functions = [one for one in unit.values() if one.tag == "DW_TAG_subprogram"]
-    lines = sorted({one.source for one in functions if one.source})
+    functions = [
+        subprogram for subprogram in unit.values() if subprogram.tag == "DW_TAG_subprogram"
+    ]
+    lines = sorted({subprogram.source for subprogram in functions if subprogram.source})
     nameless = defaultdict[SourceLine, list[list[DebugEntry]]](list)
-    for entries in (one.variables() for one in functions if not one.numbers):
+    for entries in (subprogram.variables() for subprogram in functions if not subprogram.numbers):
         if not entries or not (line := entries[0].source):
             continue
         before = lines[: bisect_right(lines, line)][-1:]
         if before and before[0].file == line.file:
             nameless[before[0]].append(entries)
     named, instances = function.variables(), Counter[SourceLine]()
-    for one in inlined_into(unit, function):
-        declared = declared_at(unit, one)
+    for subprogram in inlined_into(unit, function):
+        declared = declared_at(unit, subprogram)
         if declared and declared in nameless:
             instances[declared] += 1
         else:
-            named += one.variables()
+            named += subprogram.variables()
     pools = [(nameless[line], count) for line, count in instances.items()]
     if prod(comb(len(pool), count) for pool, count in pools) > _MOST_POSSIBLE:
         return
@@ -213,16 +215,20 @@ def _laid_out(
         for entry, layout in zip(entries, layouts, strict=True)
         if layout
     )
-    return tuple(sorted(variables, key=lambda one: (-one.bytes, str(one.source), one.name)))
+    return tuple(
+        sorted(
+            variables, key=lambda variable: (-variable.bytes, str(variable.source), variable.name)
+        )
+    )
 
 
 def _together(layouts: Iterable[_TypeLayout]) -> int:
     """Bytes of all variables, most strictly aligned first (LLVM AMDGPULowerModuleLDSPass)."""
-    end, most = 0, 1
-    for size, alignment in sorted(layouts, key=lambda one: -one.alignment):
+    end, alignment_of_all = 0, 1
+    for size, alignment in sorted(layouts, key=lambda layout: -layout.alignment):
         end = -(-end // alignment) * alignment + size
-        most = max(most, alignment)
-    return -(-end // most) * most
+        alignment_of_all = max(alignment_of_all, alignment)
+    return -(-end // alignment_of_all) * alignment_of_all
 
 
 class _Layouts:
@@ -237,38 +243,38 @@ class _Layouts:
         reference = entry.numbers.get("DW_AT_type", -1)
         if reference not in self._known:
             self._known[reference] = None  # ends a circle of types
-            found = self._unit.get(reference)
-            self._known[reference] = self._of_type(found) if found else None
+            type_entry = self._unit.get(reference)
+            self._known[reference] = self._of_type(type_entry) if type_entry else None
         return self._known[reference]
 
-    def _of_type(self, found: DebugEntry) -> _TypeLayout | None:
-        kind = found.tag.removeprefix("DW_TAG_")
-        size = found.numbers.get("DW_AT_byte_size")
+    def _of_type(self, type_entry: DebugEntry) -> _TypeLayout | None:
+        kind = type_entry.tag.removeprefix("DW_TAG_")
+        size = type_entry.numbers.get("DW_AT_byte_size")
         if kind in _THROUGH:
-            return self.of(found)
+            return self.of(type_entry)
         if kind == "array_type":
-            return self._of_array(found)
+            return self._of_array(type_entry)
         if kind == "pointer_type":
             size = size or _POINTER_BYTES
         if not size:
             return None
-        return _TypeLayout(size, self._alignment(found) if kind in _WITH_MEMBERS else size)
+        return _TypeLayout(size, self._alignment(type_entry) if kind in _WITH_MEMBERS else size)
 
-    def _alignment(self, found: DebugEntry) -> int:
+    def _alignment(self, type_entry: DebugEntry) -> int:
         """Alignment in bytes: the declared one or that of a member, the larger."""
-        members = (self.of(child) for child in found.children if child.tag == "DW_TAG_member")
+        members = (self.of(child) for child in type_entry.children if child.tag == "DW_TAG_member")
         inner = (member.alignment for member in members if member)
-        return max([found.numbers.get("DW_AT_alignment", 1), *inner])
+        return max([type_entry.numbers.get("DW_AT_alignment", 1), *inner])
 
-    def _of_array(self, found: DebugEntry) -> _TypeLayout | None:
-        element = self.of(found)
+    def _of_array(self, type_entry: DebugEntry) -> _TypeLayout | None:
+        element = self.of(type_entry)
         counts = [
             child.numbers.get("DW_AT_count", child.numbers.get("DW_AT_upper_bound", -1) + 1)
-            for child in found.children
+            for child in type_entry.children
             if child.tag == "DW_TAG_subrange_type"
         ]
         if element is None or not counts:
             return None
         size = element.size * prod(counts)
-        is_vector = "DW_AT_GNU_vector" in found.numbers
+        is_vector = "DW_AT_GNU_vector" in type_entry.numbers
         return _TypeLayout(size, size if is_vector else element.alignment)

@@ -106,21 +106,24 @@ def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[DataIns
     """The instructions in each chunk of data; None if no disassembler decodes the chunk, or the
     target is not known."""
     codes = [MachineCode(str(number), 0, data) for number, data in enumerate(chunks)]
-    found: list[list[DataInstruction] | None] = [None] * len(codes)
+    decoded_chunks: list[list[DataInstruction] | None] = [None] * len(codes)
     if target is None:
-        return found
+        return decoded_chunks
     processor = Processor(target.elf_mach, target.name, target.llvm)
     try:
         for code, instructions in _instructions(codes, processor):
             if not any(map(_is_undecoded, instructions)):
-                at = {one.address: index for index, one in enumerate(instructions)}
-                at[len(code.data)] = len(instructions)
-                found[int(code.name)] = [
-                    DataInstruction(one.text, at.get(_target(one))) for one in instructions
+                index_at = {
+                    instruction.address: index for index, instruction in enumerate(instructions)
+                }
+                index_at[len(code.data)] = len(instructions)
+                decoded_chunks[int(code.name)] = [
+                    DataInstruction(instruction.text, index_at.get(_target(instruction)))
+                    for instruction in instructions
                 ]
     except ReadError:
         pass  # no disassembler
-    return found
+    return decoded_chunks
 
 
 _Disassembly = tuple[MachineCode, list[Disassembled]]
@@ -165,8 +168,8 @@ def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> R
     return ReadError(say("objdump-silent", needed=needed, program=tried[0], function=function))
 
 
-def _is_undecoded(one: Disassembled) -> bool:
-    text = one.text
+def _is_undecoded(instruction: Disassembled) -> bool:
+    text = instruction.text
     return not text or text[0] == "." or text == "v_illegal" or _INVALID in text
 
 
@@ -190,8 +193,8 @@ def _disassembled(
             try:
                 assert process.stdout is not None
                 sections = _sections(process.stdout)
-                while found := _next(sections, process):
-                    number, instructions = found
+                while section := _next(sections, process):
+                    number, instructions = section
                     if number < len(codes) and (read := _whole(instructions, codes[number])):
                         yield codes[number], read
             except BaseException:
@@ -224,10 +227,10 @@ def _sections(output: IO[bytes]) -> Iterator[_CodeSection]:
             number, instructions = int(header[1]), []
             continue
         text, _, encoding = line.rpartition(b"//")
-        if number >= 0 and (found := _WORDS.search(encoding)):
-            words = tuple(int(word, 16) for word in found[2].split())
+        if number >= 0 and (match := _WORDS.search(encoding)):
+            words = tuple(int(word, 16) for word in match[2].split())
             written = text.decode("utf-8", "replace").strip()
-            instructions.append(Disassembled(int(found[1], 16), written, words))
+            instructions.append(Disassembled(int(match[1], 16), written, words))
     if number >= 0:
         yield number, instructions
 
@@ -237,7 +240,9 @@ def _whole(instructions: list[Disassembled], code: MachineCode) -> list[Disassem
 
     Bytes after the last whole word become one undecoded instruction.
     """
-    encoded = b"".join(word.to_bytes(4, "little") for one in instructions for word in one.words)
+    encoded = b"".join(
+        word.to_bytes(4, "little") for instruction in instructions for word in instruction.words
+    )
     end = len(code.data) // 4 * 4
     if encoded[:end] != code.data[:end]:
         return []
@@ -251,33 +256,35 @@ def _listing(instructions: Sequence[Disassembled], symbols: Mapping[int, str]) -
     Labels are its symbols. Other branch targets are named `L0`, `L1` … by address, as llvm-objdump
     does.
     """
-    at = {one.address: index for index, one in enumerate(instructions)}
-    targets = {one.address: to for one in instructions if (to := _target(one)) in at}
+    index_at = {printed.address: index for index, printed in enumerate(instructions)}
+    targets = {
+        printed.address: to for printed in instructions if (to := _target(printed)) in index_at
+    }
     taken = set(symbols.values())
     unused = (name for number in count() if (name := f"L{number}") not in taken)
     names = dict(zip(sorted(set(targets.values())), unused, strict=False))
-    names.update((address, name) for address, name in symbols.items() if address in at)
-    found = []
-    for one in instructions:
-        text = one.text
-        if one.address in targets:
-            text = " ".join((_BRANCH.sub(r"\1", text).rstrip(), names[targets[one.address]]))
-        effects = _NOT_DECODED if _is_undecoded(one) else known_effect(text)
-        found.append(Instruction(text, effects, None, one.address, None, None))
-    return listing_of(found, {name: at[to] for to, name in names.items()})
+    names.update((address, name) for address, name in symbols.items() if address in index_at)
+    listed = []
+    for printed in instructions:
+        text = printed.text
+        if printed.address in targets:
+            text = " ".join((_BRANCH.sub(r"\1", text).rstrip(), names[targets[printed.address]]))
+        effects = _NOT_DECODED if _is_undecoded(printed) else known_effect(text)
+        listed.append(Instruction(text, effects, None, printed.address, None, None))
+    return listing_of(listed, {name: index_at[to] for to, name in names.items()})
 
 
 _NOT_DECODED = InstructionEffect(".long", (), 0, 0, "other", None, UNDECODED)
 
 
-def _target(one: Disassembled) -> int:
+def _target(instruction: Disassembled) -> int:
     """The address that a branch leads to; −1 for other instructions.
 
     The low 16 bits count words from the next instruction (RDNA and CDNA ISA documents, SOPP and
     SOPK).
     """
-    if not _BRANCH.match(one.text):
+    if not _BRANCH.match(instruction.text):
         return -1
-    offset = one.words[0] & 0xFFFF
+    offset = instruction.words[0] & 0xFFFF
     offset -= (offset & 0x8000) << 1
-    return one.address + 4 * len(one.words) + 4 * offset
+    return instruction.address + 4 * len(instruction.words) + 4 * offset

@@ -61,12 +61,12 @@ def _reversed(edges: BlockLists) -> BlockLists:
     for way in ways:
         sizes[way + 1] += 1
     begins = array("i", accumulate(sizes))
-    free, found = begins[:], array("i", ways)
+    free, predecessors = begins[:], array("i", ways)
     for block in range(len(starts) - 1):
         for way in ways[starts[block] : starts[block + 1]]:
-            found[free[way]] = block
+            predecessors[free[way]] = block
             free[way] += 1
-    return BlockLists(begins, found)
+    return BlockLists(begins, predecessors)
 
 
 def _walked(after: BlockLists) -> tuple[array[int], array[int], array[int]]:
@@ -97,23 +97,23 @@ def _groups(order: Sequence[int], before: BlockLists) -> BlockLists:
     left = bytearray(len(starts) - 1)
     for block in order:
         left[block] = 1
-    begins, found = array("i"), array("i")
+    begins, grouped = array("i"), array("i")
     for first in reversed(order):
         if not left[first]:
             continue
         left[first] = 0
-        begins.append(len(found))
-        found.append(first)
+        begins.append(len(grouped))
+        grouped.append(first)
         position = begins[-1]
-        while position < len(found):
-            block = found[position]
+        while position < len(grouped):
+            block = grouped[position]
             position += 1
             for other in ways[starts[block] : starts[block + 1]]:
                 if left[other]:
                     left[other] = 0
-                    found.append(other)
-    begins.append(len(found))
-    return BlockLists(begins, found)
+                    grouped.append(other)
+    begins.append(len(grouped))
+    return BlockLists(begins, grouped)
 
 
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
@@ -146,8 +146,10 @@ def read_flow(listing: Listing) -> tuple[Flow, tuple[str, ...]]:
     """
     code = listing.instructions
     reasons: dict[str, None] = {}
-    addresses = {one.address: index for index, one in enumerate(code) if one.address}
-    mnemonics = [one.effect.mnemonic for one in code]
+    addresses = {
+        instruction.address: index for index, instruction in enumerate(code) if instruction.address
+    }
+    mnemonics = [instruction.effect.mnemonic for instruction in code]
     ends = array("i", _beginning_with(ENDS, mnemonics))
     jumps = array("i", [_NONE]) * len(code)
     """Index that each instruction may jump to."""
@@ -197,14 +199,14 @@ def _edges(
     for following in range(1, len(firsts)):
         last = firsts[following] - 1
         to = jumps[last]
-        found = [] if to == _NONE else [block_of[to]]
-        if continues[last] and following not in found:
-            found.append(following)
-        if last in skips and block_of[skips[last]] not in found:
-            found.append(block_of[skips[last]])
-        if len(found) > 1:
-            found.sort()
-        ways.extend(found)
+        successors = [] if to == _NONE else [block_of[to]]
+        if continues[last] and following not in successors:
+            successors.append(following)
+        if last in skips and block_of[skips[last]] not in successors:
+            successors.append(block_of[skips[last]])
+        if len(successors) > 1:
+            successors.sort()
+        ways.extend(successors)
         starts.append(len(ways))
     return BlockLists(starts, ways)
 
@@ -238,8 +240,8 @@ def _long_branch(code: Sequence[Instruction], index: int) -> str | None:
 
     LLVM SIInstrInfo::insertIndirectBranch.
     """
-    for one in reversed(code[max(index - _BACK, 0) : index + 1]):
-        for operand in one.effect.operands[-1:]:
+    for instruction in reversed(code[max(index - _BACK, 0) : index + 1]):
+        for operand in instruction.effect.operands[-1:]:
             if label := _LONG.match(operand):
                 return label[1]
     return None
@@ -267,7 +269,7 @@ def skip_edges(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:
     unchanged. If LLVM has removed a short `s_cbranch_execz` (SIPreEmitPeephole), the text does not
     show the path of these lanes. These edges replace it.
     """
-    changes = [index for index, one in enumerate(code) if one.effect.exec_change]
+    changes = [index for index, instruction in enumerate(code) if instruction.effect.exec_change]
     widenings = [i for i in changes if code[i].effect.exec_change in ("widens", "both")]
     by_register: dict[str, list[int]] = defaultdict(list)
     """Scalar register → instructions that wake the lanes it holds."""
@@ -282,8 +284,8 @@ def skip_edges(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:
             continue
         saved = _saved_in(change) or _saved_before(code[before + 1 : index])
         for candidates in (by_register.get(saved, ()), widenings):
-            if (found := bisect_right(candidates, index)) < len(candidates):
-                yield index, candidates[found]
+            if (position := bisect_right(candidates, index)) < len(candidates):
+                yield index, candidates[position]
                 break
 
 
@@ -298,8 +300,8 @@ def _saved_in(change: InstructionEffect) -> str:
 
 def _saved_before(code: Sequence[Instruction]) -> str:
     """The register to which exec was copied last; empty if it was not."""
-    for one in reversed(code):
-        mnemonic, operands = one.effect[:2]
+    for instruction in reversed(code):
+        mnemonic, operands = instruction.effect[:2]
         if mnemonic.startswith("s_mov_b") and len(operands) > 1 and operands[1] in _EXEC:
             return operands[0]
     return ""
@@ -352,11 +354,11 @@ class _Progress(NamedTuple):
     rank: array[int]  # of each block: its position in postorder, in the end in that of its group
     shared: dict[int, int]  # one object for equal sets
 
-    def need(self, block: int, found: int) -> None:
+    def need(self, block: int, registers: int) -> None:
         """Note what a block needs."""
         is_full = len(self.shared) >= _MOST_SHARED
         share = self.shared.get if is_full else self.shared.setdefault
-        self.needed[block] = share(found, found)
+        self.needed[block] = share(registers, registers)
 
 
 def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
@@ -385,7 +387,7 @@ def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
 
 def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress, left: int) -> int:
     """Update what the blocks of a group need, in at most `left` visits. Returns the visits left."""
-    (starts, ways), (befores, others) = graph.after, graph.before
+    (starts, ways), (befores, predecessors) = graph.after, graph.before
     reads, writes, _ = effects
     (needed, rank, _), group_of = progress, graph.group_of
     order = sorted(graph.groups.of(group), key=rank.__getitem__)
@@ -396,16 +398,16 @@ def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress
     while position >= 0 and left:
         left -= 1
         is_waiting[position] = 0
-        block, found = order[position], 0
+        block, registers = order[position], 0
         for way in ways[starts[block] : starts[block + 1]]:
-            found = found | needed[way] if found else needed[way]
+            registers = registers | needed[way] if registers else needed[way]
         if writes[block]:
-            found &= ~writes[block]
+            registers &= ~writes[block]
         if reads[block]:
-            found |= reads[block]
-        if found != needed[block]:
-            progress.need(block, found)
-            for other in others[befores[block] : befores[block + 1]]:
+            registers |= reads[block]
+        if registers != needed[block]:
+            progress.need(block, registers)
+            for other in predecessors[befores[block] : befores[block + 1]]:
                 if group_of[other] == group:
                     is_waiting[rank[other]] = 1
         position = is_waiting.find(1, position + 1)

@@ -54,17 +54,19 @@ def with_high_vgprs(listing: Listing) -> Listing:
 
     Has the reason `UNKNOWN_MODE` if a mode is not known.
     """
-    if not any(one.effect.mnemonic == _SET for one in listing.instructions):
+    if not any(instruction.effect.mnemonic == _SET for instruction in listing.instructions):
         return listing
     code = list(listing.instructions)
-    is_commented = any("/*v" in one.text and one.address is None for one in code)
+    is_commented = any(
+        "/*v" in instruction.text and instruction.address is None for instruction in code
+    )
     for index, mode in _modes(listing).items():
         if mode != _UNKNOWN:
             code[index] = _selected(code[index], mode)
         elif not is_commented and (code[index].effect.reads | code[index].effect.writes) & VGPRS:
             unknown = code[index].effect._replace(inexact=UNKNOWN_MODE)
             code[index] = code[index]._replace(effect=unknown)
-    inexact = (one.effect.inexact for one in code)
+    inexact = (instruction.effect.inexact for instruction in code)
     reasons = dict.fromkeys((*listing.reasons, *filter(None, inexact)))
     return listing._replace(instructions=tuple(code), reasons=tuple(reasons))
 
@@ -74,24 +76,24 @@ def _modes(listing: Listing) -> dict[int, int]:
     flow, _ = read_flow(listing)
     begins = {0: 0}
     pending = [0] if flow.block_of else []
-    found: dict[int, int] = {}
+    mode_before: dict[int, int] = {}
     while pending:
         number = pending.pop()
         mode = begins[number]
         for index in flow.instructions(number):
-            found[index] = mode
+            mode_before[index] = mode
             mode = _after(listing.instructions[index], mode)
         for way in flow.branches.of(number):
             joined = mode if begins.get(way, mode) == mode else _UNKNOWN
             if begins.get(way) != joined:
                 begins[way] = joined
                 pending.append(way)
-    return found
+    return mode_before
 
 
-def _after(one: Instruction, mode: int) -> int:
+def _after(instruction: Instruction, mode: int) -> int:
     """The mode after an instruction."""
-    mnemonic, operands = one.effect.mnemonic, one.effect.operands
+    mnemonic, operands = instruction.effect.mnemonic, instruction.effect.operands
     if mnemonic == _SET:
         value = number(operands[0])
         return _UNKNOWN if value is None else value & 0xFF
@@ -112,14 +114,16 @@ def _after(one: Instruction, mode: int) -> int:
     return _UNKNOWN
 
 
-def _selected(one: Instruction, mode: int) -> Instruction:
+def _selected(instruction: Instruction, mode: int) -> Instruction:
     """The instruction with the effect that it has in a mode."""
-    if "v" not in one.text:
-        return one
-    halves = [_with_upper_bits(half, mode) for half in _COMMENT.sub("", one.text).split("::")]
+    if "v" not in instruction.text:
+        return instruction
+    halves = [
+        _with_upper_bits(half, mode) for half in _COMMENT.sub("", instruction.text).split("::")
+    ]
     if None in halves:
-        return one._replace(effect=one.effect._replace(inexact=UNKNOWN_MODE))
-    return one._replace(effect=effect(" :: ".join(filter(None, halves))))
+        return instruction._replace(effect=instruction.effect._replace(inexact=UNKNOWN_MODE))
+    return instruction._replace(effect=effect(" :: ".join(filter(None, halves))))
 
 
 def _with_upper_bits(text: str, mode: int) -> str | None:
@@ -189,10 +193,10 @@ class CodeLocation(NamedTuple):
 def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:
     """Each reason once. Unknown instructions after the first `_MOST_NAMED` are counted."""
     every = dict.fromkeys(reasons)
-    others = [reason for reason in every if reason.startswith(UNKNOWN)][_MOST_NAMED:]
-    for reason in others:
+    further = [reason for reason in every if reason.startswith(UNKNOWN)][_MOST_NAMED:]
+    for reason in further:
         del every[reason]
-    return (*every, f"{len(others)} other unknown instructions") if others else tuple(every)
+    return (*every, f"{len(further)} other unknown instructions") if further else tuple(every)
 
 
 class LiveFunction:
@@ -207,7 +211,9 @@ class LiveFunction:
         self.instructions = listing.instructions
         self.flow, self.flow_reasons = read_flow(listing)
         self.graph = Graph(self.flow.ways)
-        self.code = array("I", (i for i, one in enumerate(self.instructions) if one.is_code))
+        self.code = array(
+            "I", (i for i, instruction in enumerate(self.instructions) if instruction.is_code)
+        )
         """Indices of instructions with code."""
         self.number = array("I", accumulate((s.is_code for s in self.instructions), initial=0))
         """Number of instructions with code before each index; at the end, of all."""
@@ -233,7 +239,7 @@ class LiveFunction:
 
     def _block_effects(self) -> BlockEffects:
         """Registers that each block reads first, writes, and writes with a defined value."""
-        found = BlockEffects([], [], [])
+        effects = BlockEffects([], [], [])
         for block in range(self.size):
             reads = writes = defines = 0
             for index in reversed(self.flow.instructions(block)):
@@ -244,10 +250,10 @@ class LiveFunction:
                         defines = defines | effect.writes if defines else effect.writes
                     reads &= ~effect.writes
                 reads = reads | effect.reads if reads else effect.reads
-            found.reads.append(reads)
-            found.writes.append(writes)
-            found.defines.append(defines)
-        return found
+            effects.reads.append(reads)
+            effects.writes.append(writes)
+            effects.defines.append(defines)
+        return effects
 
     @property
     def size(self) -> int:
@@ -285,7 +291,9 @@ class LiveFunction:
         """Registers live before and after an instruction; none if it is unreachable."""
         block = self.block_of(index)
         live = self.live(block) if self.graph.is_reached(block) else ()
-        return next(((before, after) for one, before, after in live if one == index), (0, 0))
+        return next(
+            ((before, after) for position, before, after in live if position == index), (0, 0)
+        )
 
     @cached_property
     def counts(self) -> list[Counts]:
@@ -293,24 +301,24 @@ class LiveFunction:
 
         The larger number of before and after it. Register sets are dropped block by block.
         """
-        found = [NO_REGISTERS] * len(self.instructions)
-        known: dict[tuple[int, int], Counts] = {(0, 0): NO_REGISTERS}
+        counted = [NO_REGISTERS] * len(self.instructions)
+        by_sets: dict[tuple[int, int], Counts] = {(0, 0): NO_REGISTERS}
         shared = {NO_REGISTERS: NO_REGISTERS}
         last, of_last = 0, NO_REGISTERS  # set before the instruction counted last
         for block in filter(self.graph.is_reached, range(self.size)):
             for index, before, after in self.live(block):
-                counts = known.get((before, after))
+                counts = by_sets.get((before, after))
                 if counts is None:
                     counts = of_last if after == last else count(after)
                     last, of_last = before, counts if before == after else count(before)
                     if before != after:
                         counts = Counts(*map(max, counts, of_last))
                     counts = shared.setdefault(counts, counts)
-                    if len(known) == _MOST_KNOWN:
-                        known.clear()
-                    known[before, after] = counts
-                found[index] = counts
-        return found
+                    if len(by_sets) == _MOST_KNOWN:
+                        by_sets.clear()
+                    by_sets[before, after] = counts
+                counted[index] = counts
+        return counted
 
     def code_of(self, block: int) -> Sequence[int]:
         """Indices of the instructions of a block that have code."""
@@ -351,19 +359,23 @@ class LiveFunction:
     @cached_property
     def labels(self) -> list[tuple[str, ...]]:
         """Labels of each block."""
-        at: dict[int, list[str]] = defaultdict(list)
+        labels_at: dict[int, list[str]] = defaultdict(list)
         for label, index in self.listing.labels.items():
-            at[index].append(label)
-        return [tuple(at.get(first, ())) for first in self.flow.firsts[:-1]]
+            labels_at[index].append(label)
+        return [tuple(labels_at.get(first, ())) for first in self.flow.firsts[:-1]]
 
     def location(self, index: int, loop: Loop | None = None) -> CodeLocation:
         """Location relative to a loop. A comment has that of the next instruction."""
         number = self.number[index]
         if number < len(self.code):
             index = self.code[number]
-        found = self.instructions[index]
+        instruction = self.instructions[index]
         return CodeLocation(
-            number, found.line, found.address, found.source, self._region(index, loop)
+            number,
+            instruction.line,
+            instruction.address,
+            instruction.source,
+            self._region(index, loop),
         )
 
     def _region(self, index: int, loop: Loop | None) -> Region:
@@ -390,19 +402,19 @@ class LiveFunction:
     def line_near(self, line: int) -> int | None:
         """The line of the assembly with an instruction that is nearest; None without lines."""
         lines = (self.instructions[index].line for index in self.code)
-        known = [one for one in lines if one is not None]
-        return min(known, key=lambda one: (abs(one - line), one), default=None)
+        numbers = [number for number in lines if number is not None]
+        return min(numbers, key=lambda number: (abs(number - line), number), default=None)
 
     def at_source(self, file: str, line: int) -> int | None:
         """Index of the source line's instruction with most live vector registers, or None.
 
         `file` may lack leading folders.
         """
-        found = [
+        candidates = [
             (sum(self.counts[index][:2]), -index)
             for index in self.code
             if (source := self.instructions[index].source) and source.line == line
             if f"/{source.file}".endswith(f"/{file}")
             and self.graph.is_reached(self.block_of(index))
         ]
-        return -max(found)[1] if found else None
+        return -max(candidates)[1] if candidates else None

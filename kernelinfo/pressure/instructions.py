@@ -56,12 +56,12 @@ def data_bytes(directive: str, value: Callable[[str], int | None]) -> bytes | No
 
     `value` evaluates an expression.
     """
-    found = _NUMBERS.fullmatch(directive)
-    if found is None:
+    match = _NUMBERS.fullmatch(directive)
+    if match is None:
         return None
-    size = _NUMBER_BYTES.get(found[1], 4)
+    size = _NUMBER_BYTES.get(match[1], 4)
     encoded = bytearray()
-    for written in map(str.strip, found[2].split(",")):
+    for written in map(str.strip, match[2].split(",")):
         # An expression has 64 bits, a plain number may have more.
         number = integer(written, 16) if _PLAIN.fullmatch(written) else value(written)
         if number is None:
@@ -143,8 +143,8 @@ def effect(text: str) -> InstructionEffect:
         return branch
     if "::" not in text:
         return _single(text)
-    first, *others = map(_single, text.split("::"))
-    for other in others:
+    first, *halves = map(_single, text.split("::"))
+    for other in halves:
         whole = first.mnemonic and other.mnemonic
         first = first._replace(
             writes=first.writes | other.writes,

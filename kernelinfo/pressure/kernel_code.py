@@ -14,7 +14,7 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionPlace, body
+from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionBody, FunctionPlace, body_of
 from kernelinfo.pressure.curve import counted
 from kernelinfo.pressure.disassembly import listings
 from kernelinfo.pressure.flow import BlockEffects, needed_from
@@ -53,25 +53,27 @@ def callees_of(data: Data, target: Target | None) -> CalledFunctions:
     """The functions of a code object, by address."""
     elf = read_elf(data, [])
     is_relocated = any(
-        one.type == SHT_RELA and one.name.startswith(".rela.text") for one in elf.sections
+        section.type == SHT_RELA and section.name.startswith(".rela.text")
+        for section in elf.sections
     )
     names: dict[int, str | None] = {}
     for name, symbol in kernel_symbols(elf, []).code.items():
-        known = symbol.value in names and elf.type == ET_REL  # in another section
-        names[symbol.value] = None if known else name
+        is_ambiguous = symbol.value in names and elf.type == ET_REL  # in another section
+        names[symbol.value] = None if is_ambiguous else name
 
     def read(place: FunctionPlace) -> Callee | None:
         name = names.get(int(place))
-        found = (Callee(*one) for one in (listings(data, [name], target) if name else ()))
-        return next(found, None)
+        for symbol, listing in listings(data, [name], target) if name else ():
+            return Callee(symbol, listing)
+        return None
 
     return CalledFunctions(read, {}, not is_relocated)
 
 
 def entry_of(kernel: Kernel, data: Data) -> int:
     """Registers that the kernel's descriptor sets up; all if it has no readable descriptor."""
-    found = (place.begin for place in kernel.places if place.source == "descriptor")
-    start, version = next(found, None), kernel.code_object.code_object_version
+    begins = (place.begin for place in kernel.places if place.source == "descriptor")
+    start, version = next(begins, None), kernel.code_object.code_object_version
     if start is None or version is None or version < 3:
         return EVERY
     return from_descriptor(bytes(data.read(start, SIZE)))
@@ -114,12 +116,14 @@ def followed(listing: Listing, entry: int) -> LiveFunction:
     Where the two differ, the function is not exact.
     """
     function = LiveFunction(listing, entry)
-    low = [bool(_LOW.search(one.text)) for one in listing.instructions]
-    if not any(low) or any(_HIGH.search(one.text) for one in listing.instructions):
+    low = [bool(_LOW.search(instruction.text)) for instruction in listing.instructions]
+    if not any(low) or any(_HIGH.search(instruction.text) for instruction in listing.instructions):
         return function
     code = [
-        one._replace(effect=known_effect(_LOW.sub(r"\1", one.text))) if is_low else one
-        for one, is_low in zip(listing.instructions, low, strict=True)
+        instruction._replace(effect=known_effect(_LOW.sub(r"\1", instruction.text)))
+        if is_low
+        else instruction
+        for instruction, is_low in zip(listing.instructions, low, strict=True)
     ]
     of_wholes = LiveFunction(listing._replace(instructions=tuple(code)), entry)
     if _peak(of_wholes) == _peak(function):
@@ -138,12 +142,12 @@ def _located(
     """The listing with source lines from the line table."""
     if not table:
         return listing
-    found = []
-    for one in listing.instructions:
-        row = bisect_right(addresses, one.address or 0)
+    located = []
+    for instruction in listing.instructions:
+        row = bisect_right(addresses, instruction.address or 0)
         line = table[row - 1][1] if row else None
-        found.append(one._replace(source=in_repository(line) if line else None))
-    return listing._replace(instructions=tuple(found))
+        located.append(instruction._replace(source=in_repository(line) if line else None))
+    return listing._replace(instructions=tuple(located))
 
 
 def read_debug_units(blob: Blob, line: int) -> Iterator[DebugUnit]:
@@ -173,10 +177,10 @@ def unwritten(function: LiveFunction) -> int:
     for block in range(function.size):
         read = written = 0
         for index in function.flow.instructions(block):
-            one = function.instructions[index]
-            if (one.effect.reads | one.effect.writes) & suspects:
-                read |= whole(_reads(one)) & suspects & ~(read | written)
-                written |= whole(one.effect.writes) & suspects & ~(read | written)
+            instruction = function.instructions[index]
+            if (instruction.effect.reads | instruction.effect.writes) & suspects:
+                read |= whole(_reads(instruction)) & suspects & ~(read | written)
+                written |= whole(instruction.effect.writes) & suspects & ~(read | written)
         reads_first.append(read)
         writes_first.append(written)
         touches.append(read | written)
@@ -186,14 +190,14 @@ def unwritten(function: LiveFunction) -> int:
     return first_read[0] & ~first_written[0] if are_all and are_all_too else 0
 
 
-def _reads(one: Instruction) -> int:
+def _reads(instruction: Instruction) -> int:
     """Registers that an instruction reads as a whole."""
-    effect: InstructionEffect = one.effect
+    effect: InstructionEffect = instruction.effect
     if effect.mnemonic == KILL:
         return 0
-    if not effect.reads & effect.writes or not one.text:
+    if not effect.reads & effect.writes or not instruction.text:
         return effect.reads
-    return union(map(_reads_of_half, one.text.split("::")))
+    return union(map(_reads_of_half, instruction.text.split("::")))
 
 
 def _reads_of_half(text: str) -> int:
@@ -208,12 +212,15 @@ def _reads_of_half(text: str) -> int:
     )
 
 
-def touched_by(function: LiveFunction, callees: CalledFunctions) -> TouchedRegisters | None:
-    """The registers that a kernel and its callees touch; None if not all of the code is known."""
-    kernel = body(function.listing, function.flow, function.flow_reasons, callees.is_linked)
+def touched_by(
+    function: LiveFunction, kernel: FunctionBody | None, callees: CalledFunctions
+) -> TouchedRegisters | None:
+    """The registers that a kernel and its callees touch; None if not all of the code is known.
+
+    `kernel` is what is known of the function's code."""
     if kernel is None:
         return None
-    most, names = [*used(kernel.registers)], ["", "", ""]
+    counts, names = [*used(kernel.registers)], ["", "", ""]
     pending = [place for _, place in kernel.calls]
     seen = set(pending)
     while pending:
@@ -221,12 +228,12 @@ def touched_by(function: LiveFunction, callees: CalledFunctions) -> TouchedRegis
         if callee is None or callee.body is None:
             return None
         for index, count in enumerate(used(callee.body.registers)):
-            if count > most[index]:
-                most[index], names[index] = count, callee.symbol
+            if count > counts[index]:
+                counts[index], names[index] = count, callee.symbol
         fresh = {place for _, place in callee.body.calls} - seen
         pending += fresh
         seen |= fresh
-    vgprs, agprs, sgprs = most
+    vgprs, agprs, sgprs = counts
     at_entry = entry_registers(function.entry)
     of_callees = names[0], names[1], names[2]
     return TouchedRegisters(vgprs, agprs, sgprs, *at_entry, of_callees, ranges(unwritten(function)))
@@ -238,15 +245,18 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
 
     A missing llvm-objdump is one problem of the whole run: it names no file.
     """
-    found = dict[tuple[str, int | None], tuple[InstructionCounts | None, TouchedRegisters | None]]()
+    code_of = dict[
+        tuple[str, int | None], tuple[InstructionCounts | None, TouchedRegisters | None]
+    ]()
     """Symbol and line → what is known of the code."""
     remarks: list[Problem | Note] = []
     try:
         for kernel, listing, entry, callees in _listings(blob, kernels):
             unknown = [reason for reason in listing.reasons if not is_whole([reason])]
             if listing.instructions and not unknown:
-                touches = touched_by(LiveFunction(listing, entry), callees)
-                found[kernel.symbol, kernel.line] = counted(listing.instructions), touches
+                function = LiveFunction(listing, entry)
+                touches = touched_by(function, body_of(function, callees), callees)
+                code_of[kernel.symbol, kernel.line] = counted(listing.instructions), touches
             elif unknown:
                 why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
                 remarks.append(Note(blob.path, why, blob.member))
@@ -255,7 +265,7 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
         remarks.append(
             Problem("--instructions", error.message) if is_of_run else problem(blob, error.message)
         )
-    code = [found.get((kernel.symbol, kernel.line), (None, None)) for kernel in kernels]
+    code = [code_of.get((kernel.symbol, kernel.line), (None, None)) for kernel in kernels]
     return code, remarks
 
 

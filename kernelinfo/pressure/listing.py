@@ -140,10 +140,14 @@ def listing_of(
         last -= 1
     if not last or instructions[last - 1].effect.mnemonic.startswith((*ENDS, "s_cbranch")):
         instructions = instructions[:last]
-    found = dict.fromkeys(reasons)
-    found.update((one.effect.inexact, None) for one in instructions if one.effect.inexact)
+    every_reason = dict.fromkeys(reasons)
+    every_reason.update(
+        (instruction.effect.inexact, None)
+        for instruction in instructions
+        if instruction.effect.inexact
+    )
     labels = {name: index for name, index in labels.items() if index < len(instructions)}
-    return Listing(tuple(instructions), labels, tuple(variables), tuple(found))
+    return Listing(tuple(instructions), labels, tuple(variables), tuple(every_reason))
 
 
 class _ListingReader:
@@ -198,14 +202,14 @@ class _ListingReader:
         start = 0
         while ":" in code and (label := _LABEL.match(code, start)):
             name = label[1] or label[2] or label[3]
-            own = _OWN_LABEL.match(name)
-            if own and own[1]:
+            internal = _OWN_LABEL.match(name)
+            if internal and internal[1]:
                 return False
             if name in self._kernels and name != self._name:
                 if self._found and not self._found[-1].effect.mnemonic.startswith(ENDS):
                     self._reasons[RUNS_ON + name] = None
                 return False
-            if not own:
+            if not internal:
                 self._labelled = len(self._found)
                 self._labels.setdefault(name, self._labelled)
             start = label.end()
@@ -294,31 +298,31 @@ class _ListingReader:
 
     def _take_data(self, code: str) -> None:
         """Note a data directive. Consecutive directives make one instruction."""
-        found = data_bytes(code, lambda written: self._value(written, self._number))
-        if found is None:
+        data = data_bytes(code, lambda written: self._value(written, self._number))
+        if data is None:
             self._unread = len(self._found)
             return
         last = len(self._found) - 1
         if last in self._data and self._labelled <= last:
-            self._data[last] += found
+            self._data[last] += data
             return
-        self._data[last + 1] = bytearray(found)
+        self._data[last + 1] = bytearray(data)
         undecoded = InstructionEffect(".long", (), 0, 0, "other", None, UNDECODED)
         self._found.append(Instruction(code, undecoded, self._number, None, self._source, None))
 
     def _take_instruction(self, code: str, spill: Literal["Spill", "Reload"] | None) -> None:
-        known = self._known.get(code)
-        if known is None:
-            known = self._text_and_effect(code)
-            if known is None:
+        text_and_effect = self._known.get(code)
+        if text_and_effect is None:
+            text_and_effect = self._text_and_effect(code)
+            if text_and_effect is None:
                 return
-        if spill and known[1].mnemonic == "s_clause":
-            others = number("".join(code.split()[1:2]))
-            self._clause, spill = (spill, 0 if others is None else others + 1), None
+        if spill and text_and_effect[1].mnemonic == "s_clause":
+            following = number("".join(code.split()[1:2]))
+            self._clause, spill = (spill, 0 if following is None else following + 1), None
         elif self._clause[1]:
             spill, left = self._clause
             self._clause = spill, left - 1
-        self._found.append(Instruction(*known, self._number, None, self._source, spill))
+        self._found.append(Instruction(*text_and_effect, self._number, None, self._source, spill))
 
     def _text_and_effect(self, code: str) -> tuple[str, InstructionEffect] | None:
         """The text of an instruction without symbols, and its effect; None if it is none."""
@@ -330,18 +334,18 @@ class _ListingReader:
         if "[" in code and _SYMBOLIC.search(code):  # whose value may change from line to line
             code = evaluated(code, self._number, self._value)
             return code, effect(code)
-        known = code, effect(code)
+        text_and_effect = code, effect(code)
         if len(self._known) < _MOST_SHARED:
-            self._known[code] = known
-        return known
+            self._known[code] = text_and_effect
+        return text_and_effect
 
     def listing(self, decode: Decode) -> Listing:
         """The listing, with data disassembled."""
-        instructions, at, labels = self._with_data(decode)
-        labels |= {name: at[index] for name, index in self._labels.items()}
-        if self._name and any(one.text.endswith(self._name) for one in instructions):
+        instructions, index_of, labels = self._with_data(decode)
+        labels |= {name: index_of[index] for name, index in self._labels.items()}
+        if self._name and any(each.text.endswith(self._name) for each in instructions):
             labels.setdefault(self._name, 0)  # a branch to the function's own label
-        variables = [one._replace(first=at[one.first]) for one in self._variables]
+        variables = [each._replace(first=index_of[each.first]) for each in self._variables]
         ends = bool(instructions) and instructions[-1].effect.mnemonic.startswith(ENDS)
         if self._unread is not None and not (ends and self._unread == len(self._found)):
             self._reasons[UNDECODED] = None
@@ -359,13 +363,13 @@ class _ListingReader:
             return self._found, range(len(self._found) + 1), {}
         chunks = [bytes(data) for data in self._data.values()]
         texts_at = dict(zip(self._data, decode(chunks), strict=True))
-        found, at, labels = list[Instruction](), list[int](), dict[str, int]()
-        for index, one in enumerate(self._found):
-            start = len(found)
-            at.append(start)
+        decoded, index_of, labels = list[Instruction](), list[int](), dict[str, int]()
+        for index, instruction in enumerate(self._found):
+            start = len(decoded)
+            index_of.append(start)
             texts = texts_at.get(index)
             if texts is None:
-                found.append(one)
+                decoded.append(instruction)
                 continue
             for text, to in texts:
                 if to is None and text.startswith(("s_branch", "s_cbranch")):
@@ -376,8 +380,8 @@ class _ListingReader:
                         label += "_"
                     labels[label] = start + to
                     text = f"{text.split(None, 1)[0]} {label}"
-                found.append(one._replace(text=text, effect=known_effect(text)))
-        return found, [*at, len(found)], labels
+                decoded.append(instruction._replace(text=text, effect=known_effect(text)))
+        return decoded, [*index_of, len(decoded)], labels
 
 
 def known_effect(text: str) -> InstructionEffect:

@@ -119,7 +119,7 @@ class Loops:
     def gathered(
         self,
         positions: Sequence[int],
-        own: Callable[[Sequence[int]], _T],
+        value_of: Callable[[Sequence[int]], _T],
         together: Callable[[Sequence[_T]], _T],
     ) -> Iterator[tuple[int, _T]]:
         """Position and value of the loops at some positions, which fall.
@@ -139,7 +139,7 @@ class Loops:
                 values.append(value)
                 begin = inner_end
             visited += blocks[starts[begin] : starts[end]]
-            value = together([own(visited), *values])
+            value = together([value_of(visited), *values])
             if self._parents[position] != _NONE:  # nobody takes values of 300,000 outermost loops
                 inner.append((position, end, value))
             yield position, value
@@ -178,7 +178,17 @@ def dominance(graph: Graph) -> tuple[array[int], array[int]]:
     """
     starts, group_of = graph.groups.starts, graph.group_of
     is_cycle = [end - begin > 1 for begin, end in pairwise(starts)]
-    blocks = array("i", [_NONE, *(one for one in graph.preorder if is_cycle[group_of[one]])])
+    blocks = array(
+        "i",
+        [
+            _NONE,
+            *(
+                block_in_cycle
+                for block_in_cycle in graph.preorder
+                if is_cycle[group_of[block_in_cycle]]
+            ),
+        ],
+    )
     tree = _immediate_dominators(graph, blocks)
     sizes = array("i", [1]) * len(tree)
     for number in range(len(tree) - 1, 0, -1):
@@ -187,10 +197,10 @@ def dominance(graph: Graph) -> tuple[array[int], array[int]]:
     end = array("i", begin)
     free = array("i", [1]) * len(tree)  # begin of the next block under each
     for number in range(1, len(tree)):
-        block, at = blocks[number], free[tree[number]]
+        block, position = blocks[number], free[tree[number]]
         free[tree[number]] += sizes[number]
-        free[number] = at + 1
-        begin[block], end[block] = at, at + sizes[number]
+        free[number] = position + 1
+        begin[block], end[block] = position, position + sizes[number]
     return begin, end
 
 
@@ -203,17 +213,17 @@ def _immediate_dominators(graph: Graph, blocks: Sequence[int]) -> array[int]:
     """
     (starts, ways), group_of = graph.before, graph.group_of
     numbers = array("i", [_NONE]) * len(group_of)
-    found = array("i", [0])
+    dominators = array("i", [0])
     for number in range(1, len(blocks)):
         block, parent = blocks[number], graph.parents[blocks[number]]
         numbers[block] = number
         is_first = parent == _NONE or group_of[parent] != group_of[block]
-        found.append(0 if is_first else numbers[parent])
-    parents, semi = array("i", found), array("i", range(len(found)))
-    best, ancestors = array("i", semi), array("i", [_NONE]) * len(found)
+        dominators.append(0 if is_first else numbers[parent])
+    parents, semi = array("i", dominators), array("i", range(len(dominators)))
+    best, ancestors = array("i", semi), array("i", [_NONE]) * len(dominators)
     waiting, behind = array("i", ancestors), array("i", ancestors)
     """Semidominator → first block below its children that has it, and the next such block."""
-    for number in range(len(found) - 1, 0, -1):
+    for number in range(len(dominators) - 1, 0, -1):
         block, parent = blocks[number], parents[number]
         group, least = group_of[block], parent
         for other in ways[starts[block] : starts[block + 1]] if parent else ():
@@ -232,12 +242,12 @@ def _immediate_dominators(graph: Graph, blocks: Sequence[int]) -> array[int]:
         waiting[parent] = _NONE
         while other != _NONE:
             nearest = _least(ancestors, best, semi, other)
-            found[other] = nearest if semi[nearest] < parent else parent
+            dominators[other] = nearest if semi[nearest] < parent else parent
             other = behind[other]
-    for number in range(1, len(found)):
-        if found[number] != semi[number]:
-            found[number] = found[found[number]]
-    return found
+    for number in range(1, len(dominators)):
+        if dominators[number] != semi[number]:
+            dominators[number] = dominators[dominators[number]]
+    return dominators
 
 
 def _least(ancestors: array[int], best: array[int], semi: array[int], number: int) -> int:

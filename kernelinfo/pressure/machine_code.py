@@ -83,12 +83,20 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
     elf = read_elf(data, [])
     names = list(names)
     labels = symbols_without_type(elf)
-    wanted = set(names)
-    functions = {name: one for name, one in labels if name in wanted}
+    named = set(names)
+    functions = {name: label_symbol for name, label_symbol in labels if name in named}
     functions |= kernel_symbols(elf, []).code
-    inside = sorted({(one.section, one.value): name for name, one in labels}.items())
-    begins = sorted({(one.section, one.value) for one in functions.values()})
-    sized = {(one.section, one.value) for one in functions.values() if one.size}
+    inside = sorted(
+        {(label_symbol.section, label_symbol.value): name for name, label_symbol in labels}.items()
+    )
+    begins = sorted(
+        {(label_symbol.section, label_symbol.value) for label_symbol in functions.values()}
+    )
+    sized = {
+        (label_symbol.section, label_symbol.value)
+        for label_symbol in functions.values()
+        if label_symbol.size
+    }
     left = _MOST_COPIES * len(data)
     for name in names:
         symbol = functions.get(name)
@@ -96,29 +104,29 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
             continue
         place = symbol.section, symbol.value
         start = symbol.value + (SIZE_V2 if symbol.type == STT_AMDGPU_HSA_KERNEL else 0)
-        found: bytes | None = b""
+        code: bytes | None = b""
         if symbol.size:
-            found = _bytes(elf, symbol.section, start, symbol.value + symbol.size)
+            code = _bytes(elf, symbol.section, start, symbol.value + symbol.size)
         elif place not in sized:
             end = _next_function(begins, symbol)
-            found = _without_zeros(_bytes(elf, symbol.section, start, end))
-        if found is None or len(found) > _MOST_BYTES:
+            code = _without_zeros(_bytes(elf, symbol.section, start, end))
+        if code is None or len(code) > _MOST_BYTES:
             continue
-        left -= len(found)
+        left -= len(code)
         if left < 0:
             raise ReadError(say("symbols-overlap"))
         first = bisect_right(inside, (place, chr(0x10FFFF)))
-        last = bisect_right(inside, ((symbol.section, start + len(found)), ""))
-        own = tuple((address, label) for (_, address), label in inside[first:last])
-        yield MachineCode(name, start, found, own)
+        last = bisect_right(inside, ((symbol.section, start + len(code)), ""))
+        labels_inside = tuple((address, label) for (_, address), label in inside[first:last])
+        yield MachineCode(name, start, code, labels_inside)
 
 
 def _next_function(begins: Sequence[tuple[int, int]], symbol: Symbol) -> int | None:
     """The address of the next function in the symbol's section; None after the last one."""
-    at = bisect_right(begins, (symbol.section, symbol.value))
-    if at == len(begins) or begins[at][0] != symbol.section:
+    position = bisect_right(begins, (symbol.section, symbol.value))
+    if position == len(begins) or begins[position][0] != symbol.section:
         return None
-    return begins[at][1]
+    return begins[position][1]
 
 
 def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
@@ -133,8 +141,8 @@ def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
         limit = part.address + part.size
         if part.address <= start <= limit and (end is None or end <= limit):
             offset = part.offset + start - part.address
-            found = elf.bytes_at(offset, (limit if end is None else end) - start)
-            return None if found is None else bytes(found)
+            data = elf.bytes_at(offset, (limit if end is None else end) - start)
+            return None if data is None else bytes(data)
     return None
 
 
@@ -158,11 +166,11 @@ def programs() -> list[str]:
     Searches `ROCM_PATH`, PATH and `/opt/rocm*`. Relative folders of PATH are skipped, so that no
     program in the current folder runs. Raises `ReadError` if `LLVM_OBJDUMP` names no program.
     """
-    wanted = os.environ.get("LLVM_OBJDUMP", "")
+    preferred = os.environ.get("LLVM_OBJDUMP", "")
     folders = [folder for folder in os.get_exec_path() if os.path.isabs(folder)]
-    first = on_path(wanted)
-    if wanted and first is None:
-        raise ReadError(say("objdump-no-program", program=wanted))
+    first = on_path(preferred)
+    if preferred and first is None:
+        raise ReadError(say("objdump-no-program", program=preferred))
     installed = {os.path.realpath(path): path for path in reversed(_installed(folders))}
     paths = list(reversed(installed.values()))
     if len(paths) > 1:
@@ -174,15 +182,15 @@ def _installed(folders: list[str]) -> list[str]:
     """Paths of the installed programs. Links with a version in the name precede their file."""
     root = os.environ.get("ROCM_PATH", "")
     rocm = [os.path.join(root, "llvm", "bin")] if os.path.isabs(root) else []
-    known = map(str, Path("/").glob(_ROCM))
-    found = [
+    of_rocm = map(str, Path("/").glob(_ROCM))
+    paths = [
         os.path.join(folder, name)
-        for folder in [*rocm, *folders, *known]
+        for folder in [*rocm, *folders, *of_rocm]
         if os.path.isdir(folder)
         for name in sorted(os.listdir(folder), reverse=True)
         if _NAME.match(name)
     ]
-    return [path for path in dict.fromkeys(found) if _is_program(path)]
+    return [path for path in dict.fromkeys(paths) if _is_program(path)]
 
 
 def _is_program(path: str) -> bool:
@@ -205,5 +213,5 @@ def version(path: str) -> int:
         )
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    found = _VERSION.search(done.stdout.decode("utf-8", "replace"))
-    return int(found[1]) if found else 0
+    match = _VERSION.search(done.stdout.decode("utf-8", "replace"))
+    return int(match[1]) if match else 0

@@ -17,16 +17,17 @@ from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Repeat, Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
-from kernelinfo.pressure.calls import CalledFunctions, call_needs
+from kernelinfo.pressure.calls import CalledFunctions, body_of, call_needs
 from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.kernel_code import callees_of, read_debug_units, read_functions, touched_by
 from kernelinfo.pressure.messages import say
-from kernelinfo.pressure.nouns import Story
+from kernelinfo.pressure.nouns import CallNeed, Story
 from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
@@ -116,8 +117,8 @@ def _measured(analysis: Analysis, look: Look, blob: Blob) -> Iterator[MeasureIte
     if look.function and not results:
         results = _device_functions(blob, look.function)
         yield RunEvent("chosen", os.path.dirname(blob.path), len(results))
-        for one in measure_in(blob, results, look, analysis.selection):
-            yield _of_function(one) if isinstance(one, Measured) else one
+        for measured in measure_in(blob, results, look, analysis.selection):
+            yield _of_function(measured) if isinstance(measured, Measured) else measured
         return
     yield from measure_in(blob, results, look, analysis.selection)
 
@@ -141,17 +142,17 @@ def measure_again(
     None for files of other kinds, for standard input, if a needed llvm-objdump is missing, and
     after a bug of kernelinfo, the only problem that is told.
     """
-    for wanted, group in groupby(results, lambda result: result.kernel.code_object):
-        asked = list(group)
-        blobs = opened_again([wanted] if wanted.kind in kinds else [], options)
-        found = (
+    for code_object, group in groupby(results, lambda result: result.kernel.code_object):
+        of_object = list(group)
+        blobs = opened_again([code_object] if code_object.kind in kinds else [], options)
+        measured = (
             item
             for _, blob in blobs
             for item in survived(
-                measure_in(blob, asked, look, options.selection), partial(problem, blob)
+                measure_in(blob, of_object, look, options.selection), partial(problem, blob)
             )
         )
-        for _, item in zip_longest(asked, found):
+        for _, item in zip_longest(of_object, measured):
             if isinstance(item, Problem) and item.code == "bug":
                 tell(item)
             yield item if isinstance(item, Measured) else None
@@ -164,7 +165,7 @@ def live_registers(source: str | os.PathLike[str], kernel: str) -> Story:
     `ReadError` if it does not name exactly one kernel or the code cannot be read.
     """
 
-    options = Options(named=kernel, chooses=lambda *of: matches(kernel, *of))
+    options = Options(named=kernel, chooses=lambda *names: matches(kernel, *names))
     stories = []
     for item in measure(os.fspath(source), options, Look(blocks=True, function=kernel)):
         if isinstance(item, Problem):
@@ -203,10 +204,13 @@ def measure_in(
             yield function
         elif function and function.code:
             try:
-                judged = _judged(result, function, callees, rules)
+                code = body_of(function, callees)
+                touches = touched_by(function, code, callees)
+                judged = _judged(result, touches, rules)
+                calls = call_needs(function, code, callees, _register_files(kernel))
                 yield Measured(
                     judged,
-                    _story(judged, function, callees, look),
+                    _story(judged, function, calls, look),
                     curve(function) if look.curve else None,
                     curve(function, len(function.code)) if look.code else None,
                     _lds(units, kernel, function) if look.lds else None,
@@ -231,17 +235,15 @@ def _of_text(
             yield result, problem(blob, in_kernel(kernel.symbol, bug(error)))
 
 
-def _judged(
-    result: Result, function: LiveFunction, callees: CalledFunctions, rules: Sequence[Rule]
-) -> Result:
+def _judged(result: Result, touches: TouchedRegisters | None, rules: Sequence[Rule]) -> Result:
     """The result with the findings of rules on the registers that its code touches."""
-    kernel = result.kernel._replace(touched=touched_by(function, callees))
+    kernel = result.kernel._replace(touched=touches)
     numbers = {rule.number for rule in rules}
-    found = [one for one in result.findings if one.rule not in numbers]
+    of_others = [finding for finding in result.findings if finding.rule not in numbers]
     if result.occupancy:
-        found += findings(kernel, result.occupancy, rules)
-    found.sort(key=lambda one: one.rule)
-    return result._replace(kernel=kernel, findings=tuple(found))
+        of_others += findings(kernel, result.occupancy, rules)
+    of_others.sort(key=lambda finding: finding.rule)
+    return result._replace(kernel=kernel, findings=tuple(of_others))
 
 
 def _lds(
@@ -253,15 +255,19 @@ def _lds(
     """
     size = kernel.used.lds_bytes
     if not size:
-        texts = (one.text for one in function.instructions if "ds" in one.text)
+        texts = (
+            instruction.text for instruction in function.instructions if "ds" in instruction.text
+        )
         is_reached = any(is_lds_access(text.encode()) for text in texts)
         return LdsUse(0, ()) if size == 0 and is_reached else None
     return lds_of(units(kernel.line or 1), kernel.symbol, size)
 
 
-def _story(result: Result, function: LiveFunction, callees: CalledFunctions, look: Look) -> Story:
+def _story(
+    result: Result, function: LiveFunction, calls: tuple[CallNeed, ...], look: Look
+) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
-    files = kernel.target.agprs.file if kernel.target else "unified"
+    files = _register_files(kernel)
     steps: tuple[VgprStep, ...] = ()
     if kernel.target and occupancy:
         steps = vgpr_steps(kernel.target, occupancy)
@@ -270,11 +276,16 @@ def _story(result: Result, function: LiveFunction, callees: CalledFunctions, loo
         look.blocks,
         look.most_loops,
         kernel.touched.unwritten if kernel.touched else (),
-        call_needs(function, callees, files),
+        calls,
     )
     if not story.exact or not _exceeds(story, kernel):
         return story
     return story._replace(exact=False, reasons=(NOT_ALLOCATED,))
+
+
+def _register_files(kernel: Kernel) -> str:
+    """The target's `agprs.file`."""
+    return kernel.target.agprs.file if kernel.target else "unified"
 
 
 def _exceeds(story: Story, kernel: Kernel) -> bool:
@@ -301,7 +312,9 @@ def _device_functions(blob: Blob, name: str) -> list[Result]:
     for kernel in kernels:
         names.pop(kernel.symbol, None)
     chosen = [symbol for symbol, spoken in names.items() if name in (symbol, spoken)]
-    chosen = chosen or [one for one, spoken in names.items() if matches(name, spoken, one)]
+    chosen = chosen or [
+        mangled for mangled, spoken in names.items() if matches(name, spoken, mangled)
+    ]
     target, compiled_for = kernels[0].target, kernels[0].traits.compiled_for
     traits = Traits(target, compiled_for, Numbers(), None, ())
     return [

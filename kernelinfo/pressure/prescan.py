@@ -96,11 +96,11 @@ class ScannedText:
     @cached_property
     def described(self) -> dict[str, list[int]]:
         """Name of a kernel → offsets of its descriptors."""
-        found: dict[str, list[int]] = defaultdict(list)
+        offsets: dict[str, list[int]] = defaultdict(list)
         for directive in _DESCRIPTOR.finditer(self.text):
             if is_directive(self.text, directive.start()):
-                found[described_kernel(directive[1])].append(directive.start())
-        return found
+                offsets[described_kernel(directive[1])].append(directive.start())
+        return offsets
 
     def _set_up(self, symbol: str, start: int) -> dict[str, int | None] | None:
         """Values in a kernel's descriptor that say which registers are set at its entry.
@@ -109,7 +109,7 @@ class ScannedText:
         """
         kind = "amdhsa_kernel"
         if offsets := self.described.get(symbol):
-            offset = next((one for one in offsets if one >= start), offsets[0])
+            offset = next((begin for begin in offsets if begin >= start), offsets[0])
         else:
             kind = "amd_kernel_code_t"
             offset = self.text.find(b"." + kind.encode(), start, start + _NEAR)
@@ -235,18 +235,18 @@ def _fresh(ways: Sequence[Sequence[int]], named_in: Sequence[int], fresh: int) -
 
     `fresh` are those of the entry.
     """
-    found: list[int | None] = [None] * len(ways)
-    found[0] = fresh
+    fresh_in: list[int | None] = [None] * len(ways)
+    fresh_in[0] = fresh
     pending = [0]
     while pending:
         block = pending.pop()
-        after = (found[block] or 0) & ~named_in[block]
+        after = (fresh_in[block] or 0) & ~named_in[block]
         for way in ways[block]:
-            before = found[way]
+            before = fresh_in[way]
             if before is None or after & ~before:
-                found[way] = after | (before or 0)
+                fresh_in[way] = after | (before or 0)
                 pending.append(way)
-    return found
+    return fresh_in
 
 
 def _written_first(

@@ -54,14 +54,14 @@ def span(letter: str, first: int, last: int, half: str | None = None) -> int:
 
     `half` (`l` or `h`) chooses the low or high 16 bits of each VGPR.
     """
-    most, start = {"v": (_VGPRS, _LOW), "a": (_AGPRS, _AGPR), "s": (_SGPRS, _SGPR)}[letter]
-    if not first <= last < most:
+    limit, start = {"v": (_VGPRS, _LOW), "a": (_AGPRS, _AGPR), "s": (_SGPRS, _SGPR)}[letter]
+    if not first <= last < limit:
         return 0
     bits = 2 if letter == "v" else 1
-    found = ((1 << bits * (last - first + 1)) - 1) << (start + bits * first)
+    registers = ((1 << bits * (last - first + 1)) - 1) << (start + bits * first)
     if letter == "v" and half:
-        return found & (_LOWS if half == "l" else _LOWS << 1)
-    return found
+        return registers & (_LOWS if half == "l" else _LOWS << 1)
+    return registers
 
 
 @lru_cache(maxsize=1 << 17)  # a million instructions share their sets, which are 150 bytes each
@@ -142,7 +142,7 @@ def ranges(registers: int) -> tuple[str, ...]:
     if not registers:
         return ()
     parts = (whole(registers) >> _LOW, (registers & AGPRS) >> _AGPR, registers & SGPRS)
-    found: list[str] = []
+    names: list[str] = []
     for letter, part, bits in zip("vas", parts, (2, 1, 1), strict=True):
         while part:
             start = (part & -part).bit_length() - 1
@@ -150,9 +150,9 @@ def ranges(registers: int) -> tuple[str, ...]:
             size = (~rest & (rest + 1)).bit_length() - 1
             first, length = start // bits, size // bits
             last = first + length - 1
-            found.append(f"{letter}{first}" if length == 1 else f"{letter}[{first}:{last}]")
+            names.append(f"{letter}{first}" if length == 1 else f"{letter}[{first}:{last}]")
             part = rest >> size << (start + size)
-    return tuple(found)
+    return tuple(names)
 
 
 _USER = {
@@ -180,12 +180,12 @@ def from_directives(stated: Mapping[str, int | None]) -> int:
     if a value is None, which means unknown.
     """
     fields = {name: stated[name] for name in SETTING_UP if name in stated}
-    known = {name: value for name, value in fields.items() if value is not None}
-    if known != fields:
+    numbers = {name: value for name, value in fields.items() if value is not None}
+    if numbers != fields:
         return EVERY
-    named = sum(size for name, size in _USER.items() if known.get(name))
-    user_sgprs = known.get(_COUNT, named + known.get(_PRELOADED, 0))
-    return _set_up(user_sgprs, max(known.get(name, 0) for name in _WORKITEM_IDS))
+    named = sum(size for name, size in _USER.items() if numbers.get(name))
+    user_sgprs = numbers.get(_COUNT, named + numbers.get(_PRELOADED, 0))
+    return _set_up(user_sgprs, max(numbers.get(name, 0) for name in _WORKITEM_IDS))
 
 
 def from_descriptor(raw: bytes) -> int:

@@ -109,32 +109,32 @@ class _Uses:
         self.copies: dict[int, int] = defaultdict(int)
         """Register → those that its value is copied to."""
 
-    def note(self, one: Instruction, sought: int) -> None:
+    def note(self, instruction: Instruction, sought: int) -> None:
         """Note what an instruction reads the sought registers as.
 
         One that only changes a register in place tells nothing of it."""
-        effect = one.effect
-        touched = whole(effect.reads & sought) & ~_changed(one)
+        effect = instruction.effect
+        touched = whole(effect.reads & sought) & ~_changed(instruction)
         if not touched:
             return
         if effect.instruction_class == "copy":
             for register in each(touched):
                 self.copies[register] |= whole(effect.writes)
         elif effect.instruction_class == "matrix":
-            sums = touched & _special(one.text, True)
+            sums = touched & _special(instruction.text, True)
             self.registers["sum"] |= sums
             self.registers["fragment"] |= touched & ~sums
         elif effect.mnemonic == "v_readlane_b32":
             self.registers["lane"] |= touched
         else:
-            addresses = touched & _special(one.text, False)
+            addresses = touched & _special(instruction.text, False)
             self.registers["address"] |= addresses
             self.registers["other"] |= touched & ~addresses
 
 
-def _changed(one: Instruction) -> int:
+def _changed(instruction: Instruction) -> int:
     """Registers that an instruction, no matrix one, changes in place."""
-    effect = one.effect
+    effect = instruction.effect
     is_matrix = effect.instruction_class == "matrix"
     return 0 if is_matrix else whole(effect.reads & effect.writes)
 
@@ -210,7 +210,11 @@ class Roles:
     def _results(self) -> int:
         """AGPRs that some matrix instruction writes."""
         code = self._function.instructions
-        effects = (one.effect for one in code if one.effect.instruction_class == "matrix")
+        effects = (
+            instruction.effect
+            for instruction in code
+            if instruction.effect.instruction_class == "matrix"
+        )
         return AGPRS & union(effect.writes for effect in effects)
 
     def _sums(self, loop: Loop | None) -> int:
@@ -218,16 +222,16 @@ class Roles:
         if loop is None:
             return 0
         if loop.position not in self._sums_of:
-            function, sums, others = self._function, 0, 0
+            function, sums, written_otherwise = self._function, 0, 0
             for block in function.graph.order:
                 if function.loops.holds(loop, block):
                     for index in function.flow.instructions(block):
-                        one = function.instructions[index]
-                        if one.effect.writes:
-                            added = _added(one)
+                        instruction = function.instructions[index]
+                        if instruction.effect.writes:
+                            added = _added(instruction)
                             sums |= added
-                            others |= one.effect.writes & ~added
-            sums &= ~whole(others) & whole(function.live_in(loop.header))
+                            written_otherwise |= instruction.effect.writes & ~added
+            sums &= ~whole(written_otherwise) & whole(function.live_in(loop.header))
             self._sums_of[loop.position] = sums
         return self._sums_of[loop.position]
 
@@ -242,19 +246,19 @@ class Roles:
 
         def look(into: _Uses, indices: range, distance: int, sought: int) -> tuple[int, int]:
             for index in indices:
-                one = function.instructions[index]
-                effect = one.effect
+                instruction = function.instructions[index]
+                effect = instruction.effect
                 if effect.reads & sought:
-                    into.note(one, sought)
+                    into.note(instruction, sought)
                     block = function.block_of(index)
                     if effect.instruction_class == "copy" and index not in copied[block]:
                         copied[block].add(index)
                         fresh.add(block)
                 if effect.writes & sought and index != start:
-                    sought &= ~(whole(effect.writes) & ~_changed(one))
+                    sought &= ~(whole(effect.writes) & ~_changed(instruction))
                 if into is of_copies and index in copied[function.block_of(index)]:
                     sought |= whole(effect.writes)
-                distance += one.is_code
+                distance += instruction.is_code
             return sought, distance
 
         block = function.block_of(start)
@@ -264,12 +268,12 @@ class Roles:
             block = fresh.pop()
             indices = range(min(copied[block]), function.flow.firsts[block + 1])
             trace.follow(0, block, indices, lambda i, d, s, _: look(of_copies, i, d, s), 1)
-        found = {**uses.registers}
+        uses_of = {**uses.registers}
         for register, copies in uses.copies.items():
             for use, used in of_copies.registers.items():
                 if _closure(copies, of_copies.copies) & used:
-                    found[use] |= register
-        return found
+                    uses_of[use] |= register
+        return uses_of
 
 
 def _closure(registers: int, copies: Mapping[int, int]) -> int:
@@ -277,19 +281,19 @@ def _closure(registers: int, copies: Mapping[int, int]) -> int:
     before = 0
     while registers != before:
         before = registers
-        registers |= union(copies[one] for one in each(registers) if one in copies)
+        registers |= union(copies[register] for register in each(registers) if register in copies)
     return registers
 
 
-def is_load(one: Instruction) -> bool:
+def is_load(instruction: Instruction) -> bool:
     """True if the result of an instruction comes from memory."""
-    effect = one.effect
+    effect = instruction.effect
     return effect.instruction_class in _LOADS or bool(_LOADING.match(effect.mnemonic))
 
 
-def _added(one: Instruction) -> int:
+def _added(instruction: Instruction) -> int:
     """Registers to which a floating-point instruction adds in place, or so to say."""
-    effect = one.effect
+    effect = instruction.effect
     if effect.instruction_class != "vector" or not effect.reads & effect.writes:
         return 0
     return whole(effect.reads & effect.writes) if _FLOATING.fullmatch(effect.mnemonic) else 0

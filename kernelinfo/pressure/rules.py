@@ -169,10 +169,10 @@ def access(operation: Operation, encoding: str) -> Access:
     `encoding` is the suffix of the mnemonic (`_e64`, `_sdwa`, `_dpp`) or empty.
     """
     decision, kept = _access_of_mnemonic(operation.mnemonic)
-    found = decision if isinstance(decision, Access) else decision(operation)
-    if found.written and (kept or _keeps(operation, encoding)):
-        return Access(found.written, found.written)
-    return found
+    accessed = decision if isinstance(decision, Access) else decision(operation)
+    if accessed.written and (kept or _keeps(operation, encoding)):
+        return Access(accessed.written, accessed.written)
+    return accessed
 
 
 def is_merging(operation: Operation) -> bool:
@@ -204,7 +204,7 @@ def sum_operand(operation: Operation) -> int:
 
 @lru_cache(maxsize=1 << 12)
 def _access_of_mnemonic(mnemonic: str) -> tuple[_Decision, bool]:
-    rows = (found for _, row, found in WRITTEN if re.fullmatch(row, mnemonic, re.DOTALL))
+    rows = (decisions for _, row, decisions in WRITTEN if re.fullmatch(row, mnemonic, re.DOTALL))
     return next(rows, _FIRST), bool(re.fullmatch(_KEPT, mnemonic, re.DOTALL))
 
 
@@ -334,8 +334,12 @@ def class_of(operation: Operation, encoding: str) -> InstructionClass:
     A copy moves whole vector registers: between VGPRs and AGPRs, or from VGPR to VGPR. `encoding`
     is the suffix of the mnemonic (`_e64`, `_sdwa`, `_dpp`) or empty.
     """
-    found = _class_of_mnemonic(operation.mnemonic)
-    return "copy" if found == "vector" and _is_copy(operation, encoding) else found
+    instruction_class = _class_of_mnemonic(operation.mnemonic)
+    return (
+        "copy"
+        if instruction_class == "vector" and _is_copy(operation, encoding)
+        else instruction_class
+    )
 
 
 def _is_copy(operation: Operation, encoding: str) -> bool:

@@ -51,14 +51,14 @@ class Storyteller:
         self.files = files
         self.steps = steps
         counts = function.counts
-        at_once = {one: Pressure(one.vector(files), *one) for one in {*counts}}
-        self._pressures = [at_once[one] for one in counts]
+        at_once = {live: Pressure(live.vector(files), *live) for live in {*counts}}
+        self._pressures = [at_once[live] for live in counts]
         """Live registers at each instruction."""
         self._tallies = tallies(function.instructions)
 
     def story(
         self,
-        at: int | None = None,
+        chosen: int | None = None,
         blocks: bool = False,
         most_loops: int | None = None,
         unwritten: tuple[str, ...] = (),
@@ -71,12 +71,15 @@ class Storyteller:
         """
         function = self.function
         peak = self._peak()
-        is_peak = at is None
-        at = function.code[peak.at.number] if at is None else at
-        values, are_all_followed = live_values(function, at)
+        is_peak = chosen is None
+        chosen = function.code[peak.at.number] if chosen is None else chosen
+        values, are_all_followed = live_values(function, chosen)
         reasons = function.reasons if are_all_followed else (*function.reasons, FAR)
         loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
-        named = union(one.effect.writes | one.effect.reads for one in function.instructions)
+        named = union(
+            instruction.effect.writes | instruction.effect.reads
+            for instruction in function.instructions
+        )
         return Story(
             files=self.files,
             code=self._mix(function.code),
@@ -86,7 +89,7 @@ class Storyteller:
             peak=peak,
             entry=ranges(function.live_in(0)),
             unwritten=unwritten,
-            at=function.location(at, function.loop_around(at)),
+            at=function.location(chosen, function.loop_around(chosen)),
             live_across=values,
             calls=calls,
             bill=bill([value for value in values if value.role]),
@@ -97,7 +100,7 @@ class Storyteller:
             curve=tuple(function.counts[index] for index in function.code),
             steps=self.steps,
             advice=tuple(self._advice(peak, values)) if is_peak else (),
-            has_source=any(one.source for one in function.instructions),
+            has_source=any(instruction.source for instruction in function.instructions),
             has_variables=bool(function.listing.variables),
         )
 
@@ -108,8 +111,8 @@ class Storyteller:
     def _peak(self) -> Peak:
         function = self.function
         pressure = self._pressure(function.code)
-        most = {one for one in {*self._pressures} if one.vector == pressure.vector}
-        highest = [index for index in function.code if self._pressures[index] in most]
+        peaks = {live for live in {*self._pressures} if live.vector == pressure.vector}
+        highest = [index for index in function.code if self._pressures[index] in peaks]
         first = highest[0]
         loop = function.loop_around(first)
         label = function.label(loop.header) if loop else None
@@ -130,20 +133,20 @@ class Storyteller:
         if by_line.keys() == {None}:
             return []
         alike = _Alike()
-        found = [
+        lines = [
             LinePressure(line, alike.mix(self._tally(indices), self._pressure(indices)))
             for line, indices in by_line.items()
         ]
-        found.sort(key=lambda one: (-one.code.peak.vector, -one.code.counts.instructions))
-        return found
+        lines.sort(key=lambda row: (-row.code.peak.vector, -row.code.counts.instructions))
+        return lines
 
-    def _highest(self, most: int | None, peak: int) -> Sequence[int]:
+    def _highest(self, limit: int | None, peak: int) -> Sequence[int]:
         """Positions of the loops with the highest peaks and of that around the peak; they fall.
 
         All loops if `most` is None. Records of 300,000 loops take 4 s and 200 MiB.
         """
         function, loops = self.function, self.function.loops
-        if most is None or most >= len(loops):
+        if limit is None or limit >= len(loops):
             return range(len(loops))[::-1]
         peaks = self._loop_peaks()
 
@@ -152,15 +155,15 @@ class Storyteller:
             return -peaks[position], function.number[first]
 
         around = function.loop_around(peak)
-        highest = {*nsmallest(most, peaks, key=rank), *([around.position] if around else [])}
+        highest = {*nsmallest(limit, peaks, key=rank), *([around.position] if around else [])}
         return sorted(highest, reverse=True)
 
     def _loop_peaks(self) -> dict[int, int]:
         """Position of each loop -> most vector registers live in it."""
         function, loops = self.function, self.function.loops
         live = [
-            pressure.vector if one.is_code else 0
-            for pressure, one in zip(self._pressures, function.instructions, strict=True)
+            pressure.vector if instruction.is_code else 0
+            for pressure, instruction in zip(self._pressures, function.instructions, strict=True)
         ]
         in_block = [max(live[first:end]) for first, end in pairwise(function.flow.firsts)]
 
@@ -174,9 +177,9 @@ class Storyteller:
         loops = self.function.loops
         alike = _Alike()
         parts = loops.gathered(positions, self._part, _together)
-        found = [self._loop(loops[position], part, alike) for position, part in parts]
-        found.sort(key=lambda loop: loop.at.number)
-        return found
+        pressures = [self._loop(loops[position], part, alike) for position, part in parts]
+        pressures.sort(key=lambda loop: loop.at.number)
+        return pressures
 
     def _part(self, blocks: Sequence[int]) -> _LoopPart:
         """The part of a loop that consists of some blocks."""
@@ -185,7 +188,7 @@ class Storyteller:
         if len(blocks) > 1:
             indices = [index for block in blocks for index in function.code_of(block)]
         firsts, number = function.flow.firsts, function.number
-        ranges = _joined((number[firsts[one]], number[firsts[one + 1]]) for one in blocks)
+        ranges = _joined((number[firsts[inner]], number[firsts[inner + 1]]) for inner in blocks)
         reads, writes = function.touched_in(blocks)
         return _LoopPart(reads, writes, self._tally(indices), self._pressure(indices), ranges)
 
@@ -193,15 +196,19 @@ class Storyteller:
         function = self.function
         live_in, touched = function.live_in(loop.header), part.reads | part.writes
         constant, through = live_in & part.reads & ~part.writes, live_in & ~touched
-        at = function.location(function.flow.firsts[loop.header], loop)
+        header = function.location(function.flow.firsts[loop.header], loop)
 
         def place(number: int) -> CodeLocation:
-            return at if number == at.number else function.location(function.code[number], loop)
+            return (
+                header
+                if number == header.number
+                else function.location(function.code[number], loop)
+            )
 
         return LoopPressure(
             function.label(loop.header),
             loop.depth,
-            at,
+            header,
             *alike.sets(live_in, constant, through),
             alike.mix(part.tally, part.peak),
             tuple(CodeRange(place(begin), place(end - 1)) for begin, end in part.ranges),
@@ -230,7 +237,7 @@ class Storyteller:
         for step in self.steps[::-1]:
             if step.at_most >= peak.pressure.vector:
                 continue
-            above = sum(number for most, number in at_most.items() if most > step.at_most)
+            above = sum(number for vectors, number in at_most.items() if vectors > step.at_most)
             excess = {file: max(number - step.at_most, 0) for file, number in live.items()}
             fewer, idle, freed = sum(excess.values()), [], []
             for value in values:
@@ -267,12 +274,12 @@ class _Alike:
 
     def mix(self, tally: int, peak: Pressure) -> InstructionMix:
         """The counts and peak of a loop or line."""
-        known = self._mixes.get((tally, peak))
-        if known is None:
-            known = _mix(tally, peak)
+        shared = self._mixes.get((tally, peak))
+        if shared is None:
+            shared = _mix(tally, peak)
             if len(self._mixes) < _MOST_SHARED:
-                self._mixes[tally, peak] = known
-        return known
+                self._mixes[tally, peak] = shared
+        return shared
 
 
 _NO_PRESSURE = Pressure(0, 0, 0, 0)
@@ -313,13 +320,13 @@ def _together(parts: Sequence[_LoopPart]) -> _LoopPart:
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> _Ranges:
     """The ranges in order, adjacent ones as one, empty ones left out."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for begin, end in sorted(ranges):
-        if found and begin <= found[-1][1]:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if joined and begin <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
         elif begin < end:
-            found.append((begin, end))
-    return found
+            joined.append((begin, end))
+    return joined
 
 
 def _mix(tally: int, peak: Pressure) -> InstructionMix:

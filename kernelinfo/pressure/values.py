@@ -46,32 +46,32 @@ class _LiveRegister(NamedTuple):
     role: Role | None
 
 
-def live_values(function: LiveFunction, at: int) -> tuple[tuple[LiveValues, ...], bool]:
+def live_values(function: LiveFunction, index: int) -> tuple[tuple[LiveValues, ...], bool]:
     """Values live at an instruction, longest untouched first; False if the search was cut short.
 
     Registers with the same history are one group.
     """
-    loop = function.loop_around(at)
-    registers = _live_at(function, at)
-    search = _Search(function, at, registers, loop)
-    variables = _variables(function, at)
+    loop = function.loop_around(index)
+    registers = _live_at(function, index)
+    search = _Search(function, index, registers, loop)
+    variables = _variables(function, index)
     inside = [n for n in function.graph.order if loop and function.loops.holds(loop, n)]
     reads, writes = function.touched_in(inside)
-    roles = Roles(function, at, registers, loop, search.writers, search.loaded)
+    roles = Roles(function, index, registers, loop, search.writers, search.loaded)
     values = []
     for register in each(registers):
         in_loop = _in_loop(register, loop, reads, writes)
         role = roles.of(register, in_loop == "constant")
         nearest, variable = search.of(register), variables.get(register)
         values.append(_LiveRegister(register, *nearest, variable, in_loop, role))
-    found = map(_values, _grouped(values))
-    groups = sorted(found, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0]))
+    unsorted = map(_values, _grouped(values))
+    groups = sorted(unsorted, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0]))
     return tuple(groups), search.left > 0
 
 
-def _live_at(function: LiveFunction, at: int) -> int:
+def _live_at(function: LiveFunction, index: int) -> int:
     """Registers live before or after an instruction: of each class the more."""
-    around = [*map(whole, function.live_at(at))]
+    around = [*map(whole, function.live_at(index))]
     return union(
         max((live & every for live in around), key=int.bit_count) for every in OF_CLASS.values()
     )
@@ -153,12 +153,12 @@ class _Search:
                 break
             instruction = self._function.instructions[index]
             if sought & instruction.effect.reads:
-                found = whole(instruction.effect.reads) & sought
-                for register in each(found):
-                    known = self._reads.get(register)
-                    if known is None or distance < known[0]:
+                registers = whole(instruction.effect.reads) & sought
+                for register in each(registers):
+                    nearest = self._reads.get(register)
+                    if nearest is None or distance < nearest[0]:
                         self._reads[register] = distance, index, is_later
-                sought &= ~found
+                sought &= ~registers
             if index != self._start or distance:
                 sought &= ~instruction.effect.writes
             distance += instruction.is_code
@@ -203,25 +203,25 @@ def _in_loop(register: int, loop: Loop | None, reads: int, writes: int) -> _InLo
     return "constant" if register & reads else "through"
 
 
-def _variables(function: LiveFunction, at: int) -> dict[int, str]:
+def _variables(function: LiveFunction, last_index: int) -> dict[int, str]:
     """Register → source variable at an instruction, by the compiler's comments.
 
     Copies of an inlined function share their names, so one name may hold several registers. A name
     lasts until its register is overwritten. The compiler repeats the names at the begin of a block.
     """
-    first = function.flow.firsts[function.block_of(at)]
+    first = function.flow.firsts[function.block_of(last_index)]
     stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for index, name, registers in function.listing.variables:
-        if first <= index <= at:
+        if first <= index <= last_index:
             stated[index].append((name, registers))
-    found: dict[int, str] = {}
-    for index in range(first, at + 1):
+    names: dict[int, str] = {}
+    for index in range(first, last_index + 1):
         for name, registers in stated.get(index, ()):
-            found.update(dict.fromkeys(each(registers), name))
-        if found and index < at:
+            names.update(dict.fromkeys(each(registers), name))
+        if names and index < last_index:
             for register in each(function.instructions[index].effect.writes):
-                found.pop(register, None)
-    return found
+                names.pop(register, None)
+    return names
 
 
 def _grouped(values: Iterable[_LiveRegister]) -> Iterator[list[_LiveRegister]]:
@@ -233,14 +233,14 @@ def _grouped(values: Iterable[_LiveRegister]) -> Iterator[list[_LiveRegister]]:
     groups: dict[tuple[object, tuple[object, ...]], list[_LiveRegister]] = defaultdict(list)
     for value in values:
         ways = (value.written, value.next_read)
-        lines = tuple(at and (at.source or at.region) for at in ways)
+        lines = tuple(place and (place.source or place.region) for place in ways)
         kind = (
             *(_class_of(value.register), value.role),
             *(value.variable, value.in_loop, value.next_turn),
         )
         groups[kind, lines].append(value)
     for (_, where), group in groups.items():
-        by_region = any(isinstance(one, str) for one in where)
+        by_region = any(isinstance(part, str) for part in where)
         yield from _of_similar_length(group) if by_region else [group]
 
 
@@ -279,8 +279,10 @@ def _values(group: Sequence[_LiveRegister]) -> LiveValues:
 
 def _ends(places: Iterable[CodeLocation | None]) -> tuple[CodeLocation | None, CodeLocation | None]:
     """The first and last location in the text; None for both if no location is known."""
-    known = sorted((at for at in places if at), key=lambda at: at.number)
-    return (known[0], known[-1]) if known else (None, None)
+    locations = sorted(
+        (location for location in places if location), key=lambda location: location.number
+    )
+    return (locations[0], locations[-1]) if locations else (None, None)
 
 
 def _class_of(registers: int) -> RegisterClass:

@@ -36,16 +36,16 @@ def unallocated_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     What to do: declare as many registers as the code and its callees name.
     """
     for share in _shares(kernel, occupancy):
-        noun, letter, most, declared, allocated, callee = share
-        if declared is None or allocated is None or most <= declared:
+        noun, letter, needed, declared, allocated, callee = share
+        if declared is None or allocated is None or needed <= declared:
             continue
         code = say("KI006-kernel")
         if callee:
             code = say("KI006-callee", function=short(demangle(callee)))
-        register = f"{letter}{most - 1}"
-        if most > allocated:
+        register = f"{letter}{needed - 1}"
+        if needed > allocated:
             yield remark(
-                "KI006", code=code, register=register, allocated=allocated, noun=noun, needed=most
+                "KI006", code=code, register=register, allocated=allocated, noun=noun, needed=needed
             )
         else:
             yield remark(
@@ -57,7 +57,7 @@ def unallocated_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
                 noun=noun,
                 allocated=allocated,
                 target=occupancy.target,
-                needed=most,
+                needed=needed,
             )
 
 
@@ -159,14 +159,14 @@ def _fewer_sgprs(kernel: Kernel, result: Occupancy) -> _Fewer | None:
         return None
     if not target.sgprs.per_simd or target.sgprs.fixed_allocation or result.demand.sgprs is None:
         return None
-    most = max(touched.sgprs, touched.entry_sgprs)
-    needed = align(most + target.sgprs.with_flat_scratch, target.sgprs.encoding_granule)
+    needed_by_code = max(touched.sgprs, touched.entry_sgprs)
+    needed = align(needed_by_code + target.sgprs.with_flat_scratch, target.sgprs.encoding_granule)
     if needed >= result.demand.sgprs:
         return None
     return _Fewer(
         f"{result.allocated.sgprs} SGPRs",
-        str(most),
-        say("KI209-sgprs", sgprs=most),
+        str(needed_by_code),
+        say("KI209-sgprs", sgprs=needed_by_code),
         {"sgprs": needed},
     )
 
@@ -182,13 +182,13 @@ def _shares(kernel: Kernel, occupancy: Occupancy) -> Iterator[_Share]:
     touched, target, numbers = kernel.touched, kernel.target, kernel.traits.numbers
     if touched is None or target is None:
         return
-    of, offset, callees = occupancy.allocated, numbers.accum_offset, touched.callees
+    amounts, offset, callees = occupancy.allocated, numbers.accum_offset, touched.callees
     reserved = None if numbers.dynamic_vgprs else numbers.reserved_vgprs
     arch, agprs = reserved, reserved
     if target.agprs.file == "unified" and reserved is not None:
         arch = None if offset is None else min(reserved, offset)
         agprs = None if offset is None else max(reserved - offset, 0)
-    yield _Share("VGPRs", "v", touched.vgprs, arch, of.arch_vgprs, callees[0])
-    yield _Share("AGPRs", "a", touched.agprs, agprs, of.agprs, callees[1])
+    yield _Share("VGPRs", "v", touched.vgprs, arch, amounts.arch_vgprs, callees[0])
+    yield _Share("AGPRs", "a", touched.agprs, agprs, amounts.agprs, callees[1])
     sgprs = numbers.reserved_sgprs if target.sgprs.per_simd else None
-    yield _Share("SGPRs", "s", touched.sgprs, sgprs, of.sgprs, callees[2])
+    yield _Share("SGPRs", "s", touched.sgprs, sgprs, amounts.sgprs, callees[2])

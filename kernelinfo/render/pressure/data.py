@@ -53,14 +53,14 @@ def render_json(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     yield from encoded(document)
 
 
-def kernel_document(one: Measured) -> dict[str, Any]:
+def kernel_document(measured: Measured) -> dict[str, Any]:
     """One kernel, without the key of its input. Lists that may be long are iterators."""
-    kernel, story = one.result.kernel, one.story
+    kernel, story = measured.result.kernel, measured.story
     return {
         "symbol": kernel.symbol,
         "name": kernel.name,
         "target": kernel.target.name if kernel.target else kernel.code_object.target,
-        "kernel": one.is_kernel,
+        "kernel": measured.is_kernel,
         **picked(story, "exact", "reasons", "instructions", "used"),
         "code": _mix(story.code),
         "peak": _peak(story.peak),
@@ -81,16 +81,16 @@ def kernel_document(one: Measured) -> dict[str, Any]:
             as_json(advice) | {"idle": [_values(value) for value in advice.idle]}
             for advice in story.advice
         ],
-        "lds": as_json(one.lds),
+        "lds": as_json(measured.lds),
     }
 
 
-def _located(at: CodeLocation) -> dict[str, Any]:
-    return {**_placed(at), "source": as_json(at.source)}
+def _located(location: CodeLocation) -> dict[str, Any]:
+    return {**_placed(location), "source": as_json(location.source)}
 
 
-def _placed(at: CodeLocation) -> dict[str, Any]:
-    return {**picked(at, "line", "address"), "index": at.number}
+def _placed(location: CodeLocation) -> dict[str, Any]:
+    return {**picked(location, "line", "address"), "index": location.number}
 
 
 def _peak(peak: Peak) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _values(value: LiveValues) -> dict[str, Any]:
         "count": value.total,
         "variable": value.variable,
         **{
-            name: (at := getattr(value, name)) and _located(at)
+            name: (location := getattr(value, name)) and _located(location)
             for name in ("written", "written_last", "next_read", "next_read_last")
         },
         **picked(value, "next_turn", "untouched", "untouched_most", "in_loop", "role"),
@@ -120,8 +120,8 @@ def _bill_line(line: BillLine) -> dict[str, Any]:
     return {"role": line.role, "count": line.total, "registers": line.registers}
 
 
-def _line(one: LinePressure) -> dict[str, Any]:
-    return {"file": None, "line": None, **(as_json(one.source) or {}), **_mix(one.code)}
+def _line(line: LinePressure) -> dict[str, Any]:
+    return {"file": None, "line": None, **(as_json(line.source) or {}), **_mix(line.code)}
 
 
 def _loop(loop: LoopPressure) -> dict[str, Any]:
@@ -130,7 +130,9 @@ def _loop(loop: LoopPressure) -> dict[str, Any]:
         **_located(loop.at),
         **picked(loop, "live_in", "constant", "constant_registers", "through", "through_registers"),
         **_mix(loop.code),
-        "ranges": [{"first": _placed(one.first), "last": _placed(one.last)} for one in loop.ranges],
+        "ranges": [
+            {"first": _placed(part.first), "last": _placed(part.last)} for part in loop.ranges
+        ],
     }
 
 
@@ -161,10 +163,10 @@ def _rows(format: str, items: Iterable[MeasureItem], view: View) -> Iterator[str
     return WRITERS[format](Table(COLUMNS, rows), view)
 
 
-def _row(one: Measured, view: View) -> list[object]:
+def _row(measured: Measured, view: View) -> list[object]:
     """The values of `COLUMNS` for one kernel; None if the input does not state it."""
-    kernel, story = one.result.kernel, one.story
-    peak, at = story.peak, story.peak.at
+    kernel, story = measured.result.kernel, measured.story
+    peak, location = story.peak, story.peak.at
     advice = story.advice[0] if story.advice else None
     return [
         name_of(kernel, view.names),
@@ -175,9 +177,9 @@ def _row(one: Measured, view: View) -> list[object]:
         story.instructions,
         *story.used,
         *peak.pressure,
-        at.line,
-        at.address,
-        *(at.source or (None, None)),
+        location.line,
+        location.address,
+        *(location.source or (None, None)),
         peak.loop,
         *((advice.at_most, advice.above) if advice else (None, None)),
         story.exact,

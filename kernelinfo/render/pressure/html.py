@@ -69,11 +69,11 @@ class PageTexts:
         self._fresh.clear()
 
 
-def panes(one: Measured, texts: PageTexts) -> dict[str, Any]:
+def panes(measured: Measured, texts: PageTexts) -> dict[str, Any]:
     """JSON values that `panes.js` draws, of a kernel measured with its code and blocks."""
-    story, code = one.story, one.code
+    story, code = measured.story, measured.code
     assert code is not None
-    folder = os.path.dirname(one.result.kernel.code_object.path)
+    folder = os.path.dirname(measured.result.kernel.code_object.path)
     by_file = Counter(point.at.source.file for point in code.points if point.at.source)
     files = {file: number for number, (file, _) in enumerate(by_file.most_common())}
     step = story.advice[0] if story.advice else None
@@ -91,7 +91,7 @@ def panes(one: Measured, texts: PageTexts) -> dict[str, Any]:
                 printable(loop.label or ""),
                 loop.depth,
                 loop.at.number,
-                [(one.first.number, one.last.number) for one in loop.ranges],
+                [(measured.first.number, measured.last.number) for measured in loop.ranges],
             )
             for loop in story.loops
         ],
@@ -102,10 +102,10 @@ def panes(one: Measured, texts: PageTexts) -> dict[str, Any]:
 
 def _pane_row(point: PressurePoint, files: dict[str, int]) -> tuple[Any, ...]:
     """Line or address, file or -1, source line, live registers, class, 1 for a spill, and text."""
-    at = point.at
-    source = (files[at.source.file], at.source.line) if at.source else (-1, 0)
+    location = point.at
+    source = (files[location.source.file], location.source.line) if location.source else (-1, 0)
     kind = _CLASSES.index(point.instruction_class)
-    where = located(at._replace(source=None)).removeprefix("line ")
+    where = located(location._replace(source=None)).removeprefix("line ")
     return (where, *source, *point.counts, kind, point.spills, printable(point.instruction))
 
 
@@ -133,16 +133,16 @@ def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[PagePiece]:
     yield piece({"kernels": [], "titles": [], "places": [], **rows})
 
 
-def _row(one: Measured, titles: Titles, places: Shared) -> list[Any]:
+def _row(measured: Measured, titles: Titles, places: Shared) -> list[Any]:
     """Title, place, peaks of vector registers and SGPRs, True if they are exact, instructions,
     spilled registers or None, and waves/SIMD with True if they are exact."""
-    code_object, story = one.result.kernel.code_object, one.story
+    code_object, story = measured.result.kernel.code_object, measured.story
     target = code_object.target_id or ""
     location = member_path(code_object.path, code_object.member)
-    peak, occupancy = story.peak.pressure, one.result.occupancy
-    spills = one.result.kernel.spills
+    peak, occupancy = story.peak.pressure, measured.result.occupancy
+    spills = measured.result.kernel.spills
     return [
-        titles(one.result.kernel),
+        titles(measured.result.kernel),
         places((printable(target), *place(code_object.path, code_object.member), location)),
         *(peak.vector, peak.sgprs, story.exact, story.instructions),
         None if spills == (None, None) else spills.registers,
@@ -150,17 +150,17 @@ def _row(one: Measured, titles: Titles, places: Shared) -> list[Any]:
     ]
 
 
-def _details(one: Measured, view: View, texts: PageTexts | None) -> dict[str, Any]:
+def _details(measured: Measured, view: View, texts: PageTexts | None) -> dict[str, Any]:
     """JSON values of a kernel's section, which are read when it is opened."""
-    shown = one.story.lines[: view.top or None]
+    shown = measured.story.lines[: view.top or None]
     names = (f"{x.source.file}:{x.source.line}" if x.source else NO_LINE for x in shown)
     return {
-        "pressure": dataset(one),
-        "panes": panes(one, texts) if texts else None,
+        "pressure": dataset(measured),
+        "panes": panes(measured, texts) if texts else None,
         "lines": [(printable(n), *_counts(x.code)) for n, x in zip(names, shown, strict=True)],
         "loops": [
             (printable(loop.label or in_text(loop.at)), loop.depth, *_counts(loop.code))
-            for loop in one.story.loops
+            for loop in measured.story.loops
         ],
     }
 
@@ -170,9 +170,9 @@ def _counts(code: InstructionMix) -> tuple[int | None, ...]:
     return (code.peak.vector, code.spill_stores, code.spill_reloads, *code.counts)
 
 
-def dataset(one: Measured) -> dict[str, Any]:
+def dataset(measured: Measured) -> dict[str, Any]:
     """JSON values that `pressure.js` draws, of a kernel measured with its curve."""
-    story, curve = one.story, one.curve
+    story, curve = measured.story, measured.curve
     assert curve is not None
     sources = list(dict.fromkeys(_source(point.at) for point in curve.points))
     share = -(-story.instructions // len(curve.points))
@@ -185,7 +185,10 @@ def dataset(one: Measured) -> dict[str, Any]:
             (
                 printable(loop.label or ""),
                 loop.depth,
-                [(one.first.number // share, one.last.number // share) for one in loop.ranges],
+                [
+                    (measured.first.number // share, measured.last.number // share)
+                    for measured in loop.ranges
+                ],
             )
             for loop in story.loops
         ],
@@ -198,7 +201,7 @@ def dataset(one: Measured) -> dict[str, Any]:
         ],
         "sentences": [
             text if label == "pressure" else f"{label} {text}"
-            for label, text in (*in_short(story), ("unset", unwritten(one.result)))
+            for label, text in (*in_short(story), ("unset", unwritten(measured.result)))
             if text
         ],
     }
@@ -216,8 +219,8 @@ def _held(value: LiveValues, near: CodeLocation) -> tuple[str | int, ...]:
     )
 
 
-def _source(at: CodeLocation) -> str:
-    return located(at) if at.source else ""
+def _source(location: CodeLocation) -> str:
+    return located(location) if location.source else ""
 
 
 def _point(point: PressurePoint, sources: list[str]) -> tuple[Any, ...]:
@@ -267,7 +270,9 @@ def _code(
     tell: Callable[[Problem], object],
 ) -> Iterator[PagePiece]:
     """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
-    for one in measure_again(results, _LOOK, options, tell=tell):
-        found = {"pressure": dataset(one), "panes": panes(one, texts)} if one else None
-        yield piece(found, "code")
+    for measured in measure_again(results, _LOOK, options, tell=tell):
+        drawn = (
+            {"pressure": dataset(measured), "panes": panes(measured, texts)} if measured else None
+        )
+        yield piece(drawn, "code")
         yield from texts.fresh()

@@ -47,14 +47,14 @@ def instruction_columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, 
     A class without an instruction in any row has no column. ? is an unknown number of bytes. The
     matrix share is matrix / (vector + matrix).
     """
-    found = [
+    columns = [
         (str(heading), *("?" if value is None else str(value) for value in values))
         for heading, *values in zip(HEADINGS, *counts, strict=True)
         if any(value != 0 for value in values)
     ]
-    if any(one.matrix for one in counts):
-        found.append(("matrix share", *(percent(100 * one.matrix_share) for one in counts)))
-    return found
+    if any(row.matrix for row in counts):
+        columns.append(("matrix share", *(percent(100 * row.matrix_share) for row in counts)))
+    return columns
 
 
 _SHOWN = (
@@ -64,13 +64,13 @@ _SHOWN = (
 """Counts in the margin; those that are 0 in all lines have no column."""
 
 
-def render_source(one: Measured, text: SourceText, view: View) -> Iterator[str]:
+def render_source(measured: Measured, text: SourceText, view: View) -> Iterator[str]:
     """The lines around the peak, `view.top` on each side; with 0 all lines with instructions.
 
     Files of inlined functions follow. One line says why if a text is not found.
     """
-    story, peak = one.story, one.story.peak.at.source
-    folder = os.path.dirname(one.result.kernel.code_object.path)
+    story, peak = measured.story, measured.story.peak.at.source
+    folder = os.path.dirname(measured.result.kernel.code_object.path)
     by_file: dict[str, dict[int, LinePressure]] = {}
     for line in story.lines:
         if line.source:
@@ -118,19 +118,19 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _numbers(
-    lines: Mapping[int, LinePressure], peak: int | None, around: int, most: int
+    lines: Mapping[int, LinePressure], peak: int | None, around: int, last_line: int
 ) -> Sequence[int]:
     """Numbers of the lines to show of a text of `most` lines, ascending: all between the first and
     the last one with instructions, those around the peak, or in a file without the peak those with
     most live registers."""
     if around and peak is None:
         highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
-        return sorted(number for number in highest[:around] if 1 <= number <= most)
+        return sorted(number for number in highest[:around] if 1 <= number <= last_line)
     if peak is not None and around:
         first, last = peak - around, peak + around
     else:
         first, last = min(lines), max(lines)
-    return range(max(first, 1), min(last, most) + 1)
+    return range(max(first, 1), min(last, last_line) + 1)
 
 
 def _margin(line: LinePressure | None, fields: list[str], number: int) -> tuple[str, ...]:
@@ -148,18 +148,21 @@ _CLASSES = {"vgpr": "VGPRs", "agpr": "AGPRs", "sgpr": "SGPRs"}
 
 def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """One kernel whole, or several kernels as a table, highest peak first."""
-    found = (item for item in items if isinstance(item, Measured))
-    first = [*islice(found, 2)]
+    kernels = (item for item in items if isinstance(item, Measured))
+    first = [*islice(kernels, 2)]
     if len(first) == 1 or view.whole:
-        for position, one in enumerate(chain(first, found)):
+        for position, measured in enumerate(chain(first, kernels)):
             yield "\n" if position else ""
-            yield from _whole(one, view)
+            yield from _whole(measured, view)
     elif first:
-        yield from _kernels(chain(first, found), view)
+        yield from _kernels(chain(first, kernels), view)
 
 
-def _kernels(found: Iterable[Measured], view: View) -> Iterator[str]:
-    rows = [(one.story.peak.pressure.vector, _cells(one.story), one.result.kernel) for one in found]
+def _kernels(kernels_measured: Iterable[Measured], view: View) -> Iterator[str]:
+    rows = [
+        (measured.story.peak.pressure.vector, _cells(measured.story), measured.result.kernel)
+        for measured in kernels_measured
+    ]
     shown = sorted(rows, key=lambda row: -row[0])[: view.top or None]
     kernels = [kernel for _, _, kernel in shown]
     style = "short" if view.may_shorten else view.names
@@ -186,9 +189,9 @@ def _cells(story: Story) -> tuple[str, ...]:
     )
 
 
-def _whole(one: Measured, view: View) -> Iterator[str]:
-    kernel, story = one.result.kernel, one.story
-    title = [(name_of(kernel, view.names), "bold"), (f"   {_about(one)}", "")]
+def _whole(measured: Measured, view: View) -> Iterator[str]:
+    kernel, story = measured.result.kernel, measured.story
+    title = [(name_of(kernel, view.names), "bold"), (f"   {_about(measured)}", "")]
     yield from painted(fitted(title, view, 2), view)
     yield "\n"
     rows = (
@@ -197,21 +200,21 @@ def _whole(one: Measured, view: View) -> Iterator[str]:
         ("calls", words.calls(story)),
         ("to reach", words.to_reach(story)),
         ("inexact", words.inexact(story)),
-        ("unset", words.unwritten(one.result)),
+        ("unset", words.unwritten(measured.result)),
         *(
             (finding.severity, f"{finding.rule} {in_words(finding)}")
-            for finding in on_code(one.result)
+            for finding in on_code(measured.result)
         ),
         ("used", _unused_step(story)),
-        ("LDS", words.shared(one.lds) if one.lds else ""),
+        ("LDS", words.shared(measured.lds) if measured.lds else ""),
     )
     for label, text in rows:
         yield from _labelled(label, text, view) if text else ()
     yield "\n"
-    yield from _values(one, view)
+    yield from _values(measured, view)
     yield from _loop_of_the_peak(story, view)
     if view.source:
-        yield from render_source(one, view.source, view)
+        yield from render_source(measured, view.source, view)
         yield from _embedded(view.source, view)
     yield from _lines(story, view)
     yield "\n"
@@ -226,16 +229,16 @@ def _embedded(source: SourceText, view: View) -> Iterator[str]:
         yield from _labelled("", f"source text read from {names}", view)
 
 
-def _about(one: Measured) -> str:
+def _about(measured: Measured) -> str:
     """Target, number of instructions, and registers used and live of each class in use."""
-    story = one.story
-    parts = [one.result.kernel.code_object.target or "unknown target"]
+    story = measured.story
+    parts = [measured.result.kernel.code_object.target or "unknown target"]
     bound = words.at_least(story, " ")
     parts.append(f"{bound}{story.instructions} instructions")
     live = story.peak.pressure[1:]
-    for used, most, registers in zip(story.used, live, _CLASSES.values(), strict=True):
+    for used, peak, registers in zip(story.used, live, _CLASSES.values(), strict=True):
         if used:
-            parts.append(f"{registers} {bound}{used} used, {most} live")
+            parts.append(f"{registers} {bound}{used} used, {peak} live")
     return " · ".join(parts)
 
 
@@ -280,10 +283,10 @@ def _unused_step(story: Story) -> str:
     )
 
 
-def _values(one: Measured, view: View) -> Iterator[str]:
+def _values(measured: Measured, view: View) -> Iterator[str]:
     """The bill: live values by role. Rows of their own have the largest of each role, and those
     untouched for longest; the others of a role share one."""
-    story = one.story
+    story = measured.story
     classes = (view.register_class,) if view.register_class else ("vgpr", "agpr")
     values = [value for value in story.live_across if value.register_class in classes]
     near = story.at
@@ -297,18 +300,18 @@ def _values(one: Measured, view: View) -> Iterator[str]:
     heading = (title, "registers", "", *variable, "written", "next read", "untouched for", *texts)
     lines = bill(values)
     shown = [max(line.values, key=lambda value: value.total) for line in lines]
-    others = [value for value in values if value not in shown]
-    shown += others[: max(view.top - len(shown), 0) if view.top else None]
+    further = [value for value in values if value not in shown]
+    shown += further[: max(view.top - len(shown), 0) if view.top else None]
     rows = [heading]
     for line in lines:
         in_rows = [value for value in line.values if value in shown]
         folded = [value for value in line.values if value not in shown]
-        of_role = [_value(value, one, view) for value in in_rows]
+        of_role = [_value(value, measured, view) for value in in_rows]
         if folded:
-            most = max(value.untouched_most or 0 for value in folded)
+            longest = max(value.untouched_most or 0 for value in folded)
             count = sum(value.total for value in folded)
             blank = [""] * (len(variable) + 2)
-            rest = (f"the other {count}", str(count), *blank, f"{most} or less")
+            rest = (f"the other {count}", str(count), *blank, f"{longest} or less")
             of_role.append((*rest, *("" for _ in texts)))
         role = f"{line.total} {line.role or 'SGPRs'}"
         heads = [role, *[""] * len(of_role)]
@@ -317,8 +320,8 @@ def _values(one: Measured, view: View) -> Iterator[str]:
     yield from _table(rows, kinds, view)
 
 
-def _value(value: LiveValues, one: Measured, view: View) -> tuple[str, ...]:
-    story = one.story
+def _value(value: LiveValues, measured: Measured, view: View) -> tuple[str, ...]:
+    story = measured.story
     return (
         words.some(value.registers),
         str(value.total),
@@ -326,18 +329,18 @@ def _value(value: LiveValues, one: Measured, view: View) -> tuple[str, ...]:
         words.written(value, story.at),
         words.next_read(value, story.at),
         words.untouched(value),
-        *([_source_text(value, one, view.source)] if view.source else []),
+        *([_source_text(value, measured, view.source)] if view.source else []),
     )
 
 
-def _source_text(value: LiveValues, one: Measured, text: SourceText) -> str:
+def _source_text(value: LiveValues, measured: Measured, text: SourceText) -> str:
     """The source line that wrote a value; empty for several lines, and without its text."""
     if value.written is None or value.written_last is None:
         return ""
     source = value.written.source
     if source is None or source != value.written_last.source:
         return ""
-    lines = text.lines(source.file, os.path.dirname(one.result.kernel.code_object.path))
+    lines = text.lines(source.file, os.path.dirname(measured.result.kernel.code_object.path))
     if isinstance(lines, str) or not 0 < source.line <= len(lines):
         return ""
     line = printable(lines[source.line - 1].expandtabs(1).strip())
@@ -345,7 +348,9 @@ def _source_text(value: LiveValues, one: Measured, text: SourceText) -> str:
 
 
 def _loop_of_the_peak(story: Story, view: View) -> Iterator[str]:
-    loop = next((one for one in story.loops if one.label == story.peak.loop), None)
+    loop = next(
+        (candidate for candidate in story.loops if candidate.label == story.peak.loop), None
+    )
     if loop is None or story.peak.loop is None:
         return
     kinds = (
@@ -367,34 +372,34 @@ def _lines(story: Story, view: View) -> Iterator[str]:
     if not story.lines:
         return
     names = ["source line"]
-    files = {one.source.file for one in story.lines if one.source}
+    files = {line.source.file for line in story.lines if line.source}
     bases = Counter(posixpath.basename(file) for file in files)
     shown = story.lines[: view.top or None]
-    for one in shown:
+    for line in shown:
         name = words.NO_LINE
-        if one.source:
-            base = posixpath.basename(one.source.file)
-            file = base if bases[base] == 1 else one.source.file
-            name = printable(f"{file}:{one.source.line}")
+        if line.source:
+            base = posixpath.basename(line.source.file)
+            file = base if bases[base] == 1 else line.source.file
+            name = printable(f"{file}:{line.source.line}")
         names.append(name)
     yield "\n"
-    yield from counts_table([names], [one.code for one in shown], view)
+    yield from counts_table([names], [line.code for line in shown], view)
     yield _hidden(len(story.lines), "line", view)
 
 
 def loops_table(story: Story, view: View) -> Iterator[str]:
     """Instructions of the whole function, then of its loops, highest peak first."""
-    loops = sorted(story.loops, key=lambda one: (-one.code.peak.vector, one.at.number))
+    loops = sorted(story.loops, key=lambda loop: (-loop.code.peak.vector, loop.at.number))
     shown = loops[: view.top or None]
-    names = [printable(one.label or "without a label") for one in shown]
+    names = [printable(loop.label or "without a label") for loop in shown]
     labels = [
         ["loop", "all", *names],
-        *([["at", "", *(words.in_text(one.at) for one in shown)]] if shown else []),
-        *([["depth", "", *(str(one.depth) for one in shown)]] if shown else []),
+        *([["at", "", *(words.in_text(loop.at) for loop in shown)]] if shown else []),
+        *([["depth", "", *(str(loop.depth) for loop in shown)]] if shown else []),
     ]
-    yield from counts_table(labels, [story.code, *(one.code for one in shown)], view)
-    for name, one in zip(names, shown, strict=True):
-        if pieces := words.apart(one):
+    yield from counts_table(labels, [story.code, *(loop.code for loop in shown)], view)
+    for name, loop in zip(names, shown, strict=True):
+        if pieces := words.apart(loop):
             yield from _labelled("", f"{name}: {pieces}", view)
     yield _hidden(len(loops) + story.loops_left_out, "loop", view)
 
@@ -403,13 +408,13 @@ def counts_table(
     labels: Sequence[Sequence[str]], mixes: Sequence[InstructionMix], view: View
 ) -> Iterator[str]:
     """A table of counts, a row for each of `mixes`. `labels` are columns with their headings."""
-    peaks = ("peak", *(str(one.peak.vector) for one in mixes))
-    spills = ("spill st/ld", *(f"{one.spill_stores} / {one.spill_reloads}" for one in mixes))
-    numbers = [peaks, *instruction_columns([one.counts for one in mixes])]
-    if any(one.spill_stores or one.spill_reloads for one in mixes):
+    peaks = ("peak", *(str(mix.peak.vector) for mix in mixes))
+    spills = ("spill st/ld", *(f"{mix.spill_stores} / {mix.spill_reloads}" for mix in mixes))
+    numbers = [peaks, *instruction_columns([mix.counts for mix in mixes])]
+    if any(mix.spill_stores or mix.spill_reloads for mix in mixes):
         numbers.insert(1, spills)
-    for at, (heading, *lines) in enumerate(within(view.width, labels, numbers)):
-        yield "\n" if at else ""
+    for position, (heading, *lines) in enumerate(within(view.width, labels, numbers)):
+        yield "\n" if position else ""
         yield from painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
 
 
@@ -417,9 +422,9 @@ def _missing(story: Story, kind: str, view: View) -> Iterator[str]:
     """Hints for build flags: source lines, variable names."""
     source = "" if story.has_source else "-gline-tables-only for source lines"
     names = "" if story.has_variables or kind != "assembly" else "-g for variable names"
-    if wanted := ", ".join(filter(None, (source, names))):
+    if flags := ", ".join(filter(None, (source, names))):
         yield "\n"
-        yield from _labelled("", f"build with {wanted}", view)
+        yield from _labelled("", f"build with {flags}", view)
     if kind != "assembly":
         yield from _labelled("", "variables and spills are named in the .s of --save-temps", view)
 
@@ -434,6 +439,6 @@ def _table(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[st
     return painted(table_lines(rows, kinds, view, {0: "bold"}), view)
 
 
-def _hidden(found: int, noun: str, view: View) -> str:
-    more = found - (view.top or found)
-    return f" {counted(more, f'more {noun}')}; --top 0 shows all\n" if more > 0 else ""
+def _hidden(total: int, noun: str, view: View) -> str:
+    hidden = total - (view.top or total)
+    return f" {counted(hidden, f'more {noun}')}; --top 0 shows all\n" if hidden > 0 else ""

@@ -33,13 +33,17 @@ _WHY = {
 }
 
 
-def located(at: CodeLocation, near: CodeLocation | None = None) -> str:
+def located(location: CodeLocation, near: CodeLocation | None = None) -> str:
     """A source line, else a line of the assembly, else an address. `:44` in the file of `near`."""
-    if at.source is not None:
-        return _line(at.source, near and near.source)
-    if at.line is not None:
-        return f"line {at.line}"
-    return f"0x{at.address:x}" if at.address is not None else f"instruction {at.number}"
+    if location.source is not None:
+        return _line(location.source, near and near.source)
+    if location.line is not None:
+        return f"line {location.line}"
+    return (
+        f"0x{location.address:x}"
+        if location.address is not None
+        else f"instruction {location.number}"
+    )
 
 
 def _line(source: SourceLine, near: SourceLine | None) -> str:
@@ -47,10 +51,10 @@ def _line(source: SourceLine, near: SourceLine | None) -> str:
     return printable(f"{file}:{source.line}")
 
 
-def in_text(at: CodeLocation) -> str:
+def in_text(location: CodeLocation) -> str:
     """Source line and line of the assembly, or only the latter."""
-    place = located(at._replace(source=None))
-    return f"{located(at)} ({place})" if at.source else place
+    place = located(location._replace(source=None))
+    return f"{located(location)} ({place})" if location.source else place
 
 
 def written(value: LiveValues, near: CodeLocation) -> str:
@@ -69,15 +73,15 @@ def next_read(value: LiveValues, near: CodeLocation) -> str:
     return _relative(value.next_read, value.next_read_last, value.total, near)
 
 
-def _relative(at: CodeLocation, last: CodeLocation, count: int, near: CodeLocation) -> str:
+def _relative(first: CodeLocation, last: CodeLocation, count: int, near: CodeLocation) -> str:
     """A location, a range of locations, or the region of a group of more than two."""
-    if at.source is None and at.region != "elsewhere" and count > 2:
-        return at.region
-    return _span(at, last, near)
+    if first.source is None and first.region != "elsewhere" and count > 2:
+        return first.region
+    return _span(first, last, near)
 
 
-def _span(at: CodeLocation, last: CodeLocation, near: CodeLocation | None = None) -> str:
-    first, end = located(at, near), located(last, near)
+def _span(begin: CodeLocation, last: CodeLocation, near: CodeLocation | None = None) -> str:
+    first, end = located(begin, near), located(last, near)
     return first if first == end else f"{first} – {end.removeprefix('line ')}"
 
 
@@ -138,8 +142,8 @@ def calls(story: Story) -> str:
         f"{call.live} are live across it: {call.together}"
         for call in story.calls[:_MOST_CALLS]
     ]
-    if more := len(story.calls) - len(parts):
-        parts.append(f"and {counted(more, 'more function')} that need less")
+    if hidden := len(story.calls) - len(parts):
+        parts.append(f"and {counted(hidden, 'more function')} that need less")
     return "; ".join(parts)
 
 
@@ -149,14 +153,14 @@ def shared(lds: LdsUse) -> str:
         return "reached and none reserved: sized at launch, see --dynamic-lds"
     if not lds.variables:
         return f"{size(lds.bytes)}, not all of which debug information names"
-    first, *others = lds.variables
-    parts = [_variable(first, None), *(_variable(one, first.source) for one in others)]
+    first, *further = lds.variables
+    parts = [_variable(first, None), *(_variable(variable, first.source) for variable in further)]
     return " · ".join(parts)
 
 
-def _variable(one: LdsVariable, near: SourceLine | None) -> str:
-    where = f" {_line(one.source, near)}" if one.source else ""
-    return printable(f"{one.name} {size(one.bytes)}") + where
+def _variable(variable: LdsVariable, near: SourceLine | None) -> str:
+    where = f" {_line(variable.source, near)}" if variable.source else ""
+    return printable(f"{variable.name} {size(variable.bytes)}") + where
 
 
 def to_reach(story: Story) -> str:
@@ -167,11 +171,13 @@ def to_reach(story: Story) -> str:
     step = story.advice[0]
     where = counted(step.above, "instruction")
     freed = [*zip(step.idle, step.freed, strict=True)]
-    parts = [_idle(*one, story.peak.at) for one in freed[:_MOST_IDLE]]
-    if others := step.fewer - sum(step.freed[:_MOST_IDLE]):
-        most = max((value.untouched_most or 0 for value, _ in freed[_MOST_IDLE:]), default=0)
-        idle = f"untouched for {counted(most, 'instruction')} or less" if most else "none idle"
-        parts.append(f"and {others} more, {idle}")
+    parts = [_idle(*group, story.peak.at) for group in freed[:_MOST_IDLE]]
+    if remaining := step.fewer - sum(step.freed[:_MOST_IDLE]):
+        longest = max((value.untouched_most or 0 for value, _ in freed[_MOST_IDLE:]), default=0)
+        idle = (
+            f"untouched for {counted(longest, 'instruction')} or less" if longest else "none idle"
+        )
+        parts.append(f"and {remaining} more, {idle}")
     fewer = str(step.fewer)
     if story.files == "separate":
         of_class = Counter[str]()
@@ -195,13 +201,15 @@ def _idle(value: LiveValues, freed: int, near: CodeLocation) -> str:
 
 def apart(loop: LoopPressure) -> str:
     """Where the blocks of a loop are; empty if they stand in one piece from its header on."""
-    if [one.first.number for one in loop.ranges] == [loop.at.number]:
+    if [part.first.number for part in loop.ranges] == [loop.at.number]:
         return ""
-    places = (CodeRange(*(at._replace(source=None) for at in one)) for one in loop.ranges)
+    places = (
+        CodeRange(*(location._replace(source=None) for location in part)) for part in loop.ranges
+    )
     pieces = " and ".join(_span(*place) for place in places).replace("and line ", "and ")
     return f"{pieces}, header at {located(loop.at._replace(source=None))}"
 
 
-def some(registers: Sequence[str], most: int = 4) -> str:
+def some(registers: Sequence[str], limit: int = 4) -> str:
     """The first few names: `v[34:81] v83 …`."""
-    return " ".join(registers[:most]) + (" …" if len(registers) > most else "")
+    return " ".join(registers[:limit]) + (" …" if len(registers) > limit else "")
