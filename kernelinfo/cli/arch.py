@@ -38,7 +38,7 @@ def command(
     view = make_view(color=color, width=width, output=output)
     gfx = options.one_target(gfx, arch)
     names = targets.known() if gfx is None else (gfx,)
-    found = [targets.find(name) for name in names]
-    text = render_targets(found, view) if gfx is None else render_constants(found[0], view)
-    table = of_records([*map(as_json, found)], SCHEMA, "targets", text=text)
+    hardware = [targets.find(name) for name in names]
+    text = render_targets(hardware, view) if gfx is None else render_constants(hardware[0], view)
+    table = of_records([*map(as_json, hardware)], SCHEMA, "targets", text=text)
     write(OUTPUTS[format](table, view), output, color=view.color)

@@ -150,13 +150,13 @@ def command(
         table = _curve(target, demand, launch, variables, best, view)
         write(OUTPUTS[format](table, view), output, color=view.color)
         return
-    found = occupancy(target, demand, launch)
+    result = occupancy(target, demand, launch)
     notes: Notes = []
     record: dict[str, Any] = {"target": target.name, "workgroup_size": launch.workgroup_size}
-    record |= occupancy_document(found)
+    record |= occupancy_document(result)
     if product is not None:
-        filling = curves.fill(product, found, grid)
-        notes += device_notes(filling, found.per)
+        filling = curves.fill(product, result, grid)
+        notes += device_notes(filling, result.per)
         record["device"] = asdict(filling)
     if as_llvm is not None:
         sizes = launch.smallest_size or launch.workgroup_size, launch.workgroup_size
@@ -173,7 +173,7 @@ def command(
         returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}
-    table = of_records([record], CALC_SCHEMA, text=render_numbers(target, found, view, notes))
+    table = of_records([record], CALC_SCHEMA, text=render_numbers(target, result, view, notes))
     write(OUTPUTS[format](table, view), output, color=view.color)
 
 
@@ -183,15 +183,14 @@ def _variables(vary: str | None, best: bool, given: dict[str, bool]) -> list[Cur
     if vary is not None and best:
         raise OptionError(say("best-varies"))
     names = ["workgroup-size"] if vary is None else vary.split(",")
-    found = [known for name in names for known in VARIABLES if known == name.strip()]
-    if len(found) != len(names) or not 1 <= len(set(found)) == len(found) <= 2:
-        known = ", ".join(VARIABLES)
-        raise OptionError(say("vary-names", vary=vary, names=known))
-    for name in found:
+    variables = [variable for name in names for variable in VARIABLES if variable == name.strip()]
+    if len(variables) != len(names) or not 1 <= len(set(variables)) == len(variables) <= 2:
+        raise OptionError(say("vary-names", vary=vary, names=", ".join(VARIABLES)))
+    for name in variables:
         if given[name]:
-            asked = "--best" if best else f"--vary {name}"
-            raise OptionError(say("vary-given", asked=asked, name=name))
-    return found
+            option = "--best" if best else f"--vary {name}"
+            raise OptionError(say("vary-given", asked=option, name=name))
+    return variables
 
 
 def _curve(

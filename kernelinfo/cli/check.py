@@ -12,7 +12,6 @@ import typer
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
     CLAIM,
@@ -56,7 +55,6 @@ EXAMPLES = """
 
 
 def command(
-    ctx: typer.Context,
     *,
     paths: list[str] | None = typer.Argument(
         None, metavar="[PATH]...", help="Check these instead of the configuration's `paths`."
@@ -144,7 +142,14 @@ def command(
     verbose: options.Verbose = False,
 ) -> None:
     """Check kernels for CI: rules, budgets, a baseline."""
-    wanted = wanted_options(ctx.params)
+    wanted = options.choice(kernels, exclude, target, member, where)._replace(
+        arch=arch,
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        all_copies=all_copies,
+        bounds=options.bounds(bound, deep=deep),
+    )
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     selection = project.selection

@@ -10,7 +10,6 @@ import typer
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.compare.matching import measure
 from kernelinfo.compare.profile import read
@@ -36,7 +35,6 @@ _RUNS = (".csv", ".db")
 
 
 def command(
-    ctx: typer.Context,
     *,
     run: Path = typer.Argument(
         metavar="RUN", help="rocprofv3's kernel trace or database, or pmc_perf.csv."
@@ -64,19 +62,27 @@ def command(
     pmc_perf.csv or of rocprof v1's CSV with the kernel of that name in the files, and explains each
     difference.
     """
-    wanted = wanted_options(ctx.params)
+    query = options.choice(kernels, exclude, target, member, where)._replace(
+        arch=arch,
+        trap_handler=not no_trap_handler,
+        bounds=options.bounds(bound, deep=deep),
+    )
     view = make_view(names=names, color=color, width=width, output=output)
     product = products.find(device) if device is not None else None
     if run.suffix not in _RUNS and paths[0].endswith(_RUNS):  # swapped
         run, paths = Path(paths[0]), [str(run), *paths[1:]]
-    dispatches = read(run, wanted.bounds)
+    dispatches = read(run, query.bounds)
     problems = Problems()
-    items = shown(problems.watch(analyse(paths, wanted)), paths)
-    found = [item.kernel for item in items if isinstance(item, Result)]
-    measured = measure(dispatches, found, product, wanted.trap_handler)
-    tied = dict.fromkeys(one.tied for one in measured if one.tied and one.kernel is None)
+    items = shown(problems.watch(analyse(paths, query)), paths)
+    predicted = [item.kernel for item in items if isinstance(item, Result)]
+    measured = measure(dispatches, predicted, product, query.trap_handler)
+    tied = dict.fromkeys(
+        measurement.tied
+        for measurement in measured
+        if measurement.tied and measurement.kernel is None
+    )
     ties = [measurements.tie_problem(names) for names in tied]
-    if not any(one.kernel for one in measured):
+    if not any(measurement.kernel for measurement in measured):
         if ties:
             raise ReadError(in_file(run, ties[0]))
         ran = ", ".join(measurements.unmatched(measured)[:3])
@@ -84,7 +90,7 @@ def command(
         raise ReadError(say("run-without-kernel", run=run, where=where, ran=ran))
     for tie in ties:
         problems.print(Problem(str(run), tie))
-    records = [measurements.measurement_record(one, view) for one in measured]
+    records = [measurements.measurement_record(measurement, view) for measurement in measured]
     text = measurements.render_measurements(measured, view)
     table = of_records(records, SCHEMA, "launches", text=text)
     write(OUTPUTS[format](table, view), output, color=view.color)

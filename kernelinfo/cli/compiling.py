@@ -28,8 +28,8 @@ def compile_now(
     tell_left_out(sources, settings)
     with Processes(SECONDS) as processes:
         compiled = compile_sources(sources, settings, processes)
-    for one in compiled:
-        _tell(() if quiet else (one.command,), one.messages)
+    for result in compiled:
+        _tell(() if quiet else (result.command,), result.messages)
     return compiled
 
 
@@ -40,10 +40,10 @@ def compile_twice_now(
     end_on_signals()
     tell_left_out(sources, settings)
     with Processes(SECONDS) as processes:
-        found = compile_twice(sources, settings, processes)
-    for compiled, ir in found:
+        pairs = compile_twice(sources, settings, processes)
+    for compiled, ir in pairs:
         _tell((compiled.command, ir.command if ir else ()), compiled.messages)
-    return found
+    return pairs
 
 
 def tell_left_out(sources: Sequence[str], settings: Settings) -> None:

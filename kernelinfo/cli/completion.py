@@ -35,14 +35,14 @@ _PATIENCE = 1.0  # seconds to search a file for kernels
 
 
 def gfx() -> Offers:
-    found = map(targets.find, targets.known())
-    return [(target.name, target.family) for target in found]
+    every = map(targets.find, targets.known())
+    return [(target.name, target.family) for target in every]
 
 
 def products() -> Offers:
     """Names of products with their targets; a die of a product goes by the product's name."""
-    found = map(targets.find, targets.known())
-    names = {device.name: target.name for target in found for device in target.devices}
+    every = map(targets.find, targets.known())
+    names = {device.name: target.name for target in every for device in target.devices}
     return [(name.removesuffix(" GCD"), target) for name, target in names.items()]
 
 
@@ -76,9 +76,11 @@ def kernels(ctx: typer.Context, incomplete: str) -> Offers:
     return named(_kernels(paths(ctx)), incomplete)
 
 
-def named(found: Iterable[NameAndMember], incomplete: str) -> Offers:
+def named(entries: Iterable[NameAndMember], incomplete: str) -> Offers:
     """Kernels by base name, or by symbol if the typed word starts one."""
-    names = (symbol if incomplete.startswith("_") else base_name(name) for name, symbol, _ in found)
+    names = (
+        symbol if incomplete.startswith("_") else base_name(name) for name, symbol, _ in entries
+    )
     return distinct(name for name in names if _is_plain(name))
 
 
@@ -89,8 +91,8 @@ def columns(incomplete: str) -> Offers:
 
 def members(ctx: typer.Context, incomplete: str) -> Offers:
     """File names of members of the containers."""
-    found = (member or "" for _, _, member in _kernels(paths(ctx)))
-    parts = (member_file(member).rpartition("/")[2] for member in found)
+    names = (member or "" for _, _, member in _kernels(paths(ctx)))
+    parts = (member_file(member).rpartition("/")[2] for member in names)
     return distinct(part for part in parts if part and part.isprintable() and " " not in part)
 
 
@@ -116,9 +118,9 @@ def _kernels(paths: Iterable[str]) -> Iterator[NameAndMember]:
     """(name, symbol, member) of the kernels of paths, for at most a second."""
     until, words = time.monotonic() + _PATIENCE, _words()
     with suppress(KernelinfoError):
-        asked = [word for before, word in pairwise(words) if before == "--target"]
-        for one in names_in(paths, [named_target_id(name) for name in asked]):
-            yield one
+        target_names = [word for before, word in pairwise(words) if before == "--target"]
+        for kernel in names_in(paths, [named_target_id(name) for name in target_names]):
+            yield kernel
             if time.monotonic() > until:
                 return
 

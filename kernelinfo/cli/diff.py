@@ -12,7 +12,6 @@ from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import (
     CANNOT_ANSWER,
@@ -20,6 +19,7 @@ from kernelinfo.cli.output import (
     check_has_blocks,
     complain,
     labelled,
+    late,
     make_view,
     shown,
     tell,
@@ -32,8 +32,9 @@ from kernelinfo.compare.saved import chosen, read_build
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
+from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.messages import in_file
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import Renderer
 from kernelinfo.render.diff import text
 from kernelinfo.render.diff.counts import render_counts
 from kernelinfo.render.diff.text import render_side_by_side
@@ -58,28 +59,17 @@ EXAMPLES = """
 """
 
 
-def _html(comparison: Comparison, view: View) -> Iterator[str]:
-    from kernelinfo.render.diff.data import render
-
-    return render(comparison, view)
-
-
-def _data(format: str, comparison: Comparison, view: View) -> Iterator[str]:
-    from kernelinfo.render.diff.data import FOR_PROGRAMS
-
-    return FOR_PROGRAMS[format](comparison, view)
-
-
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    **{name: partial(_data, name) for name in ("json", "jsonl", "csv")},
+    "json": late("diff.data", "render_json"),
+    "jsonl": late("diff.data", "render_jsonl"),
+    "csv": late("diff.data", "render_csv"),
     "markdown": text.render_markdown,
-    "html": _html,
+    "html": late("diff.data"),
 }
 
 
 def command(
-    ctx: typer.Context,
     *,
     old: str = typer.Argument(metavar="OLD", help=_SIDE),
     new: str = typer.Argument(metavar="NEW", help="The other build, in the same forms."),
@@ -125,27 +115,37 @@ def command(
     Kernels are paired, also across renames. Affected kernels stand first, each with the numbers
     that moved and the limit that they moved under. A saved report stands for its build.
     """
-    wanted = wanted_options(ctx.params)
+    query = options.choice(kernels, exclude, target, member, where)._replace(
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        all_copies=all_copies,
+        bounds=options.bounds(bound, deep=deep),
+    )
+    if instructions:
+        query = with_instructions(query)
     settings = settings_of(archs, compiler, compile_commands, flags)
-    _, wanted = with_sources([old, new], wanted, settings, quiet=quiet)
+    _, query = with_sources([old, new], query, settings, quiet=quiet)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     view = view._replace(instructions=instructions)
-    wanted = wanted._replace(instructions=False, positions=False)
+    query = query._replace(instructions=False, positions=False)
     targets = separate(run_as)
     comparisons = [
-        _compare(old, new, wanted._replace(run_as=one), across_targets=across_targets, loose=loose)
-        for one in (*targets,) or (None,)
+        _compare(
+            old, new, query._replace(run_as=target), across_targets=across_targets, loose=loose
+        )
+        for target in (*targets,) or (None,)
     ]
     comparison = comparisons[0]
-    for problem in dict.fromkeys(problem for one in comparisons for problem in one.problems):
+    for problem in dict.fromkeys(problem for each in comparisons for problem in each.problems):
         tell(problem)
-    for note in (*comparison.notes, *_unmatched(comparison, wanted)):
+    for note in (*comparison.notes, *_unmatched(comparison, query)):
         complain(f"note: {note}")
     if comparison.is_of_other_targets:
         complain(say("diff-without-targets"))
     if by and targets[1:]:
         check_has_blocks(format, targets)
-        tables = (render_counts(one, by, format, view) for one in comparisons)
+        tables = (render_counts(each, by, format, view) for each in comparisons)
         write(labelled(zip(targets, tables, strict=True), format), output, color=view.color)
     elif targets[1:]:
         write(
@@ -157,42 +157,42 @@ def command(
         write(render_counts(comparison, by, format, view), output, color=view.color)
     elif comparison.pairs or (comparison.gone and comparison.new):
         write(OUTPUTS[format](comparison, view), output, color=view.color)
-    if any(one.problems for one in comparisons):
+    if any(each.problems for each in comparisons):
         raise typer.Exit(CANNOT_ANSWER)
-    if any(fails(one, fail_on) for one in comparisons):
+    if any(fails(each, fail_on) for each in comparisons):
         raise typer.Exit(CLAIM)
 
 
 def _compare(
-    old: str, new: str, wanted: Options, *, across_targets: bool, loose: bool
+    old: str, new: str, query: Options, *, across_targets: bool, loose: bool
 ) -> Comparison:
     """The comparison of two paths, with the problems of reading them."""
-    known: dict[KernelSummary, KernelSummary] = {}  # most kernels are equal in both builds
-    (before, problems), (after, more) = (
-        (_of_baseline(path, wanted), [])
+    equal: dict[KernelSummary, KernelSummary] = {}  # most kernels are equal in both builds
+    (before, problems), (after, further) = (
+        (_of_baseline(path, query), [])
         if is_baseline(path)
-        else read_build(path, wanted, partial(shown, paths=[path]), known)
+        else read_build(path, query, partial(shown, paths=[path]), equal)
         for path in (old, new)
     )
-    known.clear()
+    equal.clear()
     with waiting("comparing"):
-        found = compare(before, after, across_targets=across_targets, loose=loose)
-    return found._replace(problems=(*problems, *more), names=(old, new))
+        comparison = compare(before, after, across_targets=across_targets, loose=loose)
+    return comparison._replace(problems=(*problems, *further), names=(old, new))
 
 
-def _of_baseline(path: str, wanted: Options) -> Build:
-    if wanted.where is not None:
+def _of_baseline(path: str, query: Options) -> Build:
+    if query.where is not None:
         raise OptionError(in_file(path, say("where-of-baseline")))
-    return chosen(read_baseline(path), wanted)
+    return chosen(read_baseline(path), query)
 
 
-def _unmatched(comparison: Comparison, wanted: Options) -> Iterator[str]:
+def _unmatched(comparison: Comparison, query: Options) -> Iterator[str]:
     """A message per `-k`, `--target` and `--member` without a kernel in either build, if others
     match."""
     kernels = [kernel for pair in comparison.pairs for kernel in (pair.old, pair.new)]
     kernels += comparison.gone + comparison.new
-    met = {m for k in kernels for m in wanted.met(k.name, k.symbol, k.target, k.code_object)}
-    yield from (say("choice-of-either-build", line=line) for line in unmatched(wanted, met) if met)
+    met = {m for k in kernels for m in query.met(k.name, k.symbol, k.target, k.code_object)}
+    yield from (say("choice-of-either-build", line=line) for line in unmatched(query, met) if met)
 
 
 def fails(comparison: Comparison, fail_on: FailOn | None) -> bool:

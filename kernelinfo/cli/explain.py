@@ -22,7 +22,6 @@ from kernelinfo.cli.naming import (
     every_name,
     in_order,
     listed,
-    wanted_options,
 )
 from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import Problems, make_view, shown, write
@@ -49,21 +48,23 @@ EXAMPLES = """
 """
 
 
-def _of_kernels(render: Renderer, items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
+def _of_kernels(
+    render: Renderer, items: Iterable[Item], view: View, **request: Any
+) -> Iterator[str]:
     return render(items, view)
 
 
-def _text(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
+def _text(items: Iterable[Item], view: View, **request: Any) -> Iterator[str]:
     from kernelinfo.render.explanations import explanations
 
     results = (item for item in items if isinstance(item, Result))
-    return explanations(results, view, **asked)
+    return explanations(results, view, **request)
 
 
-def _html(items: Iterable[Item], view: View, **asked: Any) -> Iterator[str]:
+def _html(items: Iterable[Item], view: View, **request: Any) -> Iterator[str]:
     from kernelinfo.render.pressure.html import with_curve
 
-    return with_curve(items, view, asked["options"], asked["tell"])
+    return with_curve(items, view, request["options"], request["tell"])
 
 
 OUTPUTS: Mapping[str, Renderer] = {
@@ -75,7 +76,6 @@ OUTPUTS: Mapping[str, Renderer] = {
 
 
 def command(
-    ctx: typer.Context,
     *,
     path: str | None = typer.Argument(
         None,
@@ -120,7 +120,12 @@ def command(
     next step, and the counters that a profiler should show. A rule: its finding, its reason and its
     mend.
     """
-    wanted = wanted_options(ctx.params)
+    query = options.choice(None, None, target, member, where)._replace(
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        bounds=options.bounds(bound, deep=deep),
+    )
     view = make_view(names=names, color=color, width=width, output=output)
     if path is None and format == "html":
         _write_manual(output)
@@ -136,28 +141,28 @@ def command(
         return
     path, kernel = in_order(path, kernel)
     settings = settings_of(archs, compiler, compile_commands, flags)
-    (path, *_), wanted = with_sources([path], wanted, settings)
+    (path, *_), query = with_sources([path], query, settings)
     product = None
-    asked: list[str | None] = [*separate(run_as)] or [None]
+    run_targets: list[str | None] = [*separate(run_as)] or [None]
     check_readable_again([path], separate(run_as))
     if device is not None:
-        if asked[1:]:
+        if run_targets[1:]:
             raise OptionError(say("device-one-target"))
-        run_target, product = products.choose(asked[0], device)
-        asked = [run_target.name]
+        run_target, product = products.choose(run_targets[0], device)
+        run_targets = [run_target.name]
     if (grid is not None and product is None) or (product is not None and format != "text"):
         raise OptionError(say("grid-without-device"))
     project = configuration(select, ignore, severity, config)
 
     problems = Problems()
-    wanted = choosing(path, kernel, wanted, problems)._replace(
+    query = choosing(path, kernel, query, problems)._replace(
         one_kernel=True, selection=project.selection, workgroup_sizes=project.workgroup_sizes
     )
 
-    def is_chosen(of: Kernel) -> bool:
-        return wanted.asks_for(of.name, of.symbol)
+    def is_chosen(candidate: Kernel) -> bool:
+        return query.asks_for(candidate.name, candidate.symbol)
 
-    detailed = wanted._replace(
+    detailed = query._replace(
         locate=is_chosen,
         arguments=is_chosen,
         # The text measures the code itself.
@@ -165,19 +170,21 @@ def command(
         if format == "text"
         else {"count_instructions": touched_in_explained},
     )
-    found = (item for one in asked for item in analyse([path], detailed._replace(run_as=one)))
+    analysed = (
+        item for each in run_targets for item in analyse([path], detailed._replace(run_as=each))
+    )
     streams = output is None and format == "text"
-    items = shown(problems.watch(found), [path], streams=streams)
-    items = chosen_when_read(path, kernel, wanted, items, _kernel)
+    items = shown(problems.watch(analysed), [path], streams=streams)
+    items = chosen_when_read(path, kernel, query, items, _kernel)
     if kernel is None:
-        known, items = every_name(path, wanted, items, problems)
-        if where is None and len({one.name for one in known}) > 1:
-            write(listed(known, path), output)
+        every, items = every_name(path, query, items, problems)
+        if where is None and len({entry.name for entry in every}) > 1:
+            write(listed(every, path), output)
             problems.exit()
             return
     view = view._replace(selection=project.selection)
     asked_for = {"device": product, "grid": grid, "ir": input_of(path)}
-    pieces = OUTPUTS[format](items, view, options=wanted, tell=problems.print, **asked_for)
+    pieces = OUTPUTS[format](items, view, options=query, tell=problems.print, **asked_for)
     write(pieces, output, color=view.color)
     problems.exit()
 
@@ -237,6 +244,6 @@ def _page_or_rule(name: str) -> str:
     if may_be_file or not name.replace("-", "_").isidentifier():
         return ""
     every = rules.every_rule()
-    known = (*manual.topics(), *(one.name for one in every), *(one.number for one in every))
-    suggestion = did_you_mean(name, known) or say("topics-listed")
+    names = (*manual.topics(), *(entry.name for entry in every), *(entry.number for entry in every))
+    suggestion = did_you_mean(name, names) or say("topics-listed")
     raise OptionError(say("topic-unknown", name=name, suggestion=suggestion))

@@ -12,7 +12,6 @@ from kernelinfo.analysis.extraction import Extract, extract
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import Problems, ReadSoFar, shown, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted
@@ -28,7 +27,6 @@ EXAMPLES = """
 
 
 def command(
-    ctx: typer.Context,
     *,
     paths: options.Paths,
     output: str = typer.Option(..., "-o", "--output", metavar="DIR", help="Write to this folder."),
@@ -47,10 +45,11 @@ def command(
     wrote; compressed code objects are unpacked. With -k or --where code objects with such a kernel
     are written. Only --force overwrites existing files.
     """
-    wanted = wanted_options(ctx.params)
+    query = options.choice(kernels, exclude, target, member, where)
+    query = query._replace(bounds=options.bounds(bound, deep=deep))
     problems = Problems()
-    found = shown(extract(paths, wanted), paths, _so_far, streams=True)
-    write(problems.reported(_written(found, output, force)), None)
+    code_objects = shown(extract(paths, query), paths, _so_far, streams=True)
+    write(problems.reported(_written(code_objects, output, force)), None)
     problems.exit()
 
 

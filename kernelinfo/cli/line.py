@@ -127,8 +127,8 @@ class _CommandLine(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         """Parse the words. In shell completion, a first option is one of `report`."""
-        own = {name for option in self.get_params(ctx) for name in option.opts}
-        if ctx.resilient_parsing and args and args[0].startswith("-") and args[0] not in own:
+        names = {name for option in self.get_params(ctx) for name in option.opts}
+        if ctx.resilient_parsing and args and args[0].startswith("-") and args[0] not in names:
             args = [_DEFAULT_COMMAND, *args]
         return super().parse_args(ctx, args)
 
@@ -139,13 +139,13 @@ class _CommandLine(TyperGroup):
         return super().resolve_command(ctx, args if is_named else [_DEFAULT_COMMAND, *args])
 
     def shell_complete(self, ctx: Any, incomplete: str) -> Any:
-        found = super().shell_complete(ctx, incomplete)
+        offers = super().shell_complete(ctx, incomplete)
         if incomplete.startswith("-"):
             default = self.commands[_DEFAULT_COMMAND]
-            with default.make_context(_DEFAULT_COMMAND, [], ctx, resilient_parsing=True) as own:
-                return [*found, *default.shell_complete(own, incomplete)]
+            with default.make_context(_DEFAULT_COMMAND, [], ctx, resilient_parsing=True) as context:
+                return [*offers, *default.shell_complete(context, incomplete)]
         # Shells add files only if no other offer comes.
-        return [*found, *(type(found[0])(path) for path in files(incomplete))] if found else []
+        return [*offers, *(type(offers[0])(path) for path in files(incomplete))] if offers else []
 
 
 def _write(text: str | None, formatter: Any) -> None:
@@ -153,8 +153,8 @@ def _write(text: str | None, formatter: Any) -> None:
         formatter.write(f"\n{text.strip()}\n")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(is_set: bool) -> None:
+    if is_set:
         print(f"kernelinfo {__version__}")
         raise typer.Exit
 

@@ -43,16 +43,16 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
     words, paths = words[:end], words[end:]
     names = {f"--{name}": f"--format={name}" for name in _FORMATS}
     words = [names.get(word, word) for word in words]
-    first, *others = words or ["--help"]
+    first, *rest = words or ["--help"]
     if first == "-V":
         return ["--version"]
     if first not in commands and not paths and not os.path.lexists(first):
         if first == "help":
-            topic = others[:1] and others[0] not in commands
-            return ["explain", *others] if topic else [*others[:1], "--help"]
+            topic = rest[:1] and rest[0] not in commands
+            return ["explain", *rest] if topic else [*rest[:1], "--help"]
         if re.fullmatch(r"ki\d{3}", first.casefold()):
             return ["explain", *words]
-        if re.fullmatch(r"gfx[0-9a-f]+(-\w+)*", first) and not others:
+        if re.fullmatch(r"gfx[0-9a-f]+(-\w+)*", first) and not rest:
             return ["arch", first]
     command = first if first in commands else "report"
     of_output = _format_of_output(words) if command in _WITH_FORMATS else []
@@ -84,11 +84,11 @@ def _format_of_output(words: Sequence[str]) -> list[str]:
 
 def _value(words: Sequence[str], *options: str) -> str | None:
     """The last value of an option; None if it is not given."""
-    found = None
+    last = None
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name in options and equals:
-            found = value
+            last = value
         elif word in options and index + 1 < len(words):
-            found = words[index + 1]
-    return found
+            last = words[index + 1]
+    return last

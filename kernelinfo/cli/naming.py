@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
@@ -15,8 +15,6 @@ from kernelinfo.cli.output import CANNOT_ANSWER, Problems, complain, shown
 from kernelinfo.kernel import Item, Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.pattern import is_pattern, matches
-from kernelinfo.pressure import with_instructions
-from kernelinfo.reading.blob import Bounds
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render.names import attributed, names_of, printable
 
@@ -38,11 +36,13 @@ def choosing(path: str, name: str | None, options: Options, problems: Problems) 
     if path == STANDARD_INPUT or _is_decided_alone(name):  # standard input is read once
         return options._replace(named=name, chooses=partial(matches, name))
     every = shown(names(path, options), ())
-    known = [one for one in every if isinstance(one, KernelName)]
-    found = [one for one in known if name in one] or [one for one in known if matches(name, *one)]
-    symbols = {one.symbol for one in found}
+    candidates = [item for item in every if isinstance(item, KernelName)]
+    named = [candidate for candidate in candidates if name in candidate] or [
+        candidate for candidate in candidates if matches(name, *candidate)
+    ]
+    symbols = {kernel.symbol for kernel in named}
     options = options._replace(named=name, chooses=partial(_is_among, symbols))
-    if found[1:] and not is_pattern(name):
+    if named[1:] and not is_pattern(name):
         items = shown(problems.watch(analyse([path], options)), [path])
         kernels = [item.kernel for item in items if isinstance(item, Result)]
         _check_is_one(name, kernels, path, options)
@@ -61,10 +61,10 @@ def chosen_when_read(
     if path != STANDARD_INPUT or name is None or _is_decided_alone(name):
         return items
     every = [*items]
-    kernels = [one for one in map(kernel_of, every) if one]
-    if whole := [one for one in kernels if name in (one.name, one.symbol)]:
-        of_others = {id(one) for one in kernels} - {id(one) for one in whole}
-        every = [one for one in every if id(kernel_of(one)) not in of_others]
+    kernels = [kernel for kernel in map(kernel_of, every) if kernel]
+    if whole := [kernel for kernel in kernels if name in (kernel.name, kernel.symbol)]:
+        of_others = {id(kernel) for kernel in kernels} - {id(kernel) for kernel in whole}
+        every = [item for item in every if id(kernel_of(item)) not in of_others]
     if not is_pattern(name):
         _check_is_one(name, whole or kernels, path, options)
     return iter(every)
@@ -92,11 +92,11 @@ def _check_is_one(name: str, kernels: Iterable[Kernel], path: str, options: Opti
         return
     count = counted(len(distinct), "kernel")
     complain(say("kernels-named-alike", path=path, kernels=count, name=name))
-    told = attributed(distinct, names_of(distinct, "short"))
-    for one in told[:_MOST_LISTED]:
-        complain(f"  {one}")
-    if more := len(told[_MOST_LISTED:]):
-        complain(f"  … {counted(more, 'more kernel')}")
+    names = attributed(distinct, names_of(distinct, "short"))
+    for text in names[:_MOST_LISTED]:
+        complain(f"  {text}")
+    if hidden := len(names[_MOST_LISTED:]):
+        complain(f"  … {counted(hidden, 'more kernel')}")
     sys.exit(CANNOT_ANSWER)
 
 
@@ -113,7 +113,7 @@ def every_name(
     else:
         read = shown(problems.watch(analyse([path], options)), [path])
     kernels = (item.kernel for item in read if isinstance(item, Result))
-    return [*dict.fromkeys(KernelName(one.name, one.symbol) for one in kernels)], items
+    return [*dict.fromkeys(KernelName(kernel.name, kernel.symbol) for kernel in kernels)], items
 
 
 def in_order(path: str, kernel: str | None) -> tuple[str, str | None]:
@@ -134,28 +134,5 @@ def listed(kernels: Sequence[KernelName], path: str) -> Iterator[str]:
     names = sorted(set(names_of(kernels, "short").values()))
     yield f"{printable(path)}: {counted(len(names), 'kernel')}; name one after the path\n\n"
     yield from (f" {name}\n" for name in names[:_MOST_LISTED])
-    if more := len(names[_MOST_LISTED:]):
-        yield f" … {counted(more, 'more kernel')}; a glob is a name, too\n"
-
-
-# Options of an analysis, from options of the command line.
-
-
-def wanted_options(given: Mapping[str, Any]) -> Options:
-    """The options of an analysis that a command's parameters state: choice of kernels, launch,
-    bounds and counts. Each command has some of them, by the names here."""
-    bounds = dict(given.get("bound") or ()) | ({"carved": sys.maxsize} if given.get("deep") else {})
-    wanted = Options(
-        arch=given.get("arch"),
-        workgroup_size=given.get("workgroup_size"),
-        dynamic_lds_bytes=given.get("dynamic_lds"),
-        trap_handler=not given.get("no_trap_handler"),
-        kernels=tuple(given.get("kernels") or ()),
-        exclude=tuple(given.get("exclude") or ()),
-        targets=tuple(given.get("target") or ()),
-        members=tuple(given.get("member") or ()),
-        where=given.get("where"),
-        all_copies=given.get("all_copies", False),
-        bounds=Bounds(**bounds),
-    )
-    return with_instructions(wanted) if given.get("instructions") else wanted
+    if hidden := len(names[_MOST_LISTED:]):
+        yield f" … {counted(hidden, 'more kernel')}; a glob is a name, too\n"

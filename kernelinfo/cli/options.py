@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Collection, Sequence
 from math import prod
 from pathlib import Path
@@ -10,13 +11,14 @@ from typing import Annotated, Any
 
 import typer
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel.columns import condition
 from kernelinfo.model.limits import Launch
-from kernelinfo.reading.blob import BY_DEFAULT
+from kernelinfo.reading.blob import BY_DEFAULT, Bounds
 from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.render import NameStyle
 
@@ -47,10 +49,10 @@ def parse_workgroup(text: str | int) -> int:
 def parse_sizes(text: str) -> Launch:
     """The launch for one size or a range of sizes: `256`, `64..1024`, `64:1024`, `64-1024`."""
     first, separator, last = re.sub(r"\.\.|[:-]", " ", text.strip(), count=1).partition(" ")
-    least, most = parse_workgroup(first), parse_workgroup(last if separator else first)
-    if least > most:
+    least, largest = parse_workgroup(first), parse_workgroup(last if separator else first)
+    if least > largest:
         raise typer.BadParameter(say("workgroup-sizes-malformed", text=text))
-    return Launch(most, smallest_size=least if least < most else None)
+    return Launch(largest, smallest_size=least if least < largest else None)
 
 
 def parse_target(text: str) -> str:
@@ -65,15 +67,17 @@ def parse_targets(text: str) -> str:
 
 def separate(lists: Sequence[str] | None) -> list[str]:
     """Distinct values of a repeatable option whose values are lists with commas."""
-    return list(dict.fromkeys(one for text in lists or () for one in text.split(",")))
+    return list(dict.fromkeys(value for text in lists or () for value in text.split(",")))
 
 
 def parse_bound(text: str) -> tuple[str, int]:
     """(field of `Bounds`, its value) from `NAME=NUMBER`."""
     name, _, number = text.partition("=")
-    known = {name: most for name, most in BY_DEFAULT._asdict().items() if isinstance(most, int)}
-    if name not in known or not number.isdecimal() or len(number) > 18:
-        names = ", ".join(f"{name}={most}" for name, most in known.items())
+    defaults = {
+        name: default for name, default in BY_DEFAULT._asdict().items() if isinstance(default, int)
+    }
+    if name not in defaults or not number.isdecimal() or len(number) > 18:
+        names = ", ".join(f"{name}={default}" for name, default in defaults.items())
         raise typer.BadParameter(say("bound-unknown", text=text, names=names))
     return name, int(number)
 
@@ -81,10 +85,10 @@ def parse_bound(text: str) -> tuple[str, int]:
 def parse_labels(lists: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """(name, value) of each label in lists such as `commit=1a2b3c,date=2026-11-22`."""
     labels = dict[str, str]()
-    for one in separate(lists):
-        name, equals, value = one.partition("=")
+    for label in separate(lists):
+        name, equals, value = label.partition("=")
         if not (name.strip() and equals):
-            raise OptionError(say("label-malformed", label=one))
+            raise OptionError(say("label-malformed", label=label))
         labels[name.strip()] = value.strip()
     return tuple(labels.items())
 
@@ -373,3 +377,25 @@ Jobs = Annotated[
         help="Read with N processes; by default one, and several for long jsonl and csv.",
     ),
 ]
+
+
+def choice(
+    kernels: Sequence[str] | None,
+    exclude: Sequence[str] | None,
+    targets: Sequence[str] | None,
+    members: Sequence[str] | None,
+    where: Any,
+) -> Options:
+    """The options of an analysis with the choice of kernels that a command line states."""
+    return Options(
+        kernels=tuple(kernels or ()),
+        exclude=tuple(exclude or ()),
+        targets=tuple(targets or ()),
+        members=tuple(members or ()),
+        where=where,
+    )
+
+
+def bounds(raised: Sequence[tuple[str, int]] | None, *, deep: bool) -> Bounds:
+    """The bounds of reading with those that --bound and --deep raise."""
+    return Bounds(**dict(raised or ()) | ({"carved": sys.maxsize} if deep else {}))

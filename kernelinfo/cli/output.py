@@ -7,6 +7,8 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
 from itertools import chain, islice
 from types import ModuleType
 from typing import Any, NamedTuple, TextIO, TypeVar
@@ -17,7 +19,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.reading.blob import Note, Problem
-from kernelinfo.render import NameStyle, View
+from kernelinfo.render import NameStyle, Renderer, View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import harmless, without_commands, without_hashes
 
@@ -39,9 +41,9 @@ def make_view(
     color: str = "auto",
     width: int | None = None,
     output: str | None = None,
-    **others: Any,
+    **fields: Any,
 ) -> View:
-    """The view for the output: a terminal, a pipe or a file. `others` are more fields of `View`."""
+    """The view for the output: a terminal, a pipe or a file. `fields` are more of `View`."""
     if color not in ("auto", "always", "never"):
         raise OptionError(say("color-unknown", color=color))
     terminal = output is None and sys.stdout.isatty()
@@ -51,15 +53,15 @@ def make_view(
 
         width = get_terminal_size().columns
     forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")  # force-color.org
-    wanted = terminal and os.environ.get("TERM") != "dumb"
-    wanted = (wanted or forced) and not os.environ.get("NO_COLOR")
+    may_color = terminal and os.environ.get("TERM") != "dumb"
+    may_color = (may_color or forced) and not os.environ.get("NO_COLOR")
     return View(
         names=names or "full",
         width=width or _PIPED_WIDTH,
         fold=is_bounded,
-        color=color == "always" or (color == "auto" and wanted),
+        color=color == "always" or (color == "auto" and may_color),
         may_shorten=is_bounded and names is None,
-        **others,
+        **fields,
     )
 
 
@@ -77,8 +79,8 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
             raise OptionError(say("output-is-option", output=output))
         try:
             with atomic_write(os.path.realpath(output)) as file:
-                for known in _gathered(pieces):
-                    file.write(harmless(known, color=color).encode("utf-8", "backslashreplace"))
+                for batch in _gathered(pieces):
+                    file.write(harmless(batch, color=color).encode("utf-8", "backslashreplace"))
         except OSError as error:
             raise OptionError(
                 say("output-unwritable", output=output, error=error.strerror)
@@ -87,11 +89,21 @@ def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> 
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        for known in _gathered(pieces):
-            sys.stdout.write(without_hashes(harmless(known, color=color)))
+        for batch in _gathered(pieces):
+            sys.stdout.write(without_hashes(harmless(batch, color=color)))
             sys.stdout.flush()
     except BrokenPipeError:
         give_up(sys.stdout)
+
+
+def late(module: str, name: str = "render") -> Renderer:
+    """A function of a module of `kernelinfo.render`, imported when it first writes an answer."""
+    return partial(_render, module, name)
+
+
+def _render(module: str, name: str, *answer: Any, **settings: Any) -> Iterator[str]:
+    renderer: Renderer = getattr(import_module(f"kernelinfo.render.{module}"), name)
+    return renderer(*answer, **settings)
 
 
 def check_has_blocks(format: str, run_as: Sequence[str]) -> None:
@@ -126,18 +138,18 @@ def labelled(blocks: Iterable[tuple[str, Iterable[str]]], format: str) -> Iterat
 
 def _gathered(pieces: Iterable[str]) -> Iterator[str]:
     """The text in batches of 64 KiB or 0.1 s."""
-    known: list[str] = []
+    batch: list[str] = []
     waiting = 0
     written = time.monotonic()
     for piece in pieces:
-        known.append(piece)
+        batch.append(piece)
         waiting += len(piece)
         if waiting >= _MOST_WAITING or time.monotonic() - written > _PATIENCE:
-            yield "".join(known)
-            known.clear()
+            yield "".join(batch)
+            batch.clear()
             waiting = 0
             written = time.monotonic()
-    yield "".join(known)
+    yield "".join(batch)
 
 
 def give_up(stream: TextIO) -> None:
@@ -192,8 +204,8 @@ def tell(remark: Problem | Note) -> None:
     if isinstance(remark, Problem) and remark.line is not None:
         place += f":{remark.line}"
     elif isinstance(remark, Problem) and remark.offset:
-        at = f" at 0x{remark.offset:x}"
-        place = place.removesuffix(at) + at
+        offset = f" at 0x{remark.offset:x}"
+        place = place.removesuffix(offset) + offset
     complain(f"{place}: {remark.message}")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import Annotated, Literal
@@ -12,15 +12,15 @@ import typer
 
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import choosing, chosen_when_read, in_order, wanted_options
-from kernelinfo.cli.output import Problems, make_view, shown, so_far, write
+from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
+from kernelinfo.cli.output import Problems, late, make_view, shown, so_far, write
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import Renderer
 from kernelinfo.render.pressure import text
 
 EXAMPLES = """
@@ -32,30 +32,20 @@ EXAMPLES = """
 """
 
 
-def _html(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    from kernelinfo.render.pressure.html import render
-
-    return render(items, view)
-
-
-def _data(format: str, items: Iterable[MeasureItem], view: View) -> Iterator[str]:
-    from kernelinfo.render.pressure.data import FOR_PROGRAMS
-
-    return FOR_PROGRAMS[format](items, view)
-
-
-_STREAMED = {name: partial(_data, name) for name in ("jsonl", "csv")}
+_STREAMED = {
+    "jsonl": late("pressure.data", "render_jsonl"),
+    "csv": late("pressure.data", "render_csv"),
+}
 """Outputs that write each kernel when it is measured."""
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    "json": partial(_data, "json"),
+    "json": late("pressure.data", "render_json"),
     **_STREAMED,
-    "html": _html,
+    "html": late("pressure.html"),
 }
 
 
 def command(
-    ctx: typer.Context,
     *,
     path: str = typer.Argument(
         metavar="PATH", help="Assembly, or a code object, bare or in a container."
@@ -67,7 +57,7 @@ def command(
         help="A kernel's name, with or without parameters, or a glob, else a device function's; "
         "by default a line for each kernel.",
     ),
-    at: str | None = typer.Option(
+    position: str | None = typer.Option(
         None,
         "--at",
         metavar="LINE|FILE:LINE",
@@ -112,9 +102,13 @@ def command(
     and loop. Assembly needs no other program; a code object needs llvm-objdump.
     """
     path, kernel = in_order(path, kernel)
-    wanted = wanted_options(ctx.params)
+    query = options.choice(kernels, exclude, target, member, where)._replace(
+        workgroup_size=workgroup_size,
+        trap_handler=not no_trap_handler,
+        bounds=options.bounds(bound, deep=deep),
+    )
     settings = settings_of(archs, compiler, compile_commands, flags)
-    (path, *_), wanted = with_sources([path], wanted, settings)
+    (path, *_), query = with_sources([path], query, settings)
     view = make_view(names=names, color=color, width=width, output=output, top=top)
     view = view._replace(whole=kernel is not None, register_class=register_class)
     problems = Problems()
@@ -126,21 +120,21 @@ def command(
         blocks=format == "json" or (is_page and asks_source),
         lds=kernel is not None,
         most_loops=top or None if format == "text" else None,
-        at=None if at is None else _instruction(at),
+        at=None if position is None else _instruction(position),
         function=kernel,
     )
     if asks_source:
         if format not in ("text", "html") or (format == "text" and kernel is None):
             raise OptionError(say("source-of-pressure"))
         view = view._replace(source=SourceText(source_root, [path]))
-    wanted = choosing(path, kernel, wanted, problems)
+    query = choosing(path, kernel, query, problems)
     items = shown(
-        problems.watch(measure(path, wanted, look, jobs)),
+        problems.watch(measure(path, query, look, jobs)),
         [path],
         lambda item: so_far(item.result) if isinstance(item, Measured) else None,
         streams=output is None and (format in _STREAMED or view.whole),
     )
-    items = chosen_when_read(path, kernel, wanted, items, _kernel)
+    items = chosen_when_read(path, kernel, query, items, _kernel)
     before = [*_to_the_first_kernel(items)]
     if format == "json" or (before and isinstance(before[-1], Measured)):
         pieces = OUTPUTS[format](chain(before, items), view)
@@ -160,22 +154,24 @@ def _to_the_first_kernel(items: Iterator[MeasureItem]) -> Iterator[MeasureItem]:
             return
 
 
-def _instruction(at: str) -> Callable[[LiveFunction], int | None]:
+def _instruction(position: str) -> Callable[[LiveFunction], int | None]:
     """A function that finds the first instruction of a line, as an index into a kernel's code.
 
     `at` is a line of the assembly or `FILE:LINE` of the source. Raises `OptionError` for another
     text; the function raises it for a line without an instruction.
     """
-    named = re.fullmatch(r"(?:(.+):)?(\d{1,9})", at)
+    named = re.fullmatch(r"(?:(.+):)?(\d{1,9})", position)
     if named is None:
-        raise OptionError(say("at-malformed", at=at))
-    return partial(_instruction_of, at, named[1], int(named[2]))
+        raise OptionError(say("at-malformed", at=position))
+    return partial(_instruction_of, position, named[1], int(named[2]))
 
 
-def _instruction_of(at: str, file: str | None, line: int, function: LiveFunction) -> int | None:
-    found = function.at_source(file, line) if file else function.at_line(line)
-    if found is None:
+def _instruction_of(
+    position: str, file: str | None, line: int, function: LiveFunction
+) -> int | None:
+    index = function.at_source(file, line) if file else function.at_line(line)
+    if index is None:
         near = None if file else function.line_near(line)
         mend = say("at-see-top") if near is None else say("at-nearest", near=near)
-        raise OptionError(say("at-without-instruction", at=at, mend=mend))
-    return found
+        raise OptionError(say("at-without-instruction", at=position, mend=mend))
+    return index

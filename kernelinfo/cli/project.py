@@ -24,19 +24,19 @@ def configuration(
 
     Raises `OptionError` for an unknown rule or severity, and `ConfigError`.
     """
-    own = Configuration()
+    project = Configuration()
     if config is not None:
-        own = read_config(os.path.relpath(config))
+        project = read_config(os.path.relpath(config))
     else:
         with suppress(FileNotFoundError):  # the current folder was deleted
-            own = find_config(os.getcwd())
+            project = find_config(os.getcwd())
     selection = Selection(
-        select=_names(select) or own.selection.select,
-        ignore=_names(ignore) or own.selection.ignore,
-        severities=own.selection.severities + tuple(_severity(text) for text in severity or ()),
+        select=_names(select) or project.selection.select,
+        ignore=_names(ignore) or project.selection.ignore,
+        severities=project.selection.severities + tuple(_severity(text) for text in severity or ()),
     )
     selection.rules()
-    return own._replace(selection=selection)
+    return project._replace(selection=selection)
 
 
 def _names(options: list[str] | None) -> tuple[str, ...]:

@@ -10,7 +10,6 @@ import typer
 
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import Problems, make_view
 from kernelinfo.cli.project import configuration
@@ -21,6 +20,7 @@ from kernelinfo.kernel import Item, Kernel
 from kernelinfo.kernel.columns import NamedColumn, named_columns
 from kernelinfo.kernel.columns import sort as sorted_by
 from kernelinfo.model.limits import RESOURCES, Resource
+from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.render import View
 from kernelinfo.render.columns import render_columns
@@ -63,7 +63,6 @@ def _device(text: str) -> tuple[str, str]:
 
 
 def command(
-    ctx: typer.Context,
     *,
     paths: options.Paths,
     archs: options.Archs = None,
@@ -162,14 +161,22 @@ def command(
             raise OptionError(say("by-excludes", by=",".join(by), option=option))
     if devices and (not by or by[1:] != ("target",)):
         raise OptionError(say("devices-without-targets"))
-    wanted = wanted_options(ctx.params)
+    query = options.choice(kernels, exclude, target, member, where)._replace(
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        all_copies=all_copies,
+        bounds=options.bounds(bound, deep=deep),
+    )
+    if instructions:
+        query = with_instructions(query)
     settings = settings_of(archs, compiler, compile_commands, flags)
-    paths, wanted = with_sources(paths, wanted, settings, quiet=quiet)
+    paths, query = with_sources(paths, query, settings, quiet=quiet)
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     view = make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
     )
-    wanted = wanted._replace(
+    query = query._replace(
         locate=_every if source_lines else None,
         arguments=_every if arguments else None,
         selection=project.selection,
@@ -190,10 +197,10 @@ def command(
         page = view._replace(selection=project.selection)
         from kernelinfo.render.pressure.html import with_source  # jinja2
 
-        answer = with_source(page, source_root, paths, wanted, problems.print)
+        answer = with_source(page, source_root, paths, query, problems.print)
     write_report(
         paths,
-        wanted,
+        query,
         view,
         format,
         output,

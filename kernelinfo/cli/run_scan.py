@@ -26,33 +26,33 @@ _SHOWN = 20  # most problems printed; the dataset has all
 
 
 def request(
-    urls: Sequence[str], to: str, build: str, options: Options, **others: Any
+    urls: Sequence[str], to: str, build: str, options: Options, **settings: Any
 ) -> ScanRequest:
     """The request of a scan, as `scanning.make_request`, for rows with all that is counted."""
     view = View(instructions=options.count_instructions is not None)
     written = partial(rows.render_jsonl, view=view)
-    return scanning.make_request(urls, to, build, options, rows=written, **others)
+    return scanning.make_request(urls, to, build, options, rows=written, **settings)
 
 
 def remove(to: str, builds: Sequence[str], *, alone: bool) -> None:
     """Delete builds of a dataset. Raises `KernelinfoError`."""
     if not alone:
         raise OptionError(say("remove-alone"))
-    found = Dataset(to)
+    dataset = Dataset(to)
     for build in builds:
         check_destination(to, build)
-        scanning.remove(found, build)
-        write([f"removed build {build} from {found.name}\n"], None)
+        scanning.remove(dataset, build)
+        write([f"removed build {build} from {dataset.name}\n"], None)
 
 
 def accept(file: str, request: ScanRequest, done: Scanned) -> None:
     """Write the problems of a build to the file of accepted ones. A shard keeps those that it read
     from the file before: other shards may have them."""
-    known = {one.known for one in done.record.problems}
-    write_accepted(file, known | request.accepted)
-    kept = len(request.accepted - known)
-    more = f" and keeps {counted(kept, 'accepted problem')}" if kept else ""
-    write([f"{file}: accepts {counted(len(done.record.problems), 'problem')}{more}\n"], None)
+    problems = {problem.known for problem in done.record.problems}
+    write_accepted(file, problems | request.accepted)
+    kept = len(request.accepted - problems)
+    also = f" and keeps {counted(kept, 'accepted problem')}" if kept else ""
+    write([f"{file}: accepts {counted(len(done.record.problems), 'problem')}{also}\n"], None)
 
 
 def list_work(request: ScanRequest) -> None:
@@ -109,14 +109,14 @@ def _summary(request: ScanRequest, done: Scanned) -> str:
 def leave(request: ScanRequest, done: Scanned) -> None:
     """Print the problems of a build that are not accepted, at most 20; exit with 2 if it has any,
     or if a URL has no kernel."""
-    found = done.record.problems
-    problems = [one.problem for one in found if not request.accepts(one.known)]
+    every = done.record.problems
+    problems = [problem.problem for problem in every if not request.accepts(problem.known)]
     missing = scanning.without_kernels(request, done)
     for problem in [*problems[:_SHOWN], *missing]:
         tell(problem)
-    if (more := len(problems) - _SHOWN) > 0:
-        complain(f"… {counted(more, 'more problem')} in {request.dataset.name}/problems")
-    if accepted := len(found) - len(problems):
+    if (hidden := len(problems) - _SHOWN) > 0:
+        complain(f"… {counted(hidden, 'more problem')} in {request.dataset.name}/problems")
+    if accepted := len(every) - len(problems):
         complain(f"{request.dataset.name}: {counted(accepted, 'accepted problem')} not listed")
     if problems or missing:
         raise typer.Exit(CANNOT_ANSWER)

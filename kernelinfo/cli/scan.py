@@ -8,12 +8,12 @@ import typer
 
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.options import parse_labels
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet.extras import require_libraries
+from kernelinfo.pressure import with_instructions
 
 EXAMPLES = """
   kernelinfo scan build/ --to fleet --build 2026-11-22 --label commit=1a2b3c
@@ -25,7 +25,6 @@ EXAMPLES = """
 
 
 def command(
-    ctx: typer.Context,
     *,
     urls: list[str] | None = typer.Argument(
         None, metavar="URL...", help="Files, folders, globs, or URLs that fsspec reads: s3://…"
@@ -91,7 +90,15 @@ def command(
     URLs hold now: files that are no longer there leave it. A file that cannot be read is a row of
     the table `problems`. Ask the dataset by `kernelinfo trend`, or by SQL.
     """
-    wanted = wanted_options(ctx.params)
+    query = options.choice(kernels, exclude, target, member, where)._replace(
+        arch=arch,
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        bounds=options.bounds(bound, deep=deep),
+    )
+    if instructions:
+        query = with_instructions(query)
     require_libraries("fleet", *(["cluster"] if scheduler else []))
     from kernelinfo.cli import run_scan  # imports the libraries of the extra
 
@@ -110,7 +117,7 @@ def command(
         urls,
         to,
         build,
-        wanted._replace(workgroup_sizes=project.workgroup_sizes, selection=project.selection),
+        query._replace(workgroup_sizes=project.workgroup_sizes, selection=project.selection),
         shard=shard,
         labels=parse_labels(label or ()),
         accept_problems=None if update and not is_added_to else accept_problems,

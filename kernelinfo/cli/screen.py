@@ -36,8 +36,8 @@ class Screen:
         """Draw the lines, and draw them anew when the size of the terminal changes."""
         self._lines = lines
         self._size = self._console.size
-        found = lines(self._size.width, self._size.height)
-        text = Text("\n").join(Text.from_ansi(line.rstrip("\n")) for line in found)
+        shown = lines(self._size.width, self._size.height)
+        text = Text("\n").join(Text.from_ansi(line.rstrip("\n")) for line in shown)
         text.no_wrap, text.overflow = True, "ellipsis"
         self._live.update(text, refresh=True)
 

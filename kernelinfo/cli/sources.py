@@ -33,7 +33,7 @@ def settings_of(
 
 
 def with_sources(
-    paths: Sequence[str], wanted: Options, settings: Settings, *, quiet: bool = False
+    paths: Sequence[str], options: Options, settings: Settings, *, quiet: bool = False
 ) -> tuple[list[str], Options]:
     """The paths and options of an analysis, with the assembly of the sources that are compiled.
 
@@ -43,10 +43,10 @@ def with_sources(
     """
     sources = sources_to_compile(paths, settings)
     if sources is None:
-        return [*paths], without_sources(paths, wanted, settings)
+        return [*paths], without_sources(paths, options, settings)
     from kernelinfo.cli.compiling import compile_now  # processes take a tenth of a small report
 
-    return sources, wanted._replace(compiled=compile_now(sources, settings, quiet=quiet))
+    return sources, options._replace(compiled=compile_now(sources, settings, quiet=quiet))
 
 
 def sources_to_compile(paths: Sequence[str], settings: Settings) -> list[str] | None:
@@ -62,7 +62,7 @@ def sources_to_compile(paths: Sequence[str], settings: Settings) -> list[str] | 
 
 def _sources(paths: Sequence[str]) -> list[str] | None:
     """The sources that the paths name or match; None if one of them is something else."""
-    found, seen = list[str](), Seen()
+    sources, seen = list[str](), Seen()
     for path in paths:
         if not path.endswith(SOURCE_SUFFIXES) or os.path.isdir(path):
             return None
@@ -70,8 +70,8 @@ def _sources(paths: Sequence[str]) -> list[str] | None:
             if isinstance(file, Problem) or not is_source(file.path):
                 return None
             if isinstance(file, File):
-                found.append(file.path)
-    return found or None
+                sources.append(file.path)
+    return sources or None
 
 
 def refuse_missing_sources(paths: Sequence[str]) -> None:
@@ -84,7 +84,7 @@ def refuse_missing_sources(paths: Sequence[str]) -> None:
                 raise OptionError(say("source-not-there", path=file.path))
 
 
-def without_sources(paths: Sequence[str], wanted: Options, settings: Settings) -> Options:
+def without_sources(paths: Sequence[str], options: Options, settings: Settings) -> Options:
     """The options with the target of inputs that do not name one."""
     given = {
         "--compile-commands": settings.compile_commands,
@@ -100,4 +100,4 @@ def without_sources(paths: Sequence[str], wanted: Options, settings: Settings) -
     if len(settings.targets) > 1:
         several = " and ".join(settings.targets)
         raise OptionError(say("targets-for-sources", several=several))
-    return wanted._replace(arch=settings.targets[0] if settings.targets else None)
+    return options._replace(arch=settings.targets[0] if settings.targets else None)

@@ -19,8 +19,8 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.compiling import compile_twice_now
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import names_in, wanted_options
-from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, make_view, write
+from kernelinfo.cli.naming import names_in
+from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, late, make_view, write
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
 from kernelinfo.compile.ir import IR_SUFFIXES, Input, definitions, read_input
@@ -30,7 +30,7 @@ from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import Renderer
 from kernelinfo.render.sweep import text
 from kernelinfo.variants.module import clang_of, with_equal_options
 from kernelinfo.variants.nouns import Sweep
@@ -71,21 +71,15 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
     return completion.named(found, incomplete)
 
 
-def _data(format: str, sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
-    from kernelinfo.render.sweep.data import FOR_PROGRAMS
-
-    return FOR_PROGRAMS[format](sweeps, view)
-
-
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    **{name: partial(_data, name) for name in ("json", "csv")},
+    "json": late("sweep.data", "render_json"),
+    "csv": late("sweep.data", "render_csv"),
     "markdown": text.render_markdown,
 }
 
 
 def command(
-    ctx: typer.Context,
     *,
     files: list[str] = typer.Argument(
         metavar="FILE... [KERNEL]",
@@ -150,7 +144,11 @@ def command(
     strategies. Each result is a row: registers, spills, scratch, reloads in loops, code size,
     waves/SIMD. Nothing is left on disk.
     """
-    wanted = wanted_options(ctx.params)
+    wanted = options.choice(kernels, exclude, None, None, where)._replace(
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+    )
     view = make_view(names=names, color=color, width=width, output=output)
     settings = settings_of(archs, compiler, compile_commands, flags)
     _check(settings.targets)

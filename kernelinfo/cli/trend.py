@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Annotated
 
 import typer
@@ -12,13 +11,12 @@ import typer
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import wanted_options
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, make_view, waiting, write
+from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, late, make_view, waiting, write
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.api import kernel_names, trend
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.kernel import counted
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import Renderer
 from kernelinfo.render.names import several
 from kernelinfo.render.trend import text
 
@@ -34,33 +32,21 @@ EXAMPLES = """
 def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
     """Kernels of the datasets on the line, for completion."""
     with suppress(KernelinfoError):
-        found = [one for path in completion.paths(ctx) for one in kernel_names(path)]
-        return completion.named(found, incomplete)
+        kernels = [kernel for path in completion.paths(ctx) for kernel in kernel_names(path)]
+        return completion.named(kernels, incomplete)
     return []
-
-
-def _html(trend: Trend, view: View) -> Iterator[str]:
-    from kernelinfo.render.trend.html import render
-
-    return render(trend, view)
-
-
-def _data(format: str, trend: Trend, view: View) -> Iterator[str]:
-    from kernelinfo.render.trend.data import FOR_PROGRAMS
-
-    return FOR_PROGRAMS[format](trend, view)
 
 
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    **{name: partial(_data, name) for name in ("json", "csv")},
+    "json": late("trend.data", "render_json"),
+    "csv": late("trend.data", "render_csv"),
     "markdown": text.render_markdown,
-    "html": _html,
+    "html": late("trend.html"),
 }
 
 
 def command(
-    ctx: typer.Context,
     *,
     dataset: str = typer.Argument(
         metavar="DIR|URL", help="The dataset that `kernelinfo scan` made."
@@ -96,38 +82,37 @@ def command(
     Neighbouring builds are compared as `diff` compares two, across renames, the worst first. Each
     kernel has a bar for each build: its occupancy, or the spills or scratch that moved.
     """
-    wanted = wanted_options(ctx.params)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     with waiting("comparing builds"):
-        found = trend(
+        result = trend(
             dataset,
             builds=builds.split(",") if builds else (),
             since=since,
-            options=wanted,
+            options=options.choice(kernels, exclude, target, member, where),
             moved=moved,
             by=by,
             may_be_first=fail_on is not None,
         )
-    for line in found.unmatched:
-        complain(say("choice-of-these-builds", dataset=found.dataset, line=line))
-    write(OUTPUTS[format](found, view), output, color=view.color)
-    _exit(found, fails(found.whole, fail_on))
+    for line in result.unmatched:
+        complain(say("choice-of-these-builds", dataset=result.dataset, line=line))
+    write(OUTPUTS[format](result, view), output, color=view.color)
+    _exit(result, fails(result.whole, fail_on))
 
 
-def _exit(found: Trend, fails: bool) -> None:
-    unread = found.builds[-1].problems
-    for build in found.builds:
+def _exit(trend: Trend, fails: bool) -> None:
+    unread = trend.builds[-1].problems
+    for build in trend.builds:
         if build.problems or build.gaps:
             problems = counted(build.problems or build.accepted_problems, "problem")
             gap = say("trend-gap", gaps=several(build.gaps)) if build.gaps else ""
-            dataset, name = found.dataset, build.name
+            dataset, name = trend.dataset, build.name
             complain(say("trend-problems", dataset=dataset, problems=problems, build=name, gap=gap))
-    for name in found.unfinished:
-        complain(say("trend-unfinished", dataset=found.dataset, name=name))
-    if unread or found.unfinished:
+    for name in trend.unfinished:
+        complain(say("trend-unfinished", dataset=trend.dataset, name=name))
+    if unread or trend.unfinished:
         raise typer.Exit(CANNOT_ANSWER)
-    if len(found.builds) == 1:
-        first = found.builds[0].name
-        complain(say("trend-first", dataset=found.dataset, first=first))
+    if len(trend.builds) == 1:
+        first = trend.builds[0].name
+        complain(say("trend-first", dataset=trend.dataset, first=first))
     if fails:
         raise typer.Exit(CLAIM)

@@ -16,7 +16,6 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.compiling import tell_left_out
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import wanted_options
 from kernelinfo.cli.output import CANNOT_ANSWER, make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.screen import whole_screen
@@ -32,7 +31,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import harmless, without_hashes
-from kernelinfo.render.watch import details, on_screen, rows
+from kernelinfo.render.watch import details, on_screen, render_jsonl, rows
 from kernelinfo.watch.history import with_peaks
 from kernelinfo.watch.loop import WatchedCommand, WatchedOutputs, events
 from kernelinfo.watch.nouns import Began, Event, WatchLook
@@ -49,18 +48,11 @@ EXAMPLES = """
 _INTERRUPTED = 128 + signal.SIGINT
 
 
-def _jsonl(look: WatchLook, view: View) -> Iterator[str]:
-    from kernelinfo.render.watch import render_jsonl
-
-    return render_jsonl(look, view)
-
-
-OUTPUTS: Mapping[str, Renderer] = {"text": details, "jsonl": _jsonl}
+OUTPUTS: Mapping[str, Renderer] = {"text": details, "jsonl": render_jsonl}
 """What is written of a look. As text its rows stand first, before the search for peaks."""
 
 
 def command(
-    ctx: typer.Context,
     *,
     paths: list[str] = typer.Argument(
         metavar="PATH...",
@@ -104,14 +96,20 @@ def command(
     since the first one, new and ended findings, and the source line with most live registers.
     A terminal is drawn in place; otherwise each look is appended. Ctrl-C ends it.
     """
-    wanted = wanted_options(ctx.params)
+    query = options.choice(kernels, exclude, target, member, where)._replace(
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds,
+        trap_handler=not no_trap_handler,
+        all_copies=all_copies,
+        bounds=options.bounds(bound, deep=deep),
+    )
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
-    wanted = wanted._replace(
+    query = query._replace(
         selection=project.selection, workgroup_sizes=project.workgroup_sizes, instructions=False
     )
     view = make_view(names=names, color=color, width=width, top=top)
     settings = settings_of(archs, compiler, compile_commands, flags)
-    watch = _watch_of(paths, run, settings, wanted)
+    watch = _watch_of(paths, run, settings, query)
     end_on_signals()
     try:
         code = _watch(watch, view, format, once=once, folds=width is not None)
@@ -122,7 +120,7 @@ def command(
     sys.exit(code)
 
 
-def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Options) -> Watch[Any]:
+def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Options) -> Watch[Any]:
     """Sources that are compiled, a command that builds, or outputs that somebody else builds.
 
     Raises `OptionError` for sources with `--run`, without a target, or that are not there."""
@@ -131,12 +129,12 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, wanted: Opt
     sources = sources_to_compile(paths, settings)
     if sources is None:
         refuse_missing_sources(paths)
-        wanted = without_sources(paths, wanted, settings)
-        return WatchedCommand(run, paths, wanted) if run else WatchedOutputs(paths, wanted)
+        query = without_sources(paths, query, settings)
+        return WatchedCommand(run, paths, query) if run else WatchedOutputs(paths, query)
     if run:
         raise OptionError(say("watch-source-and-run", source=sources[0]))
     tell_left_out(sources, settings)
-    return WatchedSources(sources, settings, wanted)
+    return WatchedSources(sources, settings, query)
 
 
 def _watch(watch: Watch[Any], view: View, format: str, *, once: bool, folds: bool) -> int:
@@ -145,18 +143,18 @@ def _watch(watch: Watch[Any], view: View, format: str, *, once: bool, folds: boo
     Looks that are appended have whole lines, which editors read, unless `folds` is set.
     """
     is_drawn = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
-    with closing(events(watch)) as found:
+    with closing(events(watch)) as stream:
         if is_drawn and format == "text" and not once:
-            _draw(found, watch, view)
+            _draw(stream, watch, view)
         view = view._replace(fold=view.fold and (is_drawn or folds))
-        return _append(found, watch, view, format, once=once)
+        return _append(stream, watch, view, format, once=once)
 
 
 def _append(
-    found: Iterator[Event | None], watch: Watch[Any], view: View, format: str, *, once: bool
+    stream: Iterator[Event | None], watch: Watch[Any], view: View, format: str, *, once: bool
 ) -> int:
     """Append each look to standard output."""
-    for event in found:
+    for event in stream:
         if isinstance(event, Began) and format == "text":
             _print([f"building: {event.command}\n"], view)
         if not isinstance(event, WatchLook):
@@ -178,12 +176,12 @@ def _print(pieces: Iterable[str], view: View) -> None:
     sys.stdout.flush()
 
 
-def _draw(found: Iterator[Event | None], watch: Watch[Any], view: View) -> None:
+def _draw(stream: Iterator[Event | None], watch: Watch[Any], view: View) -> None:
     """Draw the last good look in place, below the message of a command that failed since."""
     with whole_screen() as screen:
         good: WatchLook | None = None
         failed: WatchLook | None = None
-        for event in found:
+        for event in stream:
             if event is None:
                 screen.fit()
                 continue

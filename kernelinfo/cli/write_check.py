@@ -9,7 +9,7 @@ from functools import partial
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import Problems, complain, shown, waiting, write
+from kernelinfo.cli.output import Problems, complain, late, shown, waiting, write
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.config import Configuration
 from kernelinfo.config.file import OWN
@@ -31,52 +31,17 @@ def _of_kernels(render: Renderer, outcome: Outcome, view: View) -> Iterator[str]
     return render(outcome.report.results, view)
 
 
-def _json(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.json import render
-
-    return render(outcome, view)
-
-
-def _markdown(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.markdown import render
-
-    return render(outcome, view)
-
-
-def _html(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.html import render
-
-    return render(outcome, view)
-
-
-def _scanning(format: str, outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.scanning import FOR_SCANNING
-
-    return FOR_SCANNING[format](outcome, view)
-
-
-def _github(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.github import render
-
-    return render(outcome, view)
-
-
-def _junit(outcome: Outcome, view: View) -> Iterator[str]:
-    from kernelinfo.render.check.junit import render
-
-    return render(outcome, view)
-
-
+_MARKDOWN = late("check.markdown")
 OUTPUTS: Mapping[str, Renderer] = {
     **{name: partial(_of_kernels, render) for name, render in OF_REPORTS.items()},
     "text": text.render,
-    "json": _json,
-    "markdown": _markdown,
-    "html": _html,
-    "sarif": partial(_scanning, "sarif"),
-    "github": _github,
-    "gitlab": partial(_scanning, "gitlab"),
-    "junit": _junit,
+    "json": late("check.json"),
+    "markdown": _MARKDOWN,
+    "html": late("check.html"),
+    "sarif": late("check.scanning", "render_sarif"),
+    "github": late("check.github"),
+    "gitlab": late("check.scanning", "render_gitlab"),
+    "junit": late("check.junit"),
 }
 """A format without a function of its own is the report's."""
 
@@ -90,7 +55,7 @@ def write_outcome(outcome: Outcome, view: View, format: str | None, output: str 
     for line in text.verdict(outcome, view) if output is not None else ():
         complain(line)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
-        _add_to(summary, _markdown(outcome, view))
+        _add_to(summary, _MARKDOWN(outcome, view))
 
 
 def write_first_configuration(paths: Sequence[str], options: Options) -> None:
@@ -114,13 +79,13 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
 
 def is_built(paths: Sequence[str]) -> bool:
     """True if any path has a file, or a folder that cannot be read."""
-    return any(os.path.lexists(found.path) for path in paths for found in files.find(path))
+    return any(os.path.lexists(file.path) for path in paths for file in files.find(path))
 
 
 def is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
     """True if the command line names other paths than the configuration."""
-    given, own = ({os.path.abspath(path) for path in one} for one in (paths, configured))
-    return bool(own) and given != own
+    given, stated = ({os.path.abspath(path) for path in names} for names in (paths, configured))
+    return bool(stated) and given != stated
 
 
 def _add_to(summary: str, pieces: Iterator[str]) -> None:

@@ -16,6 +16,7 @@ from kernelinfo.cli.output import (
     Problems,
     check_has_blocks,
     labelled,
+    late,
     make_view,
     shown,
     write,
@@ -31,44 +32,14 @@ if TYPE_CHECKING:
     from kernelinfo.analysis.parallel import Rows
 
 
-def _text(items: Iterable[Item], view: View) -> Iterator[str]:
-    from kernelinfo.render.text import render
-
-    return render(items, view)
-
-
-def _json(items: Iterable[Item], view: View) -> Iterator[str]:
-    from kernelinfo.render.json import render
-
-    return render(items, view)
-
-
-def _rows(format: str, items: Iterable[Item], view: View) -> Iterator[str]:
-    from kernelinfo.render.rows import FOR_PROGRAMS
-
-    return FOR_PROGRAMS[format](items, view)
-
-
-def _markdown(items: Iterable[Item], view: View) -> Iterator[str]:
-    from kernelinfo.render.markdown import render
-
-    return render(items, view)
-
-
-def _html(items: Iterable[Item], view: View) -> Iterator[str]:
-    from kernelinfo.render.html import render
-
-    return render(items, view)
-
-
-ROWS = {name: partial(_rows, name) for name in ("jsonl", "csv")}
+ROWS = {"jsonl": late("rows", "render_jsonl"), "csv": late("rows", "render_csv")}
 """Outputs with one row a kernel: they are written while kernels are read, by several processes."""
 OUTPUTS: Mapping[str, Renderer] = {
-    "text": _text,
-    "json": _json,
+    "text": late("text"),
+    "json": late("json"),
     **ROWS,
-    "markdown": _markdown,
-    "html": _html,
+    "markdown": late("markdown"),
+    "html": late("html"),
 }
 
 
@@ -109,21 +80,21 @@ def write_report(
             if pieces := read_by_several(paths, options, jobs, writer):
                 rows = problems.reported(shown(pieces, (), streams=streams))
                 return chain(render((), view), rows)
-        found = shown(problems.watch(read(paths, options, jobs)), paths, streams=streams)
+        items = shown(problems.watch(read(paths, options, jobs)), paths, streams=streams)
         if arrange:
-            found = iter(arrange(found))
+            items = iter(arrange(items))
         if answer:
-            return answer(found)
-        return render(found, view._replace(selection=options.selection))
+            return answer(items)
+        return render(items, view._replace(selection=options.selection))
 
-    first, *others = [options._replace(run_as=one) for one in run_as] or [options]
-    if answer and others:
-        blocks = ((one.run_as or "", block(one, view)) for one in (first, *others))
+    first, *further = [options._replace(run_as=target) for target in run_as] or [options]
+    if answer and further:
+        blocks = ((each.run_as or "", block(each, view)) for each in (first, *further))
         write(labelled(blocks, format), output, color=view.color)
     else:
         between, rest = "" if has_rows else "\n", view._replace(heading=False)
-        more = (piece for one in others for piece in chain((between,), block(one, rest)))
-        write(chain(block(first, view), more), output, color=view.color)
+        following = (piece for each in further for piece in chain((between,), block(each, rest)))
+        write(chain(block(first, view), following), output, color=view.color)
     problems.exit()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from itertools import groupby
 from typing import Literal, NamedTuple, get_args
@@ -21,7 +21,7 @@ from kernelinfo.kernel.record import (
     Value,
     compared_value,
 )
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import View
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import chosen_name
 from kernelinfo.render.paint import number, sizes
@@ -244,6 +244,3 @@ def render_csv(items: Iterable[Item], view: View) -> Iterator[str]:
 
 def _as_csv(_: Column, value: Value) -> str:
     return csv_cell(value)
-
-
-FOR_PROGRAMS: Mapping[str, Renderer] = {"jsonl": render_jsonl, "csv": render_csv}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from hashlib import sha256
 from inspect import cleandoc
 from pathlib import Path, PurePath
@@ -12,7 +12,7 @@ from urllib.parse import quote
 from kernelinfo import __version__
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Finding, Result, Severity
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import View
 from kernelinfo.render.check.claims import Claim, FindingLocation, claims, location_in, problem_text
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of, printable
@@ -183,6 +183,3 @@ def _issue(
         "severity": severity,
         "location": {"path": printable(path), "lines": {"begin": line or 1}},
     }
-
-
-FOR_SCANNING: Mapping[str, Renderer] = {"sarif": render_sarif, "gitlab": render_gitlab}

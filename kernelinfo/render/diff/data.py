@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -10,7 +10,7 @@ from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import COMPARED, KernelSummary
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Column
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import View
 from kernelinfo.render.diff.rows import (
     AFFECTED,
     ChangedKernel,
@@ -126,13 +126,6 @@ def side(
         kernel.code_object,
         *(getattr(kernel.numbers, number.field) for number in numbers),
     ]
-
-
-FOR_PROGRAMS: Mapping[str, Renderer] = {
-    "json": render_json,
-    "jsonl": render_jsonl,
-    "csv": render_csv,
-}
 
 
 # A comparison as one HTML page: a slope chart, the totals in a line, a table.

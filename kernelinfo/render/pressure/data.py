@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
@@ -21,7 +20,7 @@ from kernelinfo.pressure.nouns import (
     Peak,
 )
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import View
 from kernelinfo.render.json import as_json, code_object_document, picked
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of
@@ -157,10 +156,18 @@ COLUMNS = (
 )
 
 
-def _rows(format: str, items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+def render_jsonl(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """A row for each kernel; pressure-row-schema.json describes each column."""
-    rows = (_row(item, view) for item in items if isinstance(item, Measured))
-    return WRITERS[format](Table(COLUMNS, rows), view)
+    return WRITERS["jsonl"](_table(items, view), view)
+
+
+def render_csv(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
+    """A row for each kernel, under the names of `COLUMNS`."""
+    return WRITERS["csv"](_table(items, view), view)
+
+
+def _table(items: Iterable[MeasureItem], view: View) -> Table:
+    return Table(COLUMNS, (_row(item, view) for item in items if isinstance(item, Measured)))
 
 
 def _row(measured: Measured, view: View) -> list[object]:
@@ -186,10 +193,3 @@ def _row(measured: Measured, view: View) -> list[object]:
         "; ".join(story.reasons),
         *story.code.counts[1:],
     ]
-
-
-FOR_PROGRAMS: Mapping[str, Renderer] = {
-    "json": render_json,
-    "jsonl": partial(_rows, "jsonl"),
-    "csv": partial(_rows, "csv"),
-}

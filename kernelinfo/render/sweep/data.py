@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel.record import NAMES, record
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import View
 from kernelinfo.render.json import kernel_document, picked
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of
@@ -77,6 +77,3 @@ def _report(kernel: SweptKernel, variant: Variant, view: View) -> tuple[object, 
     if variant.result:
         return names + tuple(record(variant.result).values())[len(names) :]
     return names + (None,) * (len(NAMES) - len(names))
-
-
-FOR_PROGRAMS: Mapping[str, Renderer] = {"json": render_json, "csv": render_csv}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.fleet.history import Trend
 from kernelinfo.kernel.record import NUMBERS
-from kernelinfo.render import Renderer, View
+from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.data import compilers, side, summary_document
 from kernelinfo.render.json import as_json
@@ -92,6 +92,3 @@ def _groups(trend: Trend) -> Iterator[Row]:
     for group in trend.groups:
         for build, of in ((trend.builds[0], group.old), (trend.builds[-1], group.new)):
             yield group.key, group.waves_lost, build.name, *of
-
-
-FOR_PROGRAMS: Mapping[str, Renderer] = {"json": render_json, "csv": render_csv}
