@@ -157,8 +157,8 @@ def _to_the_first_kernel(items: Iterator[MeasureItem]) -> Iterator[MeasureItem]:
 def _instruction(position: str) -> Callable[[LiveFunction], int | None]:
     """A function that finds the first instruction of a line, as an index into a kernel's code.
 
-    `at` is a line of the assembly or `FILE:LINE` of the source. Raises `OptionError` for another
-    text; the function raises it for a line without an instruction.
+    `position` is a line of the assembly or `FILE:LINE` of the source. Raises `OptionError` for
+    another text; the function raises it for a line without an instruction.
     """
     named = re.fullmatch(r"(?:(.+):)?(\d{1,9})", position)
     if named is None:
