@@ -78,8 +78,11 @@ def others_that_know(
 ) -> Message | None:
     """The installed compilers that know a target, and what the first of them lacks, in words.
 
-    `compiler` is one that does not know it. None if no other does.
+    None if no other does, or if `compiler` knows it and a flag of the user names another one.
     """
+    error = _error_without_code(compiler, language, target, processes, folder)
+    if error is None or error.code != "compiler-target":
+        return None
     knowing: list[tuple[str, Message]] = []
     tried = {os.path.realpath(compiler)}
     for name in _candidates(language):

@@ -62,7 +62,7 @@ def sweep_command(kernel: Kernel, ir: str = "") -> str:
     """The command that shows what other occupancies of a kernel cost; empty if its source is not
     known. `ir` is the path of its LLVM IR.
 
-    It tries a launch bound of one wave where a bound may end spills.
+    It tries a launch bound of 64 workitems if the largest workgroup made the kernel spill.
     """
     origin = kernel.code_object
     path = ir or (origin.path if origin.command else "")
@@ -72,13 +72,23 @@ def sweep_command(kernel: Kernel, ir: str = "") -> str:
     if not matches(name, kernel.name, kernel.symbol):
         name = kernel.symbol
     words = ["kernelinfo", "sweep", path, name]
-    numbers = kernel.traits.numbers
-    is_bounded = numbers.required_workgroup is not None or (numbers.max_workgroup_size or 0) <= 64
-    if numbers.vgpr_spills and not is_bounded:
+    if _is_held_by_its_size(kernel.traits):
         words += ["--launch-bounds", "64"]
     if not ir and origin.target_id:
         words += ["--arch", origin.target_id]
     return " ".join(map(quote, words))
+
+
+def _is_held_by_its_size(traits: Traits) -> bool:
+    """True if a kernel spills with all VGPRs with which its largest workgroup can still start."""
+    numbers, step = traits.numbers, step_in_use(traits)
+    size = numbers.max_workgroup_size or 0
+    if not numbers.vgpr_spills or numbers.required_workgroup is not None or size <= 64:
+        return False
+    if step is None or traits.target is None or traits.demand is None:
+        return False
+    whole = place(traits.target, traits.demand, Launch(size))
+    return step[0] == most_vgprs(whole, whole.group)
 
 
 def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
@@ -125,27 +135,23 @@ def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remar
     `num_warps`. `kernelinfo sweep` shows what it gives.
     """
     traits = kernel.traits
-    target, demand = traits.target, traits.demand
-    step = step_in_use(traits) if traits.numbers.vgpr_spills else None
-    if target is None or demand is None or step is None:
+    target, demand, step = traits.target, traits.demand, step_in_use(traits)
+    if target is None or demand is None or step is None or not _is_held_by_its_size(traits):
         return
     largest = target.waves.max_workgroup_size
-    numbers = traits.numbers
-    if numbers.max_workgroup_size != largest or numbers.required_workgroup is not None:
+    if traits.numbers.max_workgroup_size != largest:
         return
-    whole, half = (place(target, demand, Launch(size)) for size in (largest, largest // 2))
-    if step[0] == most_vgprs(whole, whole.group):
-        looser = most_vgprs(half, half.group)
-        command = sweep_command(kernel)
-        yield remark(
-            "KI303",
-            largest=largest,
-            vgprs=step[0],
-            half=largest // 2,
-            more=looser,
-            size=_SIZES[kernel.language],
-            swept=say("KI303-swept", command=command) if command else "",
-        )
+    half = place(target, demand, Launch(largest // 2))
+    command = sweep_command(kernel)
+    yield remark(
+        "KI303",
+        largest=largest,
+        vgprs=step[0],
+        half=largest // 2,
+        more=most_vgprs(half, half.group),
+        size=_SIZES[kernel.language],
+        swept=say("KI303-swept", command=command) if command else "",
+    )
 
 
 def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:

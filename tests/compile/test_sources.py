@@ -125,6 +125,34 @@ def test_a_failure_says_what_to_do(
     assert not one.assembly
 
 
+@pytest.mark.skipif(os.name != "posix", reason="the compilers of this test are scripts")
+def test_a_compiler_that_knows_the_target_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "k.hip"
+    source.write_text(SOURCE)
+    folder = tmp_path / "bin"
+    lacks = "error: cannot find ROCm device library; provide its path"
+    old = script(folder / "hipcc", "echo \"error: invalid target ID 'gfx942'\" >&2; exit 1")
+    script(folder / "clang++-19", "exit 0")
+    script(folder / "clang++-22", f"echo '{lacks}' >&2; exit 1")
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.setattr("kernelinfo.compile.drivers.NEWEST", 23)
+    monkeypatch.setenv("HIPCC", old)
+
+    def told(compiler: str | None) -> str:
+        settings = Settings(("gfx942",), (), compiler)
+        with Processes(60) as processes:
+            (made,) = compile_sources([str(source)], settings, processes)
+        return str(made.error)
+
+    words = "compiler-target-elsewhere gfx942 … clang++-22 and clang++-19 … --compiler clang++-22"
+    assert does_line_match(told(None), f"{words} … -nogpuinc -nogpulib")
+    assert does_line_match(told("clang++-22"), "device-library-missing")
+    (folder / "clang++-22").unlink()
+    assert told(None).endswith("--compiler clang++-19")
+
+
 def test_without_target_nothing_is_compiled(source: Path) -> None:
     with Processes(60) as processes, refused("source-without-target", OptionError):
         compile_sources([str(source)], Settings(), processes)

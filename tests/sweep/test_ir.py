@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from ..fuzz.specimens import Specimen, assembly
-from ..messages import codes
+from ..messages import codes, says
 from ..test_golden import run
 from .compilers import IR, clang, recorder
 
@@ -89,6 +89,67 @@ def test_rows_and_what_they_cost(tmp_path: Path) -> None:
     assert " 4 waves/SIMD as compiled; 5 cost 48 B of scratch; 2 save 16 B of scratch\n" in out
     out = answered(tmp_path, 512, "--waves", "1,3,4")
     assert " as compiled ◄; waves 3, 4; waves ≥3, 4; waves 1 ignored; waves ≥1 ignored 128 " in out
+
+
+def spilling(folder: Path, *arguments: str, lds: int = 0) -> tuple[str, str]:
+    """The table of a kernel for 1024 workitems that spills, and its source lines."""
+    for name, spills in (("plain", 40), ("64", 0), ("256", 0), ("512", 6)):
+        answer = assembly(
+            [Specimen("first", 128, 0, 8, lds, spills * 4, int(name.replace("plain", "1024")))]
+        )
+        stated = b".vgpr_spill_count: %d\n    .sgpr_spill_count: 0\n    .vgpr_count" % spills
+        (folder / name).write_bytes(answer.replace(b".vgpr_count", stated))
+    bound = "$(grep -o 'group-size\"=\"1,[0-9]*' | tail -1 | tr -dc '[0-9,]')"
+    which = "1,64) cat 64;; 1,128|1,192|1,256) cat 256;; 1,512) cat 512;; *) cat plain;;"
+    compiler = clang(
+        folder / "clang",
+        f"case $* in *-emit-llvm*) cat; exit;; esac\ncd {folder}; case {bound} in {which} esac",
+    )
+    (folder / "k.ll").write_text(IR)
+    words = ("k.ll", "first", *arguments, "--compiler", compiler)
+    out = run("sweep", *words, folder=folder)[0]
+    return re.sub(" +", " ", out), "\n".join(re.findall(r"(?m)^ HIP .*", out))
+
+
+def test_a_kernel_that_spills_gets_smaller_launch_bounds(tmp_path: Path) -> None:
+    out, lines = spilling(tmp_path)
+    assert re.search(r"(?m)^ launch bounds 64, 128, 256, waves ≥1 128 128 0 16 0 0 ", out)
+    assert says(" ".join(out.split()), "sweep-refused 64, 128, 256, 512")
+    bounds = (64, 128, 256)
+    assert lines.splitlines() == [f" HIP    __launch_bounds__({size}, 1)" for size in bounds]
+    out, _ = spilling(tmp_path, "--workgroup-size", "192")
+    assert "launch bounds 192, 256, " in out
+    assert "launch bounds 64" not in out
+    out, _ = spilling(tmp_path, "--waves", "5", "--launch-bounds", "64,512")
+    rows = [line.split(" 128")[0] for line in out.splitlines() if "50.0% VGPR" in line]
+    assert rows == [
+        " as compiled ◄; waves 5; waves ≥5",
+        *(" launch bounds 64", " launch bounds 512"),
+    ]
+
+
+def test_waves_that_lds_forbids_are_named_once(tmp_path: Path) -> None:
+    out, _ = spilling(tmp_path, "--launch-bounds", "64", lds=65536)
+    assert " waves: LDS" not in out
+    out, _ = spilling(tmp_path, "--waves", "4,5,6,8", lds=65536)
+    assert says(out, "sweep-forbidden 5, 6, 8 … 4")
+    assert "waves 5" not in out
+
+
+def test_other_kernels_are_not_compiled_unless_they_matter(tmp_path: Path) -> None:
+    _, _, texts = swept(tmp_path / "a", "first", "--waves", "5")
+    alone = [text for text in texts if "define internal amdgpu_kernel void @bare()" in text]
+    assert len(texts) - len(alone) == 1
+    assert all("define protected amdgpu_kernel void @first(" in text for text in texts)
+    (tmp_path / "few").write_bytes(assembly([Specimen("first", 64, 0, 8, 0, 0, 64)]))
+    (tmp_path / "many").write_bytes(assembly([Specimen("first", 72, 0, 8, 0, 0, 64)]))
+    answer = f"cd {tmp_path}; case $(grep -c 'define internal') in 0) cat many;; *) cat few;; esac"
+    compiler = clang(tmp_path / "clang", f"case $* in *-emit-llvm*) cat; exit;; esac\n{answer}")
+    (tmp_path / "k.ll").write_text(IR)
+    words = ("k.ll", "first", "--waves", "5", "--compiler", compiler)
+    out = run("sweep", *words, folder=tmp_path)[0]
+    assert says(" ".join(out.split()), "sweep-whole first … 72 → 64")
+    assert re.search(r"(?m)^ as compiled ◄; waves 5; waves ≥5 +72 ", out)
 
 
 def test_a_module_of_opencl_is_compiled_as_clang_does(tmp_path: Path) -> None:
