@@ -164,7 +164,7 @@ def test_without_target_nothing_is_compiled(source: Path) -> None:
     [
         ("mkfifo $o", "compiler-output-unread is no regular file"),
         ("ln -s /dev/zero $o", "compiler-output-unread is no regular file"),
-        ("truncate -s 1500K $o", "compiler-output-unread has more than 1048576 bytes"),
+        ("truncate -s 1500K $o", "compiler-output-unread is larger than 1048576 bytes"),
         ("head -c 3000000 /dev/zero > $o", "source-not-compiled"),  # ended by the limit of files
     ],
 )
