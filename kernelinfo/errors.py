@@ -68,12 +68,8 @@ class ReadError(KernelinfoError):
     """An input that cannot be read, or is not in the format that it claims."""
 
 
-class FileBudgetError(KernelinfoError):
-    """A file whose containers expand to more bytes than a file may."""
-
-
-class TooManyKernelsError(ReadError):
-    """A code object or assembly with more kernels than its size can hold."""
+class BoundError(KernelinfoError):
+    """A file that passes a bound on all of it: of bytes, members, kernels or statements."""
 
 
 class OptionError(KernelinfoError):

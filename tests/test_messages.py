@@ -25,7 +25,11 @@ TABLES: dict[str, dict[str, str]] = {
     for path in sorted((PACKAGE / "errors.py", *PACKAGE.glob("*/messages.py")))
 }
 """Room → code → sentence."""
-ERRORS = [name for name, kind in vars(errors).items() if isinstance(kind, type)]
+ERRORS = [
+    name
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and kind.__module__ == errors.__name__
+]
 TELLING = {*ERRORS, "Problem", "problem", "Note", "ReadWarning", "warn", "Remark", "found"}
 """Names of what takes a sentence."""
 

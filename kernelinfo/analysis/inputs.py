@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import Message, ReadError, bug, survived
+from kernelinfo.errors import BoundError, Message, ReadError, bug, survived
 from kernelinfo.kernel import Repeat, counted, grouped
 from kernelinfo.kernel.pattern import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
@@ -397,23 +397,23 @@ def modules(
 
     Readers may pass over kernels that are not `chosen`. Damage becomes a problem.
     """
-    arch = options.arch
-    blob.kernels.add_code(len(blob.data))
+    arch, budget = options.arch, blob.kernels
+    budget.add_code(len(blob.data))
     try:
         if blob.kind == "code-object":
             from kernelinfo.reading import code_object
 
             yield code_object.read(
-                blob.data, arch=arch, budget=blob.kernels, asked=chosen, positions=options.positions
+                blob.data, arch=arch, budget=budget, chosen=chosen, positions=options.positions
             )
         elif blob.kind == "build-log":
-            yield from build_log.read(text_of(blob.data), arch=arch, budget=blob.kernels)
+            yield from build_log.read(text_of(blob.data), arch=arch, budget=budget)
         else:
             from kernelinfo.reading import assembly
 
             text = assembly.assembly_text(blob.data)
-            yield from assembly.read(text, arch=arch, budget=blob.kernels)
-    except ReadError as error:
+            yield from assembly.read(text, arch=arch, budget=budget)
+    except (BoundError, ReadError) as error:
         yield problem(blob, error.message)
     except Exception as error:
         yield problem(blob, bug(error))

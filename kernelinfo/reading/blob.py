@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from kernelinfo.errors import FileBudgetError, Message, TooManyKernelsError
+from kernelinfo.errors import BoundError, Message
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.facts import CodeKind, Numbers
 from kernelinfo.reading.messages import in_file, say
@@ -97,16 +97,16 @@ class FileBudget:
         self._member_limit = self._members = member_limit
 
     def spend(self, size: int) -> None:
-        """Subtract `size` decompressed bytes. Raises `FileBudgetError` if none are left."""
+        """Subtract `size` decompressed bytes. Raises `BoundError` if none are left."""
         self._bytes -= size
         if self._bytes < 0:
-            raise FileBudgetError(say("file-expands-too-far", most=self._limit))
+            raise BoundError(say("file-expands-too-far", most=self._limit))
 
     def spend_member(self) -> None:
-        """Subtract one member. Raises `FileBudgetError` if none is left."""
+        """Subtract one member. Raises `BoundError` if none is left."""
         self._members -= 1
         if self._members < 0:
-            raise FileBudgetError(say("members-too-many", most=self._member_limit))
+            raise BoundError(say("members-too-many", most=self._member_limit))
 
 
 class KernelBudget:
@@ -128,27 +128,27 @@ class KernelBudget:
         self._bytes += size
 
     def check(self, kernels: int) -> None:
-        """Raise `TooManyKernelsError` if `kernels` more pass the limit; count nothing."""
+        """Raise `BoundError` if `kernels` more pass the limit; count nothing."""
         self._refuse_above(self.limit, self._kernels + kernels, "kernels")
 
     def spend(self, kernels: int = 1) -> None:
-        """Count `kernels` more. Raises `TooManyKernelsError` if they pass the limit."""
+        """Count `kernels` more. Raises `BoundError` if they pass the limit."""
         self.check(kernels)
         self._kernels += kernels
 
     def check_list(self, kernels: int) -> None:
-        """Raise `TooManyKernelsError` if one list alone passes the limit; count nothing."""
+        """Raise `BoundError` if one list alone passes the limit; count nothing."""
         self._refuse_above(self.limit, kernels, "kernels")
 
     def spend_statements(self, count: int) -> None:
-        """Count definitions in text. Raises `TooManyKernelsError` if they pass their limit."""
+        """Count definitions in text. Raises `BoundError` if they pass their limit."""
         self._statements += count
         self._refuse_above(_STATEMENTS_PER_KERNEL * self.limit, self._statements, "statements")
 
     def _refuse_above(self, limit: int, count: int, what: str) -> None:
         if count > limit:
             message = say("kernels-too-many", most=limit, what=what, size=self._bytes)
-            raise TooManyKernelsError(message)
+            raise BoundError(message)
 
 
 UNBOUNDED = KernelBudget(sys.maxsize)  # for code that comes from the caller, not from a file

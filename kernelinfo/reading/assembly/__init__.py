@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TypeVar
 
-from kernelinfo.errors import Message, TooManyKernelsError, bug, survived
+from kernelinfo.errors import BoundError, Message, bug, survived
 from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
 from kernelinfo.reading.assembly import shader_registers as registers
 from kernelinfo.reading.assembly.directives import PlacedBlock
@@ -96,7 +96,7 @@ class ModuleText:
         return bool(self._kernels or self._targets or self._metadata)
 
     def take(self, offset: int, kind: str) -> None:
-        """Read the statement that `marks` found at `offset`. Raises `TooManyKernelsError`."""
+        """Read the statement that `marks` found at `offset`. Raises `BoundError`."""
         if offset < self._read:
             return
         if kind == BEGIN:
@@ -165,7 +165,7 @@ class ModuleText:
                 self._metadata = kind, line_end(self._text, offset) + 1
 
     def _kernel(self, symbol: str) -> KernelText:
-        """The kernel of a symbol, new at its first statement. Raises `TooManyKernelsError`."""
+        """The kernel of a symbol, new at its first statement. Raises `BoundError`."""
         if symbol not in self._kernels:
             self._budget.spend()
             self._kernels[symbol] = KernelText(symbol)
@@ -411,7 +411,7 @@ def read(
                     module.warn(bug(error), offset)
         if part:
             unended.append((part, end))
-    except TooManyKernelsError as error:
+    except BoundError as error:
         module.warn(error.message, offset)
         end = offset
     if unended:
@@ -433,7 +433,7 @@ def _only_warnings(warnings: Iterable[ReadWarning]) -> Module:
 
 
 def _counted(marks: Iterable[tuple[int, str]], budget: KernelBudget) -> Iterator[tuple[int, str]]:
-    """The same marks, counted. Raises `TooManyKernelsError` if they exceed the budget."""
+    """The same marks, counted. Raises `BoundError` if they exceed the budget."""
     for offset, kind in marks:
         budget.spend_statements(1 if kind in (ASSIGNMENT, BEGIN) else _DIRECTIVE)
         yield offset, kind

@@ -200,7 +200,7 @@ class Definitions(dict[str, list[Directive]]):
     ) -> int:
         """Add the consecutive `.set` directives at `offset`; return the byte offset of their end.
 
-        Raises `TooManyKernelsError`.
+        Raises `BoundError`.
         """
         first, end = lines.number(offset), offset
         for line, written in enumerate(lines_from(text, offset), first):

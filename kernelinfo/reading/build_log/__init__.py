@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import chain
 
-from kernelinfo.errors import TooManyKernelsError
+from kernelinfo.errors import BoundError
 from kernelinfo.reading.blob import BY_DEFAULT, UNBOUNDED, KernelBudget
 from kernelinfo.reading.build_log.blocks import NAME, LogLocation, LogStatement, group, read_records
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer, pieces
@@ -34,7 +34,7 @@ def accepts(text: Text) -> bool:
     try:
         named = text.find(b"Function Name: ") >= 0
         return named and any(statements(text, KernelBudget(BY_DEFAULT.kernels)))
-    except TooManyKernelsError:
+    except BoundError:
         return True
 
 
@@ -120,7 +120,7 @@ _REMARK = 2  # statements counted for one remark, by the time that it takes to r
 def statements(text: Text, budget: KernelBudget) -> Iterator[LogStatement]:
     """Statements of a log's remarks, in its order.
 
-    Takes time linear in the text. Raises `TooManyKernelsError`.
+    Takes time linear in the text. Raises `BoundError`.
     """
     lines, keys, line_end = Lines(text), re.compile(_KEYS), re.compile(_LINE_END)
     for offset, piece in pieces(text):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kernelinfo.errors import Message, ReadError, TooManyKernelsError
+from kernelinfo.errors import BoundError, Message, ReadError
 from kernelinfo.hardware.targets import Target, total_vgprs
 from kernelinfo.reading.blob import KernelBudget
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer
@@ -160,7 +160,7 @@ def group(
             elif not has_orphans:
                 warnings.add(say("log-without-name"), statement.line)
                 has_orphans = True
-    except TooManyKernelsError as error:
+    except BoundError as error:
         warnings.add(error.message)
     return blocks
 
@@ -212,7 +212,7 @@ def read_records(
 ) -> Iterator[LogStatement]:
     """Statements of the pass's documents, in their order; an unreadable one adds to `warnings`.
 
-    Raises `TooManyKernelsError`.
+    Raises `BoundError`.
     """
     lines = Lines(text)
     for offset, mark in find_all(re.compile(_START), text):

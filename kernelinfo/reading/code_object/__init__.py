@@ -48,13 +48,13 @@ def read(
     *,
     arch: str | None = None,
     budget: KernelBudget = UNBOUNDED,
-    asked: ReadFilter | None = None,
+    chosen: ReadFilter | None = None,
     positions: bool = True,
 ) -> Module:
     """One code object as a module: first the metadata's kernels in its order, then the kernels that
     have only a descriptor.
 
-    `arch` is the target of an object that does not name its own. Kernels that are not `asked` for
+    `arch` is the target of an object that does not name its own. Kernels that are not `chosen`
     are listed in `Module.passed_over`, unless their numbers depend on all kernels of the object.
     Without `positions` the kernels have no `places`.
     Damage becomes a warning. Raises `ReadError` if nothing can be read.
@@ -63,20 +63,20 @@ def read(
     elf = read_elf(data, warnings)
     if elf.machine != EM_AMDGPU:
         raise ReadError(say("elf-of-host", machine=elf.machine))
-    known = targets.by_elf_mach(elf.flags & 0xFF)
-    if asked and known and not asked.processor(known.name):
-        return _passed_over(elf, known.name, kernel_symbols(elf, [], DESCRIBED))
-    wanted = None
-    if asked and known and not known.vgprs[0].early_encoding_granule:
-        wanted = asked.kernel
-    of_symbols: list[ReadWarning] = []
-    symbols = kernel_symbols(elf, of_symbols)
+    hardware = targets.by_elf_mach(elf.flags & 0xFF)
+    if chosen and hardware and not chosen.processor(hardware.name):
+        return _passed_over(elf, hardware.name, kernel_symbols(elf, [], DESCRIBED))
+    is_chosen = None
+    if chosen and hardware and not hardware.vgprs[0].early_encoding_granule:
+        is_chosen = chosen.kernel
+    symbol_warnings: list[ReadWarning] = []
+    symbols = kernel_symbols(elf, symbol_warnings)
     described, code, resources = symbols
-    is_sound = described and not warnings and not of_symbols
-    if wanted and known and is_sound and not any(map(wanted, described)):
-        return _passed_over(elf, known.name, symbols)
-    metadata = NoteMetadata(elf, warnings, budget, wanted)
-    warnings += of_symbols
+    is_sound = described and not warnings and not symbol_warnings
+    if is_chosen and hardware and is_sound and not any(map(is_chosen, described)):
+        return _passed_over(elf, hardware.name, symbols)
+    metadata = NoteMetadata(elf, warnings, budget, is_chosen)
+    warnings += symbol_warnings
     if not metadata.found:
         if warnings and not described:
             damage = "; ".join(dict.fromkeys(warning.message for warning in warnings))
@@ -102,20 +102,20 @@ def read(
         warnings.append(ReadWarning(message))
     kernels, passed_over = [], []
     without: dict[Message, list[str]] = {}
-    most = len(elf.data)
+    file_bytes = len(elf.data)
     descriptors = _Descriptors(elf, described)
-    known_name = target and target.name
+    target_name = target and target.name
     for symbol, (numbers, note) in (metadata.kernels | dict.fromkeys(unlisted, _UNLISTED)).items():
-        if wanted and not wanted(symbol):
+        if is_chosen and not is_chosen(symbol):
             passed_over.append(symbol)
             continue
         stated: list[StatedNumbers] = []
         places: list[Place] = []
         try:
-            at, statement = descriptors.of(symbol)
-            stated.append(("descriptor", descriptor.numbers(statement, known_name, version)))
+            offset, statement = descriptors.of(symbol)
+            stated.append(("descriptor", descriptor.numbers(statement, target_name, version)))
             if positions:
-                places.append(Place("descriptor", at, descriptor.within(statement, target)))
+                places.append(Place("descriptor", offset, descriptor.within(statement, target)))
         except Exception as error:
             reason = error.message if isinstance(error, ReadError) else bug(error)
             without.setdefault(reason, []).append(symbol)
@@ -125,7 +125,7 @@ def read(
                 places.append(Place("metadata", note, BEGIN))
         if symbol in resources:
             stated.append(("symbol", symbol_numbers(resources[symbol])))
-        code_bytes = _code_bytes(code[symbol], most) if symbol in code else None
+        code_bytes = _code_bytes(code[symbol], file_bytes) if symbol in code else None
         kernels.append(KernelFacts(symbol, tuple(stated), tuple(places), code_bytes))
     settings = features(elf, version, metadata.isa)
     notes: tuple[Message, ...] = ()
@@ -152,7 +152,7 @@ def read(
 
 
 def _passed_over(elf: Elf, processor: str, symbols: KernelSymbols) -> Module:
-    """The module of an unwanted processor or without wanted kernels: only the names of kernels."""
+    """The module of a processor or of kernels that are not chosen: only the names of kernels."""
     version, names = code_object_version(elf), tuple(symbols.descriptors)
     return Module("code-object", processor, Features(), version, (), (), passed_over=names)
 
@@ -177,13 +177,13 @@ class _Descriptors:
         kind, section, value, _ = self._rows[symbol]
         is_v2 = kind == STT_AMDGPU_HSA_KERNEL
         size = descriptor.SIZE_V2 if is_v2 else descriptor.SIZE
-        at = _offset(self._elf, section, value)
-        if at is None or at + size > self._size:
+        offset = _offset(self._elf, section, value)
+        if offset is None or offset + size > self._size:
             raise ReadError(say("descriptor-outside"))
-        if not self._start <= at <= self._start + len(self._block) - size:
-            self._start = at - at % _BLOCK
+        if not self._start <= offset <= self._start + len(self._block) - size:
+            self._start = offset - offset % _BLOCK
             self._block = self._elf.data.read(self._start, _BLOCK + size)
-        return at, descriptor.statement(self._block, at - self._start, is_v2=is_v2)
+        return offset, descriptor.statement(self._block, offset - self._start, is_v2=is_v2)
 
 
 def _offset(elf: Elf, section: int, value: int) -> int | None:
@@ -197,12 +197,12 @@ def _offset(elf: Elf, section: int, value: int) -> int | None:
     return parts[0].offset + value
 
 
-def _code_bytes(row: SymbolRow, most: int) -> int | None:
-    """Bytes of a kernel's code; None if its symbol states no size, or one of more than `most`."""
+def _code_bytes(row: SymbolRow, file_bytes: int) -> int | None:
+    """Bytes of a kernel's code; None if its symbol states no size, or one beyond `file_bytes`."""
     kind, _, _, size = row
     if kind == STT_AMDGPU_HSA_KERNEL:
         size -= descriptor.SIZE_V2
-    return size if 0 < size <= most else None
+    return size if 0 < size <= file_bytes else None
 
 
 def _stamps(elf: Elf) -> tuple[str, ...]:

@@ -67,9 +67,9 @@ _WITHIN_V2: Mapping[str, int] = {
 """Number's name → byte offset of its field in an amd_kernel_code_t."""
 
 
-def statement(raw: memoryview, at: int, *, is_v2: bool) -> Statement:
-    """The bytes of the descriptor at offset `at`. Equal ones state the same numbers."""
-    return (_STATEMENT_V2 if is_v2 else _STATEMENT).unpack_from(raw, at)
+def statement(raw: memoryview, offset: int, *, is_v2: bool) -> Statement:
+    """The bytes of the descriptor at an `offset`. Equal ones state the same numbers."""
+    return (_STATEMENT_V2 if is_v2 else _STATEMENT).unpack_from(raw, offset)
 
 
 def within(statement: Statement, target: Target | None) -> Mapping[str, int]:
@@ -97,34 +97,34 @@ def numbers(
     )
     if a or b or c or d or e:
         raise ReadError(say("descriptor-malformed"))
-    found: dict[str, Any] = {"lds_bytes": lds, "scratch_bytes_per_lane": scratch}
+    stated: dict[str, Any] = {"lds_bytes": lds, "scratch_bytes_per_lane": scratch}
     if (code_object_version or 0) >= 5:
-        found["dynamic_stack"] = bool(properties >> 11 & 1)
+        stated["dynamic_stack"] = bool(properties >> 11 & 1)
     if target is None:
-        return Numbers(**found)
+        return Numbers(**stated)
     wave_size = 32 if properties >> 10 & 1 and _has_waves(target, 32) else 64
-    found |= {"wave_size": wave_size, **_reserved(rsrc1, target, wave_size)}
+    stated |= {"wave_size": wave_size, **_reserved(rsrc1, target, wave_size)}
     if len(target.domains) > 1:
-        found["wgp_mode"] = bool(rsrc1 >> 29 & 1)
+        stated["wgp_mode"] = bool(rsrc1 >> 29 & 1)
     if target.agprs.file == "unified":
-        found["accum_offset"] = ((rsrc3 & 63) + 1) * target.agprs.offset_granule
+        stated["accum_offset"] = ((rsrc3 & 63) + 1) * target.agprs.offset_granule
     if target.tg_split:
-        found["tg_split"] = bool(rsrc3 >> 16 & 1)
+        stated["tg_split"] = bool(rsrc3 >> 16 & 1)
     if target.named_barriers:
-        found["named_barriers"] = NAMED_BARRIERS * (rsrc3 >> 14 & 7)
+        stated["named_barriers"] = NAMED_BARRIERS * (rsrc3 >> 14 & 7)
         is_dynamic = rsrc3 >> _DYNAMIC_VGPRS_GFX125 & 1
     else:
         # Up to gfx11 this bit belongs to the trap handler.
         is_dynamic = rsrc2 >> _DYNAMIC_VGPRS_GFX120 & 1 if target.vgprs[0].dynamic_blocks else 0
     if is_dynamic:
-        found["dynamic_vgprs"] = True
-    return Numbers(**found)
+        stated["dynamic_vgprs"] = True
+    return Numbers(**stated)
 
 
 def _numbers_v2(raw: bytes, target: Target | None) -> Numbers:
     """The numbers that an amd_kernel_code_t states; it also has the exact register counts."""
     rsrc1, properties, scratch, lds, sgprs, vgprs, log2_lanes = _WORDS_V2.unpack(raw)
-    found = Numbers(
+    stated = Numbers(
         lds_bytes=lds,
         scratch_bytes_per_lane=scratch,
         dynamic_stack=bool(properties >> 20 & 1),
@@ -132,19 +132,19 @@ def _numbers_v2(raw: bytes, target: Target | None) -> Numbers:
         sgprs=sgprs,
     )
     if log2_lanes not in (5, 6):
-        return found
+        return stated
     lanes = 1 << log2_lanes
-    return found._replace(wave_size=lanes, **(_reserved(rsrc1, target, lanes) if target else {}))
+    return stated._replace(wave_size=lanes, **(_reserved(rsrc1, target, lanes) if target else {}))
 
 
 def _reserved(rsrc1: int, target: Target, wave_size: int) -> dict[str, Any]:
-    found = {}
+    reserved = {}
     if _has_waves(target, wave_size):
         granule = target.vgpr_file(wave_size).encoding_granule
-        found["reserved_vgprs"] = ((rsrc1 & 63) + 1) * granule
+        reserved["reserved_vgprs"] = ((rsrc1 & 63) + 1) * granule
     if granule := target.sgprs.encoding_granule:
-        found["reserved_sgprs"] = ((rsrc1 >> 6 & 15) + 1) * granule
-    return found
+        reserved["reserved_sgprs"] = ((rsrc1 >> 6 & 15) + 1) * granule
+    return reserved
 
 
 def _has_waves(target: Target, wave_size: int) -> bool:
@@ -185,14 +185,16 @@ def _is_of_a_later_compiler(module: Module, file: Vgprs, target_id: object) -> b
         return True
     versions = (re.search(r"(?:LLD|clang version) (\d+)\.", stamp) for stamp in module.stamps)
     # A development version of the release with the change may predate the change.
-    return any(found and integer(found[1]) > file.early_encoding_before for found in versions)
+    return any(version and integer(version[1]) > file.early_encoding_before for version in versions)
 
 
 def _blocks(kernel: KernelFacts, file: Vgprs) -> tuple[int, int]:
     """(VGPRs used, units reserved) per lane; 0 if the object does not say."""
     stated = [numbers for _, numbers in kernel.stated]
-    used = next((one.vgprs for one in stated if one.vgprs is not None), 0)
-    reserved = next((one.reserved_vgprs for one in stated if one.reserved_vgprs is not None), 0)
+    used = next((numbers.vgprs for numbers in stated if numbers.vgprs is not None), 0)
+    reserved = next(
+        (numbers.reserved_vgprs for numbers in stated if numbers.reserved_vgprs is not None), 0
+    )
     return used, reserved // file.encoding_granule
 
 
@@ -203,8 +205,8 @@ def _could_encode(
 
     LLVM encodes the used count, or the least count that caps the waves at some number.
     """
-    most, version = target.waves.slots_per_simd, file.early_encoding_before
-    raised = {least_vgprs(target, version, file.wave_size, waves) for waves in range(1, most)}
+    slots, version = target.waves.slots_per_simd, file.early_encoding_before
+    raised = {least_vgprs(target, version, file.wave_size, waves) for waves in range(1, slots)}
     return all(
         count in {-(-vgprs // unit) for vgprs in (used, *raised) if vgprs >= used}
         for used, count in blocks

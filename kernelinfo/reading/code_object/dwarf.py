@@ -77,20 +77,20 @@ def read_source_lines(data: Data) -> dict[str, SourceLine]:
         for name, symbol in functions.items()
         for address in [linking_section.address(elf, symbol.section, symbol.value)]
     }
-    found: dict[str, SourceLine] = {}
+    lines: dict[str, SourceLine] = {}
     with _units(data, elf) as all_units:
         units = [(program, top) for _, program, top in all_units if program is not None]
         for program, top in units:
             for name, (file, line) in _functions(top):
-                if name in entries and name not in found:
-                    found[name] = SourceLine(_path(program, file, top), line)
-                if len(found) == len(entries):
-                    return found
-        unknown = {span: name for name, span in entries.items() if name not in found}
+                if name in entries and name not in lines:
+                    lines[name] = SourceLine(_path(program, file, top), line)
+                if len(lines) == len(entries):
+                    return lines
+        unknown = {span: name for name, span in entries.items() if name not in lines}
         for program, top in units if unknown else ():
             for span, (file, line) in _first_lines(program, unknown):
-                found.setdefault(unknown[span], SourceLine(_path(program, file, top), line))
-    return found
+                lines.setdefault(unknown[span], SourceLine(_path(program, file, top), line))
+    return lines
 
 
 def read_line_table(data: Data) -> list[tuple[int, SourceLine | None]]:
@@ -99,15 +99,15 @@ def read_line_table(data: Data) -> list[tuple[int, SourceLine | None]]:
     The line is None where a sequence ends or no line is known. Empty without a line table. Raises
     `ReadError` for damaged debug information.
     """
-    found: list[tuple[int, SourceLine | None]] = []
+    rows: list[tuple[int, SourceLine | None]] = []
     with _units(data) as units:
         for _, program, top in units:
             path = cache(partial(_path, program, top=top))
             for state in _states(program) if program else ():
                 is_known = state.line and not state.end_sequence
                 line = SourceLine(path(state.file), state.line) if is_known else None
-                found.append((state.address, line))
-    return sorted(found, key=itemgetter(0))
+                rows.append((state.address, line))
+    return sorted(rows, key=itemgetter(0))
 
 
 def _states(program: Any) -> Iterator[Any]:
@@ -140,9 +140,10 @@ def _first_lines(
     """(span, (file number, line)) of the first line of each span; omits spans without lines."""
     states = sorted(filter(attrgetter("line"), _states(program)), key=attrgetter("address"))
     for span in spans:
-        first, end = (bisect_left(states, at, key=attrgetter("address")) for at in span)
+        first, end = (bisect_left(states, edge, key=attrgetter("address")) for edge in span)
         if first < end:
-            yield span, own_line([(at.file, at.line, at.column) for at in states[first:end]])
+            rows = [(state.file, state.line, state.column) for state in states[first:end]]
+            yield span, own_line(rows)
 
 
 def _path(program: Any, number: int, top: Any) -> str:
@@ -169,10 +170,11 @@ def read_units(data: Data) -> Iterator[DebugUnit]:
             yield entries
 
 
-def _collect(one: Any, top: Any, program: Any, entries: dict[int, DebugEntry]) -> DebugEntry:
+def _collect(node: Any, top: Any, program: Any, entries: dict[int, DebugEntry]) -> DebugEntry:
     """The entry with its children; adds all of them to `entries` by offset in the unit."""
-    attributes = one.attributes
-    numbers = {name: at.value for name, at in attributes.items() if isinstance(at.value, int)}
+    attributes = node.attributes
+    stated = ((name, attribute.value) for name, attribute in attributes.items())
+    numbers = {name: value for name, value in stated if isinstance(value, int)}
     texts = [
         decode(attributes[name].value) if name in attributes else None
         for name in ("DW_AT_name", "DW_AT_linkage_name")
@@ -183,9 +185,9 @@ def _collect(one: Any, top: Any, program: Any, entries: dict[int, DebugEntry]) -
     source = None
     if line and program is not None and "DW_AT_decl_file" in numbers:
         source = SourceLine(_path(program, numbers["DW_AT_decl_file"], top), line)
-    children = [_collect(child, top, program, entries) for child in one.iter_children()]
-    entry = DebugEntry(one.tag, texts[0], texts[1], numbers, is_static, source, children)
-    entries[one.offset - one.cu.cu_offset] = entry
+    children = [_collect(child, top, program, entries) for child in node.iter_children()]
+    entry = DebugEntry(node.tag, texts[0], texts[1], numbers, is_static, source, children)
+    entries[node.offset - node.cu.cu_offset] = entry
     return entry
 
 
@@ -227,25 +229,21 @@ class _EntryKind(NamedTuple):
     is_wanted: bool
 
 
-class _EntryKinds(dict[int, _EntryKind]):
-    """Code of an abbreviation → its entries, for one unit."""
-
-    def __init__(self, unit: Any, scopes: Container[str], wants: Callable[[Any], bool]) -> None:
-        self._unit, self._scopes, self._wants = unit, scopes, wants
-
-    def __missing__(self, code: int) -> _EntryKind:
-        abbreviation = self._unit.get_abbrev_table().get_abbrev(code)
-        steps, size = [], 0
-        for _, form in abbreviation.iter_attr_specs():
-            step = _skip(form.removeprefix("DW_FORM_"), self._unit)
-            if isinstance(step, int):
-                size += step
-            else:
-                steps.append((size, step))
-                size = 0
-        is_scope, is_wanted = abbreviation["tag"] in self._scopes, self._wants(abbreviation)
-        self[code] = _EntryKind(steps, size, abbreviation.has_children(), is_scope, is_wanted)
-        return self[code]
+def _entry_kind(
+    unit: Any, scopes: Container[str], wants: Callable[[Any], bool], code: int
+) -> _EntryKind:
+    """The entries with the abbreviation of this code."""
+    abbreviation = unit.get_abbrev_table().get_abbrev(code)
+    steps, size = [], 0
+    for _, form in abbreviation.iter_attr_specs():
+        step = _skip(form.removeprefix("DW_FORM_"), unit)
+        if isinstance(step, int):
+            size += step
+        else:
+            steps.append((size, step))
+            size = 0
+    is_scope, is_wanted = abbreviation["tag"] in scopes, wants(abbreviation)
+    return _EntryKind(steps, size, abbreviation.has_children(), is_scope, is_wanted)
 
 
 def entries_below(
@@ -255,87 +253,91 @@ def entries_below(
 
     Omits abbreviations that are not wanted. Raises `ReadError` for an unknown form."""
     unit, section = top.cu, top.stream.getvalue()
-    kinds = _EntryKinds(unit, scopes, wants)
-    at, depth = top.offset + top.size, int(top.has_children)
+    kind_of = cache(partial(_entry_kind, unit, scopes, wants))
+    offset, depth = top.offset + top.size, int(top.has_children)
     try:
         while depth:
-            code, behind = _number(section, at)
+            code, behind = _number(section, offset)
             if not code:
-                at, depth = behind, depth - 1
+                offset, depth = behind, depth - 1
                 continue
-            kind = kinds[code]
+            kind = kind_of(code)
             if kind.is_wanted:
-                yield unit.get_DIE_from_refaddr(at)
+                yield unit.get_DIE_from_refaddr(offset)
             if kind.is_scope:
-                at += unit.get_DIE_from_refaddr(at).size
+                offset += unit.get_DIE_from_refaddr(offset).size
                 depth += kind.has_children
             else:
-                at = _behind(section, at, kinds)
+                offset = _behind(section, offset, kind_of)
     except (IndexError, ValueError):  # no byte, or no NUL behind a string
         raise ReadError(say("debug-entry-outside")) from None
 
 
-def _behind(section: bytes, at: int, kinds: _EntryKinds) -> int:
+def _behind(section: bytes, offset: int, kind_of: Callable[[int], _EntryKind]) -> int:
     """Offset behind an entry and its descendants.
 
     Numbers are skipped in place: a kernel library has half a million of them."""
     depth = 0
     while True:
-        code = section[at]
-        at += 1
+        code = section[offset]
+        offset += 1
         if code > 0x7F:
-            code, at = _number(section, at - 1)
+            code, offset = _number(section, offset - 1)
         if not code:
             depth -= 1
             if depth < 1:
-                return at
+                return offset
             continue
-        steps, rest, has_children, *_ = kinds[code]
+        steps, rest, has_children, *_ = kind_of(code)
         for size, skip in steps:
-            at += size
+            offset += size
             if skip is None:
-                while section[at] > 0x7F:
-                    at += 1
-                at += 1
+                while section[offset] > 0x7F:
+                    offset += 1
+                offset += 1
             else:
-                at = skip(section, at)
-        at += rest
+                offset = skip(section, offset)
+        offset += rest
         if has_children:
             depth += 1
         elif not depth:
-            return at
+            return offset
 
 
 def _skip(form: str, unit: Any) -> int | _Skip | None:
     """Bytes of a value, or the step over it; None for a LEB128 number."""
-    offset = unit.structs.dwarf_format // 8
     if form in _SIZES:
         return _SIZES[form]
     if form == "addr" or (form == "ref_addr" and unit["version"] < 3):
         return int(unit["address_size"])
     if form == "ref_addr" or form in _OFFSETS:
-        return int(offset)
+        return int(unit.structs.dwarf_format // 8)
     if form in _NUMBERS:
         return None
     if form in ("block", "exprloc"):
-        return lambda section, at: sum(_number(section, at))
+        return lambda section, offset: sum(_number(section, offset))
     if size := _BLOCKS.get(form):
-        return lambda section, at: at + size + int.from_bytes(section[at : at + size], "little")
+        return partial(_block_end, size)
     if form == "string":
-        return lambda section, at: section.index(0, at) + 1
+        return lambda section, offset: section.index(0, offset) + 1
     raise ReadError(say("debug-form-unknown", form=form))
 
 
-def _number(section: bytes, at: int) -> tuple[int, int]:
+def _block_end(size: int, section: bytes, offset: int) -> int:
+    """Offset behind a block with its length in the first `size` bytes."""
+    return offset + size + int.from_bytes(section[offset : offset + size], "little")
+
+
+def _number(section: bytes, offset: int) -> tuple[int, int]:
     """(value of an unsigned LEB128 number, offset behind it).
 
     Raises `ReadError` for more than 64 bits, which would take longer the longer they are.
     """
     value = shift = 0
-    while (byte := section[at]) > 0x7F:
+    while (byte := section[offset]) > 0x7F:
         if shift > 63:
             raise ReadError(say("debug-number"))
         value |= (byte & 0x7F) << shift
         shift += 7
-        at += 1
-    return value | byte << shift, at + 1
+        offset += 1
+    return value | byte << shift, offset + 1

@@ -53,8 +53,8 @@ def relocated(elf: Elf) -> bytes:
     data = bytearray(elf.data.read())
     for section in elf.sections:
         if section.type == SHT_RELA and section.name.startswith(".rela.debug"):
-            for at, size, value in _values(elf, section):
-                data[at : at + size] = value.to_bytes(8, "little")[:size]
+            for offset, size, value in _values(elf, section):
+                data[offset : offset + size] = value.to_bytes(8, "little")[:size]
     return bytes(data)
 
 
@@ -67,12 +67,11 @@ def _values(elf: Elf, section: Section) -> Iterator[tuple[int, int, int]]:
     for offset, info, addend in _RELA.iter_unpack(table[: len(table) // _RELA.size * _RELA.size]):
         size, symbol = _BYTES.get(info & 0xFFFFFFFF, 0), (info >> 32) * _SYMBOL_BYTES
         if offset + size <= target.size and symbol + _SYMBOL_BYTES <= len(symbols):
-            of, value = _SYMBOL_SECTION_AND_VALUE.unpack_from(symbols, symbol)
-            yield target.offset + offset, size, (address(elf, of, value) + addend) % (1 << 64)
+            number, value = _SYMBOL_SECTION_AND_VALUE.unpack_from(symbols, symbol)
+            yield target.offset + offset, size, (address(elf, number, value) + addend) % (1 << 64)
 
 
 _RELOCATIONS = ".rela.amdgpu.info"
-_RELOCATION = Struct("<QQq")
 _SYMBOL = Struct("<I12xQ")
 _FUNCTION, _FLAGS, _SGPRS, _VGPRS, _AGPRS, _SCRATCH, _USE, _CALL, _INDIRECT = range(1, 10)
 _NUMBERS = {_FLAGS: "flags", _SGPRS: "sgprs", _VGPRS: "vgprs", _AGPRS: "agprs", _SCRATCH: "scratch"}
@@ -95,15 +94,15 @@ def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[s
         )
         return {}
     symbols = _symbols_at(elf)
-    found: dict[str, LinkedFunction] = {}
+    by_name: dict[str, LinkedFunction] = {}
     function: LinkedFunction | None = None
     try:
-        for kind, at, payload in _entries(bytes(data)):
-            symbol = symbols.get(at)
+        for kind, offset, payload in _entries(bytes(data)):
+            symbol = symbols.get(offset)
             if kind == _FUNCTION:
                 function = LinkedFunction()
                 if symbol is not None:
-                    found[symbol.name] = function
+                    by_name[symbol.name] = function
             elif function is None:
                 raise ReadError(say("linking-info-numbers"))
             else:
@@ -113,7 +112,7 @@ def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[s
         warnings.append(ReadWarning(message, offset=section.offset))
         if function is not None:
             function.is_open = True
-    return found
+    return by_name
 
 
 def _symbols_at(elf: Elf) -> dict[int, _LinkedSymbol]:
@@ -124,28 +123,28 @@ def _symbols_at(elf: Elf) -> dict[int, _LinkedSymbol]:
         return {}
     rows, symbols = elf.bytes_of(relocations), elf.bytes_of(table)
     strings = bytes(elf.bytes_of(elf.sections[table.link]) or b"")
-    found: dict[int, _LinkedSymbol] = {}
+    by_offset: dict[int, _LinkedSymbol] = {}
     if rows is None or symbols is None:
-        return found
-    for at, info, _ in _RELOCATION.iter_unpack(rows[: len(rows) - len(rows) % _RELOCATION.size]):
-        start = (info >> 32) * 24
-        if start + 24 <= len(symbols):
+        return by_offset
+    for offset, info, _ in _RELA.iter_unpack(rows[: len(rows) - len(rows) % _RELA.size]):
+        start = (info >> 32) * _SYMBOL_BYTES
+        if start + _SYMBOL_BYTES <= len(symbols):
             name_at, size = _SYMBOL.unpack_from(symbols, start)
-            found[at] = _LinkedSymbol(string_at(strings, name_at) or "", size)
-    return found
+            by_offset[offset] = _LinkedSymbol(string_at(strings, name_at) or "", size)
+    return by_offset
 
 
 def _entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
     """(kind, offset, bytes) of each payload. Raises `ReadError` at a damaged entry."""
-    at = 0
-    while at + 2 <= len(data):
-        kind, size = data[at], data[at + 1]
-        payload = data[at + 2 : at + 2 + size]
+    offset = 0
+    while offset + 2 <= len(data):
+        kind, size = data[offset], data[offset + 1]
+        payload = data[offset + 2 : offset + 2 + size]
         expected = 8 if kind in _POINTERS else 4
         if len(payload) < size or (kind <= _INDIRECT and size != expected):
-            raise ReadError(say("linking-info-entry", kind=kind, size=size, at=at))
-        yield kind, at + 2, payload
-        at += 2 + size
+            raise ReadError(say("linking-info-entry", kind=kind, size=size, at=offset))
+        yield kind, offset + 2, payload
+        offset += 2 + size
 
 
 def _add(function: LinkedFunction, kind: int, payload: bytes, symbol: _LinkedSymbol | None) -> None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgpack
 
-from kernelinfo.errors import Message, ReadError, TooManyKernelsError
+from kernelinfo.errors import Message, ReadError
 from kernelinfo.reading.blob import KernelBudget
 from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, RowLayout
 from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
@@ -56,29 +56,31 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
         if region is None:
             warnings.append(ReadWarning(say("notes-outside"), offset=start))
             continue
-        at, end = start, start + size
+        position, end = start, start + size
         # A note seen before ends the region: the notes behind it were seen, too.
-        while at + 12 <= end and at not in seen:
-            seen.add(at)
-            name_size, content_size, kind = _HEADER.rows(region[at - start :][: _HEADER.size])[0]
+        while position + 12 <= end and position not in seen:
+            seen.add(position)
+            name_size, content_size, kind = _HEADER.rows(
+                region[position - start :][: _HEADER.size]
+            )[0]
             # AMDGPU pads to 4 bytes, even if the segment states another alignment.
-            offset = at + 12 + _padded(name_size)
+            offset = position + 12 + _padded(name_size)
             if offset + content_size > end:
-                warnings.append(ReadWarning(say("note-damaged"), offset=at))
+                warnings.append(ReadWarning(say("note-damaged"), offset=position))
                 break
-            owner = bytes(region[at - start + 12 :][:name_size]).rstrip(b"\0")
+            owner = bytes(region[position - start + 12 :][:name_size]).rstrip(b"\0")
             # Zeros left by removed notes read as empty notes and do not count.
             count += bool(owner or content_size)
             if count > _MOST:
                 message = say("notes-too-many", most=_MOST)
-                warnings.append(ReadWarning(message, offset=at))
+                warnings.append(ReadWarning(message, offset=position))
                 return
             if content_size and not owner:
                 message = say("note-without-name")
-                warnings.append(ReadWarning(message, offset=at))
+                warnings.append(ReadWarning(message, offset=position))
             elif owner:
                 yield ElfNote(owner, kind, region[offset - start :][:content_size], offset)
-            at = offset + _padded(content_size)
+            position = offset + _padded(content_size)
 
 
 def _padded(size: int) -> int:
@@ -105,22 +107,22 @@ def walk(whole: bytes) -> msgpack.Unpacker:
 
 def skip_value(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
     """Packed bytes of the next value; the unpacker moves behind it."""
-    at = unpacker.tell()
+    begin = unpacker.tell()
     unpacker.skip()
-    return whole[at : unpacker.tell()]
+    return whole[begin : unpacker.tell()]
 
 
-def text_at(whole: bytes, at: int) -> tuple[bytes, int]:
-    """(bytes, end offset) of the text that begins at `at`.
+def text_at(whole: bytes, offset: int) -> tuple[bytes, int]:
+    """(bytes, end offset) of the text that begins at `offset`.
 
     Raises `ValueError` if no text begins there, or one of 64 KiB or more."""
-    kind = whole[at]
+    kind = whole[offset]
     if 0xA0 <= kind < 0xC0:
-        begin, size = at + 1, kind & 31
+        begin, size = offset + 1, kind & 31
     elif kind == 0xD9:
-        begin, size = at + 2, whole[at + 1]
+        begin, size = offset + 2, whole[offset + 1]
     elif kind == 0xDA:
-        begin, size = at + 3, whole[at + 1] << 8 | whole[at + 2]
+        begin, size = offset + 3, whole[offset + 1] << 8 | whole[offset + 2]
     else:
         raise ValueError(say("msgpack-text"))
     return whole[begin : begin + size], begin + size
@@ -130,8 +132,8 @@ def unpack_value(packed: bytes | memoryview, **how: object) -> object:
     """The unpacked value. Raises `ValueError` if it is too large, and msgpack's own errors."""
     if len(packed) > _MOST_BYTES:
         raise ValueError(say("msgpack-value-large", size=len(packed), most=_MOST_BYTES))
-    found: object = msgpack.unpackb(packed, **how, **_HOW)
-    return found
+    value: object = msgpack.unpackb(packed, **how, **_HOW)
+    return value
 
 
 _ISA_VERSION = Struct("<HHIII")
@@ -146,7 +148,7 @@ _EMPTY = b"\xa0"
 _MOST_KEYS = 1000
 """The most keys of a note's map; compilers write some twenty."""
 
-_Wanted = Callable[[str], bool] | None
+_Choice = Callable[[str], bool] | None
 """True for symbols of kernels to decode; None decodes all."""
 _Complaints = tuple[Message, ...]
 """Sentences on values of a kernel that are malformed."""
@@ -157,18 +159,18 @@ _Decoded = tuple[str, Numbers, _Complaints]
 class NoteMetadata:
     """The metadata in the notes of a code object.
 
-    Damage is added to `warnings`. Raises `TooManyKernelsError`."""
+    Damage is added to `warnings`. Raises `BoundError`."""
 
     def __init__(
         self,
         elf: Elf,
         warnings: list[ReadWarning],
         budget: KernelBudget,
-        wanted: _Wanted = None,
+        is_chosen: _Choice = None,
     ) -> None:
         self._warnings = warnings
         self._budget = budget
-        self._wanted = wanted
+        self._is_chosen = is_chosen
         self.present = False
         """True if there are notes."""
         self.found = False
@@ -196,8 +198,6 @@ class NoteMetadata:
                     self._take_v2(note)
                 case b"AMD", 12:
                     self._pass_over_pal(note)
-        except TooManyKernelsError:
-            raise
         except ReadError as error:
             self._warn(say("metadata-damaged", error=error), note)
 
@@ -242,14 +242,14 @@ class NoteMetadata:
             if key in root:
                 self._warn(say("metadata-key-twice", key=str(key)[:200]), note)
             root[key] = None
-            at = unpacker.tell()
-            if key == _KERNELS and whole[at : at + 1] in LISTS:
+            offset = unpacker.tell()
+            if key == _KERNELS and whole[offset : offset + 1] in LISTS:
                 if (count := unpacker.read_array_header()) > len(whole):
                     raise ReadError(say("metadata-cut-off"))
                 self._budget.check(count)
                 raw = (skip_value(unpacker, whole) for _ in range(count))
                 is_sized = b"dynamic" in whole
-                root[key] = [_kernel(kernel, self._wanted, is_sized) for kernel in raw]
+                root[key] = [_kernel(kernel, self._is_chosen, is_sized) for kernel in raw]
             elif key in _USED:
                 root[key] = unpack_value(skip_value(unpacker, whole))
             else:
@@ -279,13 +279,13 @@ class NoteMetadata:
     ) -> None:
         """Add the kernels of one note; a repeated name is a warning, and its last entry counts."""
         again, complained = [], dict[Message, list[str]]()
-        known, place = self.kernels, note.offset
+        by_symbol, place = self.kernels, note.offset
         for symbol, numbers, complaints in kernels:
             for complaint in complaints:
                 complained.setdefault(complaint, []).append(symbol)
-            if symbol in known:
+            if symbol in by_symbol:
                 again.append(symbol)
-            known[symbol] = numbers, place
+            by_symbol[symbol] = numbers, place
         for complaint, named in complained.items():
             self._warn(say("of-kernels", kernels=shown_kernels(named), reason=complaint), note)
         if self.kernels.pop("", None):
@@ -328,7 +328,7 @@ def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
                 yield kernel
 
 
-def _kernel(raw: bytes, wanted: _Wanted, is_sized: bool) -> _Decoded | None:
+def _kernel(raw: bytes, is_chosen: _Choice, is_sized: bool) -> _Decoded | None:
     """(symbol, numbers, complaints) of a packed kernel, or None if it is no map. `is_sized` is true
     if the LDS of one of the note's kernels may be sized at launch.
 
@@ -339,7 +339,7 @@ def _kernel(raw: bytes, wanted: _Wanted, is_sized: bool) -> _Decoded | None:
         return None
     try:
         pieces, arguments, symbol = _cut(raw)
-        if wanted and not wanted(symbol):
+        if is_chosen and not is_chosen(symbol):
             return symbol, NOTHING, ()
         sized = is_sized and b"dynamic" in arguments and takes_dynamic_lds(unpack_value(arguments))
         return symbol, *_numbers(pieces, sized)
@@ -421,10 +421,10 @@ def _decoded(raw: bytes) -> _Decoded:
     again: list[object] = []
 
     def unique(pairs: list[tuple[object, object]]) -> dict[object, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
             again.extend(key for key, count in Counter(k for k, _ in pairs).items() if count > 1)
-        return found
+        return mapping
 
     kernel: Any = unpack_value(raw, object_pairs_hook=unique)
     symbol, numbers, complaints = kernel_numbers(kernel)

@@ -119,8 +119,8 @@ def kernel_symbols(
 
 def _adds_kernels(table: memoryview, read: Iterable[memoryview], types: Container[int]) -> bool:
     """True if a symbol of these types is in a table and in none of those that are read."""
-    known = {row for one in read for row in _BUT_NAME.iter_unpack(one)}
-    new = {*_BUT_NAME.iter_unpack(table)} - known
+    read_rows = {row for earlier in read for row in _BUT_NAME.iter_unpack(earlier)}
+    new = {*_BUT_NAME.iter_unpack(table)} - read_rows
     return any(
         section and info & 15 in types and (info & 15 or section == _SHN_ABS)
         for info, section in (_KIND.unpack(row) for (row,) in new)
@@ -129,7 +129,7 @@ def _adds_kernels(table: memoryview, read: Iterable[memoryview], types: Containe
 
 def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
     """(name, symbol) of each symbol of type NOTYPE in a section, such as hand-written labels."""
-    found: dict[tuple[str, Symbol], None] = {}
+    symbols: dict[tuple[str, Symbol], None] = {}
     for table, in_file in _tables(elf, []):
         strings = bytes(in_file)
         budget = 16 * len(strings)
@@ -139,8 +139,8 @@ def symbols_without_type(elf: Elf) -> list[tuple[str, Symbol]]:
                 name = string_at(strings, name_at)
                 budget -= len(name or "")
                 if name:
-                    found[name, Symbol(STT_NOTYPE, section, value, size)] = None
-    return list(found)
+                    symbols[name, Symbol(STT_NOTYPE, section, value, size)] = None
+    return list(symbols)
 
 
 def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview, memoryview]]:
@@ -172,8 +172,8 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
     start = elf.offset_of(tags.get(_DT_SYMTAB, -1))
     if not tags or start in read:
         return
-    at = elf.offset_of(tags.get(_DT_STRTAB, -1))
-    strings = None if at is None else elf.bytes_at(at, tags.get(_DT_STRSZ, -1))
+    strings_at = elf.offset_of(tags.get(_DT_STRTAB, -1))
+    strings = None if strings_at is None else elf.bytes_at(strings_at, tags.get(_DT_STRSZ, -1))
     table = None if start is None else elf.bytes_at(start, _count(elf, tags) * _SYMBOL.size)
     if table is None or strings is None:
         message = say("symbol-table-dynamic-damaged")
@@ -188,27 +188,27 @@ def _count(elf: Elf, tags: dict[int, int]) -> int:
     Source: gABI, "Hash Table"; for GNU's hash table LLVM's ELF.h, `GnuHashHeader`.
     """
     try:
-        at = elf.offset_of(tags.get(_DT_HASH, -1))
-        if at is not None:
-            _buckets, chains = _numbers(elf, at, 2)
+        offset = elf.offset_of(tags.get(_DT_HASH, -1))
+        if offset is not None:
+            _buckets, chains = _numbers(elf, offset, 2)
             return int(chains)
-        at = elf.offset_of(tags.get(_DT_GNU_HASH, -1))
-        if at is None:
+        offset = elf.offset_of(tags.get(_DT_GNU_HASH, -1))
+        if offset is None:
             return 0
-        buckets, hashed, bloom, _shift = _numbers(elf, at, 4)
-        at += 16 + 8 * bloom
-        last = max(_numbers(elf, at, buckets), default=0)
-        at += 4 * buckets
+        buckets, hashed, bloom, _shift = _numbers(elf, offset, 4)
+        offset += 16 + 8 * bloom
+        last = max(_numbers(elf, offset, buckets), default=0)
+        offset += 4 * buckets
         if last < hashed:
             return int(hashed)
         # A chain ends with an odd hash.
-        while not _numbers(elf, at + 4 * (last - hashed), 1)[0] & 1:
+        while not _numbers(elf, offset + 4 * (last - hashed), 1)[0] & 1:
             last += 1
         return int(last) + 1
     except StructError:
         return 0
 
 
-def _numbers(elf: Elf, at: int, count: int) -> tuple[int, ...]:
-    """`count` 32-bit numbers at file offset `at`. Raises `struct.error` if the file ends before."""
-    return unpack(f"<{count}I", elf.data.read(at, 4 * count))
+def _numbers(elf: Elf, offset: int, count: int) -> tuple[int, ...]:
+    """`count` 32-bit numbers at a file offset. Raises `struct.error` if the file ends before."""
+    return unpack(f"<{count}I", elf.data.read(offset, 4 * count))

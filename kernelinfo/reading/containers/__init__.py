@@ -18,7 +18,7 @@ from contextlib import suppress
 from functools import partial
 from importlib import import_module
 
-from kernelinfo.errors import FileBudgetError, Message, ReadError, bug, survived
+from kernelinfo.errors import BoundError, Message, ReadError, bug, survived
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, Elsewhere, Found, Problem
 from kernelinfo.reading.containers import files, magic
@@ -137,7 +137,7 @@ def _contents(blob: Blob, among: Sequence[str], *, required: bool) -> Iterator[F
             yield _numbered(item, members) if isinstance(item, Blob) else item
         for host in hosts:
             yield from _elsewhere(host, entries, among)
-    except (FileBudgetError, ReadError) as error:
+    except (BoundError, ReadError) as error:
         yield problem(blob, error.message)
     except Exception as error:
         yield problem(blob, bug(error))

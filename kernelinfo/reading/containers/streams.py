@@ -58,7 +58,7 @@ class Decompressed:
     """A reader of decompressed bytes, from one stream or several in a row.
 
     Raises `ReadError` if the data are damaged, cut off or larger than `limit` bytes, and
-    `FileBudgetError` if all streams of the file exceed its `budget`.
+    `BoundError` if all streams of the file exceed its `budget`.
     """
 
     def __init__(self, method: Method, data: Data, limit: int, budget: FileBudget) -> None:
