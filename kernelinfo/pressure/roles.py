@@ -187,7 +187,7 @@ class Roles:
             return "fragments"
         if register & self._uses["lane"] and is_single:
             return "spill lanes"
-        if register & self._loaded:
+        if register & self._loaded and not is_constant:
             return "loaded"
         if register & self._uses["address"] and is_single:
             return "addresses"
