@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.fleet.steps import Night, NightStep, identity, library, renamed_within_steps
+from kernelinfo.fleet.steps import Night, NightStep, count_renamed_within_steps, identify
+from kernelinfo.kernel.code_object import library_of
 
 _WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # strictest first
 
@@ -60,7 +61,7 @@ class KernelGroup(NamedTuple):
 class History(NamedTuple):
     """One kernel in all builds, also across renames."""
 
-    known: tuple[KernelSummary | None, ...]
+    filled: tuple[KernelSummary | None, ...]
     """One per build: as read, or in a gap as in the build before; None if the build lacks it."""
     steps: tuple[tuple[str, Pair], ...]  # (build, change since the build before)
     unread: frozenset[int] = frozenset()  # indexes of the builds whose gaps have it
@@ -69,26 +70,26 @@ class History(NamedTuple):
     def kernels(self) -> tuple[KernelSummary | None, ...]:
         """One per build; None if the build lacks the kernel, or could not be read there."""
         if not self.unread:
-            return self.known
-        return tuple(None if n in self.unread else one for n, one in enumerate(self.known))
+            return self.filled
+        return tuple(None if n in self.unread else k for n, k in enumerate(self.filled))
 
     @property
     def first(self) -> KernelSummary | None:
-        return self.known[0]
+        return self.filled[0]
 
     @property
     def last(self) -> KernelSummary | None:
-        return self.known[-1]
+        return self.filled[-1]
 
     @property
     def latest(self) -> KernelSummary:
         """The kernel in the last build that has it."""
-        return next(kernel for kernel in reversed(self.known) if kernel)
+        return next(kernel for kernel in reversed(self.filled) if kernel)
 
     @property
     def library(self) -> str:
         """The library in the latest build, without version."""
-        return library(self.latest)
+        return library_of(self.latest.file)
 
     @property
     def match(self) -> Match:
@@ -115,7 +116,7 @@ class Trend(NamedTuple):
     def within_steps(self) -> int:
         """Number of all kernels that moved within the steps of the hardware alone, from the first
         build to the last."""
-        return self.same_names_within_steps + renamed_within_steps(self.whole.pairs)
+        return self.same_names_within_steps + count_renamed_within_steps(self.whole.pairs)
 
     @property
     def whole(self) -> Comparison:
@@ -123,18 +124,18 @@ class Trend(NamedTuple):
         first, last = self.steps[:1], self.steps[-1:]
         return Comparison(
             pairs=tuple(
-                Pair(one.first, one.last, one.match)
-                for one in self.histories
-                if one.first and one.last
+                Pair(history.first, history.last, history.match)
+                for history in self.histories
+                if history.first and history.last
             ),
-            gone=tuple(one.latest for one in self.histories if one.first and one.last is None),
-            new=tuple(one.last for one in self.histories if one.last and one.first is None),
+            gone=tuple(h.latest for h in self.histories if h.first and h.last is None),
+            new=tuple(h.last for h in self.histories if h.last and h.first is None),
             old_compilers=first[0].comparison.old_compilers if first else (),
             new_compilers=last[0].comparison.new_compilers if last else (),
         )
 
 
-def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[History]:
+def trace_histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[History]:
     """One history per kernel; a kernel and its renamed successor share one, and so do a kernel and
     the only one of its library, target and symbol that went before."""
     first = [_Chain([mover.kernel], []) for mover in nights[0].movers]
@@ -149,21 +150,21 @@ def histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[H
             if pair.moves or pair.renamed:
                 chain.steps.append((night.name, pair))
         for kernel in step.comparison.new:
-            before = ended.pop(identity(kernel), [])
+            before = ended.pop(identify(kernel), [])
             if len(before) == 1:
-                chain = _resumed(before[0], kernel, night.name, number)
+                chain = _resume(before[0], kernel, night.name, number)
             else:
                 chain = _Chain([*[None] * number, kernel], [])
                 every.append(chain)
             going_on[id(kernel)] = chain
         for kernel in step.comparison.gone:
-            ended[identity(kernel)].append(chains[id(kernel)])
+            ended[identify(kernel)].append(chains[id(kernel)])
         chains = going_on
     for chain in every:
         missing = len(nights) - len(chain.kernels)
-        known = (*chain.kernels, *[None] * missing)
-        unread = frozenset(n for n, one in enumerate(known) if id(one) in carried[n])
-        yield History(known, tuple(chain.steps), unread)
+        filled = (*chain.kernels, *[None] * missing)
+        unread = frozenset(n for n, kernel in enumerate(filled) if id(kernel) in carried[n])
+        yield History(filled, tuple(chain.steps), unread)
 
 
 class _Chain(NamedTuple):
@@ -173,9 +174,9 @@ class _Chain(NamedTuple):
     steps: list[tuple[str, Pair]]
 
 
-def _resumed(chain: _Chain, kernel: KernelSummary, build: str, number: int) -> _Chain:
+def _resume(chain: _Chain, kernel: KernelSummary, build: str, number: int) -> _Chain:
     """The chain with a kernel of build `number`, after builds that lacked it."""
-    pair = Pair(next(one for one in reversed(chain.kernels) if one), kernel)
+    pair = Pair(next(filter(None, reversed(chain.kernels))), kernel)
     chain.kernels.extend([None] * (number - len(chain.kernels)))
     chain.kernels.append(kernel)
     if pair.moves:
@@ -183,14 +184,15 @@ def _resumed(chain: _Chain, kernel: KernelSummary, build: str, number: int) -> _
     return chain
 
 
-def waves_lost(histories: Iterable[History], by: By) -> Mapping[str, float]:
+def sum_waves_lost(histories: Iterable[History], by: By) -> Mapping[str, float]:
     """Key of `by` -> waves per SIMD that its kernels lost from the first build to the last."""
     lost = defaultdict[str, float](float)
-    for one in histories:
-        if one.first and one.last and Pair(one.first, one.last).compares_waves:
-            fewer = (one.first.numbers.waves_per_simd or 0) - (one.last.numbers.waves_per_simd or 0)
+    for history in histories:
+        first, last = history.first, history.last
+        if first and last and Pair(first, last).compares_waves:
+            fewer = (first.numbers.waves_per_simd or 0) - (last.numbers.waves_per_simd or 0)
             if fewer > 0:
-                lost[_key(one, one.last, by)] += fewer
+                lost[_key(history, last, by)] += fewer
     return lost
 
 

@@ -29,11 +29,11 @@ from kernelinfo.fleet.history import (
     KernelGroup,
     Sums,
     Trend,
-    histories,
-    waves_lost,
+    sum_waves_lost,
+    trace_histories,
 )
 from kernelinfo.fleet.messages import say
-from kernelinfo.fleet.steps import Mover, Night, carry, compared
+from kernelinfo.fleet.steps import Mover, Night, carry, compare_nights
 from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import library_of
@@ -99,15 +99,15 @@ def ask(
         _check_count(dataset, names, unfinished, may_be_first and since is None and not builds)
         _choose_kernels(connection, names, options)
         nights, totals = _nights(connection, names)
-        if not any(one.kernels for one in totals):
-            wrong, others = say("builds-without-kernels"), ""
+        if not any(build.kernels for build in totals):
+            wrong, built = say("builds-without-kernels"), ""
             if options.targets:
-                others = say("targets-there", targets=listed_targets(_targets(connection)))
+                built = say("targets-there", targets=listed_targets(_targets(connection)))
             if choice := " ".join(options.choices):
-                wrong = say("builds-without-choice", choice=choice, others=others)
+                wrong = say("builds-without-choice", choice=choice, others=built)
             raise KernelinfoError(in_file(dataset.name, wrong))
         gaps = _gaps(connection, names)
-        totals = [one._replace(gaps=tuple(sorted(gaps.get(one.name, ())))) for one in totals]
+        totals = [build._replace(gaps=tuple(sorted(gaps.get(build.name, ())))) for build in totals]
         try:
             movers = _movers(connection, len(names), moved, gaps)
         except (TypeError, ValueError) as error:
@@ -126,10 +126,10 @@ def ask(
         )
         pairs = [*pairwise(names), (names[0], names[-1])]
         *within, whole = _within_steps(connection, pairs)
-        steps = tuple(map(compared, nights, nights[1:], within))
-        found = tuple(histories(nights, steps))
-        groups = _groups(connection, names, by, found) if by else ()
-    return Trend(dataset.name, tuple(totals), steps, found, without, unfinished, by, groups, whole)
+        steps = tuple(map(compare_nights, nights, nights[1:], within))
+        traced = tuple(trace_histories(nights, steps))
+        groups = _groups(connection, names, by, traced) if by else ()
+    return Trend(dataset.name, tuple(totals), steps, traced, without, unfinished, by, groups, whole)
 
 
 def kernel_names(url: str) -> list[tuple[str, str, str | None]]:
@@ -139,8 +139,8 @@ def kernel_names(url: str) -> list[tuple[str, str, str | None]]:
     with dataset.storage.connect() as connection:
         open_builds(connection, dataset, last)
         query = "SELECT DISTINCT Kernel_Name, Symbol, Member FROM kernels ORDER BY ALL"
-        found: list[tuple[str, str, str | None]] = connection.execute(query).fetchall()
-    return found
+        kernels: list[tuple[str, str, str | None]] = connection.execute(query).fetchall()
+    return kernels
 
 
 def _chosen(dataset: Dataset, builds: Sequence[str], since: str | None) -> list[str]:
@@ -195,16 +195,17 @@ def _choose_kernels(
         chosen = [target for target in _targets(connection) if options.asks_for_target(target)]
         conditions.append(f"Target IN ({_literals(chosen or [''])})")
     if options.kernels or options.exclude:
-        found = connection.execute("SELECT DISTINCT Symbol, Kernel_Name FROM kernels").fetchall()
-        wanted = [symbol for symbol, name in found if options.asks_for(name, symbol)]
-        connection.execute("CREATE TEMP TABLE wanted AS SELECT unnest($1) AS Symbol", [wanted])
+        names_of = connection.execute("SELECT DISTINCT Symbol, Kernel_Name FROM kernels").fetchall()
+        symbols = [symbol for symbol, name in names_of if options.asks_for(name, symbol)]
+        connection.execute("CREATE TEMP TABLE wanted AS SELECT unnest($1) AS Symbol", [symbols])
         conditions.append("Symbol IN (FROM wanted)")
     if options.where is not None:
         conditions.append(_where(connection, options.where))
-    found = connection.execute("SELECT DISTINCT Path, Member FROM kernels").fetchall()
-    found = [(path, member) for path, member in found if options.asks_for_member(member)]
+    members = connection.execute("SELECT DISTINCT Path, Member FROM kernels").fetchall()
     places = [
-        (path, member, library_of(path or ""), _place(path or "", member)) for path, member in found
+        (path, member, library_of(path or ""), _place(path or "", member))
+        for path, member in members
+        if options.asks_for_member(member)
     ]
     columns = ", ".join(
         f"unnest(${number}::VARCHAR[]) AS {name}"
@@ -232,7 +233,7 @@ def _where(connection: duckdb.DuckDBPyConnection, where: Where) -> str:
     columns = ", ".join(f'"{name}"' for name in where.reads)
     connection.execute(f"CREATE TEMP TABLE asked AS SELECT DISTINCT {columns} FROM kernels")
     rows = connection.execute(f"SELECT rowid, {columns} FROM asked").fetchall()
-    met = [at for at, *row in rows if where.holds(dict(zip(where.reads, row, strict=True)))]
+    met = [number for number, *row in rows if where.holds(dict(zip(where.reads, row, strict=True)))]
     same = " AND ".join(f'k."{name}" IS NOT DISTINCT FROM a."{name}"' for name in where.reads)
     return f"EXISTS (FROM asked a WHERE a.rowid IN ({', '.join(map(str, met)) or -1}) AND {same})"
 
@@ -269,11 +270,11 @@ def _nights(
     for name in names:
         *numbers, targets = sums.get(name, (0,) * len(Sums._fields) + ((),))
         problems, accepted, of_shards = about.get(name, (None, None, []))
-        labels = {key: value for one in of_shards for key, value in _labels(one).items()}
+        labels = {key: value for shard in of_shards for key, value in _labels(shard).items()}
         problems = unread.get(name, 0) if problems is None else problems
         sums_of = Sums._make(numbers)
         totals.append(BuildTotals(name, *sums_of, problems, accepted or 0, labels))
-        stamps = {library: frozenset(found) for library, found in compilers[name].items()}
+        stamps = {library: frozenset(each) for library, each in compilers[name].items()}
         nights.append(Night(name, stamps, tuple(targets or ())))
     return nights, totals
 
@@ -281,29 +282,29 @@ def _nights(
 def _labels(written: str | None) -> dict[str, str]:
     """The labels of a shard; none if they are damaged."""
     try:
-        found = json.loads(written or "{}")
+        labels = json.loads(written or "{}")
     except (ValueError, RecursionError):
         return {}
-    return (
-        {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
-    )
+    if not isinstance(labels, dict):
+        return {}
+    return {str(name): str(value) for name, value in labels.items()}
 
 
 def _gaps(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, set[str]]:
     """Build -> libraries with a problem that is not the same in all builds.
 
     A problem of a folder is one of all libraries below it."""
-    found = connection.execute("SELECT Build, Path, Member, Message FROM problems").fetchall()
+    rows = connection.execute("SELECT Build, Path, Member, Message FROM problems").fetchall()
     builds_of = defaultdict[KnownProblem, dict[str, str]](dict)  # problem -> build -> path
-    for build, path, member, message in found:
-        known = accepted(path or "", Problem("", Message(message or "", ""), member))
-        builds_of[known][build] = path or ""
+    for build, path, member, message in rows:
+        problem = accepted(path or "", Problem("", Message(message or "", ""), member))
+        builds_of[problem][build] = path or ""
     places = connection.execute("SELECT DISTINCT Path, Library FROM places").fetchall()
     gaps = defaultdict[str, set[str]](set)
     for builds in builds_of.values():
         for build, path in builds.items() if len(builds) < len(names) else ():
             folder = path.rstrip("/") + "/"
-            below = {library for of, library in places if (of or "").startswith(folder)}
+            below = {library for file, library in places if (file or "").startswith(folder)}
             gaps[build] |= below or {library_of(path)}
     return gaps
 
@@ -351,7 +352,7 @@ def _movers(
         " OR (other_places AND i IN (FROM shared)) OR (unread > 0 AND i IN"
         f" (SELECT i FROM contents GROUP BY i HAVING count(DISTINCT {column}) > 1))"
     )
-    found = defaultdict[str, list[Mover]](list)
+    movers = defaultdict[str, list[Mover]](list)
     texts: dict[Any, Any] = {}  # text -> the one copy that all rows share
     query = f"SELECT Build, Library, Place, {_LISTED} FROM chosen WHERE {content} IN (FROM movers)"
     answer = connection.execute(query)
@@ -363,8 +364,8 @@ def _movers(
             record = checked(dict(zip(_READ, values, strict=True)), _READ_COLUMNS)
             path = path_under("", record["Path"], record["Member"])
             kernel = summary_of(record)._replace(code_object=texts.setdefault(path, path))
-            found[build].append(Mover(library, place, kernel))
-    return found
+            movers[build].append(Mover(library, place, kernel))
+    return movers
 
 
 def _within_steps(
@@ -382,7 +383,7 @@ def _within_steps(
     values = ", ".join(
         f"({number}, {quoted(old)}, {quoted(new)})" for number, (old, new) in enumerate(pairs)
     )
-    found = [0] * len(pairs)
+    counts = [0] * len(pairs)
     for column, sign in (("affecting", 1), ("whole", -1)):
         query = (
             f"WITH sums AS (SELECT {column} AS h, Build, sum(n) AS n FROM moving GROUP BY ALL)"
@@ -391,8 +392,8 @@ def _within_steps(
             " JOIN sums b ON b.Build = p.new AND b.h = a.h GROUP BY p.number"
         )
         for number, count in connection.execute(query).fetchall():
-            found[number] += sign * count
-    return found
+            counts[number] += sign * count
+    return counts
 
 
 def _groups(
@@ -409,11 +410,9 @@ def _groups(
     )
     for build, key, *numbers in connection.execute(query).fetchall():
         sums[key or "?"][build] = Sums._make(numbers)
-    lost = waves_lost(histories, by)
+    lost = sum_waves_lost(histories, by)
     groups = [
-        KernelGroup(
-            key, found.get(names[0], Sums()), found.get(names[-1], Sums()), lost.get(key, 0)
-        )
-        for key, found in sums.items()
+        KernelGroup(key, both.get(names[0], Sums()), both.get(names[-1], Sums()), lost.get(key, 0))
+        for key, both in sums.items()
     ]
-    return tuple(sorted(groups, key=lambda one: (-one.waves_lost, -one.new.kernels, one.key)))
+    return tuple(sorted(groups, key=lambda g: (-g.waves_lost, -g.new.kernels, g.key)))

@@ -43,20 +43,20 @@ def carry(nights: Sequence[Night]) -> list[Night]:
     build behind gaps that a trend begins with. So a gap is no change."""
     carried = [*nights]
     for place in range(1, len(carried)):
-        carried[place] = _filled(carried[place], carried[place - 1])
+        carried[place] = _fill(carried[place], carried[place - 1])
     for place in reversed(range(len(carried) - 1)):
         shared = frozenset[str].intersection(*(night.gaps for night in carried[: place + 1]))
-        carried[place] = _filled(carried[place], carried[place + 1], shared)
+        carried[place] = _fill(carried[place], carried[place + 1], shared)
     return carried
 
 
-def _filled(night: Night, neighbour: Night, gaps: Set[str] | None = None) -> Night:
+def _fill(night: Night, neighbour: Night, gaps: Set[str] | None = None) -> Night:
     """The build with the movers of its neighbour that its gaps lack."""
     gaps = night.gaps if gaps is None else gaps
     if not gaps:
         return night
     read = {_key(mover) for mover in night.movers}
-    lacking = [one for one in neighbour.movers if one.library in gaps and _key(one) not in read]
+    lacking = [m for m in neighbour.movers if m.library in gaps and _key(m) not in read]
     ids = night.carried | {id(mover.kernel) for mover in lacking}
     return night._replace(movers=(*night.movers, *lacking), carried=ids)
 
@@ -82,7 +82,7 @@ class NightStep(NamedTuple):
     within_steps: int  # number of all kernels that moved within the steps of the hardware alone
 
 
-def compared(old: Night, new: Night, within_steps: int) -> NightStep:
+def compare_nights(old: Night, new: Night, within_steps: int) -> NightStep:
     """The step between two builds, in which `within_steps` kernels of one name in both moved within
     the steps of the hardware alone.
 
@@ -90,61 +90,56 @@ def compared(old: Night, new: Night, within_steps: int) -> NightStep:
     the builds may have another name in the other one, so such libraries are compared together.
     """
     both = (old.compilers.keys() | old.gaps) & (new.compilers.keys() | new.gaps)
-    ours, theirs = _by_library(old, both), _by_library(new, both)
+    ours, theirs = _group_by_library(old, both), _group_by_library(new, both)
     shown: dict[int, KernelSummary] = {}
-    found = []
+    comparisons = []
     for library in dict.fromkeys((*theirs, *ours)):
         before, after = (
-            Build(tuple(_placed(side.get(library, ()), shown)), (), targets=night.targets)
+            Build(tuple(_place(side.get(library, ()), shown)), (), targets=night.targets)
             for side, night in ((ours, old), (theirs, new))
         )
-        found.append((compare(before, after), before, after))
+        comparisons.append(compare(before, after))
     pairs = tuple(
         Pair(shown[id(pair.old)], shown[id(pair.new)], pair.match)
-        for comparison, *_ in found
+        for comparison in comparisons
         for pair in comparison.pairs
     )
     return NightStep(
         Comparison(
             pairs=pairs,
-            gone=tuple(shown[id(one)] for comparison, *_ in found for one in comparison.gone),
-            new=tuple(shown[id(one)] for comparison, *_ in found for one in comparison.new),
+            gone=tuple(shown[id(kernel)] for each in comparisons for kernel in each.gone),
+            new=tuple(shown[id(kernel)] for each in comparisons for kernel in each.new),
             old_compilers=old.all_compilers,
             new_compilers=new.all_compilers,
         ),
-        _recompiled(old, new, both),
+        _count_recompiled(old, new, both),
         len(both),
-        within_steps + renamed_within_steps(pairs),
+        within_steps + count_renamed_within_steps(pairs),
     )
 
 
-def renamed_within_steps(pairs: Iterable[Pair]) -> int:
+def count_renamed_within_steps(pairs: Iterable[Pair]) -> int:
     """Number of pairs of kernels of two names, libraries or targets that moved within the steps of
     the hardware alone."""
-    renamed = (pair for pair in pairs if identity(pair.old) != identity(pair.new))
+    renamed = (pair for pair in pairs if identify(pair.old) != identify(pair.new))
     return sum(pair.effect == "moved" for pair in renamed)
 
 
-def identity(kernel: KernelSummary) -> tuple[str, str, str]:
+def identify(kernel: KernelSummary) -> tuple[str, str, str]:
     """Library without version, target and symbol."""
-    return library(kernel), kernel.target, kernel.symbol
+    return library_of(kernel.file), kernel.target, kernel.symbol
 
 
-def library(kernel: KernelSummary) -> str:
-    """The library of a kernel, without version."""
-    return library_of(kernel.code_object.partition(" › ")[0])
-
-
-def _by_library(night: Night, both: Set[str]) -> dict[str, list[Mover]]:
+def _group_by_library(night: Night, both: Set[str]) -> dict[str, list[Mover]]:
     """The movers by library; libraries of only one of the builds are one group, named ``."""
-    found: dict[str, list[Mover]] = {}
+    movers: dict[str, list[Mover]] = {}
     for mover in night.movers:
         library = mover.library if mover.library in both else ""
-        found.setdefault(library, []).append(mover)
-    return found
+        movers.setdefault(library, []).append(mover)
+    return movers
 
 
-def _placed(movers: Iterable[Mover], shown: dict[int, KernelSummary]) -> Iterator[KernelSummary]:
+def _place(movers: Iterable[Mover], shown: dict[int, KernelSummary]) -> Iterator[KernelSummary]:
     """The kernels with their places in place of paths, which differ from build to build. `shown`
     maps each to the kernel with its path."""
     for mover in movers:
@@ -153,7 +148,7 @@ def _placed(movers: Iterable[Mover], shown: dict[int, KernelSummary]) -> Iterato
         yield placed
 
 
-def _recompiled(old: Night, new: Night, both: Iterable[str]) -> tuple[Recompiled, ...]:
+def _count_recompiled(old: Night, new: Night, both: Iterable[str]) -> tuple[Recompiled, ...]:
     changes = Counter(
         (tuple(sorted(before - after)), tuple(sorted(after - before)))
         for library in both

@@ -18,8 +18,8 @@ from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing
 from kernelinfo.fleet.acceptance import read_accepted, without_versions, write_accepted
-from kernelinfo.fleet.history import BuildTotals, Trend, histories
-from kernelinfo.fleet.steps import Mover, Night, compared
+from kernelinfo.fleet.history import BuildTotals, Trend, trace_histories
+from kernelinfo.fleet.steps import Mover, Night, compare_nights
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.render import View
 from kernelinfo.render.paint import harmless
@@ -76,9 +76,9 @@ def _value(text: str) -> object:
 
 
 def _show(nights: list[Night]) -> None:
-    steps = tuple(map(compared, nights, nights[1:], [0] * len(nights)))
+    steps = tuple(map(compare_nights, nights, nights[1:], [0] * len(nights)))
     totals = tuple(BuildTotals(night.name, 3, 1.0, 0, 0, 0, 0, 0) for night in nights)
-    whole = Trend("fleet", totals, steps, tuple(histories(nights, steps)))
+    whole = Trend("fleet", totals, steps, tuple(trace_histories(nights, steps)))
     for format, render in outputs("trend").items():
         shown = harmless("".join(render(whole, View())), color=False)
         assert all(one.isprintable() or one == "\n" or ord(one) > 159 for one in shown), format

@@ -147,31 +147,29 @@ def _group(claim: Claim, new_targets: Container[str]) -> object:
 
 
 def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
-    claimed = [
-        one for one in outcome.kernels() if one.result.findings or one.suppressed or one.accepted
-    ]
-    apart = _told_apart([one.result.kernel for one in claimed], view)
-    for (result, suppressed, accepted), more in zip(claimed, apart, strict=True):
+    claimed = [j for j in outcome.kernels() if j.result.findings or j.suppressed or j.accepted]
+    apart = _tell_apart([judged.result.kernel for judged in claimed], view)
+    for (result, suppressed, accepted), mark in zip(claimed, apart, strict=True):
         kernel = result.kernel
         about = (result, kernel.name, name_of(kernel, view.names), _target(kernel))
-        yield from (Claim(finding, *about, apart=more) for finding in result.findings)
-        yield from (Claim(one.finding, *about, one, apart=more) for one in suppressed)
-        yield from (Claim(finding, *about, accepted=True, apart=more) for finding in accepted)
+        yield from (Claim(finding, *about, apart=mark) for finding in result.findings)
+        yield from (Claim(each.finding, *about, each, apart=mark) for each in suppressed)
+        yield from (Claim(finding, *about, accepted=True, apart=mark) for finding in accepted)
     for notice in outcome.notices:
         name = notice.subject
         yield Claim(notice.finding, notice, name, printable(name), notice.target)
 
 
-def _told_apart(kernels: Sequence[Kernel], view: View) -> list[str]:
+def _tell_apart(kernels: Sequence[Kernel], view: View) -> list[str]:
     """The library, member or options of each kernel, if location, name and target are another's
     too; else an empty text."""
-    places = (one.source or (one.code_object.path, one.line) for one in kernels)
+    places = (kernel.source or (kernel.code_object.path, kernel.line) for kernel in kernels)
     called = [
-        f"{place} {name_of(one, view.names)} {_target(one)}"
-        for place, one in zip(places, kernels, strict=True)
+        f"{place} {name_of(kernel, view.names)} {_target(kernel)}"
+        for place, kernel in zip(places, kernels, strict=True)
     ]
-    texts = told_apart([[one] for one in kernels], called, targets=False)
-    return [text.removeprefix(own) for text, own in zip(texts, called, strict=True)]
+    texts = told_apart([[kernel] for kernel in kernels], called, targets=False)
+    return [text.removeprefix(shared) for text, shared in zip(texts, called, strict=True)]
 
 
 def _target(kernel: Kernel) -> str:

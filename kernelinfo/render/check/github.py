@@ -66,10 +66,10 @@ _Ranks = dict[tuple[str, str | None], int]
 
 def _ranks(outcome: Outcome) -> _Ranks:
     moved = rows(outcome.comparison) if outcome.comparison else []
-    found: _Ranks = {}
+    ranks: _Ranks = {}
     for rank, row in enumerate(moved):
-        found.setdefault((row.kernel.symbol, row.kernel.target), rank)
-    return found
+        ranks.setdefault((row.kernel.symbol, row.kernel.target), rank)
+    return ranks
 
 
 def _rank(claim: Claim, ranks: _Ranks) -> int:

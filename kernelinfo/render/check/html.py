@@ -29,18 +29,17 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
     """The outcome as JSON values: verdict, and lists with title, length and the worst claims."""
     comparison = outcome.comparison
-    found = sorted(claims(outcome, view), key=lambda claim: worst_first(claim.finding))
-    claimed = {id(claim.result) for claim in found}
+    all_claims = sorted(claims(outcome, view), key=lambda claim: worst_first(claim.finding))
+    claimed = {id(claim.result) for claim in all_claims}
     results = map(id, outcome.report.results)
-    indices = {one: index for index, one in enumerate(results) if one in claimed}
-    counted = [claim for claim in found if claim.counts]
+    indices = {result: index for index, result in enumerate(results) if result in claimed}
+    counted = [claim for claim in all_claims if claim.counts]
     moved = [claim for claim in counted if claim.finding.rule in _SINCE_THE_BASELINE]
-    others = (claim for claim in counted if claim.finding.rule not in _SINCE_THE_BASELINE)
-    failing = [claim for claim in others if claim.fails]
-    listed_before = {id(claim) for claim in (*moved, *failing)}
-    about = [one for one in counted if one.result is None and id(one) not in listed_before]
-    excused = [claim for claim in found if claim.suppressed]
-    accepted = [claim for claim in found if claim.accepted]
+    still = [claim for claim in counted if claim.finding.rule not in _SINCE_THE_BASELINE]
+    failing = [claim for claim in still if claim.fails]
+    about = [claim for claim in still if claim.result is None and not claim.fails]
+    excused = [claim for claim in all_claims if claim.suppressed]
+    accepted = [claim for claim in all_claims if claim.accepted]
 
     def listed(title: str, claims: Sequence[Claim]) -> tuple[str, int, list[tuple[Any, ...]]]:
         rows = [_row(claim, indices.get(id(claim.result))) for claim in claims[:_SHOWN]]

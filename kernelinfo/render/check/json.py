@@ -19,17 +19,18 @@ from kernelinfo.render.json_text import encoded
 def render(outcome: Outcome, view: View) -> Iterator[str]:
     gone = (
         Problem(
-            one.path or "",
-            in_file(one.subject, Message(one.finding.message, one.finding.code)),
-            line=one.line,
+            notice.path or "",
+            in_file(notice.subject, Message(notice.finding.message, notice.finding.code)),
+            line=notice.line,
         )
-        for one in outcome.notices
-        if one.finding.rule == VANISHED
+        for notice in outcome.notices
+        if notice.finding.rule == VANISHED
     )
     excused = (
         {
             "suppressed": [
-                as_json(one.finding) | picked(one, "reason", "until") for one in judged.suppressed
+                as_json(each.finding) | picked(each, "reason", "until")
+                for each in judged.suppressed
             ],
             "accepted": as_json(judged.accepted),
         }
@@ -38,8 +39,8 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     report = outcome.report
     counts = Counter(f"{notice.finding.severity}s" for notice in outcome.notices)
     counts["suppressed"] = sum(len(judged.suppressed) for _, judged in outcome.excused)
-    found = document(chain(report.results, outcome.problems, gone, report.repeats), excused, counts)
-    found["gate"] = {
+    whole = document(chain(report.results, outcome.problems, gone, report.repeats), excused, counts)
+    whole["gate"] = {
         **picked(outcome, "answered", "failed", "fail_on", "passed_over"),
         "accepted": len(outcome.accepted),
         "baseline": str(outcome.baseline) if outcome.baseline else None,
@@ -50,7 +51,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
         "new_targets": outcome.new_targets,
         "notices": as_json(outcome.notices),
     }
-    yield from encoded(found)
+    yield from encoded(whole)
 
 
 def _names(pair: Pair) -> dict[str, str]:

@@ -51,16 +51,16 @@ def _suites(
 
     A file may have several code objects of one member and target: the second is `#2`.
     """
-    known: Counter[tuple[str, str | None]] = Counter()
+    seen: Counter[tuple[str, str | None]] = Counter()
     by_code_object = groupby(outcome.report.results, lambda result: result.kernel.code_object)
-    for code_object, found in by_code_object:
+    for code_object, results in by_code_object:
         where = member_path(location_in(code_object.path).path, code_object.member)
-        known[where, code_object.target] += 1
-        if (number := known[where, code_object.target]) > 1:
+        seen[where, code_object.target] += 1
+        if (number := seen[where, code_object.target]) > 1:
             where += f" #{number}"
         suite = Element("testsuite", name=where)
         group = f"{where}/{code_object.target or 'unknown'}"
-        for result, name in _named(list(found), view):
+        for result, name in _named(list(results), view):
             case = SubElement(suite, "testcase", classname=group, name=name)
             _fill(case, by_result.get(id(result), ()))
         yield _counted(suite)
@@ -96,17 +96,17 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
         yield result, name if count[name] == 1 else f"{name} [{symbol}]"
 
 
-def _fill(case: Element, found: Sequence[Claim]) -> None:
+def _fill(case: Element, claims: Sequence[Claim]) -> None:
     """Fill a testcase: all failures in one element, since readers show only one; rest as output."""
-    excused = [claim for claim in found if not claim.counts]
-    if failing := [claim for claim in found if claim.fails]:
+    excused = [claim for claim in claims if not claim.counts]
+    if failing := [claim for claim in claims if claim.fails]:
         kinds = ", ".join(dict.fromkeys(claim.finding.name for claim in failing))
         failure = SubElement(case, "failure", message=failing[0].text, type=kinds)
         failure.text = "\n".join(map(_line, failing))
     elif excused:
         SubElement(case, "skipped", message="; ".join(map(_excuse, excused)))
-    others = [_line(claim) for claim in found if claim.counts and not claim.fails]
-    if output := [*others, *map(_excuse, excused)]:
+    milder = [_line(claim) for claim in claims if claim.counts and not claim.fails]
+    if output := [*milder, *map(_excuse, excused)]:
         SubElement(case, "system-out").text = "\n".join(output)
 
 

@@ -24,7 +24,7 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
     yield f"**kernelinfo {plain(headline(outcome))}**\n"
     all_claims = list(claims(outcome, view))
     failing = groupby((c for c in all_claims if c.fails), lambda claim: claim.result)
-    fails = [_row(result, list(found)) for result, found in failing if result is not None]
+    fails = [_row(result, list(group)) for result, group in failing if result is not None]
     yield from kernel_table(_FAILING, fails)
     if outcome.comparison is not None:
         yield from _moved(outcome.comparison, view)
@@ -50,19 +50,19 @@ def render(outcome: Outcome, view: View) -> Iterator[str]:
 
 def _moved(comparison: Comparison, view: View) -> Iterator[str]:
     """Changes since the baseline in one line, with a folded table of affected kernels."""
-    found = rows(comparison)
-    affected = rows_in_markdown(found, AFFECTED, view)
-    moved = sum(row.status in AFFECTED for row in found)
-    yield f"\nSince the baseline: {plain(roll_up(comparison, found))}\n"
+    changes = rows(comparison)
+    affected = rows_in_markdown(changes, AFFECTED, view)
+    moved = sum(row.status in AFFECTED for row in changes)
+    yield f"\nSince the baseline: {plain(roll_up(comparison, changes))}\n"
     yield from folded(f"{counted(moved, 'kernel')} affected", COLUMNS, affected)
 
 
-def _row(result: Result, found: Sequence[Claim]) -> tuple[str, ...]:
-    cells_of = [*map(_cells, found)]
+def _row(result: Result, failing: Sequence[Claim]) -> tuple[str, ...]:
+    cells_of = [*map(_cells, failing)]
     name, target, _ = cells_of[0]
     waves = number(result.occupancy.waves_per_simd) if result.occupancy else "?"
     texts = "<br>".join(text for _, _, text in cells_of)
-    return name, target, waves, texts, code(found[0].where)
+    return name, target, waves, texts, code(failing[0].where)
 
 
 def _cells(claim: Claim) -> tuple[str, str, str]:

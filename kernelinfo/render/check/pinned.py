@@ -78,10 +78,10 @@ def _listed(
 ) -> Iterator[str]:
     """A line with its text for each kernel, as many as `view` allows, and the number of others;
     with `what` it is this of the kernel. Texts of others are not asked for."""
-    of = f"{what} of " if what else ""
+    part = f"{what} of " if what else ""
     for kernel, text in zip(kernels[: view.top or None], texts, strict=False):
         change = f": {text}" if text else ""
-        yield f"{word} {of}{printable(kernel.name)} ({kernel.target}){change}\n"
+        yield f"{word} {part}{printable(kernel.name)} ({kernel.target}){change}\n"
     if view.top and (hidden := len(kernels) - view.top) > 0:
         yield f"… {hidden} more {f'{word} {what}'.strip()}; --top 0 shows all\n"
 

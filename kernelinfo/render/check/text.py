@@ -90,10 +90,10 @@ def _renamed(pair: Pair) -> Iterator[list[Span]]:
 
 
 def _first(
-    found: Sequence[_T], lines: Callable[[_T], Iterator[list[Span]]], what: str, view: View
+    items: Sequence[_T], lines: Callable[[_T], Iterator[list[Span]]], what: str, view: View
 ) -> Iterator[list[Span]]:
     """Lines of the first items, and the number of others."""
-    shown = found[: view.top or None]
+    shown = items[: view.top or None]
     yield from chain.from_iterable(map(lines, shown))
-    if hidden := len(found) - len(shown):
+    if hidden := len(items) - len(shown):
         yield [(f"… {hidden} {what}; --top 0 shows all", "dim")]

@@ -21,7 +21,7 @@ SCHEMA = "kernelinfo/trend/1"
 
 
 def render_json(trend: Trend, view: View) -> Iterator[str]:
-    found = rows(trend)
+    moved = rows(trend)
     document = {
         "schema": SCHEMA,
         "version": __version__,
@@ -41,23 +41,23 @@ def render_json(trend: Trend, view: View) -> Iterator[str]:
         "unfinished": trend.unfinished,
         "by": trend.by,
         "groups": as_json(trend.groups),
-        "kernels": (_kernel(one) for one in found),
+        "kernels": map(_kernel, moved),
     }
     yield from encoded(document)
 
 
-def _kernel(one: TrendRow) -> dict[str, Any]:
+def _kernel(row: TrendRow) -> dict[str, Any]:
     return {
-        "status": one.row.status,
-        "library": one.history.library,
-        "match": one.row.match,
-        "why": one.why,
-        "moved_in": one.moved_in,
-        "commits": one.commits,
-        "history": [summary_document(kernel) for kernel in one.history.kernels],
+        "status": row.change.status,
+        "library": row.history.library,
+        "match": row.change.match,
+        "why": row.why,
+        "moved_in": row.moved_in,
+        "commits": row.commits,
+        "history": [summary_document(kernel) for kernel in row.history.kernels],
         "steps": [
             {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
-            for build, pair in one.history.steps
+            for build, pair in row.history.steps
         ],
     }
 
@@ -80,15 +80,15 @@ def render_csv(trend: Trend, view: View) -> Iterator[str]:
 
 
 def _kernels(trend: Trend, view: View) -> Iterator[Row]:
-    for number, one in enumerate(rows(trend), 1):
-        commits = tuple(commits or "-" for commits in one.commits)
-        about = (number, one.row.status, one.row.match, one.moved_in, commits, one.why)
-        for build, kernel in zip(trend.builds, one.history.kernels, strict=True):
-            yield *about, one.history.library, build.name, *side(kernel, view)
+    for number, row in enumerate(rows(trend), 1):
+        commits = tuple(commits or "-" for commits in row.commits)
+        about = (number, row.change.status, row.change.match, row.moved_in, commits, row.why)
+        for build, kernel in zip(trend.builds, row.history.kernels, strict=True):
+            yield *about, row.history.library, build.name, *side(kernel, view)
 
 
 def _groups(trend: Trend) -> Iterator[Row]:
     """One row per group in the first build and one in the last."""
     for group in trend.groups:
-        for build, of in ((trend.builds[0], group.old), (trend.builds[-1], group.new)):
-            yield group.key, group.waves_lost, build.name, *of
+        for build, sums in ((trend.builds[0], group.old), (trend.builds[-1], group.new)):
+            yield group.key, group.waves_lost, build.name, *sums

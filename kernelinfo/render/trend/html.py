@@ -36,44 +36,44 @@ def render(trend: Trend, view: View) -> Iterator[str]:
 
 
 def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
-    found = rows(trend)
+    moved = rows(trend)
     yield piece(
         {
-            "headline": headline(trend, found),
+            "headline": headline(trend, moved),
             "builds": [build._asdict() for build in trend.builds],
             "steps": ["", *map(step_in_words, trend.steps)],
             "recompiled": recompiled(trend),
-            "moved_in": [PLACES, *places(found)],
+            "moved_in": [PLACES, *places(moved)],
             "groups": [(trend.by, *HEADINGS), *groups(trend)] if trend.by else [],
             "measures": _MEASURES,
         }
     )
     titles, origins = Titles(view.names), Shared()
 
-    def cells(one: TrendRow) -> list[Any]:
-        texts = one.row.status, printable(one.why), one.moved_in_words, _also(one)
+    def cells(row: TrendRow) -> list[Any]:
+        texts = row.change.status, printable(row.why), row.moved_in_words, _also(row)
         curves = [
-            [kernel and getattr(kernel.numbers, measure) for kernel in one.history.kernels]
+            [kernel and getattr(kernel.numbers, measure) for kernel in row.history.kernels]
             for measure in _MEASURES
         ]
-        return [*texts, titles(one.history.latest), origins(_origin(one)), curves]
+        return [*texts, titles(row.history.latest), origins(_origin(row)), curves]
 
-    for batch in batches(found):
-        changed = [cells(one) for one in batch]
+    for batch in batches(moved):
+        changed = [cells(row) for row in batch]
         yield piece({"rows": changed, "titles": titles.fresh(), "origins": origins.fresh()})
     yield piece({"rows": [], "titles": [], "origins": [], "briefs": titles.briefs()})
 
 
-def _origin(one: TrendRow) -> tuple[str, str, str]:
+def _origin(row: TrendRow) -> tuple[str, str, str]:
     """(target, library and member file without versions, its short name) of the latest build."""
-    target, location, name = place_of(one.history.latest)
+    target, location, name = place_of(row.history.latest)
     file = without_versions(location.partition(" › ")[2])
-    return target, member_path(one.history.library, file), name
+    return target, member_path(row.history.library, file), name
 
 
-def _also(one: TrendRow) -> str:
+def _also(row: TrendRow) -> str:
     """Triton's constants, and the old name of a renamed kernel."""
-    old = one.row.old
-    renamed = old and old.name != one.history.latest.name
+    old = row.change.old
+    renamed = old and old.name != row.history.latest.name
     was = printable(f"was {old.name}") if old and renamed else ""
-    return " · ".join(filter(None, (one.row.options, was)))
+    return " · ".join(filter(None, (row.change.options, was)))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from kernelinfo.compare import Comparison
 from kernelinfo.fleet.acceptance import without_versions
 from kernelinfo.fleet.history import BuildTotals, History, Sums, Trend
 from kernelinfo.fleet.steps import NightStep, Recompiled
@@ -29,7 +30,7 @@ _MOST_BUILDS = 12  # builds that are all listed; of more, only those in which so
 class TrendRow(NamedTuple):
     """One moved kernel."""
 
-    row: diff.ChangedKernel  # as `diff` compares the first build and the last
+    change: diff.ChangedKernel  # as `diff` compares the first build and the last
     history: History
     steps: tuple[tuple[str, str, tuple[str, str] | None], ...]
     """(build, moves in words, `new` or `gone`, first and last commit) of the builds in which it
@@ -49,8 +50,8 @@ class TrendRow(NamedTuple):
     @property
     def why(self) -> str:
         """The moves from the first build to the last; if they cancel out, those of each step."""
-        if self.row.status != "same":
-            return self.row.why
+        if self.change.status != "same":
+            return self.change.why
         return "; ".join(": ".join(filter(None, step[:2])) for step in self.steps)
 
     @property
@@ -74,19 +75,17 @@ class TrendRow(NamedTuple):
 def rows(trend: Trend) -> list[TrendRow]:
     """One row per moved kernel: affected ones first, worst first; last those that are as they were
     again, and those that only builds between the first and the last have."""
-    by_kernel = {id(one.latest): one for one in trend.histories}
-    found = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
+    by_kernel = {id(history.latest): history for history in trend.histories}
+    pairs = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
     back = [
-        one
-        for one in by_kernel.values()
-        if None in one.known or any(pair.affected for _, pair in one.steps)
+        history
+        for history in by_kernel.values()
+        if None in history.filled or any(pair.affected for _, pair in history.steps)
     ]
-    back.sort(key=lambda one: (one.latest.name, one.latest.target))
-    found += [
-        (diff.ChangedKernel("same", one.first or one.latest, one.latest, one.match), one)
-        for one in back
-    ]
-    told = diff.with_options([row for row, _ in found], [one.latest for one in trend.histories])
+    back.sort(key=lambda history: (history.latest.name, history.latest.target))
+    pairs += [(diff.ChangedKernel("same", h.first or h.latest, h.latest, h.match), h) for h in back]
+    latest = [history.latest for history in trend.histories]
+    with_options = diff.with_options([row for row, _ in pairs], latest)
     return [
         TrendRow(
             # All options if none tells it apart: kernels that did not move may have others.
@@ -94,14 +93,14 @@ def rows(trend: Trend) -> list[TrendRow]:
             history,
             tuple(_steps(history, trend)),
         )
-        for row, (_, history) in zip(told, found, strict=True)
+        for row, (_, history) in zip(with_options, pairs, strict=True)
     ]
 
 
 def _steps(history: History, trend: Trend) -> Iterator[tuple[str, str, tuple[str, str] | None]]:
     """(build, what became of the kernel, commits) of each build in which it moved, came or went."""
     moves = {build: pair.why for build, pair in history.steps}
-    for number, (before, now) in enumerate(pairwise(history.known), 1):
+    for number, (before, now) in enumerate(pairwise(history.filled), 1):
         name, is_same = trend.builds[number].name, (before is None) == (now is None)
         if name in moves or not is_same:
             words = moves.get(name) or ("gone" if now is None else "new")
@@ -128,23 +127,22 @@ def _brief(commits: tuple[str, str] | None) -> Iterator[str]:
         yield re.sub(r"\b([0-9a-f]{12})[0-9a-f]{28}\b", r"\1", "..".join(commits))
 
 
-def headline(trend: Trend, found: Sequence[TrendRow]) -> str:
+def headline(trend: Trend, rows: Sequence[TrendRow]) -> str:
     """The headline: `5 builds, a → e · affected: 1 worse · 1 only renamed`."""
     first, last = trend.builds[0].name, trend.builds[-1].name
     if first == last:
         return f"1 build, {first}: the first, nothing to compare it with yet"
-    listed = [one.row for one in found if one.row.status != "same"]
+    listed = [row.change for row in rows if row.change.status != "same"]
     moved = diff.headline(listed, trend.within_steps)
-    if back := sum(one.row.status == "same" for one in found):
+    if back := sum(row.change.status == "same" for row in rows):
         moved += f" · {back} as before again"
     return f"{counted(len(trend.builds), 'build')}, {first} → {last} · {moved}"
 
 
-def step_in_words(of: NightStep) -> str:
+def step_in_words(step: NightStep) -> str:
     """A step between two builds in words: `affected: 1 worse · gfx90a:xnack+ → gfx90a`."""
-    counted = diff.headline(diff.rows(of.comparison), of.within_steps)
-    parts = (counted, diff.retargeted(of.comparison))
-    return " · ".join(filter(None, parts))
+    moved = diff.headline(diff.rows(step.comparison), step.within_steps)
+    return " · ".join(filter(None, (moved, diff.retargeted(step.comparison))))
 
 
 def recompiled(trend: Trend) -> list[tuple[str, str]]:
@@ -152,7 +150,7 @@ def recompiled(trend: Trend) -> list[tuple[str, str]]:
     return [
         (
             build.name,
-            "; ".join(_recompiled_in_words(one, step.libraries) for one in step.recompiled),
+            "; ".join(_recompiled_in_words(change, step.libraries) for change in step.recompiled),
         )
         for build, step in zip(trend.builds[1:], trend.steps, strict=False)
         if step.recompiled
@@ -181,8 +179,7 @@ def told_builds(trend: Trend) -> Iterator[tuple[int, tuple[str, ...]]]:
     code = sizes([build.code_bytes for build in trend.builds])
     for index, build in enumerate(trend.builds):
         step = trend.steps[index - 1] if index else None
-        of = step and step.comparison
-        moved = of and (of.gone or of.new or any(pair.affected for pair in of.pairs))
+        moved = step and _has_moved(step.comparison)
         is_edge = index in (0, last) or last < _MOST_BUILDS
         if is_edge or moved or build.problems or build.name in changed:
             sums = map(grouped, (build.kernels, build.waves_per_simd, build.spilling))
@@ -190,21 +187,27 @@ def told_builds(trend: Trend) -> Iterator[tuple[int, tuple[str, ...]]]:
             yield index, (*sums, scratch[index], grouped(build.vgprs), code[index], words)
 
 
+def _has_moved(comparison: Comparison) -> bool:
+    """True if a kernel is affected, came or went."""
+    has_other = bool(comparison.gone or comparison.new)
+    return has_other or any(pair.affected for pair in comparison.pairs)
+
+
 STATUSES: tuple[diff.Status, ...] = ("worse", "mixed", "changed", "better", "gone", "new")
 PLACES = ("library", "target", *STATUSES, "waves lost")
 """Heading of the table of places."""
 
 
-def places(found: Iterable[TrendRow]) -> list[tuple[str, ...]]:
+def places(rows: Iterable[TrendRow]) -> list[tuple[str, ...]]:
     """One row per library and target in which a kernel is affected, gone or new: both names, the
     number of kernels of each of `STATUSES`, and the waves per SIMD lost; most worse ones first."""
     counts = defaultdict[tuple[str, str], Counter[str]](Counter)
     lost = defaultdict[tuple[str, str], float](float)
-    for one in found:
-        if one.row.status in STATUSES:
-            place = (one.library, one.history.latest.target)
-            counts[place][one.row.status] += 1
-            lost[place] += _waves_lost(one)
+    for row in rows:
+        if (status := row.change.status) in STATUSES:
+            place = (row.library, row.history.latest.target)
+            counts[place][status] += 1
+            lost[place] += _waves_lost(row)
     ordered = sorted(
         counts,
         key=lambda place: (-counts[place]["worse"], -lost[place], -counts[place].total(), place),
@@ -219,8 +222,8 @@ def places(found: Iterable[TrendRow]) -> list[tuple[str, ...]]:
     ]
 
 
-def _waves_lost(of: TrendRow) -> float:
-    moves = {move.measure: move for move in of.row.moves}
+def _waves_lost(row: TrendRow) -> float:
+    moves = {move.measure: move for move in row.change.moves}
     waves = moves.get("waves_per_simd")
     return max(0, (waves.old or 0) - (waves.new or 0)) if waves else 0
 
@@ -235,8 +238,9 @@ def groups(trend: Trend) -> list[tuple[str, ...]]:
     )
 
 
-def _sums(of: Sums, waves_lost: float) -> KernelSums:
-    return KernelSums(of.kernels, of.spilling, of.scratch_bytes_per_lane, waves_lost, of.code_bytes)
+def _sums(sums: Sums, waves_lost: float) -> KernelSums:
+    scratch, code = sums.scratch_bytes_per_lane, sums.code_bytes
+    return KernelSums(sums.kernels, sums.spilling, scratch, waves_lost, code)
 
 
 def sparkline(history: History) -> str:
@@ -248,18 +252,18 @@ def sparkline(history: History) -> str:
     field = _measure_of(history)
     values: list[float | None]
     values = [getattr(kernel.numbers, field) if kernel else None for kernel in history.kernels]
-    most = 100 if field == "percent" else max(filter(None, values), default=1)
+    top = 100 if field == "percent" else max(filter(None, values), default=1)
     worst = min if field == "percent" else max
     bars = min(len(values), _MOST_BARS)
     ends = [len(values) * bar // bars for bar in range(bars + 1)]
     shares = [
         [value for value in values[begin:end] if value is not None] for begin, end in pairwise(ends)
     ]
-    return "".join(_bar(worst(share), most) if share else " " for share in shares)
+    return "".join(_bar(worst(share), top) if share else " " for share in shares)
 
 
-def _bar(value: float, most: float) -> str:
-    return _BARS[min(int(len(_BARS) * value / most), len(_BARS) - 1)]
+def _bar(value: float, top: float) -> str:
+    return _BARS[min(int(len(_BARS) * value / top), len(_BARS) - 1)]
 
 
 def _measure_of(history: History) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from kernelinfo.fleet.history import BuildTotals, Trend
 from kernelinfo.kernel import counted
@@ -43,8 +43,8 @@ _INDENT = 10
 
 
 def render(trend: Trend, view: View) -> Iterator[str]:
-    found = rows(trend)
-    yield from painted(fitted([(headline(trend, found), "bold")], view, 1), view)
+    moved = rows(trend)
+    yield from painted(fitted([(headline(trend, moved), "bold")], view, 1), view)
     yield "\n"
     for build, words in recompiled(trend):
         line = [(f" compiler of {printable(build)}: {words}", "")]
@@ -60,16 +60,16 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         sums = [(trend.by, *HEADINGS), *groups(trend)]
         yield from painted(table_lines(sums, "tnnnnn", view), view)
         return
-    yield from _places(found, view)
-    yield from painted(_kernels(found, view), view)
+    yield from _places(moved, view)
+    yield from painted(_kernels(moved, view), view)
 
 
 def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
     before = -1
     for index, (*numbers, step) in told_builds(trend):
         if left_out := index - before - 1:
-            more = f"{counted(left_out, 'build')} without a kernel affected"
-            yield ("…", *("",) * (len(_HEADING) - 2), more)
+            note = f"{counted(left_out, 'build')} without a kernel affected"
+            yield ("…", *("",) * (len(_HEADING) - 2), note)
         before, build = index, trend.builds[index]
         about = " · ".join(filter(None, (step, *_about(build))))
         yield printable(build.name), *numbers, about
@@ -86,9 +86,9 @@ def _about(build: BuildTotals) -> Iterator[str]:
     yield printable(", ".join(f"{name}={value}" for name, value in build.labels.items()))
 
 
-def _places(found: Sequence[TrendRow], view: View) -> Iterator[str]:
+def _places(moved: Sequence[TrendRow], view: View) -> Iterator[str]:
     """The table of libraries and targets, or a line if there is only one of both."""
-    among = places(found)
+    among = places(moved)
     if not among or view.quiet:
         return
     if len(among) == 1:
@@ -100,49 +100,49 @@ def _places(found: Sequence[TrendRow], view: View) -> Iterator[str]:
     lines = [[PLACES[column] for column in kept], *shown]
     kinds = "".join("t" if column < 2 else "n" for column in kept)
     yield from painted(table_lines(lines, kinds, view), view)
-    if (more := len(among) - _MOST_PLACES) > 0:
-        yield f" … {more} more; --by library and --by target sum them up\n"
+    if (rest := len(among) - _MOST_PLACES) > 0:
+        yield f" … {rest} more; --by library and --by target sum them up\n"
     yield "\n"
 
 
-def _kernels(found: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
-    names = diff.fitting_names([one.row for one in found[: view.top or None]], view)
-    of_rows, libraries, called = _folded(found, names, view.top or None)
-    first = [of[0] for of in of_rows]
-    targets = [printable(one.history.latest.target) for one in first]
+def _kernels(moved: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
+    names = diff.fitting_names([row.change for row in moved[: view.top or None]], view)
+    equal_rows, libraries, called = _fold(moved, names, view.top or None)
+    first = [equal[0] for equal in equal_rows]
+    targets = [printable(row.history.latest.target) for row in first]
     columns = [
-        [sparkline(one.history) for one in first],
-        [one.moved_in_words for one in first],
+        [sparkline(row.history) for row in first],
+        [row.moved_in_words for row in first],
         *(values for values in (libraries, targets) if len({*values}) > 1),
     ]
     places = aligned([*zip(*columns, strict=True)])
-    statuses = aligned([(one.row.status,) for one in first])
-    for one, status, place, name in zip(first, statuses, places, called, strict=True):
-        head = (f" {status}", STYLES.get(one.row.status, ""))
-        yield from entry_lines([head, (f"  {place}  ", "")], name, one.why, view, _INDENT)
-    yield from hidden(len(found) - sum(map(len, of_rows)))
+    statuses = aligned([(row.change.status,) for row in first])
+    for row, status, place, name in zip(first, statuses, places, called, strict=True):
+        head = (f" {status}", STYLES.get(row.change.status, ""))
+        yield from entry_lines([head, (f"  {place}  ", "")], name, row.why, view, _INDENT)
+    yield from hidden(len(moved) - sum(map(len, equal_rows)))
 
 
-def _folded(
-    found: Sequence[TrendRow], names: NameStyle, top: int | None
+def _fold(
+    moved: Sequence[TrendRow], names: NameStyle, top: int | None
 ) -> tuple[list[list[TrendRow]], list[str], list[str]]:
     """Rows that are equal but for their library, in their order, `top` of them if it is set; their
     libraries; and their names, in which namesakes of one library and target are told apart."""
     equal: dict[tuple[str, ...], list[TrendRow]] = {}
-    for one in found:
-        name = diff.arrow(*(name_of(kernel, names) for kernel in one.row.sides))
-        if one.row.options:
-            name += BETWEEN + one.row.options
-        seen = (one.row.status, sparkline(one.history), one.moved_in_words, one.why)
-        equal.setdefault((name, one.history.latest.target, *seen), []).append(one)
+    for row in moved:
+        name = diff.arrow(*(name_of(kernel, names) for kernel in row.change.sides))
+        if row.change.options:
+            name += BETWEEN + row.change.options
+        seen = (row.change.status, sparkline(row.history), row.moved_in_words, row.why)
+        equal.setdefault((name, row.history.latest.target, *seen), []).append(row)
     groups = [*equal.values()][:top]
-    libraries = [several(one.library for one in of) for of in groups]
+    libraries = [several(row.library for row in group) for group in groups]
     places = [" ".join((name, *key[1:2])) for name, key in zip(libraries, equal, strict=False)]
     texts = [f"{place} {name}" for place, (name, *_) in zip(places, equal, strict=False)]
-    apart = told_apart([[one.row.kernel for one in of] for of in groups], texts)
+    apart = told_apart([[row.change.kernel for row in group] for group in groups], texts)
     called = [
-        text[len(place) + 1 :] + f" × {len(of)}" * (len(of) > 1)
-        for of, place, text in zip(groups, places, apart, strict=True)
+        text[len(place) + 1 :] + f" × {len(group)}" * (len(group) > 1)
+        for group, place, text in zip(groups, places, apart, strict=True)
     ]
     return groups, libraries, called
 
@@ -158,8 +158,8 @@ _FOLDED = {
 
 
 def render_markdown(trend: Trend, view: View) -> Iterator[str]:
-    found = rows(trend)
-    yield f"**kernelinfo trend · {plain(headline(trend, found))}**\n"
+    moved = rows(trend)
+    yield f"**kernelinfo trend · {plain(headline(trend, moved))}**\n"
     for build, words in recompiled(trend):
         yield f"\nCompiler of {code(build)}: {plain(words)}\n"
     if trend.by:
@@ -167,7 +167,7 @@ def render_markdown(trend: Trend, view: View) -> Iterator[str]:
             (trend.by, *HEADINGS), [tuple(map(plain, row)) for row in groups(trend)]
         )
     else:
-        yield from _moved_in_markdown(found, view)
+        yield from _moved_in_markdown(moved, view)
     builds = [
         (code(trend.builds[index].name), *numbers, code_bytes, plain(step))
         for index, (*numbers, _, code_bytes, step) in told_builds(trend)
@@ -175,18 +175,21 @@ def render_markdown(trend: Trend, view: View) -> Iterator[str]:
     yield from folded("builds", _BUILDS, builds)
 
 
-def _moved_in_markdown(found: list[TrendRow], view: View) -> Iterator[str]:
-    among = [tuple(map(plain, row)) for row in places(found)]
+def _moved_in_markdown(moved: list[TrendRow], view: View) -> Iterator[str]:
+    among = [tuple(map(plain, row)) for row in places(moved)]
     yield from markdown_table(PLACES, among[:_MOST_PLACES])
     yield from folded(f"{len(among) - _MOST_PLACES} more", PLACES, among[_MOST_PLACES:])
-    affected = [_cells_in_markdown(one, view) for one in found if one.row.status in diff.AFFECTED]
-    yield from kernel_table(_COLUMNS, affected)
+
+    def cells(statuses: Container[str]) -> list[tuple[str, ...]]:
+        shown = (row for row in moved if row.change.status in statuses)
+        return [_cells_in_markdown(row, view) for row in shown]
+
+    yield from kernel_table(_COLUMNS, cells(diff.AFFECTED))
     for title, statuses in _FOLDED.items():
-        others = [_cells_in_markdown(one, view) for one in found if one.row.status in statuses]
-        yield from folded(title, _COLUMNS, others)
+        yield from folded(title, _COLUMNS, cells(statuses))
 
 
-def _cells_in_markdown(of: TrendRow, view: View) -> tuple[str, ...]:
-    status, name, target, _ = cells_in_markdown(of.row, view)
-    name += plain(BETWEEN + of.row.options) if of.row.options else ""
-    return status, plain(of.moved_in_words), code(of.library), name, target, plain(of.why)
+def _cells_in_markdown(row: TrendRow, view: View) -> tuple[str, ...]:
+    status, name, target, _ = cells_in_markdown(row.change, view)
+    name += plain(BETWEEN + row.change.options) if row.change.options else ""
+    return status, plain(row.moved_in_words), code(row.library), name, target, plain(row.why)
