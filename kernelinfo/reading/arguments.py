@@ -78,7 +78,7 @@ def _in_assembly(text: Text) -> Iterator[Mapping[object, object]]:
 
 
 def _maps(value: object) -> Iterator[Mapping[object, object]]:
-    """The maps in a list; nothing if `value` is no list."""
+    """The maps in a list; nothing if `value` is not a list."""
     items = value if isinstance(value, list) else []
     return (item for item in items if isinstance(item, Mapping))
 

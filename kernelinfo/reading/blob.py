@@ -231,7 +231,7 @@ class Problem(NamedTuple):
 
     @property
     def located(self) -> Message:
-        """The message behind its path, for an error."""
+        """The message with its path before it, for an error."""
         return in_file(self.path, self.message)
 
 

@@ -104,7 +104,7 @@ class Data:
         return self._read(self._start + offset, size) if size > 0 else memoryview(b"")
 
     def pieces(self) -> Iterator[memoryview]:
-        """All bytes, by the MiB. Raises `ReadError` as `ReadBytes` does."""
+        """All bytes, one MiB at a time. Raises `ReadError` as `ReadBytes` does."""
         for offset in range(0, self._size, _WINDOW):
             yield self.read(offset, _WINDOW)
 

@@ -26,7 +26,7 @@ class DebugEntry(NamedTuple):
     def variables(self) -> list[DebugEntry]:
         """Static variables of a function and of the scopes in it.
 
-        LLVM lists them before the first parameter. A variable behind it without a location is an
+        LLVM lists them before the first parameter. A variable after it without a location is an
         ordinary one that the compiler removed. In a function that is inlined no variable has a
         location: there, static ones are external, if its name is.
         """

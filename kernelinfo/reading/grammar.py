@@ -47,7 +47,7 @@ class ParseTables(NamedTuple):
     patterns: tuple[str, ...]
     """Regular expression of the terminals that may follow, by state.
 
-    Alternatives stand in order of preference, each a group with the terminal's name; ignored
+    Alternatives are in order of preference, each a group with the terminal's name; ignored
     terminals are unnamed groups.
     """
     actions: tuple[dict[str, int], ...]

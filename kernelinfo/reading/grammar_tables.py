@@ -79,7 +79,7 @@ def _reached(states: States, start: object) -> list[State]:
 
 
 def _next(states: States, state: State, symbol: str) -> State:
-    """State behind `symbol`.
+    """State after `symbol`.
 
     Behind a rule, the state's actions skip rules that only pass a value on (`?sum: product`): these
     would be most of a parser's steps.
@@ -110,7 +110,7 @@ def _passes(rule: LarkRule) -> bool:
 def _pattern(state: State, lexers: Sequence[tuple[State, BasicLexer]]) -> str:
     """Regular expression of the terminals that Lark's lexer tries in a state, in Lark's order.
 
-    Empty behind a rule, as the next terminal is known there. Raises `ValueError` for terminals that
+    Empty after a rule, as the next terminal is known there. Raises `ValueError` for terminals that
     Lark would tell apart by a callback.
     """
     lexer = next((lexer for place, lexer in lexers if place == state), None)

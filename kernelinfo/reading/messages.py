@@ -422,10 +422,10 @@ say = wording(MESSAGES)
 
 
 def in_file(path: object, message: Message) -> Message:
-    """A message behind the path of its file."""
+    """A message that begins with the path of its file."""
     return say("in-file", path=path, reason=message)
 
 
 def in_kernel(symbol: str, message: Message) -> Message:
-    """A message behind the name of its kernel."""
+    """A message that begins with the name of its kernel."""
     return say("in-kernel", kernel=symbol, reason=message)

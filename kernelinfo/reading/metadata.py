@@ -205,7 +205,7 @@ SYMBOLS: Mapping[str, str] = {
     "has_dyn_sized_stack": "dynamic_stack",
     "num_named_barrier": "named_barriers",
 }
-"""Field of `Numbers` by the end of a symbol's name, behind the last dot."""
+"""Field of `Numbers` by the end of a symbol's name, after the last dot."""
 
 NAMED_BARRIERS = 4
 """Granule of named barriers in the descriptor (AMDHSAKernelDescriptor.h, NAMED_BAR_CNT)."""

@@ -30,7 +30,7 @@ class TargetId(NamedTuple):
 
     processor: str
     settings: tuple[tuple[str, Setting], ...] = ()
-    odd: str = ""  # text behind the processor that is no feature
+    odd: str = ""  # text after the processor that is not a feature
 
     @property
     def hardware(self) -> Target | None:
@@ -176,7 +176,7 @@ def is_of_clang(stamp: str) -> bool:
 def compiler_of(stamps: tuple[str, ...]) -> str | None:
     """Stamp of the compiler that made the kernels; None without a compiler's stamp.
 
-    The newest one counts: no LLVM reads the bitcode of a newer LLVM.
+    The newest one is taken: no LLVM reads the bitcode of a newer LLVM.
     """
     return max(makers(stamps), key=_age, default=None)
 

@@ -84,8 +84,8 @@ class ModuleText:
         self._pipelines: tuple[registers.Pipelines, int] | None = None
         # Marks before this offset are already read.
         self._read = start
-        # A name is sought behind the last info block, the last begun function, and the last kernel
-        # with a descriptor.
+        # A name is searched for after the last info block, the last begun function, and the last
+        # kernel with a descriptor.
         self._informed = start
         self._begin = -1
         self._described = "", start
@@ -156,7 +156,7 @@ class ModuleText:
                 self._config = PlacedBlock(block, self._lines.number(offset))
             case "amd_amdgpu_pal_metadata":
                 try:
-                    pipelines = registers.of_pairs(decode(operand))
+                    pipelines = registers.read_pairs(decode(operand))
                 except ValueError as error:
                     self.warn(say("directive-unreadable", directive=kind, error=error), offset)
                 else:
@@ -230,7 +230,7 @@ class ModuleText:
             self.warn(say("kernel-descriptor-endless", kernel=symbol), offset)
 
     def _take_code_t(self, offset: int) -> None:
-        # The structure stands first in the code, directly behind the kernel's label.
+        # The structure comes first in the code, right after the kernel's label.
         floor, line = max(self._informed, offset - 4096), self._lines.number(offset)
         label = scan.last_label(self._text, floor, offset)
         symbol, begin = label or (say("kernel-at-line", line=line), None)
@@ -251,7 +251,7 @@ class ModuleText:
         try:
             if kind == "amdgpu_pal_metadata":
                 root, _ = metadata_yaml.root_of(yaml)
-                self._pipelines = registers.of_metadata(root), line
+                self._pipelines = registers.read_metadata(root), line
                 return
             is_v2 = kind == _METADATA_V2
             metadata = metadata_yaml.parse(yaml, self._budget.limit + 1, is_v2=is_v2)

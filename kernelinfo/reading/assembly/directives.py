@@ -65,7 +65,7 @@ class DirectiveBlock:
     def __init__(self, statements: list[Directive]) -> None:
         self.statements = statements
         self.by_field = {statement.name: statement for statement in statements}
-        """Statement by field; the last one counts."""
+        """Statement by field; the last one is used."""
         numbers = [number(statement.value) for statement in statements]
         fits = all(value is not None and 0 <= value <= UINT32 for value in numbers)
         self.is_plain = fits and len(self.by_field) == len(statements)
@@ -156,7 +156,7 @@ def encoded(granule: int, count: int) -> int | None:
 
 
 def read_numbers(readings: Readings, stated: Fields, value: Evaluate) -> PlacedNumbers:
-    """Numbers in `stated`, by `readings`; of two fields for one number the last counts."""
+    """Numbers in `stated`, by `readings`; of two fields for one number the last is used."""
     numbers: PlacedNumbers = {}
     for field, statement in stated.items():
         if field in readings and (count := value(statement)) is not None:
@@ -171,7 +171,7 @@ def wave_size_in(numbers: PlacedNumbers) -> int | None:
     return numbers["wave_size"][0] if "wave_size" in numbers else None
 
 
-def of_directives(
+def directive_numbers(
     stated: Fields, value: Evaluate, target: Target | None, xnack: bool
 ) -> PlacedNumbers:
     """Numbers in `.amdhsa_*` directives; reserved registers only for a known target.
@@ -215,7 +215,7 @@ def _reserved_sgprs(target: Target, extra: int, numbered: int) -> int | None:
     return sgprs.fixed_allocation or encoded(sgprs.encoding_granule, numbered + extra)
 
 
-def of_code_t(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:
+def code_t_numbers(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:
     """Numbers in the fields of `.amd_kernel_code_t`; reserved registers only for a known target."""
     numbers = read_numbers(_CODE_T_FIELDS, stated, value)
     readings: Readings = {}
@@ -345,7 +345,7 @@ _Strings = dict[str, str]
 
 
 def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[DebugUnit]:
-    """Compilation units of the first `.debug_info` section behind `start`, a byte offset."""
+    """Compilation units of the first `.debug_info` section after `start`, a byte offset."""
     section = DEBUG_INFO.search(text, start)
     if section is None:
         return

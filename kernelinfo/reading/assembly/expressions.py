@@ -219,7 +219,7 @@ class Definitions(dict[str, list[Directive]]):
         return stated[-1] if stated else None
 
     def add_assignment(self, text: Text, offset: int, lines: Lines) -> None:
-        """Add the assignment whose `=` stands at `offset`; nothing if it is no assignment."""
+        """Add the assignment whose `=` is at `offset`; nothing if it is not an assignment."""
         prefix = before(text, offset)
         if prefix and (name := re.fullmatch(_EQUATED, prefix)):
             self._add(decode(name[1]), decode(line_at(text, offset + 1)), lines.number(offset))
@@ -329,7 +329,7 @@ def number(expression: str) -> int | None:
 
 
 def read_terms(expression: str) -> tuple[Term, ...]:
-    """Terms of an expression (mc_expression.lark) in postfix order; `Unresolved` if it is none."""
+    """Terms of an expression (mc_expression.lark) in postfix order, or one `Unresolved`."""
     # Only short ones are cached, so that a hostile text cannot fill the memory.
     read = _read_terms if len(expression) < _SHORT else _read_terms.__wrapped__
     return read(expression)

@@ -1,4 +1,4 @@
-"""Numbers in the `; Kernel info:` comments that LLVM writes behind a kernel's code."""
+"""Numbers in the `; Kernel info:` comments that LLVM writes after a kernel's code."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ class InfoBlock(NamedTuple):
     code_bytes: int | None
     """Size of the code, if the first line states it; that line is not in `block`."""
     unread: tuple[tuple[int, bytes], ...]
-    """Comments that are no fields: the line counted from the header, and the text."""
+    """Comments that are not fields: the line counted from the header, and the text."""
     end: int
-    """Byte offset of the line behind the block."""
+    """Byte offset of the line after the block."""
 
 
 _Body = tuple[DirectiveBlock, tuple[tuple[int, bytes], ...], int]
-"""Lines behind the header, comments in them that are no fields, and the lines' bytes."""
+"""Lines after the header, comments in them that are not fields, and the lines' bytes."""
 
 
 def read_block(text: Text, offset: int) -> InfoBlock | None:
@@ -98,7 +98,7 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
 
 
 def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
-    """Size of the code in bytes, if only the first line states it, and the lines behind that line.
+    """Size of the code in bytes, if only the first line states it, and the lines after that line.
 
     The other lines are equal in many kernels, and are then read once.
     """
@@ -121,7 +121,7 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 
 @lru_cache(maxsize=1 << 12)
 def _read(comments: bytes, line: int) -> _Body:
-    """Body of a block from whole comment lines; the first is `line` lines behind the header."""
+    """Body of a block from whole comment lines; the first is `line` lines after the header."""
     statements: list[Directive] = []
     unread: list[tuple[int, bytes]] = []
     length = 0
@@ -160,7 +160,7 @@ def _read_line(line: bytes) -> str | Directive | None:
     return read
 
 
-def of_info(
+def info_numbers(
     stated: Fields, value: Evaluate, target: Target | None, wave_size: int | None
 ) -> PlacedNumbers:
     """Numbers in a block of kernel info.

@@ -58,7 +58,7 @@ _MARK = (
     rb"|^[ \t]++((?:scratch_|buffer_[a-z0-9_]+ v[^\n]*, s\[0:3\], |[^;\n]*;[^;\n]*?-byte Folded )"
     rb"[^\n]*)"
 )
-"""A block's label, or the comment in its place, with the comments behind it; a source line; a call;
+"""A block's label, or the comment in its place, with the comments after it; a source line; a call;
 or an instruction that spills or reaches scratch. Older targets address scratch by the buffer
 resource in the first SGPRs (AMDGPUUsage, "Private Segment Buffer")."""
 _SPILL = rb"(?:s_clause 0x([0-9a-f]{1,2})\b)?[^;]*;[^;]*?(\d{1,6})-byte Folded (Spill|Reload)"

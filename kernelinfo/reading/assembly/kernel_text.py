@@ -20,7 +20,7 @@ from kernelinfo.reading.assembly.expressions import (
     number,
 )
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, described_kernel, labels
-from kernelinfo.reading.assembly.shader_registers import of_config
+from kernelinfo.reading.assembly.shader_registers import config_numbers
 from kernelinfo.reading.blob import KernelBudget
 from kernelinfo.reading.data import Text, integer
 from kernelinfo.reading.facts import (
@@ -164,15 +164,15 @@ class Evaluation:
                 self._remark_repeated(symbol, stated)
         read = partial(self._placed, symbol, "directive")
         described = [
-            *read(kernel.directives, directives.of_directives, target, self._xnack),
-            *read(kernel.code_t, directives.of_code_t, target),
-            *read(kernel.config, of_config, target),
+            *read(kernel.directives, directives.directive_numbers, target, self._xnack),
+            *read(kernel.code_t, directives.code_t_numbers, target),
+            *read(kernel.config, config_numbers, target),
         ]
         metadata, line = kernel.metadata
         described.append((metadata, Place("metadata", line, BEGIN)))
         wave_size = next((numbers.wave_size for numbers, _ in described if numbers.wave_size), None)
         info = self._placed(
-            symbol, "kernel-info", kernel.info, info_block.of_info, target, wave_size
+            symbol, "kernel-info", kernel.info, info_block.info_numbers, target, wave_size
         )
         code_bytes = kernel.code_bytes
         if info and (stated_within := info[0][0].code_bytes) is not None:
@@ -210,9 +210,9 @@ class Evaluation:
             return self._value(symbol, statement.name, statement.value, line, place)
 
         if block.is_plain:
-            numbers, within = _of_plain(block, reading, *circumstances)
+            numbers, within = _plain_numbers(block, reading, *circumstances)
         else:
-            numbers, within = _apart(reading(block.by_field, value, *circumstances))
+            numbers, within = _with_lines(reading(block.by_field, value, *circumstances))
         return [(numbers, Place(source, line, within))]
 
     def _symbols(self, symbol: str) -> _Placed:
@@ -240,7 +240,7 @@ class Evaluation:
 
     @cached_property
     def _largest(self) -> tuple[int, str] | None:
-        """Most VGPRs of a function that is no kernel, and its symbol; None if unknown.
+        """Most VGPRs of a function that is not a kernel, and its symbol; None if unknown.
 
         Source: LLVM AMDGPUMCResourceInfo, `amdgpu.max_num_vgpr`.
         """
@@ -280,7 +280,7 @@ class Evaluation:
 
 
 @lru_cache(maxsize=1 << 12)
-def _of_plain(
+def _plain_numbers(
     block: DirectiveBlock, reading: _ReadBlock, *circumstances: Any
 ) -> tuple[Numbers, Mapping[str, int]]:
     """Numbers of a block that needs no symbols, and their lines from the block's first."""
@@ -288,13 +288,13 @@ def _of_plain(
     def value(statement: Directive) -> int | None:
         return number(statement.value)
 
-    return _apart(reading(block.by_field, value, *circumstances))
+    return _with_lines(reading(block.by_field, value, *circumstances))
 
 
-def _apart(placed: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
+def _with_lines(placed: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
     """Numbers, and their lines from the block's first.
 
-    The size of the code is on the line behind it unless stated elsewhere.
+    The size of the code is on the line after it unless stated elsewhere.
     """
     lines = {name: line for name, (_, line) in placed.items()}
     values: dict[str, Any] = {name: value for name, (value, _) in placed.items()}

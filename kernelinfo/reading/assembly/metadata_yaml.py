@@ -96,7 +96,7 @@ class Metadata(NamedTuple):
 def document(text: str) -> tuple[str, bool]:
     """YAML document in the lines of a metadata block, and True if it is whole.
 
-    Cuts a log's prefix before `---` off every line, and drops everything behind the line `...`. A
+    Cuts a log's prefix before `---` off every line, and drops everything after the line `...`. A
     last line without a newline is dropped, too: it may be cut.
     """
     text = text.replace("\r\n", "\n")
@@ -112,7 +112,7 @@ def document(text: str) -> tuple[str, bool]:
 def parse(text: str, limit: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
     """Metadata of a YAML document, with its first `limit` kernels.
 
-    Raises `ValueError`, with the reason in words, for text that is no YAML, for aliases, and for
+    Raises `ValueError`, with the reason in words, for text that is not YAML, for aliases, and for
     more values or deeper nesting than metadata has.
     """
     if not is_v2:
@@ -126,7 +126,7 @@ _END = re.compile(r"\.\.\.(?<!.\.\.\.)[ \t]*$", re.MULTILINE)
 
 # LLVM's form (MsgPackDocument::toYAML): root keys at column 0, kernels at column 2, their keys at
 # column 4, nested lists at column 6. A value is a decimal number, a word that means only itself, or
-# a string without escapes, quoted or behind `!str`. PyYAML reads all other forms.
+# a string without escapes, quoted or after `!str`. PyYAML reads all other forms.
 _QUOTED_WITHIN_LINES = re.compile(
     r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""",
 )
@@ -242,7 +242,7 @@ def _scalar(written: str) -> object:
 
 def root_of(text: str) -> tuple[dict[object, object], yaml.Node]:
     """Root map of a YAML document, and its node. Raises `ValueError` like `parse`, or if the root
-    is no map."""
+    is not a map."""
     # LLVM writes DEL unescaped, in double quotes: its escape is read back as the same character.
     node = _composed(re.sub(_FORBIDDEN, lambda character: f"\\u{ord(character[0]):04x}", text))
     root = node_value(node) if node else None
@@ -260,7 +260,7 @@ def _any_yaml(text: str, limit: int = sys.maxsize, *, is_v2: bool = False) -> Me
         raise ValueError(say("yaml-no-list", name=name))
     written = [entry.value for key, entry in node.value if key.value == name] or [[]]
     kernels: list[YamlKernel] = []
-    # The last of repeated keys counts.
+    # The last of repeated keys is used.
     for element, item in list(zip(elements, written[-1], strict=True))[:limit]:
         symbol, numbers, complaints = read(element if isinstance(element, dict) else {})
         kernels.append(YamlKernel(symbol, numbers, complaints, item.start_mark.line))

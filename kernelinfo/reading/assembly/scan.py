@@ -85,7 +85,7 @@ def code_of(line: AnyStr) -> AnyStr:
 def _without_enclosed(
     text: bytes, *, names: bool, is_open: bool = False, is_part: bool = False
 ) -> tuple[bytes, bool]:
-    """The text without enclosed comments, and True if the last one has no end.
+    """The text without enclosed comments, and True if the last one is unterminated.
 
     `names`: keep the comments that name registers. `is_open`: the text begins inside a comment.
     `is_part`: a comment without an end reaches to the end of the text, not of its line, and a
@@ -212,7 +212,7 @@ fast. The kind of a directive is its name."""
 _NO_CODE = re.compile(rb';|//|"|[\w.$@]$')
 
 UNEXPANDED = "unexpanded"
-"""Kind of the mark for a macro with a kernel in its body; it stands where the macro begins."""
+"""Kind of the mark for a macro with a kernel in its body; it is where the macro begins."""
 
 _BEGINS = {"macro", "rep", "rept", "irp", "irpc"}
 _ENDS = {"endm", "endmacro", "endr"}
@@ -298,9 +298,9 @@ def labels(text: Text, start: int, end: int) -> Iterator[tuple[str, int]]:
 
 
 def label_offset(text: Text, name: str, floor: int, offset: int) -> int | None:
-    """Byte offset of the label `name:`, from `floor` to `offset` or in the 64 KiB behind; or None.
+    """Byte offset of the label `name:`, from `floor` to `offset` or in the 64 KiB after; or None.
 
-    Compilers print a descriptor at `offset` behind the code; people write it before.
+    Compilers print a descriptor at `offset` after the code; people write it before.
     """
     spellings = [name]
     if not _UNQUOTED.fullmatch(name):
@@ -327,8 +327,8 @@ def unquoted(written: bytes) -> str:
 def described_kernel(operand: bytes) -> str:
     """Kernel's name in the operand of `.amdhsa_kernel`, the rest of the line.
 
-    LLVM prints a name raw, even with blanks, quotes or semicolons in it; so a comment counts as one
-    only behind a blank. People may quote the name.
+    LLVM prints a name raw, even with blanks, quotes or semicolons in it; so a comment is one
+    only after a blank. People may quote the name.
     """
     name = _COMMENT.sub(b"", operand).strip()
     quoted = len(name) > 1 and name.startswith(b'"') and name.endswith(b'"')
@@ -342,7 +342,7 @@ _LOCATION = rb"(?m)^[ \t]*\.loc[ \t]+(\d{1,9})[ \t]+(\d{1,9})[ \t]+(\d{1,9})"
 _MARK = b".loc"
 _END_OF_CODE = b"s_endpgm"
 END_OF_FUNCTION = b".Lfunc_end"
-"""Begin of the label that LLVM sets behind a function's code."""
+"""Begin of the label that LLVM sets after a function's code."""
 _FUNCTION_BEGIN = rb"(?m)^\.Lfunc_begin(\d{1,9}):"
 _FUNCTION = rb"-\.Lfunc_begin(\d{1,9})[ \t]*; DW_AT_high_pc\n"
 _ATTRIBUTES = rb"(?:[ \t]*(?:\.\w{4,5}[ \t][^\n;]{1,99})?; DW_AT_\w+\n){1,20}"

@@ -50,7 +50,7 @@ _NUMBER = r"0x[0-9a-fA-F]{1,8}|\d{1,9}"
 
 
 def read_config(text: Text, offset: int) -> DirectiveBlock:
-    """Registers behind the line of `.AMDGPU.config` at `offset`, as a block of statements.
+    """Registers after the line of `.AMDGPU.config` at `offset`, as a block of statements.
 
     The section holds pairs of address and value before each function, for mesa3d and for no
     operating system. Source: LLVM AMDGPUAsmPrinter::EmitProgramInfoSI.
@@ -65,7 +65,7 @@ def read_config(text: Text, offset: int) -> DirectiveBlock:
     return DirectiveBlock(statements)
 
 
-def of_config(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:
+def config_numbers(stated: Fields, value: Evaluate, target: Target | None) -> PlacedNumbers:
     """Numbers in the registers of `.AMDGPU.config`."""
     numbers: PlacedNumbers = {}
     for statement in stated.values():
@@ -110,7 +110,7 @@ class Pipelines(NamedTuple):
         )
 
 
-def of_metadata(root: Mapping[object, object]) -> Pipelines:
+def read_metadata(root: Mapping[object, object]) -> Pipelines:
     """Pipelines in the map of `.amdgpu_pal_metadata`. Raises `ValueError` if it has none."""
     pipelines = root.get("amdpal.pipelines")
     if not isinstance(pipelines, list):
@@ -141,7 +141,7 @@ def of_metadata(root: Mapping[object, object]) -> Pipelines:
     )
 
 
-def of_pairs(operand: str) -> Pipelines:
+def read_pairs(operand: str) -> Pipelines:
     """Pipelines in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value.
 
     Raises `ValueError` for digits that the assembler refuses.

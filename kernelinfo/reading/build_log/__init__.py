@@ -98,7 +98,7 @@ def _by_occurrence(kernels: Iterator[KernelFacts]) -> list[list[KernelFacts]]:
 # - `remark: <unknown>:0:0: TEXT`: the same without debug information;
 # - `FILE:LINE:COLUMN: TEXT`: lld.
 #
-# Time stamps, progress, colours and hyperlinks may stand around them.
+# Time stamps, progress, colours and hyperlinks may surround them.
 
 _KEYS = (
     rb"(Function Name|(?:Total)?SGPRs|[SV]GPRs Spill|[AV]GPRs|ScratchSize \[bytes/lane\]"

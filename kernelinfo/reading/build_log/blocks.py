@@ -73,7 +73,7 @@ class LogBlock:
 
     @property
     def is_function(self) -> bool:
-        """True for a function that is no kernel: LLVM 15 and 16 report these, too, without LDS."""
+        """True if it is not a kernel: LLVM 15 and 16 report other functions, too, without LDS."""
         return self.is_complete and not self.is_kernel
 
     def warn(self, message: Message, line: int) -> None:

@@ -252,7 +252,7 @@ def code_object_version(elf: Elf) -> int | None:
 def features(elf: Elf, version: int | None, isa: TargetId | None) -> Features:
     """XNACK and SRAMECC from e_flags, whose bits changed with code object version 4.
 
-    `isa` is from the note of code object v2; it counts if e_flags have no processor."""
+    `isa` is from the note of code object v2; it is used if e_flags have no processor."""
     if version is None:
         return Features()
     if _names_no_processor(elf, version):

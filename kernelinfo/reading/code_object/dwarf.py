@@ -28,7 +28,7 @@ from kernelinfo.reading.facts import ReadWarning, SourceLine
 from kernelinfo.reading.messages import say
 
 _AddressRange = tuple[int, int]
-"""(address of a function's first byte, address behind its last byte)."""
+"""(address of a function's first byte, address after its last byte)."""
 _CompilationUnit = tuple[Any, Any, Any]
 """(compilation unit, its line table or None, its top entry)."""
 
@@ -199,7 +199,7 @@ def _collect(node: Any, top: Any, program: Any, entries: dict[int, DebugEntry]) 
 # attributes (DWARF 5, 7.5.6).
 
 _Skip = Callable[[bytes, int], int]
-"""(section, offset of a value) → offset behind it."""
+"""(section, offset of a value) → offset after it."""
 
 _SIZES = {
     **dict.fromkeys(("flag_present", "implicit_const"), 0),
@@ -223,7 +223,7 @@ class _EntryKind(NamedTuple):
     steps: list[tuple[int, _Skip | None]]
     """(bytes up to a value of no fixed size, step over it); None steps over a LEB128 number."""
     rest: int
-    """Bytes behind the last such value."""
+    """Bytes after the last such value."""
     has_children: bool
     is_scope: bool
     is_wanted: bool
@@ -269,12 +269,12 @@ def entries_below(
                 depth += kind.has_children
             else:
                 offset = _behind(section, offset, kind_of)
-    except (IndexError, ValueError):  # no byte, or no NUL behind a string
+    except (IndexError, ValueError):  # no byte, or no NUL after a string
         raise ReadError(say("debug-entry-outside")) from None
 
 
 def _behind(section: bytes, offset: int, kind_of: Callable[[int], _EntryKind]) -> int:
-    """Offset behind an entry and its descendants.
+    """Offset after an entry and its descendants.
 
     Numbers are skipped in place: a kernel library has half a million of them."""
     depth = 0
@@ -324,12 +324,12 @@ def _skip(form: str, unit: Any) -> int | _Skip | None:
 
 
 def _block_end(size: int, section: bytes, offset: int) -> int:
-    """Offset behind a block with its length in the first `size` bytes."""
+    """Offset after a block with its length in the first `size` bytes."""
     return offset + size + int.from_bytes(section[offset : offset + size], "little")
 
 
 def _number(section: bytes, offset: int) -> tuple[int, int]:
-    """(value of an unsigned LEB128 number, offset behind it).
+    """(value of an unsigned LEB128 number, offset after it).
 
     Raises `ReadError` for more than 64 bits, which would take longer the longer they are.
     """

@@ -57,7 +57,7 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
             warnings.append(ReadWarning(say("notes-outside"), offset=start))
             continue
         position, end = start, start + size
-        # A note seen before ends the region: the notes behind it were seen, too.
+        # A note seen before ends the region: the notes after it were seen, too.
         while position + 12 <= end and position not in seen:
             seen.add(position)
             name_size, content_size, kind = _HEADER.rows(
@@ -106,7 +106,7 @@ def walk(whole: bytes) -> msgpack.Unpacker:
 
 
 def skip_value(unpacker: msgpack.Unpacker, whole: bytes) -> bytes:
-    """Packed bytes of the next value; the unpacker moves behind it."""
+    """Packed bytes of the next value; the unpacker moves past it."""
     begin = unpacker.tell()
     unpacker.skip()
     return whole[begin : unpacker.tell()]
@@ -226,7 +226,7 @@ class NoteMetadata:
 
     def _root(self, note: ElfNote) -> dict[object, Any]:
         """The note's map. `amdhsa.kernels` is a list of `_kernel`, with None for one that is no
-        map, or None if it is no list; the values of keys outside of `_USED` are None.
+        map, or None if it is not a list; the values of keys outside of `_USED` are None.
 
         Raises `ReadError`, and the errors of `unpack_value`.
         """
@@ -277,7 +277,7 @@ class NoteMetadata:
     def _add(
         self, kernels: Iterable[tuple[str, Numbers, Sequence[Message]]], note: ElfNote
     ) -> None:
-        """Add the kernels of one note; a repeated name is a warning, and its last entry counts."""
+        """Add the kernels of one note; a repeated name is a warning, and its last entry is used."""
         again, complained = [], dict[Message, list[str]]()
         by_symbol, place = self.kernels, note.offset
         for symbol, numbers, complaints in kernels:
@@ -329,8 +329,9 @@ def _kernel_maps(whole: bytes) -> Iterator[Mapping[object, object]]:
 
 
 def _kernel(raw: bytes, is_chosen: _Choice, is_sized: bool) -> _Decoded | None:
-    """(symbol, numbers, complaints) of a packed kernel, or None if it is no map. `is_sized` is true
-    if the LDS of one of the note's kernels may be sized at launch.
+    """(symbol, numbers, complaints) of a packed kernel, or None if it is not a map.
+
+    `is_sized` is True if the LDS of one of the note's kernels may be sized at launch.
 
     Arguments take four fifths of a kernel's map. The rest without its names repeats: equal bytes
     are decoded once. Without the cut a library's report takes 70 % longer.

@@ -25,7 +25,7 @@ STT_NOTYPE = 0
 STT_OBJECT = 1
 STT_FUNC = 2
 STT_AMDGPU_HSA_KERNEL = 10
-"""Code object v2: an amd_kernel_code_t with the kernel's code behind it."""
+"""Code object v2: an amd_kernel_code_t with the kernel's code after it."""
 DESCRIBED = frozenset({STT_OBJECT, STT_AMDGPU_HSA_KERNEL})
 """Types of the symbols of descriptors and v2 kernels."""
 _ALL = DESCRIBED | {STT_FUNC, STT_NOTYPE}
@@ -71,7 +71,7 @@ class KernelSymbols(NamedTuple):
 def kernel_symbols(
     elf: Elf, warnings: list[ReadWarning], types: Container[int] = _ALL
 ) -> KernelSymbols:
-    """The symbols of kernels and functions; the first table with a name counts.
+    """The symbols of kernels and functions; the first table with a name is used.
 
     A dynamic table without a section is found by its segment. Damaged tables become warnings.
     """

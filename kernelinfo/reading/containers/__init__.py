@@ -184,7 +184,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
         return
     format = magic.format_of(head)
     if format is None:
-        yield from _of_unknown_format(blob, required=required)
+        yield from _read_unknown(blob, required=required)
         return
     deepest = blob.bounds.nesting
     if len(blob.containers) >= deepest:
@@ -214,7 +214,7 @@ def _members(blob: Blob, format: str) -> Iterator[Found]:
         yield problem(blob, bug(error))
 
 
-def _of_unknown_format(blob: Blob, *, required: bool) -> Iterator[Found]:
+def _read_unknown(blob: Blob, *, required: bool) -> Iterator[Found]:
     """The blob itself if it is assembly or a build log, else the code objects found in it."""
     item = _text(blob)
     if isinstance(item, Blob):
@@ -241,7 +241,7 @@ def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 
 def _is_code_object(head: bytes) -> bool:
-    # A file cut off before its machine counts as one: the reader then reports the damage.
+    # A file truncated before its machine field is taken for one: its reader reports the damage.
     return head.startswith(magic.ELF) and (
         len(head) < 20 or int.from_bytes(head[18:20], "little") == _EM_AMDGPU
     )
@@ -256,7 +256,7 @@ _RESOURCE_USAGE = rb"Function Name: |Pass: +kernel-resource-usage"
 _RECORD = b"--- !"
 _FLAG = "-Rpass-analysis=kernel-resource-usage"
 _LOOKED_AT = 1 << 20
-_BINARY_BYTES = 1 << 12  # a zero byte in so many first bytes means that data are no text
+_BINARY_BYTES = 1 << 12  # a zero byte in so many first bytes means that data are not text
 _LOG = rb"(?m)(?:warning|remark|error): |^\[\d+/\d+\] |^\[ *\d+%\] "
 _ZLIB = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")
 _MAPS = (*(bytes([first]) for first in range(0x80, 0x90)), b"\xde", b"\xdf")

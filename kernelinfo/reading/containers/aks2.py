@@ -1,12 +1,12 @@
 """Reads AKS2, AOTriton's packs of compiled kernels.
 
     4 bytes  AKS2
-    u32      bytes behind the header, decompressed
+    u32      bytes after the header, decompressed
     u32      number of kernels
     u32      bytes of the directory, decompressed
     and one xz stream of the directory and the images; the directory has for each kernel
     u32 u32  LDS in bytes, threads per workgroup
-    u32 u32  offset of its image behind the directory, and size: 0 if it did not compile
+    u32 u32  offset of its image after the directory, and size: 0 if it did not compile
     u32      length of its name with the final NUL, and the name
 
 All LDS is sized at launch, so that the code object does not state it. LDS and threads come from
@@ -58,7 +58,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
 
 
 def _entries(content: memoryview, count: int, size: int) -> list[tuple[int, int, int, int, str]]:
-    """(LDS in bytes, threads, offset behind the directory, bytes, name) of each image.
+    """(LDS in bytes, threads, offset after the directory, bytes, name) of each image.
 
     Raises `ReadError` if the entries do not fill the directory exactly."""
     if size > min(len(content), bounds.AKS2_DIRECTORY_BYTES) or count * _ENTRY.size > size:

@@ -153,7 +153,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
     """Entries and problems of one bundle, or of several with zeros between them.
 
     A bundle states its own length. Behind a damaged one the reader searches for the next magic.
-    All of them share one room, as one that claims the bytes behind it would else repeat them."""
+    All of them share one room, as one that claims the bytes after it would else repeat them."""
     offset: int | None = 0
     damaged = 0
     room = Room(len(blob.data))

@@ -41,7 +41,7 @@ _LONGEST_KEY = 32
 def unescape_mlir(data: Data) -> tuple[bytes, int] | None:
     """(decoded bytes, length of the text with both quotes) of the string at the start of the data.
 
-    None if it has no end, or an escape that MLIR does not write."""
+    None if it is unterminated, or has an escape that MLIR does not write."""
     pattern = re.compile(_UNITS)
     plain, position = bytearray(), 1
     while units := pattern.match(data.read(position, _MLIR_WINDOW)):
@@ -56,7 +56,7 @@ _BYTES = {b"%02X" % number: bytes([number]) for number in range(256)}
 
 
 def decompress_mlir(blob: Blob) -> tuple[memoryview, int]:
-    """(decompressed text, end of its stream in the blob) behind the key at the blob's start.
+    """(decompressed text, end of its stream in the blob) after the key at the blob's start.
 
     Raises `ReadError` for a stream that is damaged or too large."""
     key = re.compile(_MLIR_COMPRESSED, re.DOTALL).match(blob.data.read(0, _LONGEST_KEY))
@@ -95,12 +95,12 @@ def read(blob: Blob) -> Iterator[Found]:
         offset = f"at 0x{start + (blob.offset or 0):x}"
         first = following.data.read(0, 1)[0]
         if first == _KEY:
-            items, size = _of_pickle(following, offset)
+            items, size = _read_pickle(following, offset)
             end = start + size
             yield from items
             continue
         if first == _QUOTE:
-            written, size = _of_string(following, offset)
+            written, size = _read_string(following, offset)
             end = start + size
             if written:
                 yield written
@@ -129,7 +129,7 @@ def read(blob: Blob) -> Iterator[Found]:
         yield problem(blob, message, offset=unsound[0])
 
 
-def _of_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
+def _read_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
     """(code object for AMDGPU or None, bytes of its text) of the MLIR string at the blob's start.
 
     The length is 0 if the string does not hold a complete ELF file."""
@@ -147,7 +147,7 @@ def _of_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
     return part(blob, "mlir", data, offset=None, member=offset), size
 
 
-def _of_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
+def _read_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
     """(code objects, bytes of key and value) of compressed MLIR text in a pickled map."""
     if "zlib" in blob.containers:
         return (), 0  # compressed text has no compressed text inside

@@ -1,12 +1,12 @@
 """Reads PE images and COFF objects of x86-64 Windows: their sections with code for the device.
 
-An image begins with MZ. At 60 it has the offset of "PE\\0\\0", and behind that an object's header:
+An image begins with MZ. At 60 it has the offset of "PE\\0\\0", and after that an object's header:
 
     u16       machine
     u16       number of sections
     u32 u32   time, offset of the symbol table
     u32       number of symbols, 18 bytes each; the table of long names follows them
-    u16 u16   size of the optional header behind this one, flags
+    u16 u16   size of the optional header after this one, flags
     then the optional header, and for each section, 40 bytes
     8 bytes   name, or / and the decimal offset of a longer one
     u32 u32   size in memory, address

@@ -13,7 +13,7 @@ from kernelinfo.reading.messages import say
 
 
 def read(blob: Blob) -> Iterator[Found]:
-    """The decompressed file, or the members of a compressed tar; a problem for bytes behind it."""
+    """The decompressed file, or the members of a compressed tar; a problem for bytes after it."""
     head = bytes(blob.data.read(0, magic.HEAD_BYTES))
     method = next(name for name, start in magic.COMPRESSED.items() if head.startswith(start))
     limit, size = blob.bounds.streamed_bytes(len(blob.data)), len(blob.data)

@@ -55,10 +55,10 @@ def read(blob: Blob) -> Iterator[Found]:
             names = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
             for (name,) in names.fetchall():
                 if name in _QUERIES:
-                    yield from _of_table(blob, database, name, _QUERIES[name], _of_row)
+                    yield from _read_table(blob, database, name, _QUERIES[name], _read_row)
                 elif _is_tinygrads(database, name):
                     query = _TINYGRAD.format(name)
-                    yield from _of_table(blob, database, f'"{name}"', query, _of_pickle)
+                    yield from _read_table(blob, database, f'"{name}"', query, _read_pickle)
     except _DAMAGE as error:
         yield problem(blob, say("database-damaged", error=_reason(error)))
 
@@ -87,7 +87,7 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
     database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bounds.DATABASE_BLOB_BYTES)
     database.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, bounds.DATABASE_OPERATIONS)
     database.execute("PRAGMA trusted_schema = OFF")
-    database.execute("PRAGMA writable_schema = ON")  # lets SQLite read cut-off databases
+    database.execute("PRAGMA writable_schema = ON")  # lets SQLite read truncated databases
     left = iter(range(bounds.DATABASE_STEPS // _STEPS))
     database.set_progress_handler(lambda: next(left, None) is None, _STEPS)
     return database
@@ -101,7 +101,7 @@ def _is_tinygrads(database: sqlite3.Connection, table: object) -> bool:
     return [column[1] for column in columns] == ["key", "val"]
 
 
-def _of_table(
+def _read_table(
     blob: Blob,
     database: sqlite3.Connection,
     table: str,
@@ -156,7 +156,7 @@ def _row_numbers(database: sqlite3.Connection, table: str) -> Iterator[int]:
         raise damage
 
 
-def _of_row(
+def _read_row(
     blob: Blob, name: object, other: object, data: object, size: object, checksum: object
 ) -> Iterator[Blob | Problem]:
     member = " ".join(str(text) for text in (name, other) if text)
@@ -170,7 +170,7 @@ def _of_row(
     yield part(blob, "sqlite", Data.of(plain), offset=None, member=member)
 
 
-def _of_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[Blob | Problem]:
+def _read_pickle(blob: Blob, name: str, number: int, data: object) -> Iterator[Blob | Problem]:
     """The code object in a row of tinygrad; nothing for code of other backends."""
     match = re.search(_PICKLED, data, re.DOTALL) if isinstance(data, bytes) else None
     if not match or not isinstance(data, bytes):
@@ -204,7 +204,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _plain(blob: Blob, data: object, size: object) -> memoryview:
-    """Decompressed bytes of a row. Raises `ReadError` if they are no blob or of another size."""
+    """Decompressed bytes of a row. Raises `ReadError` for other types, or another size."""
     if not isinstance(data, bytes) or not isinstance(size, int) or size < 0:
         raise ReadError(say("database-row-no-blob"))
     if not size:

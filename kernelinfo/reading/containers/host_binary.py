@@ -32,7 +32,7 @@ class HostSection(NamedTuple):
     name: str
     offset: int  # bytes from the start of the host file
     data: Data | None  # None if its bytes are not in the file
-    end: int = 0  # end of its padding by the header; behind the end of a file that was cut off
+    end: int = 0  # end of its padding by the header; past the end of a truncated file
 
 
 def parts(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Found]:

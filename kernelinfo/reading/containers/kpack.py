@@ -275,7 +275,7 @@ def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
         return
     seen: dict[str, set[str]] = {}
     for name, path in archives:
-        yield from _of_archive(host, name, path, seen)
+        yield from _read_archive(host, name, path, seen)
     if seen:
         yield from _lost_units(host, seen)
 
@@ -336,7 +336,7 @@ def _expanded(directory: str, name: str) -> list[str]:
         return []
 
 
-def _of_archive(
+def _read_archive(
     host: Elsewhere, name: str, path: str, seen: dict[str, set[str]]
 ) -> Iterator[Found]:
     """Code of the host in one archive; its binaries are added to `seen`, by processor."""

@@ -66,7 +66,7 @@ FORMATS: dict[str, Accepts] = {
     "cpio": is_cpio,
     "unread": begins(*_BITCODE, SPIRV),
 }
-"""Module of a container format → test of the first bytes; the first test that is true counts."""
+"""Module of a container format → test of the first bytes; the first test that is true decides."""
 
 _WITHOUT_NUMBERS = "unread"  # bitcode among many files is no problem
 

@@ -27,7 +27,7 @@ _WINDOW_BITS: dict[Method, int] = {
     "deflate": -zlib.MAX_WBITS,
     "gzip": 16 + zlib.MAX_WBITS,
 }
-# Bytes per step, compressed or not. A small piece leaves little unused behind a stream.
+# Bytes per step, compressed or not. A small piece leaves little unused after a stream.
 _PIECE_BYTES = 1 << 18
 
 

@@ -20,7 +20,7 @@ _MANY_DIGITS = re.compile(rb"[0-9]{65}")
 
 
 class _Forward(io.RawIOBase):
-    """A file object for `tarfile`. A second read behind the end raises `EOFError`: `tarfile` would
+    """A file object for `tarfile`. A second read past the end raises `EOFError`: `tarfile` would
     go on skipping bytes that a damaged header claims."""
 
     def __init__(self, file: ReadableView | Decompressed) -> None:
