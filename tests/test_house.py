@@ -42,7 +42,7 @@ FLOORS = (
 TOP = {"__main__", "__init__"}
 """The command and the public API."""
 ASKED_FROM_OUTSIDE = {
-    ("kernel/report.py", "kernelinfo.render.notebook"),
+    ("kernel/report.py", "kernelinfo.render.tables"),
     ("fleet/api.py", "kernelinfo.render"),
 }
 """The imports that go up: a notebook asks the report itself for its table in HTML, and a script
@@ -51,7 +51,7 @@ USERS = {"pytest_plugin"}
 """Modules that use the public API, as other people's programs do."""
 
 ROOMS = {
-    "markdown_it": ("render/manual_pages.py",),
+    "markdown_it": ("render/manual.py",),
     "anyio": ("agents/server.py",),
     "mcp": ("agents/server.py",),
     "mcp_types": ("agents/server.py",),
@@ -59,7 +59,7 @@ ROOMS = {
     "pytest": ("pytest_plugin.py",),
     "typer": ("cli/",),
     "rich": (
-        *("render/paint.py", "render/manual_text.py"),
+        *("render/paint.py", "render/manual.py"),
         *("cli/output.py", "cli/screen.py"),
     ),
     "lark": ("reading/grammar_tables.py",),

@@ -198,11 +198,11 @@ def _show(page: str, view: View, output: str | None) -> None:
     if not (view.fold or view.color):
         write([page], output)
         return
-    from kernelinfo.render import manual_text  # rich
+    from kernelinfo.render import manual as pages  # rich
 
-    text = manual_text.drawn(page, view)
+    text = pages.drawn(page, view)
     if output is None and sys.stdout.isatty():
-        manual_text.show(harmless(text, color=view.color))
+        pages.show(harmless(text, color=view.color))
     else:
         write([text], output, color=view.color)
 
@@ -216,9 +216,9 @@ def _write_manual(folder: str | None) -> None:
         os.makedirs(folder, exist_ok=True)
     except OSError as error:
         raise OptionError(say("manual-unwritable", folder=folder, error=error.strerror)) from None
-    from kernelinfo.render.manual_pages import pages  # markdown_it
+    from kernelinfo.render.manual import html_pages  # markdown_it
 
-    for name, page in pages():
+    for name, page in html_pages():
         write([page], os.path.join(folder, name))
 
 

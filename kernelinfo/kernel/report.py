@@ -100,7 +100,7 @@ class Report(Sequence[Kernel]):
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""
-        from kernelinfo.render.notebook import html_table  # IPython asks the report itself
+        from kernelinfo.render.tables import html_table  # IPython asks the report itself
 
         return html_table(self.results)
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from kernelinfo.pressure.registers import RegisterClass
     from kernelinfo.rules import Selection
 
+REPOSITORY = "https://github.com/kernelinfo/kernelinfo"
+
 NameStyle = Literal["short", "full", "mangled"]
 """Values of `--names`."""
 

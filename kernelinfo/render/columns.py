@@ -29,11 +29,11 @@ def render_columns(
         results = [*results]
         shown = shown_first(results, severity, view)
         first = set(map(id, shown))
-        results = [*shown, *(one for one in results if id(one) not in first)]
+        results = [*shown, *(result for result in results if id(result) not in first)]
     names = [column.name for column in columns]
     table = Table(
         names,
-        ([_value(column, one, view) for column in columns] for one in results),
+        ([_value(column, result, view) for column in columns] for result in results),
         SCHEMA,
         "kernels",
         {"columns": names},

@@ -53,7 +53,7 @@ def _toml(value: Any) -> str:
     """A value as TOML. Strings and numbers are spelled as in JSON."""
     if isinstance(value, dict):
         keys = {key: key if _BARE.fullmatch(key) else _toml(key) for key in value}
-        inside = ", ".join(f"{keys[key]} = {_toml(one)}" for key, one in value.items())
+        inside = ", ".join(f"{keys[key]} = {_toml(item)}" for key, item in value.items())
         return f"{{ {inside} }}" if inside else "{}"
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"

@@ -47,23 +47,25 @@ def render_kernel(
     grid: int | None,
     pressure: Notes,
     further: Notes,
-    known: KnownTexts,
+    texts: KnownTexts,
 ) -> Iterator[str]:
     """Text that explains one kernel; `grid` is the number of workgroups launched on the device.
 
-    `known` holds the texts of kernels explained before, for this view."""
+    `texts` holds those of kernels explained before, for this view."""
     kernel, occupancy = result.kernel, result.occupancy
     is_compiled = kernel.code_object.command is not None
     path, line = kernel.source or (kernel.code_object.path, None if is_compiled else kernel.line)
     where = printable(path if line is None else f"{path}:{line}")
-    of, target = kernel.code_object, kernel.target
-    on = of.target_id or "unknown target"
-    on += "" if target is None or target.name == of.target else f", what if on {target.name}"
+    code_object, target = kernel.code_object, kernel.target
+    on = code_object.target_id or "unknown target"
+    on += (
+        "" if target is None or target.name == code_object.target else f", what if on {target.name}"
+    )
     yield from painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
     yield "\n"
     lines: list[list[Span]] = []
     if occupancy is not None and target is not None:
-        yield _of_statement(target, occupancy, result, view, known)
+        yield _of_statement(target, occupancy, result, view, texts)
         lines += _noted(pressure)
         lines += _noted(notes.cluster_notes(kernel.traits, target))
         lines += _listed("code", notes.code_parts(kernel.code), " · ", view.width)
@@ -83,18 +85,18 @@ def render_kernel(
 
 
 def _of_statement(
-    target: Target, occupancy: Occupancy, of: Result, view: View, known: KnownTexts
+    target: Target, occupancy: Occupancy, result: Result, view: View, texts: KnownTexts
 ) -> str:
     """Text on the occupancy, which kernels with equal numbers share."""
-    language = of.kernel.language
-    key = of.kernel.traits, occupancy, of.compiler_number, language
-    if key not in known:
-        if len(known) >= _MOST_KNOWN:
-            known.clear()
+    language = result.kernel.language
+    key = result.kernel.traits, occupancy, result.compiler_number, language
+    if key not in texts:
+        if len(texts) >= _MOST_KNOWN:
+            texts.clear()
         of_launch = notes.launch_notes(target, occupancy, language)
-        lines = [*_working(target, occupancy, of), *_noted(of_launch)]
-        known[key] = "".join(painted(_hanging(lines, view.width), view))
-    return known[key]
+        lines = [*_working(target, occupancy, result), *_noted(of_launch)]
+        texts[key] = "".join(painted(_hanging(lines, view.width), view))
+    return texts[key]
 
 
 def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
@@ -114,21 +116,23 @@ def render_numbers(
 
 
 def _working(
-    target: Target, occupancy: Occupancy, of: Result | None = None
+    target: Target, occupancy: Occupancy, result: Result | None = None
 ) -> Iterator[list[Span]]:
     """Lines of the resource table, the result, the steps and the uncertain numbers."""
-    slots, *others = occupancy.limits
+    slots, *resources = occupancy.limits
     free, code = occupancy.headroom, limits(occupancy.placement.unpadded)
     alone = {limit.resource: limit for limit in code}
     rows = [
         _COLUMNS,
-        *(_row(limit, occupancy, free, alone[limit.resource]) for limit in (*others, slots)),
+        *(_row(limit, occupancy, free, alone[limit.resource]) for limit in (*resources, slots)),
     ]
     for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
         style = "bold" if row == _COLUMNS else "magenta" if "◄" in text else ""
         yield [(f" {text}  ", style), (row[-1], style)]
-    yield _labelled("result", _result(occupancy, of.compiler_number if of else None), "bold")
-    if text := next_step(occupancy, of.next if of else occupancy.next):
+    yield _labelled(
+        "result", _result(occupancy, result.compiler_number if result else None), "bold"
+    )
+    if text := next_step(occupancy, result.next if result else occupancy.next):
         yield _labelled("next", text)
     if not target.members:  # a generic target has the steps of the device that it runs on
         yield _labelled("steps", _steps(target, occupancy))
@@ -219,10 +223,10 @@ def _steps(target: Target, occupancy: Occupancy) -> str:
     vgprs = (demand if "vgpr" in occupancy.limiters else demand.unpadded).vgprs
     steps: list[str] = []
     passed = 0
-    for most, waves in vgpr_steps(target, occupancy):
-        here = " ◄" if vgprs is not None and passed < vgprs <= most else ""
-        steps.append(f"{most}:{number(waves)}{here}")
-        passed = most
+    for largest, waves in vgpr_steps(target, occupancy):
+        here = " ◄" if vgprs is not None and passed < vgprs <= largest else ""
+        steps.append(f"{largest}:{number(waves)}{here}")
+        passed = largest
     return "VGPRs ≤ " + "  ".join(steps) + " waves/SIMD"
 
 
@@ -295,4 +299,4 @@ def _listed(label: str, parts: list[str], separator: str, width: int) -> list[li
             lines[-1] += end
             lines.append("")
         lines[-1] += (separator if lines[-1] else "") + part
-    return [_labelled("" if at else label, text) for at, text in enumerate(lines)]
+    return [_labelled("" if index else label, text) for index, text in enumerate(lines)]

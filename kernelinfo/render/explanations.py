@@ -33,20 +33,20 @@ def explanations(
     gets problems of measuring."""
     first = [*islice(results, 2)]
     is_alone = len(first) == 1
-    known: KnownTexts = {}
+    texts: KnownTexts = {}
     measured = _with_code(chain(first, results), options, is_alone, view.top or None, tell)
-    for index, (result, one) in enumerate(measured):
+    for index, (result, measurement) in enumerate(measured):
         yield "\n" if index else ""
         command = sweep_command(result.kernel, ir or "")
         further = [("ask", f"`{printable(command)}`: what other occupancies cost")]
         further = further if command else []
-        notes = [*_origin(result, is_alone), *_of_code(result, one)]
-        if one:  # with the findings on its code
-            result = result._replace(findings=one.result.findings)
-        yield from render_kernel(result, view, device, grid, notes, further, known)
-        if one:
+        notes = [*_origin(result, is_alone), *_of_code(result, measurement)]
+        if measurement:  # with the findings on its code
+            result = result._replace(findings=measurement.result.findings)
+        yield from render_kernel(result, view, device, grid, notes, further, texts)
+        if measurement:
             yield "\n"
-            yield from loops_table(one.story, view)
+            yield from loops_table(measurement.story, view)
 
 
 def _origin(result: Result, is_alone: bool) -> Notes:
@@ -61,7 +61,7 @@ def _origin(result: Result, is_alone: bool) -> Notes:
 
 def _with_code(
     results: Iterator[Result],
-    wanted: Options,
+    options: Options,
     is_alone: bool,
     most_loops: int | None,
     tell: Callable[[Problem], object],
@@ -71,10 +71,10 @@ def _with_code(
     for origin, group in groupby(results, lambda result: result.kernel.code_object):
         kernels = [*group]
         if origin.kind == "code-object" and not is_alone:
-            yield from ((one, None) for one in kernels)
+            yield from ((result, None) for result in kernels)
             continue
         look = Look(lds=True, most_loops=most_loops)
-        measured = measure_again(kernels, look, wanted, tell=tell)
+        measured = measure_again(kernels, look, options, tell=tell)
         yield from zip(kernels, measured, strict=True)
 
 

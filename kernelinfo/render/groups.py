@@ -48,8 +48,8 @@ def folded_rows(results: Iterable[Result]) -> list[TableRow]:
         equal.setdefault(shown, []).append(result)
     ids = {symbol: _ids(group) for symbol, group in by_symbol.items()}
     return [
-        TableRow(tuple(found), *_targets(found, ids[found[0].kernel.symbol]))
-        for found in equal.values()
+        TableRow(tuple(group), *_targets(group, ids[group[0].kernel.symbol]))
+        for group in equal.values()
     ]
 
 
@@ -74,10 +74,10 @@ def _ids(group: Group) -> dict[str, set[str]]:
 def _targets(row: Sequence[Result], ids: dict[str, set[str]]) -> list[str]:
     """The targets of a row, with features if another row of its group, whose `ids` these are,
     differs only in them."""
-    own = {_id(result) for result in row}
+    row_ids = {_id(result) for result in row}
     names: list[str] = []
     for processor in dict.fromkeys(target_of(result.kernel) for result in row):
-        names += [processor] if ids[processor] <= own else sorted(ids[processor] & own)
+        names += [processor] if ids[processor] <= row_ids else sorted(ids[processor] & row_ids)
     return sorted(names, key=lambda name: (len(name), name))
 
 
@@ -115,23 +115,26 @@ def summary(results: Sequence[Result], label: Label, view: View) -> Iterator[lis
 
 
 def _columns(by_target: dict[str, list[Result]]) -> Iterator[list[Span]]:
-    of = list(by_target.values())
-    kernels = [len(results) for results in of]
+    groups = list(by_target.values())
+    kernels = [len(results) for results in groups]
     yield from _row("waves/SIMD", by_target, "bold")
-    waves = [Counter(map(_waves, results)) for results in of]
-    for number in sorted({one for counts in waves for one in counts}, reverse=True):
+    waves = [Counter(map(_waves, results)) for results in groups]
+    for number in sorted({key for counts in waves for key in counts}, reverse=True):
         text = "unknown" if number < 0 else str(number or "<1")
         yield from _bars(text, [counts[number] for counts in waves], kernels)
     yield [(" limited by", "bold")]
-    limiters = [Counter(name for one in results for name in _limiters(one)) for results in of]
+    limiters = [
+        Counter(name for result in results for name in _limiters(result)) for results in groups
+    ]
     for name in (*RESOURCES.values(), _NO_LIMIT):
         yield from _bars(name, [counts[name] for counts in limiters], kernels)
-    spilling = [sum(one.kernel.spills.registers > 0 for one in results) for results in of]
+    spilling = [sum(result.kernel.spills.registers > 0 for result in results) for results in groups]
     if any(spilling):
         yield [(" spilling", "bold")]
         yield from _numbers("kernels", map(grouped, spilling))
         vgprs, scratch, sgprs = zip(
-            *(map(max, zip(*map(_spilled, results), strict=True)) for results in of), strict=True
+            *(map(max, zip(*map(_spilled, results), strict=True)) for results in groups),
+            strict=True,
         )
         yield from _numbers("VGPRs to", map(grouped, vgprs))
         yield from _numbers("SGPRs to", map(grouped, sgprs))
@@ -151,8 +154,8 @@ def _limiters(result: Result) -> list[str]:
 
 def _bars(label: str, counts: list[int], kernels: list[int]) -> Iterator[list[Span]]:
     """A bar and a number for each target."""
-    bars = ["■" * ceil(_BAR * one / all) for one, all in zip(counts, kernels, strict=True)]
-    numbers = [right(grouped(one), _NUMBER) if one else "" for one in counts]
+    bars = ["■" * ceil(_BAR * count / all) for count, all in zip(counts, kernels, strict=True)]
+    numbers = [right(grouped(count), _NUMBER) if count else "" for count in counts]
     texts = [f"{left(bar, _BAR)} {text}" for bar, text in zip(bars, numbers, strict=True)]
     return _row(label, texts)
 

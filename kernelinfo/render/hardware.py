@@ -73,21 +73,21 @@ def render_curve(
     """Text of a curve: for one variable its steps and a plot; for two variables a table.
 
     The first variable goes down, the second across, in as many tables as the width needs."""
-    at = {point.at: point for point in points}
+    point_at = {point.at: point for point in points}
     down = stretches(points)
     yield from painted([[(title, "bold")], []], view)
     if len(variables) == 1:
         heading = (_NAMES[variables[0]][0], "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
-        rows = [(_span(variables[0], span), *_cells_of_point(at[span[1],])) for span in down]
+        rows = [(_span(variables[0], span), *_cells_of_point(point_at[span[1],])) for span in down]
         yield from painted(table_lines([heading, *rows], "ttttd", view), view)
-        steps = [(last, at[last,].waves_per_simd) for _, last in down]
+        steps = [(last, point_at[last,].waves_per_simd) for _, last in down]
         yield from render_steps(steps, variables[0], view)
         return
     across = stretches(points, 1)
     first, second = variables
     label = [_NAMES[first][0], *(_span(first, line) for line in down)]
     numbers = [
-        (_span(second, span), *(number(at[line[1], span[1]].waves_per_simd) for line in down))
+        (_span(second, span), *(number(point_at[line[1], span[1]].waves_per_simd) for line in down))
         for span in across
     ]
     for index, lines in enumerate(within(view.width, [label], numbers)):
@@ -104,16 +104,16 @@ def render_steps(
     not drawn."""
     if len(steps) < 2:
         return
-    most, highest = max(last for last, _ in steps), ceil(max(waves for _, waves in steps))
+    end, highest = max(last for last, _ in steps), ceil(max(waves for _, waves in steps))
     lasts, heights = zip(*sorted(steps), strict=True)
     room = view.width - _BESIDE if view.fold else _ACROSS
     width = min(_ACROSS, room // 4 * 4)
-    across = [heights[bisect_left(lasts, most * (i + 1) / width)] for i in range(width)]
+    across = [heights[bisect_left(lasts, end * (i + 1) / width)] for i in range(width)]
     yield "\n waves/SIMD\n"
     for wave in range(highest, 0, -1):
         row = ("■" if waves >= wave else "·" if waves > wave - 1 else " " for waves in across)
         yield f" {wave:>4} |{''.join(row)}".rstrip() + "\n"
-    ticks = [most * quarter // 4 for quarter in range(5)]
+    ticks = [end * quarter // 4 for quarter in range(5)]
     places = [size(tick) if variable == "lds" else str(tick) for tick in ticks]
     scale = "".join(right(place, width // 4) for place in places[1:])
     yield f"{0:>7}{scale}  {_NAMES[variable][0]}\n"
@@ -144,7 +144,7 @@ def _span(variable: CurveVariable, span: tuple[int, int]) -> str:
     return f"≤ {size(last) if variable == 'lds' else last}"
 
 
-def render_targets(found: list[Target], view: View) -> Iterator[str]:
+def render_targets(targets: list[Target], view: View) -> Iterator[str]:
     """One line per target."""
     rows = [
         (
@@ -156,7 +156,7 @@ def render_targets(found: list[Target], view: View) -> Iterator[str]:
             size(target.domains[0].lds_bytes) + f"/{target.domains[0].per}",
             target.products,
         )
-        for target in found
+        for target in targets
     ]
     heading = ("target", "family", "wave", "slots/SIMD", "VGPRs", "LDS", "products")
     yield from painted(table_lines([heading, *rows], "ttttttd", view), view)

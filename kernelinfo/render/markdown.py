@@ -22,8 +22,8 @@ _HEADING = (
 def render(items: Iterable[Item], view: View) -> Iterator[str]:
     """The report. Kernels with findings come first; others and those beyond `top` are folded."""
     report = Report.of(items)
-    found = finding_counts(finding for result in report.results for finding in result.findings)
-    parts = [", ".join(found.values()) or "no findings", counted(len(report.results), "kernel")]
+    counts = finding_counts(finding for result in report.results for finding in result.findings)
+    parts = [", ".join(counts.values()) or "no findings", counted(len(report.results), "kernel")]
     if report.problems:
         parts.append(f"{counted(len(report.problems), 'problem')}: not all was read")
     yield f"**kernelinfo: {' · '.join(parts)}**\n"

@@ -93,13 +93,13 @@ def _count(
     items: Iterable[Item], by: tuple[CountedBy, CountedBy], *, by_symbol: bool
 ) -> SymbolCounts:
     rows: SymbolCounts = {}
-    known: dict[str, str] = {}  # names recur for each target
+    names: dict[str, str] = {}  # names recur for each target
     for item in items:
         symbol = ""
         if isinstance(item, Result):
             pairs = [(row, column) for row in _names(item, by[0]) for column in _names(item, by[1])]
             if by_symbol:
-                symbol = known.setdefault(item.kernel.symbol, item.kernel.symbol)
+                symbol = names.setdefault(item.kernel.symbol, item.kernel.symbol)
         elif isinstance(item, SpirV) and by[1] == "target":
             pairs = [(_spirv_row(item, by[0]), SPIRV)]
         else:
@@ -205,6 +205,8 @@ def _cell_text(cell: Cell, devices: Mapping[str, str]) -> str:
         return _HOLE
     about = ""
     if cell.code and (target := devices.get(cell.column)):
-        is_all_generic = all(one == SPIRV or is_generic(one, target) for one in cell.code)
+        is_all_generic = all(
+            compiled_for == SPIRV or is_generic(compiled_for, target) for compiled_for in cell.code
+        )
         about = _GENERIC if is_all_generic else needed_settings(cell.code, target)
     return f"{grouped(cell.kernels)} {about}".rstrip()

@@ -32,7 +32,11 @@ def tie_problem(names: tuple[str, ...]) -> Message:
 
 def unmatched(measured: tuple[Measurement, ...]) -> list[str]:
     """Names of kernels that ran but are in no file, each once."""
-    ran = (one.dispatch.shape.kernel for one in measured if not (one.kernel or one.tied))
+    ran = (
+        measurement.dispatch.shape.kernel
+        for measurement in measured
+        if not (measurement.kernel or measurement.tied)
+    )
     return list(dict.fromkeys(map(printable, ran)))
 
 
@@ -42,19 +46,23 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
     rows: list[tuple[str, ...]] = []
     compared: list[Resources] = []
     remarks: list[str] = []
-    for one in measured:
-        if one.kernel is None or one.predicted is None or one.occupancy is None:
+    for measurement in measured:
+        if (
+            measurement.kernel is None
+            or measurement.predicted is None
+            or measurement.occupancy is None
+        ):
             continue
-        name, found = name_of(one.kernel, view.names), one.occupancy
-        seen = "?" if one.percent is None else percent(one.percent)
-        resources, launch = one.dispatch.shape.resources, _launch(one.dispatch)
-        compared += [one.predicted, resources]
+        name, occupancy = name_of(measurement.kernel, view.names), measurement.occupancy
+        seen = "?" if measurement.percent is None else percent(measurement.percent)
+        resources, launch = measurement.dispatch.shape.resources, _launch(measurement.dispatch)
+        compared += [measurement.predicted, resources]
         rows += [
-            (name, "predicted", percent(found.percent), limiters(found)),
+            (name, "predicted", percent(occupancy.percent), limiters(occupancy)),
             (f"  {launch}", "measured", seen, ""),
         ]
-        short = name_of(one.kernel, "short")
-        remarks += [f"{short}, {launch}: {remark}" for remark in one.remarks]
+        short = name_of(measurement.kernel, "short")
+        remarks += [f"{short}, {launch}: {remark}" for remark in measurement.remarks]
     between = zip(rows, _cells(compared), strict=True)
     lines = [_HEADING, *((*row[:2], *cells, *row[2:]) for row, cells in between)]
     yield from painted(table_lines(lines, "k" + "t" * 8, view, {0: "bold"}), view)
@@ -71,9 +79,9 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
 def _targets(measured: tuple[Measurement, ...]) -> list[str]:
     """`target gfx90a: the run names it`, for each target that launches are compared with."""
     targets = {
-        f"target {one.kernel.target.name}: {one.why_target}": None
-        for one in measured
-        if one.kernel and one.kernel.target and not one.tied
+        f"target {measurement.kernel.target.name}: {measurement.why_target}": None
+        for measurement in measured
+        if measurement.kernel and measurement.kernel.target and not measurement.tied
     }
     return list(targets)
 
@@ -87,38 +95,46 @@ def _launch(dispatch: Dispatch) -> str:
 
 def _cells(compared: Sequence[Resources]) -> list[tuple[str, ...]]:
     """The cells of each row; LDS and scratch have one unit each."""
-    lds = size_column([one.lds_bytes for one in compared])
-    scratch = size_column([one.scratch_bytes_per_lane for one in compared])
+    lds = size_column([resources.lds_bytes for resources in compared])
+    scratch = size_column([resources.scratch_bytes_per_lane for resources in compared])
     return [
-        (known(one.vgprs), known(one.agprs), known(one.sgprs), *sizes)
-        for one, *sizes in zip(compared, lds, scratch, strict=True)
+        (known(resources.vgprs), known(resources.agprs), known(resources.sgprs), *sizes)
+        for resources, *sizes in zip(compared, lds, scratch, strict=True)
     ]
 
 
-def measurement_record(one: Measurement, view: View) -> dict[str, Any]:
+def measurement_record(measurement: Measurement, view: View) -> dict[str, Any]:
     """One measurement as a flat record, which is also a row of CSV."""
-    kernel, dispatch, found, filling = one.kernel, one.dispatch, one.occupancy, one.filling
+    kernel, dispatch, occupancy, filling = (
+        measurement.kernel,
+        measurement.dispatch,
+        measurement.occupancy,
+        measurement.filling,
+    )
     grid = filling.grid if filling else None
     record: dict[str, Any] = {
         "kernel": name_of(kernel, view.names) if kernel else None,
         "symbol": kernel.symbol if kernel else None,
         "profiled_as": dispatch.shape.kernel,
-        "target": kernel.target.name if kernel and kernel.target and not one.tied else None,
-        "why_target": one.why_target if kernel and not one.tied else None,
+        "target": kernel.target.name if kernel and kernel.target and not measurement.tied else None,
+        "why_target": measurement.why_target if kernel and not measurement.tied else None,
         "dispatches": dispatch.count,
         "duration_ns": dispatch.measures.duration_ns,
         "workgroup_size": dispatch.shape.workgroup_size,
         "workgroups": dispatch.shape.workgroups,
     }
     for name, seen in dispatch.shape.resources._asdict().items():
-        record[f"{name}_predicted"] = one.predicted and getattr(one.predicted, name)
+        record[f"{name}_predicted"] = measurement.predicted and getattr(measurement.predicted, name)
         record[f"{name}_measured"] = seen
     return record | {
-        "percent_predicted": found and found.percent,
-        "percent_measured": one.percent,
-        "limiters": list(found.limiters) if found else None,
+        "percent_predicted": occupancy and occupancy.percent,
+        "percent_measured": measurement.percent,
+        "limiters": list(occupancy.limiters) if occupancy else None,
         "device": filling and filling.name,
         "workgroups_at_once": filling and filling.workgroups,
         "grid_percent": grid and grid.percent,
-        "remarks": [*one.remarks, *([tie_problem(one.tied)] if one.tied else [])],
+        "remarks": [
+            *measurement.remarks,
+            *([tie_problem(measurement.tied)] if measurement.tied else []),
+        ],
     }

@@ -48,16 +48,18 @@ def names_of(kernels: Iterable[Named], style: NameStyle) -> Mapping[str, str]:
     """Symbol → printable name. Equal short names get more text until they differ.
 
     They get parameters up to the first that differs, else the full name, else the mangled one."""
-    known = {kernel.symbol: kernel for kernel in kernels}
-    names = {symbol: name_of(kernel, style) for symbol, kernel in known.items()}
+    by_symbol = {kernel.symbol: kernel for kernel in kernels}
+    names = {symbol: name_of(kernel, style) for symbol, kernel in by_symbol.items()}
     if style != "short":
         return names
     for equal in _equal(names):
-        cpp = {symbol: known[symbol].name for symbol in equal if known[symbol].name != symbol}
+        cpp = {
+            symbol: by_symbol[symbol].name for symbol in equal if by_symbol[symbol].name != symbol
+        }
         names |= _with_parameters(cpp)
     for fuller in ("full", "mangled"):
         for equal in _equal(names):
-            names |= {symbol: name_of(known[symbol], fuller) for symbol in equal}
+            names |= {symbol: name_of(by_symbol[symbol], fuller) for symbol in equal}
     return names
 
 
@@ -80,10 +82,10 @@ def _equal(names: Mapping[_T, str]) -> Iterator[list[_T]]:
 
 def _with_parameters(names: Mapping[str, str]) -> dict[str, str]:
     lists = {symbol: parameters(name) for symbol, name in names.items()}
-    most = max(map(len, lists.values()), default=0)
+    longest = max(map(len, lists.values()), default=0)
     count = next(
-        (n for n in range(1, most) if len({each[:n] for each in lists.values()}) == len(lists)),
-        most,
+        (n for n in range(1, longest) if len({each[:n] for each in lists.values()}) == len(lists)),
+        longest,
     )
     shown = {
         symbol: ", ".join([*all[:count], *["…"] * (len(all) > count)])
@@ -128,7 +130,9 @@ _TIERS = (
 
 def attributed(kernels: Sequence[Attributed], names: Mapping[str, str]) -> list[str]:
     """The name of each kernel, told apart; `names` maps symbols to names."""
-    return told_apart([[one] for one in kernels], [names[one.symbol] for one in kernels])
+    return told_apart(
+        [[kernel] for kernel in kernels], [names[kernel.symbol] for kernel in kernels]
+    )
 
 
 def told_apart(
@@ -143,28 +147,33 @@ def told_apart(
     texts = [*called]
     for group in _equal(dict(enumerate(called))):
         apart = _apart([_shared(rows[index]) for index in group], targets)
-        for index, more in zip(group, apart, strict=True):
-            texts[index] = BETWEEN.join((texts[index], *map(printable, more)))
+        for index, additions in zip(group, apart, strict=True):
+            texts[index] = BETWEEN.join((texts[index], *map(printable, additions)))
     return texts
 
 
 def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ...]]:
     """The texts that tell each origin apart from the others."""
-    shared = set(origins[0].options).intersection(*(one.options for one in origins))
-    own = [" ".join(option for option in one.options if option not in shared) for one in origins]
-    fields = [one._asdict() | {"options": of} for one, of in zip(origins, own, strict=True)]
-    known: list[tuple[str, ...]] = [()] * len(origins)
-    told = known
+    shared = set(origins[0].options).intersection(*(origin.options for origin in origins))
+    options = [
+        " ".join(option for option in origin.options if option not in shared) for origin in origins
+    ]
+    fields = [
+        origin._asdict() | {"options": words}
+        for origin, words in zip(origins, options, strict=True)
+    ]
+    distinct: list[tuple[str, ...]] = [()] * len(origins)
+    shown = distinct
     for number, tier in enumerate(_TIERS):
-        tried = [[one[field] for one in fields] for field in tier]
-        texts = max(tried, key=lambda texts: len({*zip(known, texts, strict=True)}))
-        more = [(*so_far, text) for so_far, text in zip(known, texts, strict=True)]
-        if len({*more}) == len({*known}):
+        tried = [[texts[field] for texts in fields] for field in tier]
+        texts = max(tried, key=lambda texts: len({*zip(distinct, texts, strict=True)}))
+        longer = [(*so_far, text) for so_far, text in zip(distinct, texts, strict=True)]
+        if len({*longer}) == len({*distinct}):
             continue
-        known = more
+        distinct = longer
         if targets or number:
-            told = [(*so_far, text) for so_far, text in zip(told, texts, strict=True)]
-    return [tuple(filter(None, one)) for one in told]
+            shown = [(*so_far, text) for so_far, text in zip(shown, texts, strict=True)]
+    return [tuple(filter(None, parts)) for parts in shown]
 
 
 def _shared(row: Sequence[Attributed]) -> KernelOrigin:
@@ -179,8 +188,8 @@ def _shared(row: Sequence[Attributed]) -> KernelOrigin:
 
 def several(texts: Iterable[str]) -> str:
     """The first of different texts and the number of the others: `libfoo.so + 7 more`."""
-    first, *others = dict.fromkeys(texts)
-    return f"{first} + {len(others)} more" if others else first
+    first, *rest = dict.fromkeys(texts)
+    return f"{first} + {len(rest)} more" if rest else first
 
 
 def _origin(kernel: Attributed) -> KernelOrigin:

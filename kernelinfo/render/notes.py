@@ -80,31 +80,31 @@ def launch_notes(target: Target, occupancy: Occupancy, language: Language | None
 
 def cluster_notes(traits: Traits, target: Target) -> Notes:
     """Sentences on the limits of clusters and on code that the runtime may rewrite."""
-    found, limit = [], target.clusters
+    notes, limit = [], target.clusters
     if limit and (cluster := traits.numbers.cluster):
         size = prod(cluster)
         text = f"{counted(size, 'workgroup')} start together; the runtime allows "
         text += f"{limit.workgroups} in one and {limit.in_flight} clusters in flight per shader "
-        found.append(("clusters", text + "engine, which the percentage does not contain"))
+        notes.append(("clusters", text + "engine, which the percentage does not contain"))
     if limit and (revision := traits.numbers.revision):
         text = f"compiled for revision {revision}; the runtime may rewrite the code where it "
-        found.append(("revision", text + "runs on another revision, and its numbers with it"))
-    return found
+        notes.append(("revision", text + "runs on another revision, and its numbers with it"))
+    return notes
 
 
 def _best(target: Target, demand: Demand, launch: Launch) -> Notes:
     """The workgroup sizes up to the bound with the most waves, largest first."""
-    most = launch.workgroup_size if demand.most_workgroup is None else demand.most_workgroup
-    if demand.least_workgroup == most:
+    largest = launch.workgroup_size if demand.most_workgroup is None else demand.most_workgroup
+    if demand.least_workgroup == largest:
         return []
-    sizes = launch._replace(workgroup_size=most, smallest_size=demand.least_workgroup)
+    sizes = launch._replace(workgroup_size=largest, smallest_size=demand.least_workgroup)
     points = best_sizes(target, demand, sizes)
     if not points:
         return []
     best = [str(point.at[0]) for point in reversed(points)]
-    more = f" and {len(best) - _MOST_SIZES} more" if len(best) > _MOST_SIZES else ""
-    shown = ", ".join(best[:_MOST_SIZES]) + more
-    return [("best", f"workgroups of {shown} up to {most}: {percent(points[0].percent)}")]
+    rest = f" and {len(best) - _MOST_SIZES} more" if len(best) > _MOST_SIZES else ""
+    shown = ", ".join(best[:_MOST_SIZES]) + rest
+    return [("best", f"workgroups of {shown} up to {largest}: {percent(points[0].percent)}")]
 
 
 def _bounds(target: Target, demand: Demand, language: Language | None) -> str:
@@ -112,11 +112,11 @@ def _bounds(target: Target, demand: Demand, language: Language | None) -> str:
     size, parts = target.waves.max_workgroup_size, []
     least = most_vgprs(place(target, demand, Launch(1)), 1)
     while size >= demand.wave_size:
-        at = place(target, demand, Launch(size))
-        most = most_vgprs(at, at.group)
+        placed = place(target, demand, Launch(size))
+        vgprs = most_vgprs(placed, placed.group)
         here = " ◄" if size == demand.most_workgroup else ""
-        parts.append(f"{size}: {most}{here}")
-        if most == least:
+        parts.append(f"{size}: {vgprs}{here}")
+        if vgprs == least:
             break
         size //= 2
     words = "__launch_bounds__(N)" if language == "HIP" else "a launch bound of N"
@@ -172,7 +172,11 @@ def expected(result: Result, device: Device | None = None) -> list[str]:
     if padded := [_STALLS[name] for name in filled if name not in occupancy.limiters]:
         lines.append(f"{', '.join(padded)} too, by padding alone")
     lines.append(f"the others of 6.2 ({', '.join(idle)}) = 0")
-    of = occupancy.allocated
-    registers = {"7.1.5 VGPRs": of.arch_vgprs, "7.1.6 AGPRs": of.agprs, "7.1.7 SGPRs": of.sgprs}
+    allocated = occupancy.allocated
+    registers = {
+        "7.1.5 VGPRs": allocated.arch_vgprs,
+        "7.1.6 AGPRs": allocated.agprs,
+        "7.1.7 SGPRs": allocated.sgprs,
+    }
     lines += [f"{metric} {value}" for metric, value in registers.items() if value is not None]
     return lines

@@ -59,14 +59,14 @@ def harmless(text: str, *, color: bool) -> str:
     if _is_plain(text, b"\n") or text.replace("\n", "").isprintable():
         return text
     kept = _COLORS if color else r"\Z"
-    return re.sub(rf"({kept})|{_ACTIVE}", lambda found: found[1] or _escape(found[0]), text)
+    return re.sub(rf"({kept})|{_ACTIVE}", lambda match: match[1] or _escape(match[0]), text)
 
 
-def _is_plain(text: str, more: bytes = b"") -> bool:
-    """True if all characters are printable ones of ASCII, or in `more`.
+def _is_plain(text: str, further: bytes = b"") -> bool:
+    """True if all characters are printable ones of ASCII, or in `further`.
 
     `isprintable` takes ten times as long, a tenth of a library's report."""
-    return text.isascii() and not text.encode().translate(None, _PLAIN + more)
+    return text.isascii() and not text.encode().translate(None, _PLAIN + further)
 
 
 def _escape(characters: str) -> str:
@@ -166,8 +166,8 @@ def table_lines(
     gap: str = "  ",
 ) -> Iterator[list[Span]]:
     """Lines of a table as `laid_out` lays it out. `styles` are those of rows, the heading is 0."""
-    for at, line, indent in laid_out(rows, kinds, view, gap):
-        yield from fitted([(line, (styles or {}).get(at, ""))], view, indent)
+    for index, line, indent in laid_out(rows, kinds, view, gap):
+        yield from fitted([(line, (styles or {}).get(index, ""))], view, indent)
 
 
 def laid_out(
@@ -184,16 +184,16 @@ def laid_out(
     lines = [f" {line}" for line in aligned(rows, kinds, gap)]
     start = cells(lines[0]) - max(cells(row[-1].lstrip()) for row in rows)
     if not view.fold or cells(lines[0]) <= view.width or not {*kinds} - {"n"}:
-        yield from ((at, line, 6) for at, line in enumerate(lines))
+        yield from ((index, line, 6) for index, line in enumerate(lines))
     elif kinds[-1] != "d":
         yield from _below_names(rows, kinds, view, gap)
     elif 3 * (start - 2) <= 2 * view.width:
-        yield from ((at, line, min(start, view.width // 2)) for at, line in enumerate(lines))
+        yield from ((index, line, min(start, view.width // 2)) for index, line in enumerate(lines))
     else:
-        for at, line in enumerate(aligned([row[:-1] for row in rows], kinds[:-1], gap)):
-            yield at, f" {line}", 4
-            if rows[at][-1]:
-                yield at, f"   {rows[at][-1]}", 4
+        for index, line in enumerate(aligned([row[:-1] for row in rows], kinds[:-1], gap)):
+            yield index, f" {line}", 4
+            if rows[index][-1]:
+                yield index, f"   {rows[index][-1]}", 4
 
 
 def _below_names(
@@ -201,21 +201,21 @@ def _below_names(
 ) -> Iterator[tuple[int, str, int]]:
     name = kinds.find("k" if "k" in kinds else "t")
     names = [row[name] for row in rows]
-    others = [[*row[:name], *row[name + 1 :]] for row in rows]
-    room = view.width - cells(f" {gap}{aligned(others, kinds[:name] + kinds[name + 1 :], gap)[0]}")
+    rest = [[*row[:name], *row[name + 1 :]] for row in rows]
+    room = view.width - cells(f" {gap}{aligned(rest, kinds[:name] + kinds[name + 1 :], gap)[0]}")
     room = min(room, max(map(cells, names)))
     if room < cells(names[0]) or name == len(kinds) - 1:  # then all stand above
         room, before, kinds = 0, "  ", kinds[:name] + kinds[name + 1 :]
     else:
         before, short = " ", [left(text, room) if cells(text) <= room else "" for text in names]
-        others = [[*row[:name], text, *row[name:]] for row, text in zip(others, short, strict=True)]
-    lines = [before + line for line in aligned(others, kinds, gap)]
-    start = cells(lines[0]) - max(cells(row[-1].lstrip()) for row in others)
+        rest = [[*row[:name], text, *row[name:]] for row, text in zip(rest, short, strict=True)]
+    lines = [before + line for line in aligned(rest, kinds, gap)]
+    start = cells(lines[0]) - max(cells(row[-1].lstrip()) for row in rest)
     indent = start if kinds[-1] != "n" and 3 * start < 2 * view.width else 6
-    for at, (text, line) in enumerate(zip(names, lines, strict=True)):
-        if at and cells(text) > room:
-            yield from ((at, f" {part}", 3) for part in folded(text, view.width - 1, 2))
-        yield at, line, indent
+    for index, (text, line) in enumerate(zip(names, lines, strict=True)):
+        if index and cells(text) > room:
+            yield from ((index, f" {part}", 3) for part in folded(text, view.width - 1, 2))
+        yield index, line, indent
 
 
 def within(
@@ -250,9 +250,9 @@ def entry_lines(
     if before > indent:
         yield from fitted(head, view, indent)
         head = [(" " * indent, "")]
-    first, *others = folded(name.rstrip(), view.width - indent, 2)
+    first, *rest = folded(name.rstrip(), view.width - indent, 2)
     yield [*head, (first, "")]
-    yield from ([(" " * indent + other, "")] for other in others)
+    yield from ([(" " * indent + other, "")] for other in rest)
     yield from fitted([(" " * indent + text, "")], view, indent)
 
 
@@ -306,9 +306,9 @@ def size_column(counts: Sequence[int | None]) -> list[str]:
 
 def sizes(counts: Sequence[int]) -> list[str]:
     """Numbers of bytes in one unit: KiB if the largest is 10 KiB or more, MiB from 10 MiB on."""
-    most = max(counts, default=0)
+    largest = max(counts, default=0)
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if most >= 10 * unit:
+        if largest >= 10 * unit:
             return [f"{grouped(count / unit)} {name}" for count in counts]
     return [f"{grouped(count)} B" if count else "0" for count in counts]
 
@@ -343,8 +343,8 @@ def limiters(occupancy: Occupancy) -> str:
 
 def compiler_name(stamp: str) -> str:
     """Name and version (`clang 19.1.7`) from a compiler's stamp; printable, empty for no stamp."""
-    before, found, after = printable(stamp).partition("clang version ")
-    if not found:
+    before, separator, after = printable(stamp).partition("clang version ")
+    if not separator:
         return before
     vendor = "AMD " if before.startswith("AMD") else ""
     return f"{vendor}clang {after.split(' ')[0].split('-')[0]}"

@@ -52,19 +52,19 @@ class KernelSums(NamedTuple):
         return KernelSums._make(map(sum, zip(self, other, strict=True)))
 
 
-def sums_in_words(found: Sequence[KernelSums]) -> list[tuple[str, ...]]:
+def sums_in_words(sums: Sequence[KernelSums]) -> list[tuple[str, ...]]:
     """The cells of each of the sums, in the order of `HEADINGS`; a column has one unit."""
-    scratch = sizes([one.scratch_bytes_per_lane for one in found])
-    code = sizes([one.code_bytes for one in found])
+    scratch = sizes([each.scratch_bytes_per_lane for each in sums])
+    code = sizes([each.code_bytes for each in sums])
     return [
         (
-            grouped(one.kernels),
-            grouped(one.spilling),
-            scratch[at],
-            grouped(one.waves_lost),
-            code[at],
+            grouped(each.kernels),
+            grouped(each.spilling),
+            scratch[index],
+            grouped(each.waves_lost),
+            code[index],
         )
-        for at, one in enumerate(found)
+        for index, each in enumerate(sums)
     ]
 
 
@@ -115,17 +115,17 @@ def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View)
         raise OptionError(
             say("format-without-counts", by=by, format=format, names=", ".join(WRITERS))
         )
-    found = counts_by(items, by)
-    has_total = by != "limiter" and len(found) > 1
+    counts = counts_by(items, by)
+    has_total = by != "limiter" and len(counts) > 1
     table = Table(
         (by, *KernelSums._fields),
-        [(name, *sums) for name, sums in found.items()],
+        [(name, *sums) for name, sums in counts.items()],
         SCHEMA,
         "counts",
         headings=(by, *HEADINGS),
         texts=_texts,
         kinds="tnnnnn",
-        total=("all", *reduce(KernelSums.plus, found.values())) if has_total else (),
+        total=("all", *reduce(KernelSums.plus, counts.values())) if has_total else (),
         legend="scratch, waves lost and code are sums: bytes per lane, waves/SIMD below the slots, "
         "bytes",
     )
@@ -187,8 +187,8 @@ def lines(
     """
     runs = _runs(spell)
     parts = {part: [run for run in runs if run.part == part] for part in get_args(Part)}
-    (_, _, [(_, names)]), *others = parts["kernel"]
-    own = [(run.position, *run.columns[0]) for run in others]
+    (_, _, [(_, names)]), *further = parts["kernel"]
+    kernel_columns = [(run.position, *run.columns[0]) for run in further]
     pieces = [""] * len(runs)
     code_object = None
     statements: dict[tuple[int, ...], tuple[Result, list[str]]] = {}
@@ -211,7 +211,7 @@ def lines(
         for run, text in zip(parts["statement"], stated[1], strict=True):
             pieces[run.position] = text
         pieces[0] = names[name(kernel)]
-        for position, value, texts in own:
+        for position, value, texts in kernel_columns:
             pieces[position] = texts[value(result)]
         if instructions:
             counts = [spell(column, column.value(result)) for column in INSTRUCTIONS]

@@ -69,7 +69,7 @@ class TableRow(NamedTuple):
     def is_folded(self) -> bool:
         """True if the row stands for several results of one target."""
         origins = (result.kernel.code_object for result in self.results)
-        return len(self.results) > len({(one.target, one.features) for one in origins})
+        return len(self.results) > len({(origin.target, origin.features) for origin in origins})
 
 
 def named(
@@ -120,10 +120,10 @@ def _names_first(
     once = [_NAME, *called]
     if _TARGET in columns:
         once = [name if name != before else "" for before, name in pairwise(("", *once))]
-    rows = zip(once, *([name, *of] for name, of in columns.items()), strict=True)
+    rows = zip(once, *([name, *texts] for name, texts in columns.items()), strict=True)
     lines = [(*row[:-1], f" {row[-1]}") for row in rows]
-    for at, line, indent in laid_out(lines, f"k{_kinds(columns)}", view, " "):
-        spans = _painted(line, results[at - 1], view) if at else [(line.rstrip(), "bold")]
+    for index, line, indent in laid_out(lines, f"k{_kinds(columns)}", view, " "):
+        spans = _painted(line, results[index - 1], view) if index else [(line.rstrip(), "bold")]
         yield from fitted(spans, view, indent)
 
 
@@ -180,13 +180,13 @@ def _kinds(columns: CellColumns) -> str:
 
 def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellColumns:
     """The columns of the table; those that the user sorts by are shown if no other one says it."""
-    more = [column for column in view.also if column.name not in _SHOWN]
+    further = [column for column in view.also if column.name not in _SHOWN]
     columns: CellColumns = {_TARGET: [row.targets for row in rows]} if with_target else {}
     values = zip(*(values_of(row.result) for row in rows), strict=True)
-    for heading, own in zip(_HEADING, values, strict=True):
-        columns[heading] = column_cells(heading, own)
+    for heading, amounts in zip(_HEADING, values, strict=True):
+        columns[heading] = column_cells(heading, amounts)
     limiters = columns.pop(_HEADING[-1])
-    for column in more:
+    for column in further:
         columns[column.name] = column_cells(column.name, [column.value(row.result) for row in rows])
     return {**columns, _HEADING[-1]: limiters}
 
@@ -217,15 +217,19 @@ def values_of(result: Result) -> tuple[str | int | None, ...]:
 
 def target_of(kernel: Kernel) -> str:
     """The target that the kernel was compiled for; `gfx90a as gfx942` with `--as`."""
-    own, target = kernel.code_object.target or "?", kernel.target
-    return own if target is None or target.name == own else f"{own} as {target.name}"
+    compiled_for, target = kernel.code_object.target or "?", kernel.target
+    return (
+        compiled_for
+        if target is None or target.name == compiled_for
+        else f"{compiled_for} as {target.name}"
+    )
 
 
-def shown_first(found: Sequence[_T], severity: Callable[[_T], Any], view: View) -> list[_T]:
+def shown_first(rows: Sequence[_T], severity: Callable[[_T], Any], view: View) -> list[_T]:
     """The results or rows, or `view.top` of them: the worst, unless the user sorts them."""
-    if not view.top or len(found) <= view.top:
-        return [*found]
-    return [*(found if view.is_sorted else sorted(found, key=severity))[: view.top]]
+    if not view.top or len(rows) <= view.top:
+        return [*rows]
+    return [*(rows if view.is_sorted else sorted(rows, key=severity))[: view.top]]
 
 
 def severity(result: Result) -> tuple[float, int]:
@@ -251,7 +255,7 @@ _NEXT: Head = (("next  ", "bold"),)
 def finding_counts(findings: Iterable[Finding]) -> dict[Severity, str]:
     """Severity → text (`2 errors`, `1 warning`), worst first; only severities that occur."""
     number = Counter(finding.severity for finding in findings)
-    return {one: counted(number[one], one) for one in SEVERITY_STYLES if number[one]}
+    return {level: counted(number[level], level) for level in SEVERITY_STYLES if number[level]}
 
 
 def worst_first(finding: Finding) -> tuple[int, str]:
@@ -265,14 +269,14 @@ def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[lis
     said: dict[tuple[str, tuple[SaidLine, ...]], list[Result]] = {}
     for result in results:
         said.setdefault((result.kernel.symbol, tuple(_said(result))), []).append(result)
-    blocks = [(_labels(of, label), lines) for (_, lines), of in said.items()]
+    blocks = [(_labels(group, label), lines) for (_, lines), group in said.items()]
     owners: dict[SaidLine, list[str]] = {}
     for name, lines in blocks:
         for line in lines:
             owners.setdefault(line, []).append(name)
     shared = {line: names for line, names in owners.items() if names[1:] and line[0] != _NEXT}
-    own = [(name, [line for line in lines if line not in shared]) for name, lines in blocks]
-    yield from _of_kernels(own, view)
+    alone = [(name, [line for line in lines if line not in shared]) for name, lines in blocks]
+    yield from _of_kernels(alone, view)
     for (head, text), names in sorted(shared.items(), key=_worst_line_first):
         yield from _line((" ", ""), head, f"{text}: {', '.join(names)}", view)
 
@@ -287,8 +291,10 @@ def _of_kernels(
     blocks: Sequence[tuple[str, Sequence[SaidLine]]], view: View
 ) -> Iterator[list[Span]]:
     """Lines of kernels, each behind its label, or below a label that is long."""
-    most = min(_LABEL, view.width // 3) if view.fold else _LABEL
-    width = max((cells(name) for name, lines in blocks if lines and cells(name) <= most), default=0)
+    widest = min(_LABEL, view.width // 3) if view.fold else _LABEL
+    width = max(
+        (cells(name) for name, lines in blocks if lines and cells(name) <= widest), default=0
+    )
     for name, lines in blocks:
         if lines and cells(name) > width:
             heading = folded(name, view.width - 1, 2) if view.fold else [name]
@@ -303,10 +309,10 @@ def _of_kernels(
 
 def _labels(results: Sequence[Result], label: Label) -> str:
     """The part that the labels of all these kernels share, and their number."""
-    first, *others = (label(result).split(BETWEEN) for result in results)
-    if not others:
+    first, *rest = (label(result).split(BETWEEN) for result in results)
+    if not rest:
         return BETWEEN.join(first)
-    shared = [part for part in first if all(part in other for other in others)]
+    shared = [part for part in first if all(part in other for other in rest)]
     return f"{BETWEEN.join(shared)} × {len(results)}"
 
 
@@ -325,10 +331,10 @@ def of_all(
         messages.setdefault(finding.message, []).append(result)
         said.setdefault(finding.message, in_words(finding))
     for head, messages in groups.items():
-        for text, of in islice(messages.items(), _MESSAGES):
-            more = f" and {counted(len(of) - 1, 'more kernel')}" if len(of) > 1 else ""
+        for text, group in islice(messages.items(), _MESSAGES):
+            also = f" and {counted(len(group) - 1, 'more kernel')}" if len(group) > 1 else ""
             words = said.get(text, text)
-            yield from _line((" ", ""), head, f"{words}: {label(of[0])}{more}", view)
+            yield from _line((" ", ""), head, f"{words}: {label(group[0])}{also}", view)
         if rest := sum(map(len, islice(messages.values(), _MESSAGES, None))):
             text = f"… and {counted(rest, 'more kernel')}; --top 0 tells of each"
             yield from _line((" ", ""), head, text, view)

@@ -1,16 +1,21 @@
-"""Tables and their writers: text and Markdown for people; CSV, JSON lines and JSON for programs."""
+"""Tables and their writers: text, Markdown and, in notebooks, HTML for people; CSV, JSON lines and
+JSON for programs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import escape
 from typing import Any, NamedTuple
 
 from kernelinfo import __version__
 from kernelinfo.csv_guard import guarded
-from kernelinfo.kernel import counted
+from kernelinfo.kernel import Result, counted
+from kernelinfo.kernel.record import record
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import (
+    bound,
+    cell,
     column_cells,
     fitted,
     hidden,
@@ -86,8 +91,8 @@ def _records(table: Table) -> Iterator[dict[str, Any]]:
 
 def json_lines(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Each record as JSON on its own line."""
-    for record in records:
-        yield json.dumps(record, separators=(",", ":")) + "\n"
+    for values in records:
+        yield json.dumps(values, separators=(",", ":")) + "\n"
 
 
 def _csv(table: Table, view: View) -> Iterator[str]:
@@ -196,3 +201,39 @@ WRITERS: Mapping[str, Renderer] = {
     "markdown": _markdown,
 }
 """Format → function of a table and a view. They are the outputs of commands that answer a table."""
+
+_SHOWN = 60  # rows, as in pandas
+_OF_NOTEBOOKS = {
+    "Kernel_Name": "kernel",
+    "Target": "target",
+    "Workgroup_Size": "block",
+    "VGPR_Count": "VGPR",
+    "Accum_VGPR_Count": "AGPR",
+    "SGPR_Count": "SGPR",
+    "LDS_Block_Size": "LDS, B",
+    "Scratch_Size": "scratch, B",
+    "VGPR_Spills": "VGPRs spilled",
+    "Waves_Per_SIMD": "waves/SIMD",
+    "Occupancy_Percent": "occupancy, %",
+    "Limiters": "limited by",
+    "Findings": "findings",
+}
+"""Column of a row → heading of the table."""
+_BOUNDED = ("Waves_Per_SIMD", "Occupancy_Percent")
+"""Columns that are upper bounds if the row is not exact."""
+
+
+def html_table(results: Sequence[Result]) -> str:
+    """HTML table of the first 60 rows, and below it the number of the others."""
+    heading = "".join(f"<th>{text}</th>" for text in _OF_NOTEBOOKS.values())
+    rows = "\n".join(_html_row(result) for result in results[:_SHOWN])
+    rest = f"<p>… {len(results) - _SHOWN} more kernels</p>" if len(results) > _SHOWN else ""
+    return f"<table>\n<tr>{heading}</tr>\n{rows}\n</table>\n{rest}"
+
+
+def _html_row(result: Result) -> str:
+    values = record(result)
+    at_most = bound(result.occupancy and result.occupancy.exact)
+    texts = {name: escape(printable(cell(values[name]))) for name in _OF_NOTEBOOKS}
+    cells = (at_most * (name in _BOUNDED) + text for name, text in texts.items())
+    return f"<tr>{''.join(f'<td>{text}</td>' for text in cells)}</tr>"

@@ -115,12 +115,14 @@ def _by_code_object(
     for result in shown:
         results.setdefault(result.kernel.code_object, []).append(result)
     kernels = Counter(kernel.code_object for kernel in report.kernels)
-    shared = set.intersection(*(set(one.options) for one in report.code_objects))
-    for code_object, own in results.items():
-        options = [f"{name}={of}" for name, of in code_object.options if (name, of) not in shared]
-        yield from _heading(code_object, own, view, kernels[code_object], " ".join(options))
+    shared = set.intersection(*(set(origin.options) for origin in report.code_objects))
+    for code_object, group in results.items():
+        options = [
+            f"{name}={value}" for name, value in code_object.options if (name, value) not in shared
+        ]
+        yield from _heading(code_object, group, view, kernels[code_object], " ".join(options))
         yield []
-        rows = [TableRow((result,), "") for result in own]
+        rows = [TableRow((result,), "") for result in group]
         yield from table(rows, names, short, view, with_target=False)
         yield []
 
@@ -143,8 +145,8 @@ def _heading(
     ]
     target = results[0].kernel.target
     if target is not None:
-        own = "" if target.name == code_object.target else f"{code_object.target}, what if on "
-        about[0] = f"{own}{target.name} ({target.family})"
+        before = "" if target.name == code_object.target else f"{code_object.target}, what if on "
+        about[0] = f"{before}{target.name} ({target.family})"
     where = member_path(code_object.path, code_object.member)
     return heading(where, " · ".join(filter(None, about)), view)
 
@@ -157,7 +159,7 @@ def _also(report: Report) -> Iterator[list[Span]]:
         text = f" {counted(copies, 'code object')} {state} what the assembly does"
         yield [(f"{text}, and {'counts' if copies == 1 else 'count'} once; --all-copies", "dim")]
     for repeat in exact[:_REPEATS]:
-        where, first = (member_path(one.path, one.member) for one in (repeat, repeat.first))
+        where, first = (member_path(copy.path, copy.member) for copy in (repeat, repeat.first))
         yield [(f" {where} is {first}, byte for byte", "dim")]
     if rest := len(exact[_REPEATS:]):
         yield [(f" … and {counted(rest, 'more code object')} counted once", "dim")]
@@ -188,26 +190,26 @@ _SIZES = {
 
 
 def _legend(shown: list[Result]) -> Iterator[str]:
-    known = [result.occupancy for result in shown if result.occupancy]
-    assumptions = dict.fromkeys(occupancy.launch.assumption for occupancy in known)
-    registers = "what the hardware allocates" if known else "what the code uses"
-    if known and len(known) < len(shown):
+    occupancies = [result.occupancy for result in shown if result.occupancy]
+    assumptions = dict.fromkeys(occupancy.launch.assumption for occupancy in occupancies)
+    registers = "what the hardware allocates" if occupancies else "what the code uses"
+    if occupancies and len(occupancies) < len(shown):
         registers += ", or what the code uses (waves/SIMD ?)"
     meanings = [f"registers = {registers}", *(_SIZES[a] for a in assumptions)]
     yield f" {'; '.join(meanings)}"
     yield from _about_agprs(shown)
-    reasons = dict.fromkeys(reason for o in known for reason in o.at_most_because)
+    reasons = dict.fromkeys(reason for o in occupancies for reason in o.at_most_because)
     yield from (f" ≤ {reason}" for reason in reasons)
 
 
 def _about_agprs(shown: list[Result]) -> Iterator[str]:
     """What the columns of VGPRs and AGPRs count, where that would surprise."""
-    if any(one.kernel.used.agprs and _agpr_file(one) == "unified" for one in shown):
+    if any(result.kernel.used.agprs and _agpr_file(result) == "unified" for result in shown):
         yield " VGPR counts AGPRs where both share one file"
     unused = [
-        (one.kernel.used.vgprs or 0, _agpr_file(one), one.occupancy.allocated)
-        for one in shown
-        if one.occupancy and one.occupancy.allocated.agprs and one.kernel.used.agprs == 0
+        (result.kernel.used.vgprs or 0, _agpr_file(result), result.occupancy.allocated)
+        for result in shown
+        if result.occupancy and result.occupancy.allocated.agprs and result.kernel.used.agprs == 0
     ]
     none = " AGPR of kernels without any ="
     shared = [(used, allocated) for used, file, allocated in unused if file == "unified"]
@@ -246,9 +248,9 @@ def _label(report: Report, names: Mapping[str, str]) -> Label:
 
 def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     """Lines with the counts of findings and kernels, and the commands that explain them."""
-    found = [finding for result in report.results for finding in result.findings]
+    findings = [finding for result in report.results for finding in result.findings]
     line: list[Span] = [(" ", "")]
-    for how_bad, count in finding_counts(found).items():
+    for how_bad, count in finding_counts(findings).items():
         line += [(", " if line[1:] else "", ""), (count, SEVERITY_STYLES[how_bad])]
     problems = f"{counted(len(report.problems), 'problem')}: not all was read"
     kernels = counted(len(report.results), "kernel")
@@ -256,6 +258,6 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     read = f"{kernels} in {code_objects} · {problems if report.problems else 'all read'}"
     line.append((f"{' · ' if line[1:] else ''}{read}", "bold red" if report.problems else ""))
     yield from wrap(line, view.width, 1)
-    rule = f"`kernelinfo explain {min(found, key=worst_first).rule}` or " if found else ""
-    more = f"{rule}`kernelinfo explain occupancy` says more"
-    yield from fitted([(f" occupancy is a ceiling, not a speed; {more}", "dim")], view, 1)
+    rule = f"`kernelinfo explain {min(findings, key=worst_first).rule}` or " if findings else ""
+    advice = f"{rule}`kernelinfo explain occupancy` says more"
+    yield from fitted([(f" occupancy is a ceiling, not a speed; {advice}", "dim")], view, 1)

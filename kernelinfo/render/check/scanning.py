@@ -12,7 +12,7 @@ from urllib.parse import quote
 from kernelinfo import __version__
 from kernelinfo.gate.outcome import Outcome
 from kernelinfo.kernel import Finding, Result, Severity
-from kernelinfo.render import View
+from kernelinfo.render import REPOSITORY, View
 from kernelinfo.render.check.claims import Claim, FindingLocation, claims, location_in, problem_text
 from kernelinfo.render.json_text import encoded
 from kernelinfo.render.names import name_of, printable
@@ -30,7 +30,6 @@ def of_claim(claim: Claim) -> str:
     return fingerprint(*claim.identity, *number)
 
 
-REPOSITORY = "https://github.com/kernelinfo/kernelinfo"
 """The address in pyproject.toml; a test holds both and the recipes together."""
 _RULES = f"{REPOSITORY}/blob/v{__version__}/kernelinfo/manual/rules.md"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

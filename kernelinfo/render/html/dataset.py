@@ -111,6 +111,8 @@ CodePieces = Callable[[Sequence[Result]], Iterator[PagePiece]]
 
 _COLUMNS = ("title", "input", "case", "used", "spills", "findings", "compiler")
 """Cells of a row of `kernels`. All but the last two are numbers of shared values."""
+_SHARED = ("inputs", "cases", "used", "spills", "findings", "texts")
+"""Kinds of values that kernels share."""
 
 
 def pieces(
@@ -123,11 +125,11 @@ def pieces(
     yield _head(view)
     problems: list[Problem] = []
     repeats: list[Repeat] = []
-    titles, kernels = Titles(view.names), _Kernels()
+    titles, shared = Titles(view.names), {name: Shared() for name in _SHARED}
     for batch in batches(_results(items, problems, repeats)):
-        rows = [kernels.row(result, titles) for result in batch]
-        details = [kernels.details(result) for result in batch]
-        yield piece({"kernels": rows, "titles": titles.fresh(), **kernels.fresh()})
+        rows = [_row(result, titles, shared) for result in batch]
+        details = [_details(result, shared["texts"]) for result in batch]
+        yield piece({"kernels": rows, "titles": titles.fresh(), **_fresh(shared)})
         yield piece(details, "details")
         if code:
             yield from code(batch)
@@ -139,7 +141,7 @@ def pieces(
         {
             "kernels": [],
             "titles": [],
-            **kernels.fresh(),
+            **_fresh(shared),
             "briefs": titles.briefs(),
             "problems": problem_rows(problems),
             "repeats": copies,
@@ -166,6 +168,11 @@ def given_pieces(found: Occupancy, title: str, view: View) -> Iterator[PagePiece
         }
     )
     yield piece([("", (), (), ())], "details")
+
+
+def _fresh(shared: Mapping[str, Shared]) -> dict[str, list[Hashable]]:
+    """Shared values that no piece holds yet."""
+    return {name: values.fresh() for name, values in shared.items()}
 
 
 def _head(view: View) -> PagePiece:
@@ -200,45 +207,34 @@ def _results(
             repeats.append(item)
 
 
-class _Kernels:
-    """Rows of kernels, and the values that they share."""
+def _row(result: Result, titles: Titles, shared: Mapping[str, Shared]) -> list[Any]:
+    """Cells of a kernel in the order of `_COLUMNS`."""
+    kernel, occupancy = result.kernel, result.occupancy
+    used, compiler = kernel.used, result.compiler_number
+    return [
+        titles(kernel),
+        shared["inputs"](_input(kernel.code_object)),
+        None if occupancy is None else shared["cases"](_case(occupancy)),
+        shared["used"]((used.vgprs, used.agprs, used.sgprs, used.lds_bytes)),
+        shared["spills"]((*kernel.spills, used.scratch_bytes_per_lane)),
+        [
+            shared["findings"]((f.rule, f.name, f.severity, printable(f.message), f.hint))
+            for f in result.findings
+        ],
+        [compiler.waves_per_simd, shared["texts"](compiler.reason or "agrees")]
+        if compiler and compiler.agrees is not None
+        else None,
+    ]
 
-    def __init__(self) -> None:
-        names = ("inputs", "cases", "used", "spills", "findings", "texts")
-        self._shared = {name: Shared() for name in names}
 
-    def row(self, result: Result, titles: Titles) -> list[Any]:
-        """Cells of a kernel in the order of `_COLUMNS`."""
-        shared, kernel, occupancy = self._shared, result.kernel, result.occupancy
-        used, compiler = kernel.used, result.compiler_number
-        return [
-            titles(kernel),
-            shared["inputs"](_input(kernel.code_object)),
-            None if occupancy is None else shared["cases"](_case(occupancy)),
-            shared["used"]((used.vgprs, used.agprs, used.sgprs, used.lds_bytes)),
-            shared["spills"]((*kernel.spills, used.scratch_bytes_per_lane)),
-            [
-                shared["findings"]((f.rule, f.name, f.severity, printable(f.message), f.hint))
-                for f in result.findings
-            ],
-            [compiler.waves_per_simd, shared["texts"](compiler.reason or "agrees")]
-            if compiler and compiler.agrees is not None
-            else None,
-        ]
-
-    def details(self, result: Result) -> list[Any]:
-        """Source line, sentences on the code and on a profile, and facts, for a kernel's page."""
-        texts = self._shared["texts"]
-        return [
-            _source(result.kernel),
-            [texts(part) for part in code_parts(result.kernel.code)],
-            [texts(line) for line in expected(result)],
-            _facts(result.kernel),
-        ]
-
-    def fresh(self) -> dict[str, list[Hashable]]:
-        """Shared values that no piece holds yet."""
-        return {name: shared.fresh() for name, shared in self._shared.items()}
+def _details(result: Result, texts: Shared) -> list[Any]:
+    """Source line, sentences on the code and on a profile, and facts, for a kernel's page."""
+    return [
+        _source(result.kernel),
+        [texts(part) for part in code_parts(result.kernel.code)],
+        [texts(line) for line in expected(result)],
+        _facts(result.kernel),
+    ]
 
 
 def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:

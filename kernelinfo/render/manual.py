@@ -1,7 +1,11 @@
-"""The manual as static HTML pages, one a topic, from the Markdown that `explain TOPIC` prints."""
+"""Pages of the manual: as a terminal shows them, drawn by rich and read with a pager, and as static
+HTML pages, one a topic, from the Markdown that `explain TOPIC` prints."""
 
 from __future__ import annotations
 
+import io
+import os
+import pydoc
 import re
 from collections.abc import Iterator
 from html import escape
@@ -9,16 +13,20 @@ from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from rich.console import Console
+from rich.markdown import Markdown
 
 import kernelinfo.manual as manual
 from kernelinfo import __version__
-from kernelinfo.render.check.scanning import REPOSITORY
+from kernelinfo.render import REPOSITORY, View
 
 _FILES = f"{REPOSITORY}/blob/v{__version__}/"
 _CURRENT = ' aria-current="page"'
 _WHOLE = 28
 """Most characters of inline code that stays on one line."""
 _COMMENT = re.compile(r"<!--[^<>]*-->\n?")
+_PARAGRAPH = re.compile(r"\n(?=(?:What it finds|Why it matters|What to do): )")
+"""Starts of paragraphs in the documentation of a rule."""
 _STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
@@ -43,11 +51,34 @@ th, td { border: 1px solid #8886; padding: .2rem .5rem; text-align: left; vertic
 """
 
 
-def pages() -> Iterator[tuple[str, str]]:
+def drawn(page: str, view: View) -> str:
+    """The Markdown of a page or of a rule's documentation as text of the view's width."""
+    text = _PARAGRAPH.sub("\n\n", _COMMENT.sub("", page))
+    screen = io.StringIO()
+    console = Console(
+        file=screen,
+        width=view.width,
+        force_terminal=view.color,
+        color_system="standard" if view.color else None,
+        legacy_windows=False,
+    )
+    console.print(Markdown(text, code_theme="ansi_dark", hyperlinks=False))
+    return "".join(f"{line.rstrip()}\n" for line in screen.getvalue().splitlines())
+
+
+def show(text: str) -> None:
+    """Show a text on the terminal with the user's pager; less keeps colours and ends by itself."""
+    os.environ.setdefault("LESS", "-FRX")  # as git sets it
+    pydoc.pager(text)
+
+
+def html_pages() -> Iterator[tuple[str, str]]:
     """(file name, HTML) of each topic, and of an index; links are relative, and nothing is
     fetched."""
     topics = manual.topics()
-    rows = (f'<li><a href="{one}.html">{escape(title)}</a></li>' for one, title in topics.items())
+    rows = (
+        f'<li><a href="{topic}.html">{escape(title)}</a></li>' for topic, title in topics.items()
+    )
     listed = f"<h1>kernelinfo {__version__}</h1>\n<ul>\n" + "\n".join(rows) + "\n</ul>"
     yield "index.html", _page("index", "The manual of kernelinfo", listed, topics)
     for topic, title in topics.items():
@@ -88,7 +119,8 @@ def _anchor(heading: str) -> str:
 
 def _page(name: str, title: str, body: str, topics: dict[str, str]) -> str:
     links = "\n".join(
-        f'<a href="{one}.html"{_CURRENT * (one == name)}>{one}</a>' for one in ("index", *topics)
+        f'<a href="{topic}.html"{_CURRENT * (topic == name)}>{topic}</a>'
+        for topic in ("index", *topics)
     )
     return f"""<!DOCTYPE html>
 <html lang="en">
