@@ -14,7 +14,7 @@ from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
-    from kernelinfo.compile.nouns import Compiled
+    from kernelinfo.compile.ir import Compiled
     from kernelinfo.kernel.code_object import InstructionCounts
     from kernelinfo.kernel.columns import Where
     from kernelinfo.kernel.touched import TouchedRegisters

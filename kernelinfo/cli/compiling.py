@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import complain
 from kernelinfo.cli.signals import end_on_signals
-from kernelinfo.compile.ir import Input
-from kernelinfo.compile.nouns import Compiled, Settings
+from kernelinfo.compile.ir import Compiled, Input, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources, compile_twice, left_out
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
-from kernelinfo.compile.flags import absolute_flags
-from kernelinfo.compile.nouns import Settings
+from kernelinfo.compile.commands import absolute_flags
+from kernelinfo.compile.ir import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import files

@@ -23,8 +23,7 @@ from kernelinfo.cli.naming import names_in
 from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, late, make_view, write
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
-from kernelinfo.compile.ir import IR_SUFFIXES, Input, definitions, read_input
-from kernelinfo.compile.nouns import Settings
+from kernelinfo.compile.ir import IR_SUFFIXES, Input, Settings, definitions, read_input
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
@@ -35,7 +34,7 @@ from kernelinfo.render.sweep import text
 from kernelinfo.variants.module import clang_of, with_equal_options
 from kernelinfo.variants.nouns import Sweep
 from kernelinfo.variants.requests import STRATEGIES, Request, make_request
-from kernelinfo.variants.sweeping import NoSuchKernelError, sweep_input
+from kernelinfo.variants.sweeping import NO_KERNEL, sweep_input
 from kernelinfo.waiting import wait_in_turns
 
 _VARIANTS, _SECONDS = 10, 5  # between two lines on progress
@@ -255,10 +254,9 @@ def _sweeps(
                 future = pool.submit(sweep_input, *work, progress)
                 wait_in_turns(partial(_ends, future, tell))
                 found.append(future.result())
-            except NoSuchKernelError as error:
-                without.append(error.message)
             except (ReadError, CompilerError) as error:
-                problems.append(error.message)
+                lacks_kernel = error.message.code in NO_KERNEL
+                (without if lacks_kernel else problems).append(error.message)
     problems += [] if found else without
     return found
 

@@ -26,7 +26,7 @@ from kernelinfo.cli.sources import (
     sources_to_compile,
     without_sources,
 )
-from kernelinfo.compile.nouns import Settings
+from kernelinfo.compile.ir import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View

@@ -1,8 +1,8 @@
-"""The flags of a source in `compile_commands.json`, which CMake and others write.
+"""The commands that compile sources: their compilers, and flags of users and of compile commands.
 
-Only flags that lead to headers and macros, and the language, are taken, each of them one plain
-word: a file of a build must not choose what is executed. Format: clang's documentation, "JSON
-Compilation Database Format".
+Of `compile_commands.json`, which CMake and others write, only flags that lead to headers and
+macros, and the language, are taken, each of them one plain word: a file of a build must not choose
+what is executed. Format: clang's documentation, "JSON Compilation Database Format".
 """
 
 from __future__ import annotations
@@ -12,15 +12,115 @@ import os
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kernelinfo.compile.compilers import NEWEST, ROCM
 from kernelinfo.compile.messages import say
-from kernelinfo.errors import ReadError
+from kernelinfo.compile.processes import Processes, find_program
+from kernelinfo.errors import CompilerError, ReadError
 from kernelinfo.hardware import targets as known_targets
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SourceLanguage, read_document
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
+
+_OLDEST = 13
+ASSEMBLY = ("-S",)
+BITCODE = ("-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
+"""Options for the IR before optimisation, as `--save-temps` leaves it."""
+_SILENT = "-Wno-unused-command-line-argument"  # hipcc adds libraries for the linker
+_CLANG = re.compile(r"(?:[\w.]+-)*(?:amd)?clang(?:\+\+)?(?:-[\d.]+)?(?:\.exe)?")
+_STATED = re.compile(r"^hipcc-cmd: (.*)$", re.M)
+_SHOWN = re.compile(r'^ "([^"\n]+)" "-cc1"', re.M)
+
+
+def find_driver(language: SourceLanguage, given: str | None) -> str:
+    """Absolute path of the compiler of a language: `given`, or the first one that is found.
+
+    HIP: $HIPCC, hipcc, amdclang++, the newest clang++. OpenCL: ROCm's clang, the newest clang.
+    Raises `CompilerError` if there is none.
+    """
+    if given is None and language == "hip":
+        given = os.environ.get("HIPCC") or None
+    for name in [given] if given else candidates(language):
+        if path := find_program(name):
+            return path
+    if given:
+        raise CompilerError(say("compiler-no-program", given=given))
+    looked = say("compilers-of-hip") if language == "hip" else "clang"
+    raise CompilerError(say("compiler-missing", looked=looked))
+
+
+def candidates(language: SourceLanguage) -> Iterator[str]:
+    """Names and paths of compilers of a language, in the order that they are looked for."""
+    clang = "clang++" if language == "hip" else "clang"
+    if language == "hip":
+        yield "hipcc"
+    rocm = os.environ.get("ROCM_PATH") or ROCM
+    if os.path.isabs(rocm):
+        yield os.path.join(rocm, "bin/hipcc" if language == "hip" else "llvm/bin/clang")
+    yield f"amd{clang}"
+    yield from (f"{clang}-{version}" for version in range(NEWEST, _OLDEST - 1, -1))
+    yield clang
+
+
+def device_command(
+    compiler: str,
+    language: SourceLanguage,
+    target: str,
+    flags: Sequence[str],
+    form: Sequence[str] = ASSEMBLY,
+) -> tuple[str, ...]:
+    """The command, without input and output, that compiles a source for one target.
+
+    `form` is `ASSEMBLY` or `BITCODE`.
+    """
+    if language == "hip":
+        device = ("-x", "hip", "--cuda-device-only", f"--offload-arch={target}")
+    else:
+        device = ("-x", "cl", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}")
+    level = () if any(flag.startswith("-O") for flag in flags) else ("-O3",)
+    return (compiler, *device, *form, *level, "-gline-tables-only", _SILENT, *flags)
+
+
+def is_clang(compiler: str) -> bool:
+    """True for a clang by its name. Others, as hipcc, may hand their words to a shell."""
+    return _CLANG.fullmatch(os.path.basename(compiler)) is not None
+
+
+def command_behind(
+    command: Sequence[str], values: Sequence[str], processes: Processes, folder: str
+) -> tuple[str, ...]:
+    """The command of the clang that a wrapper runs for `command` of `device_command`.
+
+    `values` go before the user's flags. The wrapper never sees them: it is asked by `-###` what it
+    would do with an empty file. hipcc prints its command as a line for the shell, with what it adds
+    (HIPCC_VERBOSE); of another wrapper, clang's own line tells which clang it is. Raises
+    `CompilerError` if there is neither.
+    """
+    empty = os.path.join(folder, "empty.hip")
+    with open(empty, "wb"):
+        pass
+    end = processes.run_on_source([*command, "-###", empty], folder)
+    words = [word for word in _stated(end, command) if word not in ("-###", empty)]
+    if _SILENT not in words:
+        raise CompilerError(say("compiler-silent", program=command[0]))
+    place = words.index(_SILENT) + 1
+    return (*words[:place], *values, *words[place:])
+
+
+def _stated(end: CompletedProcess[bytes], command: Sequence[str]) -> list[str]:
+    """The words of clang's command that a wrapper states; empty if it states none."""
+    if stated := _STATED.search(end.stdout.decode("utf-8", "surrogateescape")):
+        with suppress(ValueError):  # quotes without an end
+            return shlex.split(stated[1])
+    shown = _SHOWN.search(end.stderr.decode("utf-8", "surrogateescape"))
+    return [shown[1], *command[1:]] if shown else []
+
 
 _MOST_BYTES = 1 << 28
 _PATHS = ("-isystem", "-iquote", "-include", "-I")
@@ -85,15 +185,15 @@ def _real(path: str) -> str:
 
 def _entries(commands: str) -> list[dict[str, Any]]:
     try:
-        found = json.loads(read_document(commands, _MOST_BYTES))
+        entries = json.loads(read_document(commands, _MOST_BYTES))
     except ReadError as error:
         raise ReadError(in_file(commands, error.message)) from None
     except (OSError, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or say("commands-no-json")
         raise ReadError(say("commands-unreadable", commands=commands, error=reason)) from None
-    if not isinstance(found, list) or not all(map(_is_entry, found)):
+    if not isinstance(entries, list) or not all(map(_is_entry, entries)):
         raise ReadError(say("commands-no-list", commands=commands))
-    return found
+    return entries
 
 
 def _is_entry(entry: object) -> bool:
@@ -101,7 +201,7 @@ def _is_entry(entry: object) -> bool:
         return False
     words = entry.get("arguments", [])
     texts = [entry.get("directory"), entry.get("file"), entry.get("command", "")]
-    return isinstance(words, list) and all(isinstance(one, str) for one in (*texts, *words))
+    return isinstance(words, list) and all(isinstance(text, str) for text in (*texts, *words))
 
 
 def _words(entry: dict[str, Any], commands: str) -> list[str]:
@@ -146,10 +246,8 @@ def _named(left_out: Iterable[str], commands: str, path: str) -> str:
         name if len(name) <= _LONGEST_NAMED else f"{name[:_LONGEST_NAMED]}…"
         for name in names[:_MOST_NAMED]
     )
-    more = (
-        say("commands-and-more", count=len(names) - _MOST_NAMED) if len(names) > _MOST_NAMED else ""
-    )
-    words = f"{' '.join(map(shlex.quote, named))}{more}"
+    rest = len(names) - _MOST_NAMED
+    words = " ".join(map(shlex.quote, named)) + (say("commands-and-more", count=rest) * (rest > 0))
     return say("commands-left-out", commands=commands, path=path, words=words)
 
 
@@ -176,3 +274,46 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
             yield option, word.removeprefix(option), word
         elif not _MOVES_NOTHING.fullmatch(word):
             yield "", "", word
+
+
+_SEPARATE = (
+    *("-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-cxx-isystem"),
+    *("-isysroot", "-iframework", "-F", "-B", "-L", "-ivfsoverlay", "--sysroot", "-resource-dir"),
+    *("--rocm-path", "--hip-path", "--rocm-device-lib-path", "--hip-device-lib-path"),
+)
+"""Options with a path in the next word or behind them."""
+_BEHIND = (
+    *("--sysroot=", "-resource-dir=", "--rocm-path=", "--hip-path=", "--rocm-device-lib-path="),
+    *("--hip-device-lib-path=", "--hip-device-lib=", "--cuda-path=", "--gcc-toolchain="),
+    *("--gcc-install-dir=", "--config=", "-fplugin=", "-fpass-plugin=", "-fprofile-use="),
+    *("-fprofile-instr-use=", "-fsanitize-ignorelist=", "@"),
+)
+"""Beginnings of words that end with a path."""
+_VALUES = ("-D", "-U", "-x", "-std", "-mllvm")
+"""Options whose next word is no path, even if a file has that name."""
+
+
+def absolute_flags(words: Iterable[str], folder: str) -> tuple[str, ...]:
+    """The flags with each relative path made absolute, from `folder`."""
+    return tuple(_absolute(words, folder))
+
+
+def _absolute(words: Iterable[str], folder: str) -> Iterator[str]:
+    before = ""
+    for word in words:
+        begin = _begin_of_path(word, before, folder)
+        path = word[len(begin) :] if begin is not None else ""
+        yield f"{begin}{os.path.join(folder, path)}" if path else word
+        before = word
+
+
+def _begin_of_path(word: str, before: str, folder: str) -> str | None:
+    """The part of a word in front of its path; None for a word without a path."""
+    if before in _SEPARATE:
+        return ""
+    joined = (*_BEHIND, *(option for option in _SEPARATE if not option.startswith("--")))
+    longest = max(filter(word.startswith, joined), key=len, default=None)
+    if longest is not None:
+        return longest
+    is_file = not word.startswith("-") and before not in _VALUES
+    return "" if is_file and os.path.exists(os.path.join(folder, word)) else None

@@ -12,9 +12,34 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kernelinfo.compile.messages import say
-from kernelinfo.compile.nouns import Compiled
 from kernelinfo.errors import Message, ReadError
 from kernelinfo.opening import open_regular
+
+
+class Settings(NamedTuple):
+    """How the user wants sources compiled."""
+
+    targets: tuple[str, ...] = ()  # gfx names
+    flags: tuple[str, ...] = ()  # with absolute paths
+    compiler: str | None = None  # path, or a name to search on PATH
+    compile_commands: str | None = None  # path of a compile_commands.json
+
+
+class Compiled(NamedTuple):
+    """A source compiled for one target, or what the compiler said against it."""
+
+    path: str  # of the source, as the user wrote it
+    target: str
+    command: tuple[str, ...]  # the command that compiled the source, without its output
+    messages: str  # the compiler's standard error
+    assembly: bytes = b""  # empty if it failed
+    dependencies: tuple[str, ...] = ()
+    """Absolute paths: the source, its headers, and where a missing header would be found."""
+    error: Message | None = None  # `path: what was found; what to do`
+
+    def __repr__(self) -> str:
+        return f"Compiled({self.path!r}, {self.target!r}, {len(self.assembly)} bytes)"
+
 
 _MOST_BYTES = 1 << 30
 _BITCODE = (b"BC\xc0\xde", b"\xde\xc0\x17\x0b")
@@ -61,8 +86,8 @@ class Input(NamedTuple):
     @property
     def producer(self) -> str | None:
         """The compiler that made the IR, `clang version 22.1.8`; None if it does not say."""
-        found = _PRODUCER.search(self.data)
-        return found[0].decode("ascii") if found else None
+        stamp = _PRODUCER.search(self.data)
+        return stamp[0].decode("ascii") if stamp else None
 
 
 def read_input(path: str) -> Input:
@@ -120,9 +145,9 @@ def definitions(text: str) -> Iterator[IrKernel]:
     for match in _kernels(text):
         line = _QUOTED.sub(lambda quoted: "_" * len(quoted[0]), match[0])
         after = _end_of_parameters(line, match.end(2) - match.start())
-        found = _REFERENCE.search(line, after)
-        if found:
-            group, start, end = int(found[1]), found.start(), found.end()
+        reference = _REFERENCE.search(line, after)
+        if reference:
+            group, start, end = int(reference[1]), reference.start(), reference.end()
         else:
             before = _BEFORE_ATTRIBUTES.match(line, after)
             group, start = None, before.end() if before else after
@@ -168,12 +193,11 @@ def with_attributes(text: str, changes: Mapping[str, Mapping[str, str]]) -> str:
     number = max((key for key in taken if key is not None), default=-1)
     pieces, added, position = [], [], 0
     for kernel in kernels:
-        wanted = changes.get(kernel.symbol)
-        if wanted:
+        if changed := changes.get(kernel.symbol):
             number += 1
             pieces += [text[position : kernel.start], f" #{number}"]
             position = kernel.end
-            attributes = _with(groups.get(kernel.group, ""), wanted)
+            attributes = _with(groups.get(kernel.group, ""), changed)
             added.append(f"attributes #{number} = {{{attributes} }}\n")
     return "".join([*pieces, text[position:], "\n", *added])
 
@@ -183,8 +207,8 @@ def _groups(text: str) -> dict[int | None, str]:
     return {int(match[1]): match[2] for match in _GROUP.finditer(text)}
 
 
-def _with(attributes: str, wanted: Mapping[str, str]) -> str:
-    for name, value in wanted.items():
+def _with(attributes: str, changes: Mapping[str, str]) -> str:
+    for name, value in changes.items():
         attributes = re.sub(rf' "{re.escape(name)}"(?:="[^"]*")?(?= |$)', "", attributes.rstrip())
         attributes += f' "{name}"="{value}"'
     return attributes
@@ -227,8 +251,8 @@ def is_opencl(text: str) -> bool:
 
 def triple(text: str) -> str | None:
     """The module's target triple; None if it states none."""
-    found = re.search(r'^target triple = "([^"]*)"', text, re.M)
-    return found[1] if found else None
+    stated = re.search(r'^target triple = "([^"]*)"', text, re.M)
+    return stated[1] if stated else None
 
 
 def known_triple(stated: str) -> str | None:
@@ -243,10 +267,10 @@ def known_triple(stated: str) -> str | None:
     return TRIPLES[_SYSTEMS[system]] if system in _SYSTEMS else None
 
 
-def with_triple(text: str, wanted: str) -> str:
+def with_triple(text: str, triple: str) -> str:
     """The module with another target triple."""
-    stated = re.subn(r'^target triple = "[^"]*"', f'target triple = "{wanted}"', text, flags=re.M)
-    return stated[0] if stated[1] else f'target triple = "{wanted}"\n{text}'
+    stated = re.subn(r'^target triple = "[^"]*"', f'target triple = "{triple}"', text, flags=re.M)
+    return stated[0] if stated[1] else f'target triple = "{triple}"\n{text}'
 
 
 def target_id(text: str) -> str | None:

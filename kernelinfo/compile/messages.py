@@ -27,7 +27,6 @@ MESSAGES = {
     "compiler-target": "this compiler does not know {target}; give a newer one by --compiler",
     "compiler-target-elsewhere": "this compiler does not know {target}; {others}",
     "compilers-know": "{names} {verb} it: --compiler {first}{lack}",
-    "compiler-complete": "",
     "compiler-without-library": (
         "; it has no device libraries here: sources without HIP's headers only, "
         "-- -nogpuinc -nogpulib"

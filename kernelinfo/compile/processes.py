@@ -9,9 +9,10 @@ import subprocess
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from subprocess import CompletedProcess
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock, Timer
-from typing import IO, NamedTuple
+from typing import IO
 
 from kernelinfo.compile.messages import say
 from kernelinfo.errors import CompilerError, Message
@@ -47,21 +48,13 @@ _Streams = tuple[IO[bytes], IO[bytes], IO[bytes]]
 """Standard input, output and error."""
 
 
-class EndOfProcess(NamedTuple):
-    """A process that has ended by itself."""
-
-    output: bytes
-    complaints: bytes  # the last 64 KiB of standard error
-    code: int  # negative: the signal that killed it
-
-
 def on_path(name: str) -> str | None:
     """Path of the program in the absolute folders of PATH; None if it has none.
 
     A relative or empty entry of PATH is below the current folder, where downloaded files may lie.
     """
-    found = shutil.which(name, path=_absolute(os.environ.get("PATH", os.defpath)))
-    return found if found and os.path.isabs(found) else None
+    path = shutil.which(name, path=_absolute(os.environ.get("PATH", os.defpath)))
+    return path if path and os.path.isabs(path) else None
 
 
 def find_program(name: str) -> str | None:
@@ -129,11 +122,11 @@ class Processes:
         """
         environment = _environment(_KEPT, self._folder.name)
         end = self._end_of(command, self._folder.name, environment, _MOST_MEMORY, standard_input)
-        if end.code:
-            raise CompilerError(_message(end.complaints, end.code))
-        return end.output
+        if end.returncode:
+            raise CompilerError(_message(end.stderr, end.returncode))
+        return end.stdout
 
-    def run_on_source(self, command: Sequence[str], folder: str) -> EndOfProcess:
+    def run_on_source(self, command: Sequence[str], folder: str) -> CompletedProcess[bytes]:
         """The end of a compiler of sources, run in `folder`. Its program is an absolute path.
 
         Raises `CompilerError` if it cannot start or runs too long.
@@ -154,7 +147,7 @@ class Processes:
         environment: dict[str, str],
         memory: int,
         standard_input: bytes = b"",
-    ) -> EndOfProcess:
+    ) -> CompletedProcess[bytes]:
         began = time.monotonic()
         with TemporaryFile() as source, TemporaryFile() as output, TemporaryFile() as complaints:
             source.write(standard_input)
@@ -177,7 +170,7 @@ class Processes:
             raise CompilerError(say("compiler-timeout", seconds=self._timeout, mend=mend))
         if self._closed:
             raise CompilerError(say("compiler-interrupted"))
-        return EndOfProcess(*kept, code)
+        return CompletedProcess(command, code, *kept)
 
     def _limited(self, command: Sequence[str], memory: int) -> list[str]:
         """The command in a shell that sets its limits, which hold even if kernelinfo is killed."""
@@ -251,8 +244,8 @@ def _message(complaints: bytes, code: int) -> Message:
     """
     text = complaints.decode("utf-8", "replace")
     lines = list(filter(None, map(str.strip, text.splitlines())))
-    told = [line for line in lines if "frontend command failed" not in line]
-    errors = [line for line in told if "error:" in line.lower()]
+    causes = (line for line in lines if "frontend command failed" not in line)
+    errors = [line for line in causes if "error:" in line.lower()]
     if errors or (lines and code > 0):
         last = errors[-1] if errors else lines[0]
         shown = last if len(last) <= _LONGEST_MESSAGE else f"{last[:_LONGEST_MESSAGE]}…"

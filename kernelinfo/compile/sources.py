@@ -6,34 +6,36 @@ For variants of its kernels, a source also becomes bitcode.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
-from kernelinfo.compile.commands import CommandEntry, entries_of, is_plain
-from kernelinfo.compile.complaints import concerned_files, reason
-from kernelinfo.compile.drivers import (
+from kernelinfo.compile.commands import (
     ASSEMBLY,
     BITCODE,
+    CommandEntry,
+    candidates,
     command_behind,
     device_command,
+    entries_of,
     find_driver,
     is_clang,
-    others_that_know,
+    is_plain,
 )
-from kernelinfo.compile.intermediate import compile_ir
-from kernelinfo.compile.ir import Input
+from kernelinfo.compile.compilers import compile_ir
+from kernelinfo.compile.ir import Compiled, Input, Settings
 from kernelinfo.compile.messages import say
-from kernelinfo.compile.nouns import Compiled, Settings
-from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.processes import Processes, find_program
 from kernelinfo.errors import CompilerError, Message, OptionError, ReadError
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document
 from kernelinfo.waiting import results
 
 _ASSEMBLY, _BITCODE, _DEPENDENCIES = "kernels.s", "kernels.bc", "kernels.d"
+
 _MOST_OUTPUT = 1 << 30
 _KERNEL = b".amdhsa_kernel "
 _Made = TypeVar("_Made")
@@ -160,10 +162,10 @@ def _with_bitcode(
     path, output = os.path.abspath(job.path), os.path.join(folder, _BITCODE)
     command = _command(job, BITCODE, processes, folder)
     end = processes.run_on_source([*command, path, "-o", output], folder)
-    bitcode = b"" if end.code else _read(output)
+    bitcode = b"" if end.returncode else _read(output)
     if bitcode:
         return compiled, Input(job.path, bitcode, compiled, (*command, path))
-    messages = end.complaints.decode("utf-8", "replace")
+    messages = end.stderr.decode("utf-8", "replace")
     error = in_file(job.path, reason(messages, job.target))
     return compiled._replace(messages=messages, error=error), None
 
@@ -179,13 +181,13 @@ def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
     output, listed = os.path.join(folder, _ASSEMBLY), os.path.join(folder, _DEPENDENCIES)
     command = _command(job, ASSEMBLY, processes, folder)
     end = processes.run_on_source([*command, *_listing(listed), path, "-o", output], folder)
-    messages = end.complaints.decode("utf-8", "replace")
+    messages = end.stderr.decode("utf-8", "replace")
     # Clang lists the headers of a source with errors, too, unless one is missing.
     flags = (*job.values, *job.flags)
-    missing = concerned_files(messages, flags, folder) if end.code else ()
-    found = tuple(dict.fromkeys((path, *_dependencies(listed, folder), *missing)))
-    made = Compiled(job.path, job.target, (*command, path), messages, dependencies=found)
-    assembly = b"" if end.code else _read(output)
+    missing = concerned_files(messages, flags, folder) if end.returncode else ()
+    files = tuple(dict.fromkeys((path, *_dependencies(listed, folder), *missing)))
+    made = Compiled(job.path, job.target, (*command, path), messages, dependencies=files)
+    assembly = b"" if end.returncode else _read(output)
     if assembly and _KERNEL in assembly:
         return made._replace(assembly=assembly)
     if assembly:
@@ -199,9 +201,9 @@ def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Messa
     error = reason(messages, job.target)
     if error.code == "compiler-target":
         target, language = job.target, job.language
-        others = others_that_know(target, language, job.compiler, processes, folder)
-        if others:
-            return say("compiler-target-elsewhere", target=target, others=others)
+        elsewhere = others_that_know(target, language, job.compiler, processes, folder)
+        if elsewhere:
+            return say("compiler-target-elsewhere", target=target, others=elsewhere)
     return error
 
 
@@ -234,8 +236,8 @@ def _read(path: str) -> bytes:
     except FileNotFoundError:
         return b""
     except (OSError, ReadError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise CompilerError(say("compiler-output-unread", error=reason)) from None
+        cause = error.strerror if isinstance(error, OSError) else error
+        raise CompilerError(say("compiler-output-unread", error=cause)) from None
 
 
 def _dependencies(listed: str, folder: str) -> Iterator[str]:
@@ -249,3 +251,103 @@ def _words(text: str) -> Sequence[str]:
     r"""Words of a make rule; `\ ` is a blank, `$$` a dollar, `\#` a hash."""
     blank = text.replace("\\ ", "\0").replace("$$", "$").replace("\\#", "#")
     return [word.replace("\0", " ") for word in blank.split()]
+
+
+def others_that_know(
+    target: str, language: SourceLanguage, compiler: str, processes: Processes, folder: str
+) -> Message | None:
+    """The installed compilers that know a target, and what the first of them lacks, in words.
+
+    None if no other does, or if `compiler` knows it and a flag of the user names another one.
+    """
+    error = _error_without_code(compiler, language, target, processes, folder)
+    if error is None or error.code != "compiler-target":
+        return None
+    lacks: dict[str, str] = {}  # name of a compiler → what it lacks
+    tried = {os.path.realpath(compiler)}
+    for name in candidates(language):
+        path = find_program(name)
+        if path is None or os.path.realpath(path) in tried:
+            continue
+        tried.add(os.path.realpath(path))
+        error = _error_without_code(path, language, target, processes, folder)
+        if error is None or error.code != "compiler-target":
+            lacks[name] = _lack(error, language)
+    if not lacks:
+        return None
+    names, verb = " and ".join(lacks), "knows" if len(lacks) == 1 else "know"
+    first, lack = next(iter(lacks.items()))
+    return say("compilers-know", names=names, verb=verb, first=first, lack=lack)
+
+
+def _error_without_code(
+    compiler: str, language: SourceLanguage, target: str, processes: Processes, folder: str
+) -> Message | None:
+    """Why a compiler does not compile an empty source for a target; None if it does."""
+    empty = os.path.join(folder, "empty" + (".hip" if language == "hip" else ".cl"))
+    with open(empty, "wb"):
+        pass
+    command = device_command(compiler, language, target, ())
+    end = processes.run_on_source([*command, empty, "-o", os.devnull], folder)
+    return reason(end.stderr.decode("utf-8", "replace"), target) if end.returncode else None
+
+
+def _lack(error: Message | None, language: SourceLanguage) -> str:
+    """What a compiler lacks that knows a target and gives an error for an empty source."""
+    code = error.code if error else ""
+    if code == "hip-headers-missing":
+        return say("compiler-without-headers")
+    if not code.startswith("device-library"):
+        return ""
+    if language == "cl":
+        return say("compiler-without-cl-library")
+    return say("compiler-without-library")
+
+
+_CUDA = r"'(?:cuda|cublas|cudnn|cooperative_groups|device_launch_parameters)[\w./]*' file not found"
+_HIP = r"cannot find HIP runtime|'hip/[\w./]+' file not found"
+_LIBRARY = r"cannot find (?:ROCm|HIP) device library"
+_OLD_LIBRARY = r"cannot find ROCm device library for ABI version"
+_TARGET = (
+    r"(?:invalid|unsupported|unknown) (?:target ID|HIP gpu|CUDA gpu|HIP offload|offload)"
+    r"|unsupported (?:HIP|CUDA) gpu architecture|unknown target CPU"
+)
+
+_PLACE = re.compile(r"^(?:In file included from )?([^\s:][^:\n]*):\d+:", re.M)
+_MISSING = re.compile(r"^([^\s:][^:\n]*):\d+:\d+: fatal error: '([^'\n]+)' file not found", re.M)
+_HEADER_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
+
+
+def reason(messages: str, target: str) -> Message:
+    """Why a source is not compiled for a target, and the mend, from the compiler's messages."""
+    if re.search(_TARGET, messages, re.I):  # other messages may follow from it
+        return say("compiler-target", target=target)
+    if re.search(_OLD_LIBRARY, messages):
+        return say("device-library-old")
+    if re.search(_LIBRARY, messages):
+        return say("device-library-missing", target=target)
+    if re.search(_CUDA, messages):
+        return say("source-cuda")
+    if re.search(_HIP, messages):
+        return say("hip-headers-missing")
+    return say("source-not-compiled", target=target)
+
+
+def concerned_files(messages: str, flags: Sequence[str], folder: str) -> Iterator[str]:
+    """Absolute paths of the files that messages are about, and of all places where the header that
+    is missing would be found.
+
+    `folder` is the one in which the compiler ran.
+    """
+    for path in _PLACE.findall(messages):
+        yield os.path.join(folder, path)
+    for path, header in _MISSING.findall(messages):
+        for place in (os.path.dirname(path), *_header_folders(flags)):
+            yield os.path.join(folder, place, header)
+
+
+def _header_folders(flags: Sequence[str]) -> Iterator[str]:
+    for flag, following in zip(flags, (*flags[1:], ""), strict=True):
+        option = next(filter(flag.startswith, _HEADER_FOLDERS), None)
+        if option:
+            yield flag.removeprefix(option) or following

@@ -21,8 +21,8 @@ MESSAGES = {
     "variant-without-kernel": "the compiler left this kernel out",
     "sweep-differs": "as compiled differs from {assembly}: {difference}",
     "sweep-bounds-left": "launch bounds left alone: the source requires workgroups of {workitems}",
-    "sweep-forbidden": "{waves} waves: LDS allows {most}",
-    "sweep-forbidden-barriers": "{waves} waves: the number of barriers allows {most}",
+    "sweep-forbidden": "{waves} waves: LDS allows {allowed}",
+    "sweep-forbidden-barriers": "{waves} waves: the number of barriers allows {allowed}",
     "sweep-refused": (
         "launch bounds {bounds}: a host that launches more workitems than the bound is refused"
     ),

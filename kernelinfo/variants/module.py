@@ -13,10 +13,8 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
-from kernelinfo.compile.compilers import Compiler, major_version
-from kernelinfo.compile.intermediate import drivers, ir_flags, text_of
-from kernelinfo.compile.ir import Input
-from kernelinfo.compile.nouns import Settings
+from kernelinfo.compile.compilers import Compiler, drivers, ir_flags, major_version, text_of
+from kernelinfo.compile.ir import Input, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_twice
 from kernelinfo.errors import CompilerError, Message, ReadError, UnknownTargetError
@@ -56,7 +54,7 @@ class IrModule(NamedTuple):
 
         IR that is optimised already has no pass that drops them.
         """
-        if self.file.is_optimised or {one.symbol for one in ir.definitions(self.text)} <= {
+        if self.file.is_optimised or {kernel.symbol for kernel in ir.definitions(self.text)} <= {
             *symbols
         }:
             return self

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, TypeVar
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compile import ir
+from kernelinfo.compile.commands import absolute_flags
 from kernelinfo.compile.compilers import find_compiler
-from kernelinfo.compile.flags import absolute_flags
-from kernelinfo.compile.ir import Input, read_input
-from kernelinfo.compile.nouns import Settings
+from kernelinfo.compile.ir import Input, Settings, read_input
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import left_out
 from kernelinfo.errors import Message, OptionError, ReadError
@@ -68,8 +67,8 @@ _T = TypeVar("_T")
 _PATIENCE = 1  # seconds between reports of progress
 
 
-class NoSuchKernelError(ReadError):
-    """The file has none of the wanted kernels."""
+NO_KERNEL = ("sweep-no-kernel", "sweep-where")
+"""Codes of errors for a file that has none of the kernels asked for."""
 
 
 def sweep(
@@ -150,7 +149,7 @@ def sweep_input(
 def sweep_module(
     module: IrModule, request: Request, pool: Executor, progress: Callable[[int, int], None]
 ) -> Sweep:
-    """The sweep of one module. Raises `NoSuchKernelError` if no kernel is chosen.
+    """The sweep of one module. Raises `ReadError` if no kernel is chosen.
 
     `progress` gets the number of finished compilations and of all: first of the variants, then of
     those that check the source lines.
@@ -161,7 +160,7 @@ def sweep_module(
     if request.where is not None:
         whole = baseline(module, request, reference)
         symbols = _where(request.where, symbols, whole.compiled, module.file.path)
-    base, more = without_the_others(module, request, reference, symbols, whole)
+    base, of_module = without_the_others(module, request, reference, symbols, whole)
     declared = ir.attributes(module.text, (WAVES, SIZES))
     requests = {
         symbol: request.variants(
@@ -171,17 +170,17 @@ def sweep_module(
         )
         for symbol in symbols
     }
-    every = dict.fromkeys(chain.from_iterable(asked[1:] for asked in requests.values()))
+    every = dict.fromkeys(chain.from_iterable(changes[1:] for changes in requests.values()))
     compilations = [
-        pool.submit(base.variants, asked, [s for s in symbols if asked in requests[s]])
-        for asked in every
+        pool.submit(base.variants, change, [s for s in symbols if change in requests[s]])
+        for change in every
     ]
     compiled = dict(zip(every, _ended(compilations, progress), strict=True))
     compiled[AS_COMPILED] = dict(base.compiled)
     unlike = differences(reference, base.compiled)
     kernels = []
-    for symbol, asked in requests.items():
-        variants = tuple(compiled[change][symbol] for change in asked)
+    for symbol, changes in requests.items():
+        variants = tuple(compiled[change][symbol] for change in changes)
         if request.takes_defaults:
             variants = worth_a_row(variants)
         kernel = SweptKernel(symbol, demangle(symbol), variants)
@@ -214,7 +213,7 @@ def sweep_module(
         kernels=tuple(
             kernel._replace(lines=tuple(dict.fromkeys(texts[kernel.symbol]))) for kernel in kernels
         ),
-        notes=(*notes, *more),
+        notes=(*notes, *of_module),
     )
 
 
@@ -230,11 +229,11 @@ def _ended(futures: Sequence[Future[_T]], progress: Callable[[int, int], None]) 
 def _where(
     where: Where, symbols: Iterable[str], compiled: Mapping[str, Variant], path: str
 ) -> tuple[str, ...]:
-    """The kernels for which a condition holds as compiled. Raises `NoSuchKernelError` for none."""
+    """The kernels for which a condition holds as compiled. Raises `ReadError` for none."""
     results = ((symbol, compiled[symbol].result) for symbol in symbols)
     chosen = tuple(symbol for symbol, result in results if result and where.holds(result))
     if not chosen:
-        raise NoSuchKernelError(say("sweep-where", path=path, condition=where.text))
+        raise ReadError(say("sweep-where", path=path, condition=where.text))
     return chosen
 
 
@@ -263,30 +262,32 @@ def _lines(
 
 
 def _chosen(module: IrModule, request: Request) -> tuple[str, ...]:
-    """The symbols of the kernels that the request names. Raises `NoSuchKernelError` for none."""
-    names = {one.symbol: demangle(one.symbol) for one in ir.definitions(module.text)}
+    """The symbols of the kernels that the request names. Raises `ReadError` for none."""
+    symbols = [kernel.symbol for kernel in ir.definitions(module.text)]
+    names = {symbol: demangle(symbol) for symbol in symbols}
     kernel, patterns = request.kernel, request.patterns
-    found = {s: name for s, name in names.items() if kernel is None or kernel in (name, s)}
-    if kernel is not None and not found:
-        found = {s: name for s, name in names.items() if matches(kernel, name, s)}
+    chosen = [(name, s) for s, name in names.items() if kernel is None or kernel in (name, s)]
+    if kernel is not None and not chosen:
+        chosen = [(name, s) for s, name in names.items() if matches(kernel, name, s)]
     if patterns:
-        found = {s: name for s, name in found.items() if matching(patterns, name, s)}
-    found = {s: name for s, name in found.items() if not matching(request.exclude, name, s)}
-    if not found:
-        raise NoSuchKernelError(in_file(module.file.path, _missing(request, names)))
-    return tuple(found)
+        chosen = [(name, s) for name, s in chosen if matching(patterns, name, s)]
+    chosen = [(name, s) for name, s in chosen if not matching(request.exclude, name, s)]
+    if not chosen:
+        raise ReadError(in_file(module.file.path, _missing(request, names)))
+    return tuple(symbol for _, symbol in chosen)
 
 
 def _missing(request: Request, names: Mapping[str, str]) -> Message:
     """Message that none of the names is chosen, with those nearest to a word that has none."""
     kernel, patterns = request.kernel, request.patterns
-    options = [f"-k {one}" for one in patterns] + [f"--exclude {one}" for one in request.exclude]
-    asked = [*filter(None, [kernel]), *patterns]
+    options = [f"-k {pattern}" for pattern in patterns]
+    options += [f"--exclude {pattern}" for pattern in request.exclude]
+    words = [*filter(None, [kernel]), *patterns]
     what = say("sweep-matches", choice=" ".join([*filter(None, [kernel]), *options]))
     if kernel is not None and not options:
         what = say("sweep-named", kernel=kernel)
-    without = (one for one in asked if not any(matches(one, n, s) for s, n in names.items()))
-    near = next(filter(None, (nearest_kernels(one, names.values()) for one in without)), "")
+    unknown = (word for word in words if not any(matches(word, n, s) for s, n in names.items()))
+    near = next(filter(None, (nearest_kernels(word, names.values()) for word in unknown)), "")
     mend = f"; {near}" if near else ""
     return say("sweep-no-kernel", what=what, count=len(names), mend=mend)
 
@@ -325,10 +326,10 @@ def _notes(
         yield say("sweep-bounds-left", workitems=required)
     waves = tuple(default_waves(compiled)) if request.takes_defaults else request.waves
     if (ruled_out := forbidden(waves, compiled)) and (limit := fixed_limit(compiled)):
-        counts, most = listed(ruled_out), f"{limit.waves_per_simd:g}"
+        counts, allowed = listed(ruled_out), f"{limit.waves_per_simd:g}"
         if limit.resource == "lds":
-            yield say("sweep-forbidden", waves=counts, most=most)
+            yield say("sweep-forbidden", waves=counts, allowed=allowed)
         else:
-            yield say("sweep-forbidden-barriers", waves=counts, most=most)
+            yield say("sweep-forbidden-barriers", waves=counts, allowed=allowed)
     if bounds := kernel.smaller_bounds:
         yield say("sweep-refused", bounds=listed(bounds))

@@ -10,7 +10,7 @@ from threading import Thread
 import pytest
 
 from kernelinfo import CompilerError, OptionError, Options, Report, analyse
-from kernelinfo.compile.nouns import Compiled, Settings
+from kernelinfo.compile.ir import Compiled, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_sources
 
@@ -137,7 +137,7 @@ def test_a_compiler_that_knows_the_target_is_named(
     script(folder / "clang++-19", "exit 0")
     script(folder / "clang++-22", f"echo '{lacks}' >&2; exit 1")
     monkeypatch.setenv("PATH", str(folder))
-    monkeypatch.setattr("kernelinfo.compile.drivers.NEWEST", 23)
+    monkeypatch.setattr("kernelinfo.compile.commands.NEWEST", 23)
     monkeypatch.setenv("HIPCC", old)
 
     def told(compiler: str | None) -> str:

@@ -18,9 +18,8 @@ from kernelinfo.compare.changes import Effect, Move
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape
 from kernelinfo.compare.summary import IDENTITY, KernelSummary
-from kernelinfo.compile.compilers import Clang
-from kernelinfo.compile.ir import Input
-from kernelinfo.compile.nouns import Compiled
+from kernelinfo.compile.compilers import Compiler
+from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.fleet.history import BuildTotals, History, Trend
 from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
@@ -369,7 +368,7 @@ SWEPT = {
     **fields(
         Sweep,
         "target=target_id compiler level level_from driver notes kernels",
-        compiler=fields(Clang),
+        compiler=fields(Compiler),
         level="string: Optimisation level, such as -O3.",
         driver=Literal["clang", "hipcc"],
         kernels=[SWEPT_KERNEL],

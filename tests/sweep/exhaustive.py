@@ -44,6 +44,8 @@ def run(version: int, target: str, kernels: int, random: Random, folder: Path) -
             continue
         compiler = f"clang-{version}"
         default = kernelinfo.sweep(path, "k", compiler=compiler, jobs=1)
+        if default.has_failed:
+            continue
         base, least = _spills(default)
         if not base:
             continue
