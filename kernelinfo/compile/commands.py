@@ -102,15 +102,21 @@ def command_behind(
     (HIPCC_VERBOSE); of another wrapper, clang's own line tells which clang it is. Raises
     `CompilerError` if there is neither.
     """
-    empty = os.path.join(folder, "empty.hip")
-    with open(empty, "wb"):
-        pass
+    empty = empty_source("hip", folder)
     end = processes.run_on_source([*command, "-###", empty], folder)
     words = [word for word in _stated(end, command) if word not in ("-###", empty)]
     if _SILENT not in words:
         raise CompilerError(say("compiler-silent", program=command[0]))
     place = words.index(_SILENT) + 1
     return (*words[:place], *values, *words[place:])
+
+
+def empty_source(language: SourceLanguage, folder: str) -> str:
+    """Path of a source without text, written to `folder`."""
+    path = os.path.join(folder, f"empty.{language}")
+    with open(path, "wb"):
+        pass
+    return path
 
 
 def _stated(end: CompletedProcess[bytes], command: Sequence[str]) -> list[str]:

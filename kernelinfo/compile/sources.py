@@ -20,6 +20,7 @@ from kernelinfo.compile.commands import (
     candidates,
     command_behind,
     device_command,
+    empty_source,
     entries_of,
     find_driver,
     is_clang,
@@ -284,11 +285,9 @@ def _error_without_code(
     compiler: str, language: SourceLanguage, target: str, processes: Processes, folder: str
 ) -> Message | None:
     """Why a compiler does not compile an empty source for a target; None if it does."""
-    empty = os.path.join(folder, "empty" + (".hip" if language == "hip" else ".cl"))
-    with open(empty, "wb"):
-        pass
     command = device_command(compiler, language, target, ())
-    end = processes.run_on_source([*command, empty, "-o", os.devnull], folder)
+    source = empty_source(language, folder)
+    end = processes.run_on_source([*command, source, "-o", os.devnull], folder)
     return reason(end.stderr.decode("utf-8", "replace"), target) if end.returncode else None
 
 
