@@ -37,7 +37,7 @@ StatedKernels = dict[tuple[str | None, str], Kernel]
 
 
 class Copies:
-    """Assemblies of a run, read when a code object next to them is met."""
+    """Assemblies of a run, read when a code object lies next to them."""
 
     def __init__(self, among: Sequence[str], options: Options) -> None:
         """`among` are all paths of the run."""

@@ -64,7 +64,7 @@ leaves next to its output. problem: any.
 
 
 class RunEvent(NamedTuple):
-    """Something that a reader met. It counts, and may be told when the run ends."""
+    """An event of reading. Events are counted; the end of a run may report them."""
 
     kind: EventKind
     what: Any = ""
@@ -72,7 +72,7 @@ class RunEvent(NamedTuple):
 
 
 Events = Counter[tuple[EventKind, Any]]
-"""(kind, what) of the events of one path, in the order in which they were met first -> number."""
+"""(kind, what) of the events of one path, in the order of their first occurrence -> number."""
 
 _FOUND: tuple[EventKind, ...] = ("chosen", "hidden", "elsewhere")
 LEFT_OUT: tuple[EventKind, ...] = ("unchosen", "other-target", "other-member")
@@ -81,7 +81,7 @@ _BEYOND = {"unchosen": "", "other-target": UNKNOWN_TARGET}
 
 
 def add(events: Events, event: RunEvent) -> None:
-    """Add an event. Of names and targets that are not chosen, some 65 536 are told apart."""
+    """Add an event. Names and targets that are not chosen stay distinct up to some 65 536."""
     key: tuple[EventKind, Any] = event.kind, event.what
     if event.kind in _BEYOND and len(events) >= _MOST_EVENTS and key not in events:
         key = event.kind, _BEYOND[event.kind]
@@ -99,12 +99,12 @@ def chosen(events: Events) -> int:
 
 
 def each(events: Events, kind: EventKind) -> list[Any]:
-    """What the events of a kind are about: distinct, in the order in which they were met."""
+    """What the events of a kind are about: distinct, in the order of their first occurrence."""
     return [what for (met, what) in events if met == kind and what]
 
 
 def noted(events: Events) -> Iterator[Note]:
-    """Each note as often as it was met."""
+    """Each note as often as it occurred."""
     for (kind, note), count in events.items():
         yield from repeat(note, count if kind == "note" else 0)
 
@@ -198,7 +198,7 @@ def _notes(run: PathEvents, required: bool) -> Iterator[Problem | Note]:
     """Notes of each path, without repetition, and one problem for all its missing device code.
     Problems of compiler leftovers next to kernels become notes.
 
-    If kernels are `required`, SPIR-V alone is told as their lack."""
+    If kernels are `required`, SPIR-V alone is reported as a path without kernels."""
     folders = {
         folder  # the current one is empty
         for _, events in run
@@ -352,7 +352,7 @@ _EVENTS: dict[type, Callable[[Any], RunEvent]] = {
     Missing: lambda host: RunEvent("missing", host),
     Note: lambda note: RunEvent("note", note),
 }
-"""Items that are no subjects, as events."""
+"""Items that are not subjects, as events."""
 
 
 def read_inputs(

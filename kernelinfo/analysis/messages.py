@@ -10,22 +10,22 @@ MESSAGES = {
     "file-without-code-objects": "no code object found; there is nothing to extract",
     "object-without-target": "holds code objects that name no target; give --arch",
     "log-without-target": "a build log names no target; occupancy needs --arch",
-    "input-without-target": "the input names no target; give one by --arch",
-    "process-ended": "the process that read it was ended, maybe for want of memory; read it alone",
-    "process-not-started": "no process can be started: {error}; try again with --jobs 1",
+    "input-without-target": "the input names no target; give one with --arch",
+    "process-ended": "the process that read it was killed, maybe out of memory; read it alone",
+    "process-not-started": "cannot start a process: {error}; try again with --jobs 1",
     "target-other": (
-        "is compiled for {target}, not for {arch}; leave --arch out; --as {arch} asks what if"
+        "is compiled for {target}, not for {arch}; drop --arch; --as {arch} answers what if"
     ),
-    "entry-contradiction": "its id says {entry}, the code says {target}; read as the latter",
+    "entry-contradiction": "its id says {entry}, its code is for {target}; using the code's target",
     "spirv": "{count} SPIR-V {entries}: compiled when loaded, no registers to report",
-    "problems-more": "{more} not listed; the last one is: {reason}",
-    "notes-more": "{reason} (so {count} more)",
+    "problems-more": "{more} not listed; the last one: {reason}",
+    "notes-more": "{reason} ({count} more like this)",
     # Kernels.
     "cxx-names-mangled": "C++ names stay mangled here; install pycxxfilt to read them",
     "kernel-launch": "{kernel}: {reason}",
     "workgroup-size-refused": (
-        "{count} {are} not compiled for this workgroup size: the launch is refused; name one by -k "
-        "to judge it"
+        "{count} {are} skipped: not compiled for this workgroup size; select one with -k to "
+        "evaluate it anyway"
     ),
     "workgroup-size-of-none": "no kernel is compiled for this workgroup size; give another",
     # Choices of kernels.
@@ -35,10 +35,10 @@ MESSAGES = {
     "kernels-explained": "; `kernelinfo explain {path}` lists them",
     "kernels-left-out": "{count} in the {kind}",
     "kernels-for-targets": ", for {targets}",
-    "targets-others": "others are for {targets}",
+    "targets-others": "there are kernels for {targets}",
     "glob-expanded": "; {file} is a file here: quote a glob, as in -k '{start}*'",
-    "targets-left-out": "{kernels} {are} for other targets than {chosen}",
-    "members-left-out": "{kernels} {are} in other members than {chosen}",
+    "targets-left-out": "{kernels} {are} for targets other than {chosen}",
+    "members-left-out": "{kernels} {are} in members other than {chosen}",
     "kernels-shown": "{shown} of {kernels} {conditions}",
     "kernels-limited": "are limited by {limiters}",
     "kernels-spill": "spill",

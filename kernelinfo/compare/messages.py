@@ -1,4 +1,4 @@
-"""What comparisons tell of saved reports and profiled runs: every sentence, by its code."""
+"""What comparisons say about saved reports and profiled runs: every sentence, by its code."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from kernelinfo.errors import wording
 MESSAGES = {
     # Saved reports.
     "saved-not-a-report": (
-        "is {kind}, but no report of kernelinfo: {error}; save one by `kernelinfo report --format "
-        "json -o FILE`"
+        "is {kind}, but not a report of kernelinfo: {error}; save one with `kernelinfo report "
+        "--format json -o FILE`"
     ),
     "saved-older": (
-        "was saved by an older kernelinfo ({made}); save it again by `kernelinfo report --format "
+        "was saved by an older kernelinfo ({made}); save it again with `kernelinfo report --format "
         "json -o FILE`"
     ),
     "saved-version": "is {schema}, made by kernelinfo {version}; this one reads {read}",
-    "saved-may-be-cut": (
-        "rows do not tell whether all was read and written; a report of --format json does"
-    ),
+    "saved-may-be-cut": "rows do not show whether the report is complete; --format json does",
     "saved-for-other-launch": (
         "was saved for {saved}, not {given}; save it again with these options"
     ),
@@ -25,24 +23,24 @@ MESSAGES = {
     "saved-key-missing": "has no {key}",
     "saved-schema": "its schema is {schema!r}",
     "saved-cut-off": "it is cut off or damaged",
-    "saved-line": "line {line} is no JSON object",
-    "saved-cells": "line {line} has not one cell a column",
-    "saved-constant": "{constant} is no number",
+    "saved-line": "line {line} is not a JSON object",
+    "saved-cells": "line {line} does not have one cell per column",
+    "saved-constant": "{constant} is not a number",
     "saved-value": "{key} is {value}",
     "saved-value-null": "{key} is null",
-    "saved-value-number": "{key} is no number of 64 bits",
-    "saved-value-item": "{key} has {value!r}",
+    "saved-value-number": "{key} is not a 64-bit number",
+    "saved-value-item": "{key} contains {value!r}",
     # Profiled runs.
     "profile-not-read": (
         "{path}: {reason}; give rocprofv3's kernel trace or database, or rocprofiler-compute's "
         "pmc_perf.csv"
     ),
-    "profile-empty": "holds no dispatch",
-    "profile-json": "is JSON, which is not read",
+    "profile-empty": "has no kernel dispatch",
+    "profile-json": "JSON is not supported",
     "profile-column-missing": "no column {column}",
     "profile-dispatch-unnamed": "a dispatch without kernel name or workgroup size",
     "profile-compressed": "a compressed SQLite database; decompress it first",
-    "profile-log-unread": ("its newest rows are in {log}; end the profiler, open it with sqlite3"),
+    "profile-log-unread": "its newest rows are in {log}; end the profiler, open it with sqlite3",
     "profile-damaged": "a damaged SQLite database: {error}",
     "profile-text-too-long": "more text than the file has bytes",
     "profile-of-rpd": "a trace of rocmProfileData (RPD), which records no registers",
@@ -51,7 +49,7 @@ MESSAGES = {
     "target-of-device": "--device names it",
     "target-of-run": "the run names it",
     "target-nearest": "its registers, LDS and scratch are nearer to the launches than {others}",
-    "target-only": "the files have the kernels of the run for no other",
+    "target-only": "the files have the kernels of the run for no other target",
     # Differences between a run and its prediction.
     "run-of-other-build": "another build ran, or on another target: {differences}",
     "run-differs": "{resource} {run} in the run, {file} in the file",

@@ -48,7 +48,8 @@ class KnownProblem(NamedTuple):
 
 
 def accepted(path: str, problem: Problem) -> KnownProblem:
-    """The problem of a file as it is known again; `path` is relative to the root."""
+    """The problem of a file in the form that recognises it in another build; `path` is relative to
+    the root."""
     return KnownProblem(
         without_versions(path),
         without_versions(problem.member or ""),

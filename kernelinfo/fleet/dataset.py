@@ -270,7 +270,7 @@ class Holder(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """True if the time is over, or the process was one of this machine and has ended."""
+        """True if the lock expired, or its process ran here and has exited."""
         if time.time() > self.until:
             return True
         if self.machine != _machine():
@@ -364,8 +364,8 @@ class Lock:
 def held(
     lock: Lock, *, wait: bool = False, tell: Callable[[str], object] = lambda text: None
 ) -> Iterator[None]:
-    """Hold a lock. Raises `KernelinfoError` if another scan holds it, or with `wait` tells so once
-    and waits until it does no longer."""
+    """Hold a lock. Raises `KernelinfoError` if another scan holds it; with `wait` says so once and
+    waits until it is free."""
     is_told = False
     while holder := lock.take():
         if not wait:

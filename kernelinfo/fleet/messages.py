@@ -14,16 +14,16 @@ MESSAGES = {
     "builds-none": "none",
     "builds-repeated": "--builds {names}: names a build twice; name each once",
     "libraries-missing": "{names} not installed; run pip install 'kernelinfo[{extras}]'",
-    "scheduler-bound": ("--scheduler: other machines have no --only-below; leave out one of them"),
-    "scheduler-unreachable": "--scheduler {address}: {error}; start one by `dask scheduler`",
-    "store-bound": "lies outside of {bound}; leave out --only-below for a store",
+    "scheduler-bound": "--scheduler: other machines do not obey --only-below; drop one of the two",
+    "scheduler-unreachable": "--scheduler {address}: {error}; start one with `dask scheduler`",
+    "store-bound": "is outside {bound}; drop --only-below to use a store",
     "folder-deleted": "the current folder was deleted; give an absolute path",
     # Accepted problems.
     "accepted-missing": "{error}; --update writes it",
     "accepted-unreadable": "{error}",
     "accepted-unwritable": "{error}; give another file",
     "accepted-other-file": (
-        "holds no accepted problems; --accept-problems with --update writes one"
+        "is not a list of accepted problems; --accept-problems with --update writes one"
     ),
     # Listings.
     "store-failed": "{error}; check the address and the credentials",
@@ -38,7 +38,7 @@ MESSAGES = {
     "folders-too-many": "more than {most} folders; scan fewer at once",
     # Files that are read.
     "fetch-failed": "cannot be fetched: {error}; scan it again",
-    "fetch-incomplete": "{came} of {size} bytes came; it changed meanwhile",
+    "fetch-incomplete": "received {came} of {size} bytes; the file changed meanwhile",
     "fetch-too-large": (
         "more than the {most} bytes allowed here; --bound fetch=N and ratio=N allow more"
     ),
@@ -46,8 +46,8 @@ MESSAGES = {
         "ended the worker that read it: over {seconds} s (--timeout) or {memory} MiB (--bound "
         "memory), or a crash; read it alone"
     ),
-    "worker-memory": "needs more memory than the worker has; read it by `kernelinfo report`",
-    "worker-version": ("the workers have kernelinfo {worker}, this is {version}; install the same"),
+    "worker-memory": "needs more memory than the worker has; read it with `kernelinfo report`",
+    "worker-version": "the workers have kernelinfo {worker}, this is {version}; install the same",
     # Scans of one build.
     "build-taken-over": "{build} was taken over by {scan}; scan it again",
     "build-locked": (
@@ -60,8 +60,8 @@ MESSAGES = {
     "scan-holding": "a scan on {host} (process {process}) since {since}",
     "scan-unknown": "another scan",
     # Datasets.
-    "dataset-not-regular": "is no regular file; delete it",
-    "dataset-empty": "holds no build; `kernelinfo scan` makes one",
+    "dataset-not-regular": "is not a regular file; delete it",
+    "dataset-empty": "has no build; `kernelinfo scan` adds one",
     "dataset-row-damaged": "a row is damaged, {error}; scan its build again",
     "dataset-file-damaged": "{file} {wrong}; delete it, and scan its build again",
     "dataset-columns": "has other columns than a scan writes",

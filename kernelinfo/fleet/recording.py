@@ -45,7 +45,7 @@ class UnreadFile(NamedTuple):
 
     @property
     def known(self) -> KnownProblem:
-        """The problem as it is known again in another build."""
+        """The problem in the form that recognises it in another build."""
         return accepted(self.path, self.problem)
 
 

@@ -340,7 +340,7 @@ def _limited(seconds: float) -> Iterator[None]:
             finally:
                 faulthandler.cancel_dump_traceback_later()
         return
-    # faulthandler would wait for ever in a forked process whose parent has such a limit of its own.
+    # faulthandler would hang in a forked process whose parent uses it for a limit, too.
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, seconds)

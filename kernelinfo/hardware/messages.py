@@ -17,14 +17,14 @@ MESSAGES = {
     "devices-listed": "`kernelinfo arch` lists targets and products",
     "device-several": "{name} is {several}; name one product",
     "device-no-product": "no known product",
-    "device-other-target": "{product} is {target}, not {arch}; leave --arch out",
+    "device-other-target": "{product} is {target}, not {arch}; drop --arch",
     "device-nvidia": "{name} is an NVIDIA target; name an AMD one, such as gfx942 or MI300X",
     # targets.toml.
     "targets-contradiction": "{where}: {error}",
     "targets-no-table": "{where}: a table was expected, not {value!r}",
     "targets-keys": "{where}: missing or unknown: {names}",
     "targets-no-list": "{where}: a list was expected, not {value!r}",
-    "targets-choice": "{where}: {value!r} is none of {choices}",
+    "targets-choice": "{where}: {value!r} is not one of {choices}",
     "targets-type": "{where}: {kind} was expected, not {value!r}",
     "targets-empty": "{where}: is empty",
 }

@@ -6,16 +6,16 @@ from kernelinfo.errors import wording
 
 MESSAGES = {
     # Kernels by name.
-    "pattern-no-utf8": "it is no UTF-8",
-    "pattern-malformed": "re:{pattern}: {error}; give a regular expression as RE2 reads them",
+    "pattern-no-utf8": "it is not valid UTF-8",
+    "pattern-malformed": "re:{pattern}: {error}; write a regular expression that RE2 accepts",
     "kernels-listed": "`report.kernels` lists them",
     "kernel-unknown": "no kernel is named {name!r} ({count} in all); {mend}",
-    "kernel-ambiguous": "{count} kernels are named {name!r}; name one: {listed}",
-    "numbers-listed": "known are {names}",
-    "number-unknown": "{number!r} is no number of a kernel; {hint}",
+    "kernel-ambiguous": "{count} kernels match {name!r}; choose one: {listed}",
+    "numbers-listed": "choose one of {names}",
+    "number-unknown": "{number!r} is not a number of a kernel; {hint}",
     "pattern-mangled": (
-        "{pattern}: may be the C++ name of {symbol}, which cannot be read; needs pycxxfilt, or "
-        "write the mangled name"
+        "{pattern}: may be the C++ name of {symbol}, which cannot be demangled here; install "
+        "pycxxfilt, or give the mangled name"
     ),
     # Columns and conditions.
     "columns-listed": "give one of {names}",
@@ -23,12 +23,12 @@ MESSAGES = {
     "condition-too-long": "--where: {size} characters; write at most {most}",
     "condition-malformed": "write COLUMN = VALUE, joined by and, or, not",
     "condition-column": "no column {name!r}; {hint}",
-    "condition-number": "{column} is a number, and {value!r} is none",
+    "condition-number": "{column} is a number; {value!r} is not",
     "condition-order": "{operator} compares numbers; use = or ~ for {column}",
     "condition-mistake": "--where: {reason}\n  {text}\n  {caret}",
     # Kernels on other targets.
-    "kernel-wave-size": "{target} has no waves of {lanes} lanes, as the kernel needs",
-    "kernel-agprs": "{target} has no AGPRs, and the kernel uses {agprs}",
+    "kernel-wave-size": "{target} has no waves of {lanes} lanes, which the kernel needs",
+    "kernel-agprs": "{target} has no AGPRs; the kernel uses {agprs}",
 }
 
 say = wording(MESSAGES)

@@ -79,7 +79,7 @@ def _refuse_names_of(patterns: Iterable[str], symbol: str) -> None:
 
 
 def _may_name(pattern: str, symbol: str) -> bool:
-    """True if the words of the pattern stand in a symbol, whole ones behind their length.
+    """True if the symbol contains the words of the pattern, whole ones behind their length.
 
     Template arguments and parameters are not looked at: a symbol may have them as letters.
     """

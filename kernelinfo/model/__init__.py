@@ -69,8 +69,8 @@ class Occupancy(NamedTuple):
     """All resources that limit the waves; ties are the normal case. Registers that limit only by
     the descriptor's padding are left out if as few waves fit without it."""
     next: tuple[Step, ...]
-    """Amounts to which the limiters have to come down for one more workgroup. Empty if padding
-    limits: fewer registers in use do not change it."""
+    """Per limiter, the largest amount that fits one more workgroup. Empty if padding limits: fewer
+    registers in use do not change it."""
     allocated: Allocated
     """Resources that the hardware allocates."""
 
@@ -159,7 +159,7 @@ class Occupancy(NamedTuple):
 
     @property
     def headroom(self) -> Headroom:
-        """Amounts that the kernel may use more without losing a workgroup."""
+        """How much more of each resource fits without losing a workgroup."""
         placed, sgprs = self.placement, self.placement.target.sgprs
         waves = 0 if _exceeded(placed) else placed.whole(min(waves_by_resource(placed).values()))
         is_shared = sgprs.per_simd and not sgprs.fixed_allocation
@@ -245,7 +245,7 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
 
 
 def _without_room(allowed: Waves, waves: int) -> tuple[Resource, ...]:
-    """The resources without room for so many waves."""
+    """The resources without room for this number of waves."""
     return tuple([name for name, count in allowed.items() if count < waves])
 
 
@@ -364,7 +364,7 @@ class Step(NamedTuple):
 
 
 class Headroom(NamedTuple):
-    """Amounts that the kernel may use more without losing a workgroup; None if not known."""
+    """How much more of each resource fits without losing a workgroup; None if not known."""
 
     vgprs: int | None
     """VGPRs per lane."""
@@ -393,7 +393,7 @@ class Range(NamedTuple):
 def next_steps(placed: Placement, allowed: Waves, exceeded: set[Resource]) -> tuple[Step, ...]:
     """One step per limiter, for one more workgroup or for the first.
 
-    `exceeded` are resources of which no wave or workgroup may have so much. Empty if no smaller use
+    `exceeded` are resources whose amount no wave or workgroup may have. Empty if no smaller use
     helps: slots and barriers cannot be used less."""
     waves = 0 if exceeded else placed.whole(min(allowed.values()))
     next_waves, dynamic_lds = waves + placed.together, placed.launch.dynamic_lds_bytes
@@ -433,7 +433,7 @@ def _addressable(placed: Placement) -> int:
 
 
 def _exceeded(placed: Placement) -> set[Resource]:
-    """Resources of which no wave or workgroup may have so much."""
+    """Resources whose amount exceeds what a wave or workgroup may have."""
     exceeded = set(_excesses(placed))
     fits = (placed.demand.vgprs or 0) <= _addressable(placed)
     return exceeded - {"vgpr"} if fits else exceeded

@@ -92,7 +92,7 @@ def _is_held_by_its_size(traits: Traits) -> bool:
 
 
 def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
-    """Register allocation stopped exactly at an occupancy step and spilled.
+    """The kernel spills at the VGPR cap of an occupancy step.
 
     What it finds: spilled VGPRs in a kernel that uses exactly the VGPRs of an occupancy step.
     Why it matters: a launch bound or `amdgpu_waves_per_eu` set the limit. The kernel pays for

@@ -52,8 +52,8 @@ class WatchedOutputs(Watch[Any]):
         self._reader = OutputReader(paths, options)
         self._history = LookHistory()
         self._failed_with: Snapshot | None = None
-        """The files that a failed command left. They are no look: compilers delete an output that
-        they could not make."""
+        """The files that a failed command left. They do not count as a look: compilers delete an
+        output that they could not make."""
 
     def step(self) -> Event | None:
         readings = None if self._is_as_it_failed() else self._reader.read(time.monotonic())

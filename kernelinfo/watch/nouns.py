@@ -95,7 +95,7 @@ class WatchLook(NamedTuple):
     failure: str = ""
     """Message of the command that failed: no kernel was read again. Empty if it worked."""
     is_first: bool = False
-    """True for the first look that found files: all kernels are told of."""
+    """True for the first look that found files: it shows all kernels."""
 
     @property
     def changed(self) -> tuple[WatchedKernel, ...]:

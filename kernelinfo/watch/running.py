@@ -27,45 +27,6 @@ from kernelinfo.watch.messages import say
 from kernelinfo.watch.nouns import Began, Event, FileReading, WatchLook
 from kernelinfo.watch.reading import FileReadings, nothing_chosen
 
-# A watch, and the command or compiler that runs between two of its looks.
-
-
-_Run = TypeVar("_Run", bound="RunningCommand | RunningCompiler")
-
-
-class Watch(ABC, Generic[_Run]):
-    """Something to watch, asked again and again. At most one command or compiler runs at a time."""
-
-    options: Options
-    """Options of the analysis, with the assembly of compiled sources."""
-    _running: _Run | None = None
-
-    @abstractmethod
-    def step(self) -> Event | None:
-        """The next event; None if nothing is new. The first look always comes."""
-
-    def wait(self, seconds: float) -> None:
-        """Wait, but no longer than until the build ends."""
-        if self._running:
-            wait_in_turns(self._running.wait, seconds)
-        else:
-            wait_in_turns(time.sleep, seconds)
-
-    def end(self) -> None:
-        """End the build that still runs."""
-        if self._running:
-            self._running.end()
-            self._running = None
-
-    def _ended(self) -> tuple[_Run, float] | None:
-        """The build that has ended by itself, and its duration in seconds; None if none has."""
-        running = self._running
-        if running is None or not running.wait(0):
-            return None
-        self._running = None
-        return running, time.monotonic() - running.began
-
-
 # The user's own command, which builds when a source changes.
 
 _KEPT = 1 << 16
@@ -194,6 +155,45 @@ class RunningCompiler:
         """Kill the compilers and their groups."""
         self._processes.end()
         self._open.close()
+
+
+# A watch, and the command or compiler that runs between two of its looks.
+
+
+_Run = TypeVar("_Run", bound=RunningCommand | RunningCompiler)
+
+
+class Watch(ABC, Generic[_Run]):
+    """Something to watch, asked again and again. At most one command or compiler runs at a time."""
+
+    options: Options
+    """Options of the analysis, with the assembly of compiled sources."""
+    _running: _Run | None = None
+
+    @abstractmethod
+    def step(self) -> Event | None:
+        """The next event; None if nothing is new. The first look always comes."""
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but no longer than until the build ends."""
+        if self._running:
+            wait_in_turns(self._running.wait, seconds)
+        else:
+            wait_in_turns(time.sleep, seconds)
+
+    def end(self) -> None:
+        """End the build that still runs."""
+        if self._running:
+            self._running.end()
+            self._running = None
+
+    def _ended(self) -> tuple[_Run, float] | None:
+        """The build that has ended by itself, and its duration in seconds; None if none has."""
+        running = self._running
+        if running is None or not running.wait(0):
+            return None
+        self._running = None
+        return running, time.monotonic() - running.began
 
 
 class WatchedSources(Watch[RunningCompiler]):
