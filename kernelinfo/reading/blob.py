@@ -147,8 +147,7 @@ class KernelBudget:
 
     def _refuse_above(self, limit: int, count: int, what: str) -> None:
         if count > limit:
-            message = say("kernels-too-many", most=limit, what=what, size=self._bytes)
-            raise BoundError(message)
+            raise BoundError(say("kernels-too-many", most=limit, what=what, size=self._bytes))
 
 
 UNBOUNDED = KernelBudget(sys.maxsize)  # for code that comes from the caller, not from a file

@@ -396,8 +396,7 @@ def read(
                 if part and begins:
                     unended.append((part, offset))
                 elif not begins and entry != part:
-                    message = say("part-not-open", entry=entry, part=part)
-                    module.warn(message, offset)
+                    module.warn(say("part-not-open", entry=entry, part=part), offset)
                 yield from _finished(module, offset, arch)
                 part = entry if begins else ""
                 module = begin_module(offset, part)

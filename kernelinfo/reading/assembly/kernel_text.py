@@ -129,8 +129,7 @@ def without_shaders(
     kernels = [function for function in functions if function.code_t]
     for function in functions if kernels else ():
         if function.info and not function.code_t:
-            message = say("kernel-shader", kernel=function.symbol)
-            warnings.add(message, function.info.line)
+            warnings.add(say("kernel-shader", kernel=function.symbol), function.info.line)
     return kernels or functions
 
 

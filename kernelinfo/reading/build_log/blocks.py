@@ -116,8 +116,7 @@ class LogBlock:
                 elif re.match(_SYMBOLS, value):
                     fields["indirect_call"], lines["indirect_call"] = True, self.name.line
                 elif value:
-                    message = say("log-number", key=key, value=value, most=largest)
-                    self.warn(message, statement.line)
+                    self.warn(say("log-number", key=key, value=value, most=largest), statement.line)
         if _AGPRS not in self.values and not self.is_kernel:
             fields.pop("vgprs", None)  # cut off before it says how many AGPRs there are
         _add_accumulators(fields, target)

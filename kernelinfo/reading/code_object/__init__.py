@@ -94,12 +94,10 @@ def read(
     unlisted = [symbol for symbol in described if symbol not in metadata.kernels]
     unlisted.sort(key=lambda symbol: described[symbol][2])
     if unlisted and metadata.found and not warnings:
-        message = say("kernel-unlisted", kernels=shown_kernels(unlisted))
-        warnings.append(ReadWarning(message))
+        warnings.append(ReadWarning(say("kernel-unlisted", kernels=shown_kernels(unlisted))))
     budget.spend(len(metadata.kernels) + len(unlisted))
     if elf.has_overlaps():
-        message = say("object-segments-overlap")
-        warnings.append(ReadWarning(message))
+        warnings.append(ReadWarning(say("object-segments-overlap")))
     kernels, passed_over = [], []
     without: dict[Message, list[str]] = {}
     file_bytes = len(elf.data)

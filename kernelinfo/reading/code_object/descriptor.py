@@ -288,8 +288,7 @@ def processor(
         message = say("target-feature-odd", named=named, odd=shortened(parsed.odd))
         warnings.append(ReadWarning(message))
     elif parsed is None and target_id is not None:
-        message = say("target-id-malformed", target_id=shortened(target_id))
-        warnings.append(ReadWarning(message))
+        warnings.append(ReadWarning(say("target-id-malformed", target_id=shortened(target_id))))
     mach = 0 if _names_no_processor(elf, code_object_version(elf)) else elf.flags & 0xFF
     target = targets.by_elf_mach(mach)
     if target is not None:

@@ -72,12 +72,10 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
             # Zeros left by removed notes read as empty notes and do not count.
             count += bool(owner or content_size)
             if count > _MOST:
-                message = say("notes-too-many", most=_MOST)
-                warnings.append(ReadWarning(message, offset=position))
+                warnings.append(ReadWarning(say("notes-too-many", most=_MOST), offset=position))
                 return
             if content_size and not owner:
-                message = say("note-without-name")
-                warnings.append(ReadWarning(message, offset=position))
+                warnings.append(ReadWarning(say("note-without-name"), offset=position))
             elif owner:
                 yield ElfNote(owner, kind, region[offset - start :][:content_size], offset)
             position = offset + _padded(content_size)

@@ -176,8 +176,7 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
     strings = None if strings_at is None else elf.bytes_at(strings_at, tags.get(_DT_STRSZ, -1))
     table = None if start is None else elf.bytes_at(start, _count(elf, tags) * _SYMBOL.size)
     if table is None or strings is None:
-        message = say("symbol-table-dynamic-damaged")
-        warnings.append(ReadWarning(message, offset=segment.offset))
+        warnings.append(ReadWarning(say("symbol-table-dynamic-damaged"), offset=segment.offset))
     else:
         yield table, strings
 

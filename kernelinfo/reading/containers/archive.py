@@ -114,16 +114,14 @@ def _thin(blob: Blob, names: list[str]) -> Iterator[Blob | Problem]:
     """Contents of the files that a thin archive names; only regular files in its folder or below
     are read."""
     if names and (blob.containers or not os.path.isfile(blob.path)):
-        message = say("archive-thin-inside")
-        yield problem(blob, message)
+        yield problem(blob, say("archive-thin-inside"))
         return
     folder = os.path.dirname(os.path.realpath(blob.path))
     absent: list[str] = []
     for name in names:
         path = os.path.realpath(os.path.join(folder, name.replace("\0", "\\0")))
         if os.path.commonpath((folder, path)) != folder:
-            message = say("archive-member-outside")
-            yield problem(blob, message, offset=None, member=name)
+            yield problem(blob, say("archive-member-outside"), offset=None, member=name)
             continue
         if not os.path.lexists(path):
             blob.budget.spend_member()

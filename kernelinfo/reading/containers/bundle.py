@@ -102,8 +102,7 @@ def unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
     has_checksum = any(header.checksum)
     is_cut_off = header.length is not None and header.length > len(blob.data)
     if is_cut_off:
-        message = say("ccob-incomplete", length=header.length, size=len(blob.data))
-        yield problem(blob, message)
+        yield problem(blob, say("ccob-incomplete", length=header.length, size=len(blob.data)))
     summed, is_large = md5(usedforsecurity=False), header.content >= _LARGE_BYTES
     try:
         with _in_thread(summed.update) if is_large else nullcontext(summed.update) as update:
@@ -167,8 +166,7 @@ def read(blob: Blob) -> Iterator[Blob | Problem]:
                 length = yield from _unbundle(following, room)
             else:
                 length = _start(blob.data, offset) - offset
-                message = say("bundle-followed", length=length)
-                yield problem(following, message)
+                yield problem(following, say("bundle-followed", length=length))
         except ReadError as error:
             yield problem(following, error.message)
             damaged += 1
@@ -211,11 +209,9 @@ def _unbundle(blob: Blob, room: Room) -> Generator[Blob | Problem, None, int]:
             continue
         inside = blob.data.part(offset, min(entry_size, size - offset) if offset >= header else 0)
         if len(inside) < entry_size:
-            message = say("bundle-entry-outside", size=size)
-            yield problem(blob, message, offset=offset, member=id)
+            yield problem(blob, say("bundle-entry-outside", size=size), offset=offset, member=id)
         if not room.take(len(inside)):
-            message = say("bundle-bytes-repeated")
-            yield problem(blob, message, offset=offset, member=id)
+            yield problem(blob, say("bundle-bytes-repeated"), offset=offset, member=id)
             break
         if inside:
             yield part(blob, "bundle", inside, offset=offset, member=id)

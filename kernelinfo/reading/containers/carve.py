@@ -121,12 +121,10 @@ def read(blob: Blob) -> Iterator[Found]:
         elif extent:
             unsound.append(start)
     if count:
-        message = say("code-found-by-header")
-        yield Note(blob.path, message, blob.member)
+        yield Note(blob.path, say("code-found-by-header"), blob.member)
     if unsound:
         further = say("code-and-more", count=len(unsound) - 1) if len(unsound) > 1 else ""
-        message = say("code-damaged-by-header", more=further)
-        yield problem(blob, message, offset=unsound[0])
+        yield problem(blob, say("code-damaged-by-header", more=further), offset=unsound[0])
 
 
 def _read_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:

@@ -56,8 +56,7 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
                 items = [streamed_file(blob, "cpio", name, file.read, size)]
             for item in items:
                 if isinstance(item, Blob) and name in names:
-                    message = say("cpio-name-repeated")
-                    yield Note(blob.path, message, item.member)
+                    yield Note(blob.path, say("cpio-name-repeated"), item.member)
                 yield item
             names.add(name)
         else:

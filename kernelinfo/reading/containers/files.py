@@ -140,8 +140,7 @@ def _expanded(pattern: str) -> tuple[list[str], list[Problem]]:
             problems += _unlisted(paths, name)
         paths = [path for folder in paths for path in _named(folder, name)]
         if len(paths) > _MOST_MATCHES:
-            message = say("glob-too-wide", most=_MOST_MATCHES)
-            return [], [Problem(pattern, message)]
+            return [], [Problem(pattern, say("glob-too-wide", most=_MOST_MATCHES))]
     return sorted(
         filter(os.path.isdir if below.endswith("/") else os.path.lexists, paths)
     ), problems
@@ -222,8 +221,7 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
     if path == STANDARD_INPUT:
         data = sys.stdin.buffer.read(bounds.STANDARD_INPUT_BYTES + 1)
         if len(data) > bounds.STANDARD_INPUT_BYTES:
-            message = say("stdin-too-large", most=bounds.STANDARD_INPUT_BYTES)
-            return Problem("<stdin>", message)
+            return Problem("<stdin>", say("stdin-too-large", most=bounds.STANDARD_INPUT_BYTES))
         if not data:
             return Problem("<stdin>", say("stdin-empty"))
         return whole("<stdin>", Data.of(data), within)

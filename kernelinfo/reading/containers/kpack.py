@@ -126,8 +126,7 @@ class Archive:
                 else:
                     yield entry
         if odd:
-            message = say("kpack-entries-odd", odd=odd)
-            self.problems.append(problem(self._blob, message))
+            self.problems.append(problem(self._blob, say("kpack-entries-odd", odd=odd)))
 
     def _frames(self, table: Mapping[str, object]) -> Iterator[_Extent]:
         """Extents of the frames in the block; a problem at the first frame outside of it."""

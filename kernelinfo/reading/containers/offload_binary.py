@@ -80,8 +80,7 @@ def _unpack(blob: Blob) -> Generator[Blob | Problem, None, int]:
             message = say("offload-binary-image-outside", size=size, length=length)
             yield problem(blob, message, offset=offset, member=member)
         if not room.take(len(image)):
-            message = say("offload-binary-bytes-repeated")
-            yield problem(blob, message, offset=offset, member=member)
+            yield problem(blob, say("offload-binary-bytes-repeated"), offset=offset, member=member)
             break
         if image:
             yield part(blob, "offload-binary", image, offset=offset, member=member)

@@ -99,8 +99,7 @@ def streamed_file(
     if not may_hold_code(blob, whole, name, size):
         return left_out(part(blob, container, blob.data, offset=None, member=name))
     if size > limit:
-        message = say("member-too-large", most=limit)
-        return problem(blob, message, member=name, offset=None)
+        return problem(blob, say("member-too-large", most=limit), member=name, offset=None)
     while piece := read(min(size - len(whole), _PIECE_BYTES)):
         whole += piece
     content = Data.of(memoryview(whole).toreadonly())
@@ -117,8 +116,7 @@ def may_hold_code(blob: Blob, data: memoryview | bytes | bytearray, name: str, s
 def left_out(blob: Blob) -> Note:
     """The note that a blob of unknown format is too large to be searched for code objects."""
     size = blob.bounds.carved
-    message = say("data-not-searched", size=size)
-    return Note(blob.path, message, blob.member)
+    return Note(blob.path, say("data-not-searched", size=size), blob.member)
 
 
 def rest(blob: Blob, offset: int) -> Blob:

@@ -98,8 +98,7 @@ def unpack(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]:
                 if not (info.isreg() and info.size):
                     blob.budget.spend_member()
                 elif info.issparse():
-                    message = say("tar-sparse")
-                    yield problem(blob, message, member=info.name, offset=None)
+                    yield problem(blob, say("tar-sparse"), member=info.name, offset=None)
                 elif is_stored:
                     yield from stored_file(blob, "tar", info.name, info.offset_data, info.size)
                 else:
