@@ -15,7 +15,6 @@ _WINDOW = 1 << 20
 _OVERLAP = 1 << 10
 """Bytes by which windows overlap, so that no match is cut; every pattern matches less."""
 
-
 _MOST_DIGITS = 66
 """Length of the longest spelling of 64 bits: 0b and 64 digits."""
 

@@ -113,7 +113,7 @@ def _pattern(state: State, lexers: Sequence[tuple[State, BasicLexer]]) -> str:
     Empty after a rule, as the next terminal is known there. Raises `ValueError` for terminals that
     Lark would tell apart by a callback.
     """
-    lexer = next((lexer for place, lexer in lexers if place == state), None)
+    lexer = next((lexer for owner, lexer in lexers if owner == state), None)
     if lexer is None:
         return ""
     terminals = lexer.scanner.terminals

@@ -339,7 +339,6 @@ _ADDRESSES = (b"3", b"161")
 """DW_OP_addr and DW_OP_addrx."""
 _DIGITS = re.compile(r"[0-9]{1,19}")
 
-
 _Strings = dict[str, str]
 """Strings by label (DWARF 4), and by number in the table of offsets (DWARF 5)."""
 

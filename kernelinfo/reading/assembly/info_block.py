@@ -50,7 +50,6 @@ _COMMENTS = re.compile(
 )
 _STAMP = re.compile(rb"[\d:-]+")
 
-
 BUILD: Builders = {"header": str, "field": lambda name, value="": Directive(name, value, 0)}
 """Constructors by the rules of kernel_info.lark. A header becomes its kind: `Kernel`; a field
 `; NAME: VALUE` becomes a statement without the unit."""

@@ -163,10 +163,8 @@ def count_code(code: bytes) -> Code:
 _LoopLabel = tuple[bytes, int]
 """Label of a loop's header, and the loop's depth."""
 
-
 _LineAndCallee = tuple[bytes, bytes]
 """Source line and symbol of a called function; empty if unknown."""
-
 
 _ByLoop = dict[_LoopLabel | None, Counter[_Counted]]
 """Numbers of spills and reloads in each loop, and in the code outside loops (None)."""

@@ -43,7 +43,6 @@ from kernelinfo.reading.target_id import is_of_clang
 _ReadBlock = Callable[..., PlacedNumbers]
 _Placed = tuple[Numbers, Place]
 
-
 _LAST = "exception_int_div_zero"
 
 
@@ -205,8 +204,8 @@ class Evaluation:
         block, line = stated
 
         def value(statement: Directive) -> int | None:
-            place = line + statement.line
-            return self._value(symbol, statement.name, statement.value, line, place)
+            warning_line = line + statement.line
+            return self._value(symbol, statement.name, statement.value, line, warning_line)
 
         if block.is_plain:
             numbers, within = _plain_numbers(block, reading, *circumstances)
@@ -254,8 +253,10 @@ class Evaluation:
                 return vgprs, function.removeprefix(".L")
         return None
 
-    def _value(self, symbol: str, field: str, written: str, line: int, place: int) -> int | None:
-        """Value of `written` as of `line`; None, with a warning at line `place`, if it has none."""
+    def _value(
+        self, symbol: str, field: str, written: str, line: int, warning_line: int
+    ) -> int | None:
+        """Value of `written` as of `line`; else None, with a warning at `warning_line`."""
         value = self._values.value(written, line)
         if isinstance(value, Unresolved):
             wrong = say("value-unresolved", field=field, why=value.reason)
@@ -263,7 +264,7 @@ class Evaluation:
             wrong = say("value-impossible", field=field, value=value)
         else:
             return value
-        self._remark(symbol, wrong, place)
+        self._remark(symbol, wrong, warning_line)
         return None
 
     def _remark_repeated(self, symbol: str, stated: PlacedBlock) -> None:

@@ -127,9 +127,7 @@ _END = re.compile(r"\.\.\.(?<!.\.\.\.)[ \t]*$", re.MULTILINE)
 # LLVM's form (MsgPackDocument::toYAML): root keys at column 0, kernels at column 2, their keys at
 # column 4, nested lists at column 6. A value is a decimal number, a word that means only itself, or
 # a string without escapes, quoted or after `!str`. PyYAML reads all other forms.
-_QUOTED_WITHIN_LINES = re.compile(
-    r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""",
-)
+_QUOTED_WITHIN_LINES = re.compile(r"""(?:[^'"]*+(?:'[^'\n]*+'|"[^"\n]*+"))*+[^'"]*+""")
 _NUMBER = r"(?:0|[1-9][0-9]{0,17})"  # always below 2^63
 _STRING = r"""'[^'\n]*'|"[^"\\\n]*"|[A-Za-z_$/][^:#\n]*+"""
 _VALUE = rf"(?:!str +)?(?:{_STRING})|\[\]|{_NUMBER}(?= *\n)"

@@ -349,7 +349,6 @@ _ATTRIBUTES = rb"(?:[ \t]*(?:\.\w{4,5}[ \t][^\n;]{1,99})?; DW_AT_\w+\n){1,20}"
 _MOST_ATTRIBUTES = 1 << 12  # bytes
 _DECLARED = rb"\.(?:byte|short|long)[ \t]+(\d{1,9})[ \t]*; DW_AT_decl_(file|line)\n"
 
-
 LONGEST_PATH = 1 << 12
 """Bytes of a path (Linux PATH_MAX): no compiler opened a longer one."""
 

@@ -40,7 +40,6 @@ _DYNAMIC_VGPRS_GFX120, _DYNAMIC_VGPRS_GFX125 = 6, 17
 """Bit numbers in COMPUTE_PGM_RSRC2 (gfx120x) and COMPUTE_PGM_RSRC3 (gfx125x). Up to gfx11 the
 former belongs to the trap handler."""
 
-
 _STATEMENT = Struct("<8s4x4s8x40s")
 _STATEMENT_V2 = Struct("<256s")
 _WORDS = Struct("<IIIIQQIIIH2xI")
@@ -271,11 +270,7 @@ def _names_no_processor(elf: Elf, version: int | None) -> bool:
 
 
 def processor(
-    elf: Elf,
-    target_id: object,
-    isa: TargetId | None,
-    arch: str | None,
-    warnings: list[ReadWarning],
+    elf: Elf, target_id: object, isa: TargetId | None, arch: str | None, warnings: list[ReadWarning]
 ) -> tuple[str | None, Target | None]:
     """(name, target) of the processor, from the first source that names one: e_flags,
     `amdhsa.target`, the ISA version note, `arch`.

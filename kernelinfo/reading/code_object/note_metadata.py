@@ -28,7 +28,6 @@ from kernelinfo.reading.target_id import TargetId, isa_version
 _MOST = 4096
 """The most notes of one code object; real ones have two or three."""
 
-
 _HEADER = RowLayout(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
 
 
@@ -160,11 +159,7 @@ class NoteMetadata:
     Damage is added to `warnings`. Raises `BoundError`."""
 
     def __init__(
-        self,
-        elf: Elf,
-        warnings: list[ReadWarning],
-        budget: KernelBudget,
-        is_chosen: _Choice = None,
+        self, elf: Elf, warnings: list[ReadWarning], budget: KernelBudget, is_chosen: _Choice = None
     ) -> None:
         self._warnings = warnings
         self._budget = budget

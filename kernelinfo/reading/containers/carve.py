@@ -92,15 +92,15 @@ def read(blob: Blob) -> Iterator[Found]:
             continue
         blob.budget.spend_member()
         following = rest(blob, start)
-        offset = f"at 0x{start + (blob.offset or 0):x}"
+        place = f"at 0x{start + (blob.offset or 0):x}"
         first = following.data.read(0, 1)[0]
         if first == _KEY:
-            items, size = _read_pickle(following, offset)
+            items, size = _read_pickle(following, place)
             end = start + size
             yield from items
             continue
         if first == _QUOTE:
-            written, size = _read_string(following, offset)
+            written, size = _read_string(following, place)
             end = start + size
             if written:
                 yield written
@@ -117,7 +117,7 @@ def read(blob: Blob) -> Iterator[Found]:
         if size:
             end = start + size
             count += 1
-            yield part(blob, UNKNOWN_DATA, blob.data.part(start, size), offset=start, member=offset)
+            yield part(blob, UNKNOWN_DATA, blob.data.part(start, size), offset=start, member=place)
         elif extent:
             unsound.append(start)
     if count:
@@ -127,7 +127,7 @@ def read(blob: Blob) -> Iterator[Found]:
         yield problem(blob, say("code-damaged-by-header", more=further), offset=unsound[0])
 
 
-def _read_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
+def _read_string(blob: Blob, place: str) -> tuple[Blob | None, int]:
     """(code object for AMDGPU or None, bytes of its text) of the MLIR string at the blob's start.
 
     The length is 0 if the string does not hold a complete ELF file."""
@@ -142,10 +142,10 @@ def _read_string(blob: Blob, offset: str) -> tuple[Blob | None, int]:
     extent = _elf_extent(data)
     if not extent or extent[0] > len(data) or extent[1] > len(data) or not _is_sound(data):
         return None, 0
-    return part(blob, "mlir", data, offset=None, member=offset), size
+    return part(blob, "mlir", data, offset=None, member=place), size
 
 
-def _read_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
+def _read_pickle(blob: Blob, place: str) -> tuple[Iterable[Found], int]:
     """(code objects, bytes of key and value) of compressed MLIR text in a pickled map."""
     if "zlib" in blob.containers:
         return (), 0  # compressed text has no compressed text inside
@@ -153,7 +153,7 @@ def _read_pickle(blob: Blob, offset: str) -> tuple[Iterable[Found], int]:
         text, size = decompress_mlir(blob)
     except ReadError as error:
         return (problem(blob, error.message),), 0
-    return read(part(blob, "zlib", Data.of(text), offset=None, member=offset)), size
+    return read(part(blob, "zlib", Data.of(text), offset=None, member=place)), size
 
 
 def _starts(blob: Blob) -> Iterator[int]:

@@ -32,7 +32,6 @@ _LONGEST_CONSTANT = 64  # characters
 _NEXT_TO_IT, _METADATA = say("sidecar-json"), say("sidecar-metadata")
 _KEYS = ("name", "target", "num_warps", "shared")  # a map with none of these is not Triton's
 
-
 TritonOptions = tuple[tuple[str, str], ...]
 """(name, value) pairs: `(("BLOCK_M", "128"), ("num_warps", "4"))`."""
 
