@@ -57,7 +57,7 @@ MESSAGES = {
         "--device shows devices in the place of targets; add --by library,target"
     ),
     "instructions-of-report": (
-        "--instructions adds columns to --format csv and jsonl; `explain` and `pressure` show "
+        "--instructions adds to --format json, jsonl and csv; `explain` and `pressure` show "
         "instructions as text"
     ),
     "source-of-report": "--source shows the source of kernels in --format html alone",

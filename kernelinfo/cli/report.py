@@ -186,7 +186,7 @@ def command(
         unique=unique,
         spirv=bool(by),
     )
-    if instructions and format not in ROWS:
+    if instructions and format not in (*ROWS, "json"):
         raise OptionError(say("instructions-of-report"))
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
     answer = _answer(by or (), dict(devices or ()), columns or (), format, view)

@@ -143,7 +143,7 @@ def _own_document(result: Result) -> dict[str, Any]:
         "provenance": _provenance(kernel),
         "findings": as_json(result.findings),
         "arguments": as_json(kernel.arguments),
-        "touched": as_json(kernel.touched),
+        **picked(kernel, "instructions", "touched"),
     }
 
 

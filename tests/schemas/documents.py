@@ -100,6 +100,8 @@ PLACE["offset"] = "integer?: Bytes from the start of the code object."
 NAMED = fields(Kernel, "symbol name") | {"target": "string?: gfx target that the numbers are for."}
 IN = {"input": "integer: Index into inputs."}
 ASSUMED = {"assumed": "integer?", "assumption": Assumption | None}
+CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=True)
+BY_CLASS = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
 KERNEL = {
     **NAMED,
     **fields(Kernel, "source wave_size code_bytes code spills flags"),
@@ -111,7 +113,12 @@ KERNEL = {
     "compiler_occupancy": maybe(CompilerNumber),
     **fields(Result, "findings", findings=[FINDING]),
     **fields(Kernel, "arguments", arguments=maybe([Argument])),
-    **fields(Kernel, "touched", touched=maybe(TouchedRegisters)),
+    **fields(
+        Kernel,
+        "instructions touched",
+        instructions=maybe(BY_CLASS),
+        touched=maybe(TouchedRegisters),
+    ),
     "provenance": ({"*": PLACE}, "For each key of this kernel that was read: where it comes from."),
 }
 SUPPRESSED = FOUND | fields(Suppressed, "reason until")
@@ -258,9 +265,7 @@ LAUNCH = {
 AT = fields(CodeLocation, "line address index=number")
 LOCATED = fields(CodeLocation, "line address index=number source")
 LOCATION = Shared("CodeLocation", LOCATED)
-CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=True)
-MIX = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
-MIX |= fields(InstructionMix, "peak spill_stores spill_reloads")
+MIX = BY_CLASS | fields(InstructionMix, "peak spill_stores spill_reloads")
 NO_LINE = "integer>0?: 1-based; null for the instructions without a source line."
 VALUES = fields(
     LiveValues,
