@@ -49,7 +49,7 @@ EXAMPLES = """
   kernelinfo check build/                         # only the rules
   kernelinfo check build/ --baseline base.json --update-baseline
   kernelinfo check build/ --baseline base.json    # against that build
-  kernelinfo check --rename 'softmax=softmax_v2'  # a kernel with another name
+  kernelinfo check build/ --baseline base.json --tighten  # pin what got better
   kernelinfo check --show-config                  # the keys in force
 """
 
