@@ -70,7 +70,7 @@ def without_comments(text: bytes) -> bytes:
 
     A comment without an end takes the rest of its line.
     """
-    if _OPEN in text:
+    if b"*" in text and _OPEN in text:  # one byte is sought at twenty times the speed of two
         text, _ = _without_enclosed(text, names=_SETS_UPPER in text)
     return _without_hashes(text) if b"#" in text else text
 
