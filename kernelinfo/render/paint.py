@@ -42,7 +42,7 @@ def without_commands(text: str) -> str:
 
 def without_hashes(text: str) -> str:
     """`text` without `##[` and `##vso[`. JSON output keeps its values."""
-    return _HASHES.sub(r"\\u0023#", text) if "##" in text else text
+    return _HASHES.sub(r"\\u0023#", text) if "#" in text and "##" in text else text
 
 
 def printable(text: str) -> str:
