@@ -129,6 +129,7 @@ def summaries(
 ) -> Iterator[KernelSummary]:
     """The summary of each kernel, as in `build`. Adds the stamps of compilers to `compilers`."""
     code_object: CodeObject | None = None
+    statements: dict[tuple[int, int], tuple[Result, KernelNumbers]] = {}
     for result in results:
         if result.kernel.code_object is not code_object:
             code_object = result.kernel.code_object
@@ -136,15 +137,27 @@ def summaries(
             target = target_id(code_object.target, code_object.features)
             compilers.update(compilers_of(code_object.stamps))
         kernel = result.kernel
+        if kernel.instructions:
+            numbers = numbers_of(result)
+        else:
+            statement = id(kernel.traits), id(result.occupancy)
+            if statement not in statements:  # the result keeps the objects alive whose ids it has
+                statements[statement] = result, numbers_of(result)
+            of_kernel = {number.field: compared_value(number, result) for number in _OF_KERNELS}
+            numbers = statements[statement][1]._replace(**of_kernel)
         yield KernelSummary(
             target=target,
             name=intern(kernel.name),  # 12,591 different names of 88,137 kernels
             symbol=intern(kernel.symbol),
             code_object=place,
-            numbers=numbers_of(result),
+            numbers=numbers,
             source=kernel.source,
             options=code_object.options,
         )
+
+
+_OF_KERNELS = tuple(number for number in NUMBERS if number.part == "kernel")
+"""Numbers that kernels of one statement do not share."""
 
 
 def summary_of(record: Record) -> KernelSummary:
