@@ -187,7 +187,7 @@ def lines(
     """
     runs = _runs(spell)
     parts = {part: [run for run in runs if run.part == part] for part in get_args(Part)}
-    (_, _, [(_, names)]), *further = parts["kernel"]
+    (name_at, _, [(_, names)]), *further = parts["kernel"]
     kernel_columns = [(run.position, *run.columns[0]) for run in further]
     pieces = [""] * len(runs)
     code_object = None
@@ -210,7 +210,7 @@ def lines(
             statements[statement] = stated
         for run, text in zip(parts["statement"], stated[1], strict=True):
             pieces[run.position] = text
-        pieces[0] = names[name(kernel)]
+        pieces[name_at] = names[name(kernel)]
         for position, value, texts in kernel_columns:
             pieces[position] = texts[value(result)]
         if instructions:
