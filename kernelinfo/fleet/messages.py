@@ -16,7 +16,7 @@ MESSAGES = {
     "libraries-missing": "{names} not installed; run pip install 'kernelinfo[{extras}]'",
     "scheduler-bound": "--scheduler: other machines do not obey --only-below; drop one of the two",
     "scheduler-unreachable": "--scheduler {address}: {error}; start one with `dask scheduler`",
-    "store-bound": "is outside {bound}; drop --only-below to use a store",
+    "store-bound": "lies outside of {bound}; drop --only-below to use a store",
     "folder-deleted": "the current folder was deleted; give an absolute path",
     # Accepted problems.
     "accepted-missing": "{error}; --update writes it",

@@ -28,18 +28,18 @@ def covering(codes: Iterable[str], device: str) -> tuple[str, ...]:
 
 def is_generic(code: str, device: str) -> bool:
     """True if code that a device loads is for a generic target that contains its processor."""
-    compiled, own = parse_target_id(code), parse_target_id(device)
-    return bool(compiled and own and compiled.processor != own.processor)
+    compiled, device_id = parse_target_id(code), parse_target_id(device)
+    return bool(compiled and device_id and compiled.processor != device_id.processor)
 
 
 def needed_settings(codes: Collection[str], device: str) -> str:
     """The setting that a device of the target id `device` needs to load any of `codes`: `xnack+`.
 
     Empty if it loads one in the setting that `device` names, or in each."""
-    own = parse_target_id(device)
-    stated = dict(own.settings) if own else {}
+    device_id = parse_target_id(device)
+    stated = dict(device_id.settings) if device_id else {}
     parsed = [parse_target_id(code) for code in codes]
-    needed = [{*one.settings} if one else set() for one in parsed]
+    needed = [{*target_id.settings} if target_id else set() for target_id in parsed]
     signs = {"on": "+", "off": "-"}
     return ":".join(
         f"{name}{signs[value]}"

@@ -33,9 +33,9 @@ def line_of(file: str) -> str:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (STAMP.sub("", SPILLS), ("loosen the launch bound", "size by the launch bound")),
+        (STAMP.sub("", SPILLS), ("loosen the launch bound", "size with the launch bound")),
         (line_of("k.cl"), ("amdgpu_flat_work_group_size", "reqd_work_group_size")),
-        (line_of("k.py"), ("waves_per_eu or num_warps", "by num_warps")),
+        (line_of("k.py"), ("waves_per_eu or num_warps", "with num_warps")),
     ],
     ids=["unknown", "OpenCL", "Triton"],
 )
