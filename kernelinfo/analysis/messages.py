@@ -7,7 +7,7 @@ from kernelinfo.errors import wording
 MESSAGES = {
     # Inputs and targets.
     "file-without-kernels": "no AMD GPU kernel found; give what the compiler left for the device",
-    "file-without-code-objects": "no code object found; there is nothing to extract",
+    "file-without-code-objects": "no code object found; give a library, an object or a bundle",
     "object-without-target": "holds code objects that name no target; give --arch",
     "log-without-target": "a build log names no target; occupancy needs --arch",
     "input-without-target": "the input names no target; give one with --arch",

@@ -19,7 +19,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.pool import Pool
 from kernelinfo.kernel import Item, Result
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Again, Blob, Found, Note, Problem
+from kernelinfo.reading.blob import Again, Blob, Found, Note, Problem, SpirV
 from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import File, Seen
 
@@ -164,7 +164,9 @@ class ReadWorker:
         events = Events()
         blobs = self._open(task) if task.stop is None else self._share(task, task.stop)
         items = [*read_inputs(blobs, events, self.read, self._options)]
-        pieces: list[Piece] = [*items]
+        pieces: list[Piece] = [
+            item._replace(blob=None) if isinstance(item, SpirV) else item for item in items
+        ]
         if self._rows:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]

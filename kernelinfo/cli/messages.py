@@ -52,6 +52,7 @@ MESSAGES = {
     ),
     # `report` and `explain`.
     "by-excludes": "--by {by} counts kernels instead of listing them; leave out {option}",
+    "bytes-excludes": "--bytes is about all code of code objects; leave out {option}",
     "by-unknown": "{text!r}: give one of {names}, or two with a comma between",
     "devices-without-targets": (
         "--device shows devices in the place of targets; add --by library,target"

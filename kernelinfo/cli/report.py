@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from kernelinfo.analysis.byte_owners import own_bytes
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.options import separate
-from kernelinfo.cli.output import Problems, make_view
+from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.write_report import OUTPUTS, ROWS, write_report
@@ -23,6 +24,7 @@ from kernelinfo.model.limits import RESOURCES, Resource
 from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.render import View
+from kernelinfo.render.bytes import BYTES_BY, render_bytes
 from kernelinfo.render.columns import render_columns
 from kernelinfo.render.matrix import render_matrix
 from kernelinfo.render.rows import BY, CountedBy, render_counts
@@ -37,6 +39,7 @@ EXAMPLES = """
 
 
 _RESOURCES = "|".join(RESOURCES)
+ByKey = TypeVar("ByKey", bound=str)
 
 
 def _resource(name: str) -> Resource:
@@ -47,13 +50,19 @@ def _resource(name: str) -> Resource:
     raise typer.BadParameter(say("resource-unknown", name=name, names=", ".join(RESOURCES)))
 
 
-def _keys(text: str) -> tuple[CountedBy, ...]:
+def _keys(text: str) -> tuple[str, ...]:
     """The one or two keys of a list with commas."""
-    names = [name.strip() for name in text.split(",")]
-    keys = tuple(key for name in names for key in BY if key == name)
-    if len(keys) != len(names) or len({*keys}) != len(keys) or len(keys) > 2:
-        raise typer.BadParameter(say("by-unknown", text=text, names=", ".join(BY)))
-    return keys
+    keys = tuple(name.strip() for name in text.split(","))
+    return _among(keys, (*BY, "family"))
+
+
+def _among(keys: tuple[str, ...], known: tuple[ByKey, ...]) -> tuple[ByKey, ...]:
+    """The keys, each once and of those that are known. Raises `BadParameter`."""
+    chosen = tuple(name for key in keys for name in known if key == name)
+    if len(chosen) != len(keys) or len({*keys}) != len(keys) or len(keys) > 2:
+        text, names = ",".join(keys), ", ".join(known)
+        raise typer.BadParameter(say("by-unknown", text=text, names=names))
+    return chosen
 
 
 def _device(text: str) -> tuple[str, str]:
@@ -116,9 +125,13 @@ def command(
         None,
         metavar="KEY[,KEY]",
         parser=_keys,
-        autocompletion=lambda: [*BY],
+        autocompletion=lambda: [*BY, "family"],
         help="Count kernels, spills, scratch, lost waves and code by library, member, target, "
-        "file, limiter or waves; by two of them, such as library,target, as a matrix.",
+        "file, limiter or waves; by two of them, such as library,target, as a matrix. With "
+        "--bytes also by family, the names without arguments.",
+    ),
+    owned_bytes: bool = typer.Option(
+        False, "--bytes", help="Show what the bytes of device code are for, all of them."
     ),
     devices: list[Any] | None = typer.Option(
         None,
@@ -159,6 +172,16 @@ def command(
     for option, given in (("--columns", columns), ("--sort", sort)):
         if by and given:
             raise OptionError(say("by-excludes", by=",".join(by), option=option))
+    if owned_bytes:
+        excluded = {
+            "-k": kernels, "--exclude": exclude, "--where": where, "--limited-by": limited_by,
+            "--spilling": spilling, "--as": run_as, "--sort": sort, "--columns": columns,
+            "--device": devices, "--unique": unique, "--instructions": instructions,
+            "--source": source, "--group": group, "--jobs": jobs,
+        }  # fmt: skip
+        if given_too := next((option for option, given in excluded.items() if given), None):
+            raise OptionError(say("bytes-excludes", option=given_too))
+    by = _among(by or (), BYTES_BY if owned_bytes else BY)
     if devices and (not by or by[1:] != ("target",)):
         raise OptionError(say("devices-without-targets"))
     query = options.choice(kernels, exclude, target, member, where)._replace(
@@ -186,10 +209,16 @@ def command(
         unique=unique,
         spirv=bool(by),
     )
+    if owned_bytes:
+        problems = Problems(verbose=verbose)
+        parts = problems.watch(shown(own_bytes(paths, query), paths))
+        write(render_bytes(parts, by, format, view), output, color=view.color)
+        problems.exit()
+        return
     if instructions and format not in (*ROWS, "json"):
         raise OptionError(say("instructions-of-report"))
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
-    answer = _answer(by or (), dict(devices or ()), columns or (), format, view)
+    answer = _answer(by, dict(devices or ()), columns or (), format, view)
     problems = Problems(verbose=verbose)
     if source or source_root is not None:
         if format != "html" or answer:

@@ -180,6 +180,9 @@ class Blob(NamedTuple):
     """Shared by all blobs of the outermost file."""
     command: tuple[str, ...] | None = None
     """The command that compiled the source at `path` to this text."""
+    within: tuple[Data, ...] = ()
+    """Containers around the bytes that hold code for devices alone, outermost first: the section
+    `.hip_fatbin`, the plain bundle that one in it decompresses to."""
 
 
 class Elsewhere(NamedTuple):
@@ -263,6 +266,8 @@ class SpirV(NamedTuple):
     path: str
     member: str | None
     containers: tuple[str, ...] = ()  # what it is wrapped in, outermost first
+    blob: Blob | None = None
+    """Its bytes; None in another process than the one that read them."""
 
 
 Found = Blob | Problem | Elsewhere | Missing | Note | Again | SpirV

@@ -113,6 +113,12 @@ class Data:
         size = max(min(size, self._size - offset), 0)
         return Data(self._read, size, self._start + offset)
 
+    def offset_in(self, whole: Data) -> int | None:
+        """Offset of these data in `whole`; None if they are no part of it, as decompressed ones."""
+        offset = self._start - whole._start
+        is_part = self._read is whole._read and 0 <= offset <= whole._size - self._size
+        return offset if is_part else None
+
     def search(self, pattern: re.Pattern[bytes], offset: int = 0) -> int | None:
         """Offset of the first match from `offset` on, in bytes; None without a match."""
         while offset < self._size:

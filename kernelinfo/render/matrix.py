@@ -13,11 +13,13 @@ from kernelinfo.kernel.coverage import SPIRV, covering, is_generic, library_in, 
 from kernelinfo.reading.blob import SpirV
 from kernelinfo.render import View
 from kernelinfo.render.messages import say
+from kernelinfo.render.page_table import table_page
 from kernelinfo.render.paint import fitted, hidden, painted, printable, within
 from kernelinfo.render.rows import CountedBy, names_by
 from kernelinfo.render.tables import WRITERS, Table, kernel_table, plain
 
 SCHEMA = "kernelinfo/matrix/1"
+FORMATS = (*WRITERS, "html")
 _HOLE, _GENERIC = "–", "generic"
 
 
@@ -48,8 +50,8 @@ def render_matrix(
     `devices` are names of devices with their target ids: columns in the place of targets. Raises
     `OptionError` for a format without tables.
     """
-    if format not in WRITERS:
-        names = ", ".join(WRITERS)
+    if format not in FORMATS:
+        names = ", ".join(FORMATS)
         raise OptionError(say("format-without-counts", by=",".join(by), format=format, names=names))
     rows = _count(items, by, by_symbol=bool(devices))
     cells = _of_devices(rows, devices) if devices else _of_columns(rows)
@@ -60,6 +62,11 @@ def render_matrix(
         lines += _covered(cells, len(lines) - 1)
     if format == "markdown":
         yield from kernel_table([*map(plain, lines[0])], [[*map(plain, row)] for row in lines[1:]])
+        return
+    if format == "html":
+        title = f"Kernels by {columns[0]} and {columns[1]}"
+        about = _legend(lines, devices)
+        yield from table_page(title, lines, about, has_total=is_coverage)
         return
     table = Table(
         columns,

@@ -9,6 +9,7 @@ from kernelinfo.errors import wording
 
 MESSAGES = {
     "format-without-counts": "--by {by}: --format {format} has no counts; give one of {names}",
+    "format-without-bytes": "--bytes: --format {format} has no bytes; give one of {names}",
     "format-without-columns": (
         "--columns: --format {format} has no columns to choose; leave it out"
     ),

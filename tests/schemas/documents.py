@@ -53,8 +53,11 @@ from kernelinfo.pressure.nouns import (
 from kernelinfo.pressure.registers import Counts
 from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.code_object.extents import Owner
 from kernelinfo.reading.facts import Fact, Numbers, SourceLine
 from kernelinfo.render import columns, json, matrix, rows, rules
+from kernelinfo.render.bytes import SCHEMA as SCHEMA_OF_BYTES
+from kernelinfo.render.bytes import ByteSums
 from kernelinfo.render.diff import rows as diff_rows
 from kernelinfo.render.diff import text as diff_text
 from kernelinfo.render.diff.rows import ChangedKernel, MovedSum
@@ -207,6 +210,13 @@ IN_BOTH = {f"{side}_{name}": of for side in BUILDS for name, of in SUMS.items()}
 KEY: dict[str, Any] = {"!": {"oneOf": [{"required": [by]} for by in BY]}}
 KEY |= {f"{by}?": f"string: {BY_NAME[of.reads[0]].about}" for by in BY if (of := find(by))}
 KEY["limiter?"] = "string: Resource that limits the waves; a kernel with several counts for each."
+BYTES_KEYS = {
+    "library": "Name of the file without folder and version, or of a package.",
+    "member": "File in a package; empty for code of the file itself.",
+    "target": "Target id; empty for bytes of containers.",
+    "file": "File, as given or as found in a folder.",
+    "family": "Name of kernels and functions without arguments; empty for other bytes.",
+}
 MATRIX = {
     "by": "string[]: The keys: those of the rows, and those of the columns.",
     "cells": (
@@ -218,6 +228,20 @@ MATRIX = {
             }
         ],
         "Each row and column.",
+    ),
+}
+SIGNED_BYTES = Raw(
+    {"type": "integer", "description": "Bytes; below 0 for those that compression saves."}
+)
+BYTES = {
+    "by": "string[]: The keys.",
+    "bytes": (
+        [
+            {f"{by}?": f"string: {about}" for by, about in BYTES_KEYS.items()}
+            | {"owner": (Owner, "What the bytes are for.")}
+            | fields(ByteSums, bytes=SIGNED_BYTES)
+        ],
+        "Bytes of each value of the keys and each owner.",
     ),
 }
 VALUE = {"type": ["string", "number", "boolean", "array", "null"], "items": {"type": "string"}}
@@ -383,6 +407,7 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "report": (json.SCHEMA, REPORT),
     "counts": (rows.SCHEMA, {"counts": ([SUMS | KEY], f"{COUNTED_BY}, most kernels first.")}),
     "matrix": (matrix.SCHEMA, MATRIX),
+    "bytes": (SCHEMA_OF_BYTES, BYTES),
     "columns": (columns.SCHEMA, CHOSEN),
     "limits": (limits.SCHEMA, {"target": GFX, "steps": ([Rung], "One for each occupancy.")}),
     "arch": (arch.SCHEMA, {"targets": ([Target], "The target that was asked for, or all.")}),

@@ -28,6 +28,8 @@ from kernelinfo.reading.data import Data, text_of
 from kernelinfo.reading.messages import say
 
 _EM_AMDGPU = 224
+_OF_DEVICES = ("bundle", "offload_binary", "kpack", "aks2")
+"""Formats with nothing but code for devices."""
 _CUDA_NAME = r"[-+_.]cu(?:da)?\d{2,3}(?!\d)"  # torch-2.9.1+cu128-….whl
 _CUDA_CODE = rb"nv_fatbin|__nv_relfatbin"
 _EM_CUDA = 190
@@ -190,6 +192,8 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
     if len(blob.containers) >= deepest:
         yield problem(blob, say("container-nesting", deepest=deepest))
         return
+    if blob.within or format in _OF_DEVICES or blob.containers[-1:] == ("fatbin",):
+        blob = blob._replace(within=(*blob.within, blob.data))
     for item in _members(blob, format):
         blob.budget.spend_member()
         if not isinstance(item, Blob):

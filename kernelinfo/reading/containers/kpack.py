@@ -166,6 +166,12 @@ def _table(data: Data) -> Mapping[str, object]:
     return table
 
 
+def table_offset(data: Data) -> int:
+    """Offset of the table of contents, behind all code. Raises `ReadError` if the header is cut
+    off."""
+    return min(int(fields(_HEADER, data, say("kpack-cut-off"))[2]), len(data))
+
+
 def unpack_first(data: memoryview) -> Any:
     """The MessagePack value at the start of the bytes. Raises `ReadError` if there is none."""
     size = max(len(data), 1)

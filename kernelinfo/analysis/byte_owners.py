@@ -1,0 +1,221 @@
+"""Bytes of libraries and their owners: each byte of a device part has one, and they sum to it."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from hashlib import blake2b
+from itertools import pairwise
+from typing import NamedTuple
+
+from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, run
+from kernelinfo.analysis.options import Options
+from kernelinfo.errors import ReadError
+from kernelinfo.kernel.code_object import member_file
+from kernelinfo.kernel.coverage import SPIRV, library_in
+from kernelinfo.reading import code_object
+from kernelinfo.reading.blob import Blob, Note, Problem, SpirV
+from kernelinfo.reading.code_object.descriptor import code_object_version, features, processor
+from kernelinfo.reading.code_object.extents import Owner, extents
+from kernelinfo.reading.containers import bundle, kpack, magic
+from kernelinfo.reading.containers.parts import after_zeros, problem
+from kernelinfo.reading.data import Data
+from kernelinfo.reading.elf import Elf, read_elf
+from kernelinfo.reading.facts import ReadWarning
+from kernelinfo.reading.target_id import target_id
+
+_CODE = ("kernel code", "other functions")
+_DIGEST_BYTES = 16
+_KPACK_HEADER = 16
+
+
+class OwnedBytes(NamedTuple):
+    """Some bytes of a library's device part, and their owner."""
+
+    path: str
+    library: str
+    member: str
+    target: str
+    """Target id; empty for bytes of containers."""
+    owner: Owner
+    symbol: str
+    """Mangled name of a kernel or function; empty for other bytes."""
+    size: int
+    """Bytes; below 0 for those that compression saves."""
+    is_copy: bool = False
+    """True for code that is equal to other code of the same file and target, named before."""
+
+
+def own_bytes(paths: Iterable[str], options: Options) -> Iterator[OwnedBytes | Problem | Note]:
+    """The bytes of all device parts of the paths, with problems and notes of reading.
+
+    A device part is a section such as `.hip_fatbin`, a bundle or an archive with code for devices
+    alone, or a code object. `options` choose targets and members; the bytes of containers then do
+    not count, as they belong to all.
+    """
+    events, ledger = [(path, Events()) for path in paths], _Ledger(options)
+    for item in run(events, ledger.read, options._replace(spirv=True)):
+        if not isinstance(item, SpirV):
+            yield item
+        elif item.blob:
+            yield from ledger.entered(item.blob)
+            if not options.choices and ledger.claims(item.blob):
+                yield _owned(item.blob, SPIRV, "SPIR-V", len(item.blob.data))
+    yield from ledger.closed()
+    yield from conclusions(events, options, "code object")
+
+
+def _owned(
+    blob: Blob, target: str, owner: Owner, size: int, symbol: str = "", *, is_copy: bool = False
+) -> OwnedBytes:
+    file, library = member_file(blob.member), library_in(blob.path, blob.member)
+    return OwnedBytes(blob.path, library, file, target, owner, symbol, size, is_copy)
+
+
+class _Container(NamedTuple):
+    """The data of a container with code for devices alone, and what was read of it."""
+
+    data: Data
+    parts: list[tuple[int, int]]
+    """(begin, end) of parts with owners of their own, ascending."""
+    contents: list[Data]
+    """What compressed parts decompress to."""
+
+
+class _Ledger:
+    """What was read of the open device part, and the code of the open file."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._open: tuple[Blob, dict[int, _Container]] | None = None
+        """The first code of the device part; its containers by the id of their data."""
+        self._file, self._digests = ("", ""), set[tuple[str, bytes]]()
+        """The open file or member, and (target, digest) of each function's code in it."""
+
+    def entered(self, blob: Blob) -> Iterator[OwnedBytes]:
+        """The rest of the device part before, if `blob` is in another one, which is then open."""
+        if self._open is None or self._open[0].within[:1] != blob.within[:1]:
+            yield from self.closed()
+            self._open = blob, {}
+
+    def claims(self, blob: Blob) -> bool:
+        """True if the bytes of `blob` have no owner yet: entries of a bundle may share bytes."""
+        assert self._open
+        containers = self._open[1]
+        is_new = True
+        for whole, part in pairwise((*blob.within, blob.data)):
+            container = containers.setdefault(id(whole), _Container(whole, [], []))
+            begin = part.offset_in(whole)
+            if begin is None:
+                is_new = not any(part is content for content in container.contents)
+                container.contents.extend([part] * is_new)
+                continue
+            end = begin + len(part)
+            at = bisect_left(container.parts, (begin, end))
+            around = container.parts[max(at - 1, 0) : at + 1]
+            is_new = not any(begin < stop and start < end for start, stop in around)
+            container.parts[at:at] = [(begin, end)] * is_new
+        return is_new
+
+    def closed(self) -> Iterator[OwnedBytes]:
+        """The bytes of containers that code objects leave."""
+        if self._open is None or self._options.choices:
+            return
+        blob, containers = self._open
+        self._open = None
+        if "kpack" in blob.containers:  # of all libraries in it
+            blob = blob._replace(member=None)
+        for container in containers.values():
+            sizes = Counter[Owner]()
+            for owner, size in _rest(blob, container):
+                sizes[owner] += size
+            yield from (_owned(blob, "", owner, size) for owner, size in sizes.items())
+
+    def read(self, blob: Blob) -> Iterator[OwnedBytes | Problem | RunEvent]:
+        """The bytes of one code object, and those of containers that end before it."""
+        if blob.kind != "code-object":
+            return
+        yield from self.entered(blob)
+        is_new, options = self.claims(blob), self._options
+        warnings: list[ReadWarning] = []
+        try:
+            elf = read_elf(blob.data, warnings)
+            target = _target(elf, blob, options)
+            if not options.asks_for_target(target):
+                yield RunEvent("other-target", target)
+                return
+            if not options.asks_for_member(blob.member):
+                yield RunEvent("other-member")
+                return
+            yield RunEvent("chosen")
+            yield from (RunEvent("met", met) for met in options.met("", "", target, blob.member))
+            for begin, end, owner, symbol in extents(elf, warnings) if is_new else ():
+                is_copy = (
+                    bool(symbol) and owner in _CODE and self._repeats(blob, target, begin, end)
+                )
+                yield _owned(blob, target, owner, end - begin, symbol, is_copy=is_copy)
+        except ReadError as error:
+            yield problem(blob, error.message)
+            yield _owned(blob, "", "other", len(blob.data) * is_new)
+        for warning in dict.fromkeys(warnings):
+            yield problem(blob, warning.message, offset=warning.offset)
+
+    def _repeats(self, blob: Blob, target: str, begin: int, end: int) -> bool:
+        """True if the file has equal code for the target before."""
+        file = blob.path, member_file(blob.member)
+        if file != self._file:
+            self._file = file
+            self._digests.clear()
+        code = blob.data.read(begin, end - begin)
+        key = target, blake2b(code, digest_size=_DIGEST_BYTES).digest()
+        is_copy = key in self._digests
+        self._digests.add(key)
+        return is_copy
+
+
+def _target(elf: Elf, blob: Blob, options: Options) -> str:
+    """The target id of a code object, from its header, or from a note where that has none."""
+    name, _ = processor(elf, None, None, None, [])
+    settings = features(elf, code_object_version(elf), None)
+    if name is None:
+        module = code_object.read(blob.data, arch=options.arch)
+        name, settings = module.target, module.features
+    return target_id(name, settings)
+
+
+def _rest(blob: Blob, container: _Container) -> Iterator[tuple[Owner, int]]:
+    """(owner, size) of the bytes of a container beside its parts; what compression saves is below
+    0."""
+    streams = _streams(blob, container.data) if container.contents else []
+    position = 0
+    for begin, end in sorted((*container.parts, *streams, (len(container.data),) * 2)):
+        if position < begin:
+            gap = bytes(container.data.read(position, begin - position))
+            inside = len(gap.strip(b"\0"))
+            yield "containers", inside
+            yield "padding", len(gap) - inside
+        position = max(position, end)
+    compressed = sum(end - begin for begin, end in streams)
+    if container.contents:
+        yield "compression", compressed - sum(map(len, container.contents))
+
+
+def _streams(blob: Blob, data: Data) -> list[tuple[int, int]]:
+    """(begin, end) of the compressed parts of a container; all of it for an unknown layout."""
+    if magic.is_kpack(bytes(data.read(0, 4))):
+        return [(_KPACK_HEADER, kpack.table_offset(data))]
+    streams: list[tuple[int, int]] = []
+    begin: int | None = 0
+    while begin is not None:
+        inside = data.part(begin)
+        if not magic.is_bundle(bytes(inside.read(0, magic.HEAD_BYTES))):
+            return streams or [(0, len(data))]
+        try:
+            end = begin + min(bundle.length_of(blob._replace(data=inside)), len(inside))
+        except ReadError:
+            return [*streams, (begin, len(data))]
+        if inside.read(0, 4) == magic.COMPRESSED_BUNDLE:
+            streams.append((begin, end))
+        begin = after_zeros(data, end)
+    return streams
