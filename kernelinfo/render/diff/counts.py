@@ -56,7 +56,7 @@ def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
 
 def in_both(rows: Sequence[tuple[str, KernelSums, KernelSums]]) -> list[tuple[str, ...]]:
     """The name and the sums of each row, `26 → 27` for those of both builds."""
-    sums = sums_in_words([one for _, old, new in rows for one in (old, new)])
+    sums = sums_in_words([build for _, old, new in rows for build in (old, new)])
     return [
         (printable(name), *map(arrow, old, new))
         for (name, *_), old, new in zip(rows, sums[::2], sums[1::2], strict=True)
@@ -65,10 +65,10 @@ def in_both(rows: Sequence[tuple[str, KernelSums, KernelSums]]) -> list[tuple[st
 
 def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[str, KernelSums]:
     """Library, target and so on → the sums over its kernels. `file` is that of a build of one."""
-    found: dict[str, KernelSums] = {}
+    counts: dict[str, KernelSums] = {}
     for kernel in kernels:
         numbers = kernel.numbers
-        one = KernelSums(
+        sums = KernelSums(
             kernels=1,
             spilling=int(bool(numbers.vgpr_spills or numbers.sgpr_spills)),
             scratch_bytes_per_lane=numbers.scratch_bytes_per_lane or 0,
@@ -76,8 +76,8 @@ def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[
             code_bytes=numbers.code_bytes or 0,
         )
         for name in _names(kernel, by, file):
-            found[name] = found.get(name, KernelSums()).plus(one)
-    return found
+            counts[name] = counts.get(name, KernelSums()).plus(sums)
+    return counts
 
 
 def _names(kernel: KernelSummary, by: CountedBy, file: str) -> tuple[str, ...]:

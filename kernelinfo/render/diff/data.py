@@ -53,8 +53,8 @@ def render_jsonl(comparison: Comparison, view: View) -> Iterator[str]:
 
 def document(comparison: Comparison) -> dict[str, Any]:
     """The comparison as JSON values, with an iterator of its kernels."""
-    found = rows(comparison)
-    counted = counts(found)
+    kernels = rows(comparison)
+    counted = counts(kernels)
     old, new = as_json(comparison.totals)
     moved = [pair for pair in comparison.pairs if pair.moves]
     return {
@@ -73,10 +73,10 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "new": new,
             "totals": {
                 "kernels": len(moved),
-                **{name: as_json(one) for name, one in moved_sums(moved).items()},
+                **{name: as_json(total) for name, total in moved_sums(moved).items()},
             },
         },
-        "kernels": (row_document(row) for row in found),
+        "kernels": (row_document(row) for row in kernels),
         "problems": as_json(comparison.problems),
     }
 
@@ -106,7 +106,7 @@ def render_csv(comparison: Comparison, view: View) -> Iterator[str]:
     of_sides = (*_NAMES, *(number.name for number in numbers))
     both = (f"{side}_{name}" for name in of_sides for side in ("Old", "New"))
     pairs = (
-        (row, zip(*(side(one, view, numbers) for one in (row.old, row.new)), strict=True))
+        (row, zip(*(side(kernel, view, numbers) for kernel in (row.old, row.new)), strict=True))
         for row in rows(comparison)
     )
     values = ((row.status, row.match, row.why, *chain(*pair)) for row, pair in pairs)
@@ -140,14 +140,14 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
-    found = rows(comparison)
-    remarks = (of(comparison) for of in (retargeted, toolchain, unread))
+    kernels = rows(comparison)
+    remarks = (remark(comparison) for remark in (retargeted, toolchain, unread))
     yield piece(
         {
-            "headline": headline(found),
+            "headline": headline(kernels),
             "builds": [printable(name) for name in comparison.names or ()],
             "about": [
-                *filter(None, (roll_up(comparison, found), totals(comparison), *remarks)),
+                *filter(None, (roll_up(comparison, kernels), totals(comparison), *remarks)),
             ],
             "measures": _MEASURES,
             "problems": problem_rows(comparison.problems),
@@ -162,7 +162,7 @@ def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
         numbers = tuple(getattr(kernel.numbers, name) for name in _MEASURES)
         return [titles(kernel), places(place_of(kernel)), measures(numbers)]
 
-    for batch in batches(found):
+    for batch in batches(kernels):
         changed = [
             [row.status, printable(row.why), row.options, side(row.old, old), side(row.new, new)]
             for row in batch

@@ -66,8 +66,8 @@ class ChangedKernel(NamedTuple):
 def place(kernel: KernelSummary) -> str:
     """Library or member of a kernel: `libfoo.so.1`; empty for a build of one file or source."""
     path, member = kernel.place
-    of = (member or path).partition(":")[0]
-    if of == kernel.processor:  # a source compiled for several targets
+    origin = (member or path).partition(":")[0]
+    if origin == kernel.processor:  # a source compiled for several targets
         return ""
     return printable(member_file(member).rpartition("/")[2] or (library_of(path) if path else ""))
 
@@ -84,7 +84,7 @@ class FoldedRow(NamedTuple):
 
 
 def folded_rows(
-    found: Sequence[ChangedKernel],
+    changed: Sequence[ChangedKernel],
     names: NameStyle,
     top: int | None = None,
     *,
@@ -93,33 +93,35 @@ def folded_rows(
     """The rows in their order, folded, `top` of them if it is set. A target that has a column of
     its own is not named again."""
     equal: dict[tuple[str, ...], list[ChangedKernel]] = {}
-    for row in found:
+    for row in changed:
         name = arrow(*(name_of(kernel, names) for kernel in row.sides))
         target = (target_of(row),) if has_target_column else ()
         equal.setdefault((row.status, name, row.why, row.options, *target), []).append(row)
     groups = [*equal.values()][:top]
-    found = [row for of in groups for row in of]
-    targets = not has_target_column and len({*map(target_of, found)}) > 1
-    places = len({place(row.kernel) for row in found}) > 1
+    changed = [row for group in groups for row in group]
+    targets = not has_target_column and len({*map(target_of, changed)}) > 1
+    places = len({place(row.kernel) for row in changed}) > 1
     texts = [
         name
-        + among(map(target_of, of)) * targets
-        + among(place(row.kernel) for row in of) * places
-        + (BETWEEN + of[0].options if of[0].options else "")
-        for (_, name, *_), of in zip(equal, groups, strict=False)
+        + among(map(target_of, group)) * targets
+        + among(place(row.kernel) for row in group) * places
+        + (BETWEEN + group[0].options if group[0].options else "")
+        for (_, name, *_), group in zip(equal, groups, strict=False)
     ]
-    texts = told_apart([[row.kernel for row in of] for of in groups], texts, targets=False)
+    texts = told_apart([[row.kernel for row in group] for group in groups], texts, targets=False)
     return [
-        FoldedRow(of[0], name, text[len(name) :] + f" × {len(of)}" * (len(of) > 1), len(of))
-        for (_, name, *_), of, text in zip(equal, groups, texts, strict=False)
+        FoldedRow(
+            group[0], name, text[len(name) :] + f" × {len(group)}" * (len(group) > 1), len(group)
+        )
+        for (_, name, *_), group, text in zip(equal, groups, texts, strict=False)
     ]
 
 
-def fitting_names(found: Sequence[ChangedKernel], view: View) -> NameStyle:
+def fitting_names(changed: Sequence[ChangedKernel], view: View) -> NameStyle:
     """The style of names: short if whole ones are long for a terminal and the user chose none."""
     if not view.may_shorten:
         return view.names
-    longest = max((cells(name_of(one.kernel, view.names)) for one in found), default=0)
+    longest = max((cells(name_of(row.kernel, view.names)) for row in changed), default=0)
     return "short" if longest > min(ROOM, view.width // 2) else view.names
 
 
@@ -136,57 +138,62 @@ def among(texts: Iterable[str]) -> str:
 
 def rows(comparison: Comparison) -> list[ChangedKernel]:
     """All rows: affected kernels first, worst first; the order does not depend on the builds'."""
-    found = [row for row in every_kernel(comparison) if row.status != "same"]
+    changed = [row for row in every_kernel(comparison) if row.status != "same"]
     kernels = chain((pair.new for pair in comparison.pairs), comparison.gone, comparison.new)
-    return with_options(sorted(found, key=_worst_first), kernels)
+    return with_options(sorted(changed, key=_worst_first), kernels)
 
 
 def with_options(
-    found: Sequence[ChangedKernel], among: Iterable[KernelSummary]
+    changed: Sequence[ChangedKernel], among: Iterable[KernelSummary]
 ) -> list[ChangedKernel]:
     """The rows with the options in which the kernels of a name differ `among` these."""
-    if not any(row.kernel.options for row in found):
-        return [*found]
+    if not any(row.kernel.options for row in changed):
+        return [*changed]
     shared: dict[str, frozenset[tuple[str, str]]] = {}
     for kernel in among:
         options = frozenset(kernel.options)
         shared[kernel.name] = shared.get(kernel.name, options) & options
     return [
-        row._replace(options=options_in_words(row.kernel, shared[row.kernel.name])) for row in found
+        row._replace(options=options_in_words(row.kernel, shared[row.kernel.name]))
+        for row in changed
     ]
 
 
 def options_in_words(kernel: KernelSummary, but: Container[tuple[str, str]] = ()) -> str:
     """`BLOCK_M=128 num_warps=4`: the kernel's options without some."""
     return " ".join(
-        printable(f"{name}={of}") for name, of in kernel.options if (name, of) not in but
+        printable(f"{name}={value}") for name, value in kernel.options if (name, value) not in but
     )
 
 
-def counts(found: Sequence[ChangedKernel], moved: int | None = None) -> dict[Status, int]:
+def counts(changed: Sequence[ChangedKernel], moved: int | None = None) -> dict[Status, int]:
     """Status → number of rows; only statuses that occur. `moved` is the number of that status if
     not all of its rows are `found`."""
-    counted = Counter(row.status for row in found)
+    counted = Counter(row.status for row in changed)
     if moved is not None:
         counted["moved"] = moved
     return {status: counted[status] for status in _ORDER if counted[status]}
 
 
-def headline(found: Sequence[ChangedKernel], moved: int | None = None) -> str:
+def headline(changed: Sequence[ChangedKernel], moved: int | None = None) -> str:
     """The counts: `affected: 2 worse, 1 better · 1 gone · 12 moved within their steps`."""
-    counted = counts(found, moved)
+    counted = counts(changed, moved)
     words = {"moved": "moved within their steps", "renamed": "only renamed"}
-    affected = [f"{counted[one]} {one}" for one in AFFECTED if one in counted]
-    rest = [f"{n} {words.get(one, one)}" for one, n in counted.items() if one not in AFFECTED]
+    affected = [f"{counted[status]} {status}" for status in AFFECTED if status in counted]
+    rest = [
+        f"{n} {words.get(status, status)}"
+        for status, n in counted.items()
+        if status not in AFFECTED
+    ]
     return " · ".join([f"affected: {', '.join(affected)}" if affected else "none affected", *rest])
 
 
-def roll_up(comparison: Comparison, found: Sequence[ChangedKernel]) -> str:
+def roll_up(comparison: Comparison, changed: Sequence[ChangedKernel]) -> str:
     """The totals in a line, in the style of Mesa's shader-db."""
     old, new = comparison.totals
     return (
         f"kernels {grouped(len(comparison.pairs))}"
-        f" · affected {grouped(sum(row.status in AFFECTED for row in found))}"
+        f" · affected {grouped(sum(row.status in AFFECTED for row in changed))}"
         f" · {_roll_up_of_waves(comparison)}"
         f" · spilling {grouped(old.spilling)} → {grouped(new.spilling)}"
         f" · scratch summed {_sizes(old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)}"
@@ -197,19 +204,19 @@ def _roll_up_of_waves(comparison: Comparison) -> str:
     """Sum of waves (`waves/SIMD summed over 9 kernels 84 → 83 (−1.2 %)`), or mean percent across
     processors or wave sizes."""
     old, new = comparison.totals
-    known = sum(
+    stated = sum(
         None not in (pair.old.numbers.percent, pair.new.numbers.percent)
         for pair in comparison.pairs
     )
     if not all(pair.compares_waves for pair in comparison.pairs):
-        means = (f"{total.percent / max(1, known):.1f}" for total in (old, new))
+        means = (f"{total.percent / max(1, stated):.1f}" for total in (old, new))
         return f"occupancy {' → '.join(means)} % on average"
     share = 0.0
     if old.waves_per_simd:
         share = 100 * (new.waves_per_simd - old.waves_per_simd) / old.waves_per_simd
     sign = "+" if share > 0 else "−" if share < 0 else ""
     waves = f"{grouped(old.waves_per_simd)} → {grouped(new.waves_per_simd)}"
-    over = f"summed over {counted(known, 'kernel')}"
+    over = f"summed over {counted(stated, 'kernel')}"
     return f"waves/SIMD {over} {waves} ({sign}{abs(share):.1f} %)"
 
 
@@ -286,7 +293,9 @@ def _worst_first(row: ChangedKernel) -> tuple[object, ...]:
     by_measure = {move.measure: move for move in row.moves}
     waves = by_measure.get("waves_per_simd") or by_measure.get("percent")
     left = (waves.new or 0) / waves.old if waves and waves.old else 1
-    gained = sum((one.new or 0) - (one.old or 0) for one in row.moves if one.measure in _SPILLED)
+    gained = sum(
+        (move.new or 0) - (move.old or 0) for move in row.moves if move.measure in _SPILLED
+    )
     kernel = row.kernel
     return (_ORDER.index(row.status), left, -gained, kernel.name, kernel.target, kernel.code_object)
 
@@ -358,29 +367,29 @@ def moved_sums(moved: Sequence[Pair]) -> dict[str, MovedSum]:
     }
     fields = [number.field for number in INSTRUCTIONS if number.field != "other"]
     counted = {field: _sum(moved, (field,)) for field in fields}
-    return sums | {field: one for field, one in counted.items() if one.less or one.more}
+    return sums | {field: total for field, total in counted.items() if total.less or total.more}
 
 
 def _sum(pairs: Iterable[Pair], fields: Sequence[str]) -> MovedSum:
-    before = after = less = more = 0
+    before = after = less = greater = 0
     for pair in pairs:
         sides = pair.old.numbers, pair.new.numbers
-        values = [tuple(getattr(side, one) for side in sides) for one in fields]
-        known = [(old, new) for old, new in values if old is not None and new is not None]
-        old, new = sum(old for old, _ in known), sum(new for _, new in known)
+        values = [tuple(getattr(side, field) for side in sides) for field in fields]
+        stated = [(old, new) for old, new in values if old is not None and new is not None]
+        old, new = sum(old for old, _ in stated), sum(new for _, new in stated)
         before, after = before + old, after + new
-        less, more = less + (new < old), more + (new > old)
-    return MovedSum(before, after, less, more)
+        less, greater = less + (new < old), greater + (new > old)
+    return MovedSum(before, after, less, greater)
 
 
-def _change(found: MovedSum, less: str, more: str) -> str:
+def _change(total: MovedSum, less: str, greater: str) -> str:
     """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`. `less` and `more` are words for kernels with less
     and with more in the new build."""
-    counts = ((found.less, less), (found.more, more))
+    counts = ((total.less, less), (total.more, greater))
     split = [f"{grouped(count)} {word}" for count, word in counts if count]
-    by = found.new - found.old
-    if by and found.old:
-        split.insert(0, f"{_sign(by)}{_percent(100 * abs(by) / found.old)}")
+    by = total.new - total.old
+    if by and total.old:
+        split.insert(0, f"{_sign(by)}{_percent(100 * abs(by) / total.old)}")
     return f"{_sign(by)}{grouped(abs(by))}" + (f" ({', '.join(split)})" if split else "")
 
 

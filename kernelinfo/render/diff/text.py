@@ -53,13 +53,13 @@ def render_side_by_side(
     if format not in WRITERS:
         listed = ",".join(targets)
         raise OptionError(say("format-without-targets", targets=listed, format=format))
-    known: dict[tuple[str, str, str, bool], OnTargets] = {}
+    by_kernel: dict[tuple[str, str, str, bool], OnTargets] = {}
     for target, comparison in zip(targets, comparisons, strict=True):
-        for one in every_kernel(comparison):
-            kernel = one.kernel
-            key = kernel.symbol, kernel.target, kernel.code_object, one.new is None
-            known.setdefault(key, {})[target] = one
-    every = [*known.values()]
+        for changed in every_kernel(comparison):
+            kernel = changed.kernel
+            key = kernel.symbol, kernel.target, kernel.code_object, changed.new is None
+            by_kernel.setdefault(key, {})[target] = changed
+    every = [*by_kernel.values()]
     called = [name_of(_any(row).kernel, view.names) for row in every]
     names = told_apart([[_any(row).kernel] for row in every], called)
     records = [_record(targets, name, row) for name, row in zip(names, every, strict=True)]
@@ -76,7 +76,7 @@ def _status(row: OnTargets) -> Status:
     """The effect of the moves on all targets together."""
     if (status := _any(row).status) in ("gone", "new"):
         return status
-    return effect([move for one in row.values() for move in one.moves])
+    return effect([move for changed in row.values() for move in changed.moves])
 
 
 def _text(
@@ -91,17 +91,19 @@ def _text(
         waves = [_moved(row.get(target), _waves) for target in targets]
         status = _status(row)
         if status in (*AFFECTED, "gone", "new") or any(" → " in cell for cell in waves):
-            spilled = [_moved(_any(row), of) for of in (_spills, _scratch)]
+            spilled = [_moved(_any(row), measure) for measure in (_spills, _scratch)]
             name = name_of(_any(row).kernel, view.names)
             equal.setdefault((name, status, *waves, *spilled), []).append(_any(row).kernel)
     keys, groups = [*equal][: view.top or None], [*equal.values()][: view.top or None]
     called = [name for name, *_ in keys]
     if len({*map(place, chain(*groups))}) > 1:
-        called = [f"{name}{among(map(place, of))}" for name, of in zip(called, groups, strict=True)]
+        called = [
+            f"{name}{among(map(place, group))}" for name, group in zip(called, groups, strict=True)
+        ]
     names = told_apart(groups, called)
     rows = [
-        (*cells, f"{name} × {len(of)}" if of[1:] else name)
-        for (_, *cells), of, name in zip(keys, groups, names, strict=True)
+        (*cells, f"{name} × {len(group)}" if group[1:] else name)
+        for (_, *cells), group, name in zip(keys, groups, names, strict=True)
     ]
     if rows:
         heading = ("", *targets, "spills", "scratch", "kernel")
@@ -109,24 +111,26 @@ def _text(
         yield from painted(table_lines(table, "t" * (len(table[0]) - 1) + "k", view), view)
         yield "\n"
     pairs = [row for row in every if _status(row) not in ("gone", "new")]
-    moved = sum(len(of) for (_, status, *_), of in equal.items() if status not in ("gone", "new"))
-    apart = [len(of) for of in (comparison.gone, comparison.new)]
-    more = sum(map(len, equal.values())) - sum(map(len, groups))
+    moved = sum(
+        len(group) for (_, status, *_), group in equal.items() if status not in ("gone", "new")
+    )
+    apart = [len(kernels) for kernels in (comparison.gone, comparison.new)]
+    not_shown = sum(map(len, equal.values())) - sum(map(len, groups))
     words = [f"{grouped(moved)} of {counted(len(pairs), 'kernel')} moved"]
     words += [f"{grouped(n)} {word}" for n, word in zip(apart, ("gone", "new"), strict=True) if n]
-    hidden = f" ({grouped(more)} not shown; --top 0)" if more else ""
+    hidden = f" ({grouped(not_shown)} not shown; --top 0)" if not_shown else ""
     yield f" {', '.join(words)}{hidden}\n"
 
 
 def _without_equal(heading: Sequence[str], rows: Sequence[Sequence[str]]) -> list[list[str]]:
     """The table without columns of spills and scratch that did not move in a kernel of both."""
     kept = [
-        at
-        for at, name in enumerate(heading)
+        index
+        for index, name in enumerate(heading)
         if name not in ("spills", "scratch")
-        or any(" → " in row[at] for row in rows if row[0] not in ("gone", "new"))
+        or any(" → " in row[index] for row in rows if row[0] not in ("gone", "new"))
     ]
-    return [[row[at] for at in kept] for row in (heading, *rows)]
+    return [[row[index] for index in kept] for row in (heading, *rows)]
 
 
 def _record(targets: Sequence[str], name: str, row: OnTargets) -> dict[str, Any]:
@@ -147,7 +151,7 @@ def _both(name: str, row: ChangedKernel | None, measure: str) -> dict[str, Any]:
 def _moved(row: ChangedKernel | None, text: Callable[[KernelSummary], str]) -> str:
     """Old and new number: `4 → 3`, or one number if they are equal; `–` without a kernel."""
     sides = (row.old, row.new) if row else (None, None)
-    return arrow(*("–" if one is None else text(one) for one in sides))
+    return arrow(*("–" if kernel is None else text(kernel) for kernel in sides))
 
 
 def _waves(kernel: KernelSummary) -> str:
@@ -156,9 +160,9 @@ def _waves(kernel: KernelSummary) -> str:
 
 def _spills(kernel: KernelSummary) -> str:
     """Number of spilled registers."""
-    found = (kernel.numbers.vgpr_spills, kernel.numbers.sgpr_spills)
-    known = [one for one in found if one is not None]
-    return grouped(sum(known)) if known else "?"
+    spills = (kernel.numbers.vgpr_spills, kernel.numbers.sgpr_spills)
+    stated = [count for count in spills if count is not None]
+    return grouped(sum(stated)) if stated else "?"
 
 
 def _scratch(kernel: KernelSummary) -> str:
@@ -175,20 +179,20 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _lines(
-    comparison: Comparison, found: list[diff.ChangedKernel], view: View
+    comparison: Comparison, changed: list[diff.ChangedKernel], view: View
 ) -> Iterator[list[Span]]:
-    heading = (diff.headline(found), diff.retargeted(comparison), diff.toolchain(comparison))
+    heading = (diff.headline(changed), diff.retargeted(comparison), diff.toolchain(comparison))
     if comparison.names:
         yield from fitted([(printable(" → ".join(comparison.names)), "")], view, 1)
     yield from fitted([(" · ".join(filter(None, heading)), "bold")], view, 1)
     yield []
-    if found:
-        yield from _table(found, view)
+    if changed:
+        yield from _table(changed, view)
         yield []
     if view.quiet:
         return
     below = (
-        (diff.roll_up(comparison, found), ""),
+        (diff.roll_up(comparison, changed), ""),
         (diff.loosely_paired(comparison), "dim"),
         (diff.totals(comparison), ""),
     )
@@ -198,47 +202,47 @@ def _lines(
         yield [(f" {warning}", "bold red")]
 
 
-def _table(found: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Span]]:
-    style = diff.fitting_names(found[: view.top or None], view)
-    shown = diff.folded_rows(found, style, view.top or None, has_target_column=False)
-    names = [one.name + one.apart for one in shown]
+def _table(changed: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Span]]:
+    style = diff.fitting_names(changed[: view.top or None], view)
+    shown = diff.folded_rows(changed, style, view.top or None, has_target_column=False)
+    names = [line.name + line.apart for line in shown]
     width = max([0, *(cells(name) for name in names if cells(name) <= diff.ROOM)])
     for (row, *_), name in zip(shown, names, strict=True):
         status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
         yield from entry_lines([status], left(name, width), row.why, view, _INDENT)
-    yield from hidden(len(found) - sum(one.rows for one in shown))
+    yield from hidden(len(changed) - sum(line.rows for line in shown))
 
 
 COLUMNS = ("", "kernel", "target", "why")
 
 
 def render_markdown(comparison: Comparison, view: View) -> Iterator[str]:
-    found = diff.rows(comparison)
+    changed = diff.rows(comparison)
     named = f" {' → '.join(map(code, comparison.names))}" if comparison.names else ""
-    yield f"**kernelinfo diff{named} · {plain(diff.headline(found))}**\n"
-    affected = rows_in_markdown(found, diff.AFFECTED, view)
-    apart = rows_in_markdown(found, ("gone", "new"), view)
+    yield f"**kernelinfo diff{named} · {plain(diff.headline(changed))}**\n"
+    affected = rows_in_markdown(changed, diff.AFFECTED, view)
+    apart = rows_in_markdown(changed, ("gone", "new"), view)
     yield from kernel_table(COLUMNS, affected)
     yield from folded("gone and new", COLUMNS, apart)
-    yield f"\n{plain(diff.roll_up(comparison, found))}\n"
+    yield f"\n{plain(diff.roll_up(comparison, changed))}\n"
     about = (diff.retargeted, diff.toolchain, diff.loosely_paired, diff.unread, diff.totals)
-    remarks = (of(comparison) for of in about)
+    remarks = (tell(comparison) for tell in about)
     yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
 
 
 def rows_in_markdown(
-    found: Sequence[diff.ChangedKernel], statuses: Sequence[diff.Status], view: View
+    changed: Sequence[diff.ChangedKernel], statuses: Sequence[diff.Status], view: View
 ) -> list[tuple[str, ...]]:
     """The cells of the rows with one of the statuses. Equal rows of several libraries are one."""
-    wanted = [row for row in found if row.status in statuses]
+    chosen = [row for row in changed if row.status in statuses]
     lines = []
-    for row, _, apart, _ in diff.folded_rows(wanted, view.names, has_target_column=True):
-        status, name, *others = cells_in_markdown(row, view)
-        lines.append((status, name + plain(apart), *others))
+    for row, _, apart, _ in diff.folded_rows(chosen, view.names, has_target_column=True):
+        status, name, *rest = cells_in_markdown(row, view)
+        lines.append((status, name + plain(apart), *rest))
     return lines
 
 
 def cells_in_markdown(row: diff.ChangedKernel, view: View) -> tuple[str, ...]:
-    names = (code(name_of(one, view.names)) for one in row.sides)
-    targets = (code(one.target) for one in row.sides)
+    names = (code(name_of(kernel, view.names)) for kernel in row.sides)
+    targets = (code(kernel.target) for kernel in row.sides)
     return row.status, diff.arrow(*names), diff.arrow(*targets), plain(row.why)

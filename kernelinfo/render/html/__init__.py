@@ -47,9 +47,9 @@ def render(
     return page(pieces(items, view, parts, code), scripts)
 
 
-def render_given(found: Occupancy, title: str, view: View) -> Iterator[str]:
+def render_given(occupancy: Occupancy, title: str, view: View) -> Iterator[str]:
     """The what-if page of given numbers, without a file."""
-    return page(given_pieces(found, title, view), _SCRIPTS)
+    return page(given_pieces(occupancy, title, view), _SCRIPTS)
 
 
 def page(pieces: Iterable[PagePiece], scripts: Sequence[str]) -> Iterator[str]:

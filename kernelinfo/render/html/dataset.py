@@ -84,8 +84,8 @@ class Shared:
 
     def fresh(self) -> list[Hashable]:
         """Values that no piece holds yet, in the order of their numbers."""
-        found, self._fresh = self._fresh, []
-        return found
+        fresh, self._fresh = self._fresh, []
+        return fresh
 
 
 MOST_OF_A_NAME = 4000
@@ -134,7 +134,7 @@ def pieces(
         if code:
             yield from code(batch)
     copies = [
-        (*(member_path(one.path, one.member) for one in (copy, copy.first)), copy.is_exact)
+        (*(member_path(origin.path, origin.member) for origin in (copy, copy.first)), copy.is_exact)
         for copy in repeats
     ]
     yield piece(
@@ -150,18 +150,18 @@ def pieces(
     )
 
 
-def given_pieces(found: Occupancy, title: str, view: View) -> Iterator[PagePiece]:
+def given_pieces(occupancy: Occupancy, title: str, view: View) -> Iterator[PagePiece]:
     """The occupancy of given numbers, as the report of one kernel without findings and sources."""
     yield _head(view)
-    demand = found.demand
+    demand = occupancy.demand
     yield piece(
         {
             "is_given": True,
             "kernels": [(0, 0, 0, 0, 0, (), None)],
             "titles": [(title, "", len(title))],
             "briefs": [""],
-            "inputs": [("", "given", found.target, found.target, "", None, "", "", ())],
-            "cases": [_case(found)],
+            "inputs": [("", "given", occupancy.target, occupancy.target, "", None, "", "", ())],
+            "cases": [_case(occupancy)],
             "used": [(demand.vgprs, demand.agprs, demand.sgprs, demand.lds_bytes)],
             "spills": [(0, 0, None)],
             **dict.fromkeys(("findings", "texts", "problems", "repeats"), ()),
@@ -259,16 +259,16 @@ class Titles:
 
     def fresh(self) -> list[tuple[str, str, int]]:
         """(name, mangled name or empty if equal, length before a cut) of new titles."""
-        found = [name for name in self._shared.fresh() if isinstance(name, KernelName)]
-        self._names += found
-        return [self._title(name) for name in found]
+        names = [name for name in self._shared.fresh() if isinstance(name, KernelName)]
+        self._names += names
+        return [self._title(name) for name in names]
 
     def briefs(self) -> list[str]:
         """Unique short names of the text report by number of title; empty if equal to the name."""
         short = names_of(self._names, "short" if self._style == "full" else self._style)
-        found = [short[one.symbol][:MOST_OF_A_NAME] for one in self._names]
-        names = [self._title(one)[0] for one in self._names]
-        return ["" if brief == name else brief for brief, name in zip(found, names, strict=True)]
+        cut = [short[kernel.symbol][:MOST_OF_A_NAME] for kernel in self._names]
+        names = [self._title(kernel)[0] for kernel in self._names]
+        return ["" if brief == name else brief for brief, name in zip(cut, names, strict=True)]
 
     def _title(self, kernel: KernelName) -> tuple[str, str, int]:
         name = name_of(kernel, "mangled" if self._style == "mangled" else "full")

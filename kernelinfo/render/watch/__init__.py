@@ -51,12 +51,12 @@ def on_screen(
     above = [*painted(_failure(failed), view)][: height // 2] if failed else []
     above += painted([[(_sum(failed), "bold")], []], view) if failed else []
     room = height - len(above) - _AROUND_ROWS
-    told = [*details(good, view)] if good else []
+    below = [*details(good, view)] if good else []
     kept = min(len(good.kernels), room // 2) if good else 0
-    told = told if len(told) <= room - kept else [*told[: room - kept - 2], " …\n", *told[-1:]]
-    top = max(1, room - len(told))
+    below = below if len(below) <= room - kept else [*below[: room - kept - 2], " …\n", *below[-1:]]
+    top = max(1, room - len(below))
     shown = [*rows(good, view._replace(top=min(top, view.top or top)))] if good else []
-    lines = [*above, *shown, *told][: height - 1]
+    lines = [*above, *shown, *below][: height - 1]
     return [*lines, *painted([[(f" {printable(now)}", "dim")]], view)]
 
 
@@ -72,22 +72,27 @@ def _rows(look: WatchLook, view: View) -> Iterator[list[Span]]:
     if not look.kernels:
         return
     shown = look.kernels[: view.top or None]
-    kernels = [one.result.kernel for one in shown]
+    kernels = [watched.result.kernel for watched in shown]
     yield _heading(look)
     yield []
-    found = [TableRow((one.result,), target_of(one.result.kernel)) for one in shown]
-    several = len({target_of(one) for one in kernels}) > 1
+    table_rows = [
+        TableRow((watched.result,), target_of(watched.result.kernel)) for watched in shown
+    ]
+    several = len({target_of(kernel) for kernel in kernels}) > 1
     names, short = names_of(kernels, view.names), names_of(kernels, "short")
-    yield from table(found, names, short, view, with_target=several)
+    yield from table(table_rows, names, short, view, with_target=several)
     yield from hidden(len(look.kernels) - len(shown))
     yield []
 
 
 def _heading(look: WatchLook) -> list[Span]:
-    origins = [*dict.fromkeys(one.result.kernel.code_object for one in look.kernels)]
-    paths = [*dict.fromkeys(member_path(one.path, one.member) for one in origins)]
-    compilers = [compiler_name(one.compiler) for one in origins if one.compiler]
-    about = (_some([one.target or "?" for one in origins], "target"), _some(compilers, "compiler"))
+    origins = [*dict.fromkeys(watched.result.kernel.code_object for watched in look.kernels)]
+    paths = [*dict.fromkeys(member_path(origin.path, origin.member) for origin in origins)]
+    compilers = [compiler_name(origin.compiler) for origin in origins if origin.compiler]
+    about = (
+        _some([origin.target or "?" for origin in origins], "target"),
+        _some(compilers, "compiler"),
+    )
     what = paths[0] if len(paths) == 1 else counted(len(paths), "file")
     kernels = counted(len(look.kernels), "kernel")
     return [(what, "bold"), ("   " + " · ".join(filter(None, (*about, kernels))), "")]
@@ -100,10 +105,12 @@ def _some(texts: Sequence[str], noun: str) -> str:
 
 
 def _details(look: WatchLook, view: View) -> Iterator[list[Span]]:
-    shown = [one for one in look.kernels[: view.top or None] if _is_told(one, look, view)]
-    kernels = [one.result.kernel for one in shown]
-    for one, name in zip(shown, attributed(kernels, names_of(kernels, "short")), strict=True):
-        yield from _of_kernel(one, name, look, view)
+    shown = [
+        watched for watched in look.kernels[: view.top or None] if _is_told(watched, look, view)
+    ]
+    kernels = [watched.result.kernel for watched in shown]
+    for watched, name in zip(shown, attributed(kernels, names_of(kernels, "short")), strict=True):
+        yield from _of_kernel(watched, name, look, view)
     for gone in look.gone:
         waves = "?" if gone.waves_per_simd is None else f"{waves_per_simd(gone.waves_per_simd)}"
         yield [(" gone   ", STYLES["gone"]), (f"{printable(gone.name)}: had {waves}", "")]
@@ -114,40 +121,48 @@ def _details(look: WatchLook, view: View) -> Iterator[list[Span]]:
     yield from fitted([(_sum(look), "bold")], view, 1)
 
 
-def _is_told(one: WatchedKernel, look: WatchLook, view: View) -> bool:
+def _is_told(watched: WatchedKernel, look: WatchLook, view: View) -> bool:
     """True for a changed kernel; on a terminal, drawn anew, also if it differs from the first."""
-    return one.has_changed or bool(one.peak) or (view.fold and one.since_first is not None)
+    return (
+        watched.has_changed or bool(watched.peak) or (view.fold and watched.since_first is not None)
+    )
 
 
-def _of_kernel(one: WatchedKernel, name: str, look: WatchLook, view: View) -> Iterator[list[Span]]:
-    status = one.status if one.has_changed else ""
+def _of_kernel(
+    watched: WatchedKernel, name: str, look: WatchLook, view: View
+) -> Iterator[list[Span]]:
+    status = watched.status if watched.has_changed else ""
     before = [(f" {status:<6} ", STYLES.get(status, "")), (name, "bold")]
-    why = _why(one)
+    why = _why(watched)
     yield from fitted([*before, (f"  {why}" if why else "", "")], view, _INDENT)
-    if one.since_first and one.since_first != one.since_previous:
-        text = f"since the first look: {of_pair(one.since_first).why}"
+    if watched.since_first and watched.since_first != watched.since_previous:
+        text = f"since the first look: {of_pair(watched.since_first).why}"
         yield from fitted([(" " * _INDENT, ""), (text, "dim")], view, _INDENT)
-    if one.peak and one.peak.peak.pressure.vector:
-        yield from fitted([(f" {_peak(one.peak, one.result.kernel, name)}", "")], view, _INDENT)
-    if step := next_step(one.result.occupancy, one.result.next):
+    if watched.peak and watched.peak.peak.pressure.vector:
+        yield from fitted(
+            [(f" {_peak(watched.peak, watched.result.kernel, name)}", "")], view, _INDENT
+        )
+    if step := next_step(watched.result.occupancy, watched.result.next):
         yield from fitted([(" " * _INDENT, ""), ("next  ", "bold"), (step, "")], view, _INDENT)
-    for text in _findings(one, look):
+    for text in _findings(watched, look):
         yield from fitted([(" " * _INDENT, ""), (text, "")], view, _INDENT)
 
 
-def _findings(one: WatchedKernel, look: WatchLook) -> Iterator[str]:
+def _findings(watched: WatchedKernel, look: WatchLook) -> Iterator[str]:
     """Lines of new and ended findings; of the first look all findings."""
-    word, found = ("", one.result.findings) if look.is_first else ("new ", one.new_findings)
-    for before, findings in ((word, found), (_ENDED, one.ended_findings)):
+    word, current = (
+        ("", watched.result.findings) if look.is_first else ("new ", watched.new_findings)
+    )
+    for before, findings in ((word, current), (_ENDED, watched.ended_findings)):
         for finding in findings:
             head = f"{before}{finding.rule} {finding.severity}"
             yield f"{head}: {finding.message if before == _ENDED else in_words(finding)}"
 
 
-def _why(one: WatchedKernel) -> str:
-    if one.since_previous and one.moves:
-        return of_pair(one.since_previous).why
-    return "no number moved, other findings" if one.has_changed and not one.is_new else ""
+def _why(watched: WatchedKernel) -> str:
+    if watched.since_previous and watched.moves:
+        return of_pair(watched.since_previous).why
+    return "no number moved, other findings" if watched.has_changed and not watched.is_new else ""
 
 
 def _peak(line: PeakLine, kernel: Kernel, name: str) -> str:
@@ -162,12 +177,12 @@ def place(peak: Peak, kernel: Kernel) -> str:
 
     The assembly of a compiled source is not kept: no editor can jump to its line.
     """
-    at = peak.at
-    if at.source:
-        return printable(f"{_from_here(at.source.file)}:{at.source.line}")
-    where = f":{at.line}" if at.line is not None else f" at 0x{at.address or 0:x}"
+    location = peak.at
+    if location.source:
+        return printable(f"{_from_here(location.source.file)}:{location.source.line}")
+    where = f":{location.line}" if location.line is not None else f" at 0x{location.address or 0:x}"
     if kernel.code_object.command is not None:
-        where = f", line {at.line} of its assembly"
+        where = f", line {location.line} of its assembly"
     return printable(kernel.code_object.path) + where
 
 
@@ -205,24 +220,24 @@ def render_jsonl(look: WatchLook, view: View) -> Iterator[str]:
         "build": look.build or None,
         "seconds": None if look.seconds is None else round(look.seconds, 3),
         "failure": look.failure or None,
-        "kernels": [_kernel(one, view) for one in look.kernels],
-        "gone": [picked(one, "symbol", "name", "target", "code_object") for one in look.gone],
+        "kernels": [_kernel(watched, view) for watched in look.kernels],
+        "gone": [picked(kernel, "symbol", "name", "target", "code_object") for kernel in look.gone],
         "problems": as_json(look.problems),
     }
     return json_lines([document])
 
 
-def _kernel(one: WatchedKernel, view: View) -> dict[str, Any]:
-    (row,) = Report((one.result,), ()).rows()
+def _kernel(watched: WatchedKernel, view: View) -> dict[str, Any]:
+    (row,) = Report((watched.result,), ()).rows()
     return {
-        "status": one.status,
-        "previous": _moved(one.since_previous),
-        "first": _moved(one.since_first),
-        "row": row | {"Kernel_Name": chosen_name(one.result.kernel, view.names)},
-        "findings": as_json(one.result.findings),
-        "new": [finding.rule for finding in one.new_findings],
-        "ended": [finding.rule for finding in one.ended_findings],
-        "peak": _peak_document(one.peak),
+        "status": watched.status,
+        "previous": _moved(watched.since_previous),
+        "first": _moved(watched.since_first),
+        "row": row | {"Kernel_Name": chosen_name(watched.result.kernel, view.names)},
+        "findings": as_json(watched.result.findings),
+        "new": [finding.rule for finding in watched.new_findings],
+        "ended": [finding.rule for finding in watched.ended_findings],
+        "peak": _peak_document(watched.peak),
     }
 
 
@@ -234,12 +249,12 @@ def _moved(pair: Pair | None) -> dict[str, Any] | None:
 def _peak_document(line: PeakLine | None) -> dict[str, Any] | None:
     if line is None:
         return None
-    at = line.peak.at
+    location = line.peak.at
     return {
         "vector": line.peak.pressure.vector,
         "exact": line.exact,
-        "source": as_json(at.source),
-        **picked(at, "line", "address"),
+        "source": as_json(location.source),
+        **picked(location, "line", "address"),
         "instruction": line.peak.instruction,
         "text": line.text,
     }
