@@ -88,10 +88,13 @@ def command(
     waves: str | None = typer.Option(
         None,
         metavar="N,…",
-        help="Ask for these waves/SIMD; by default all at which the target has a VGPR step.",
+        help="Ask for these waves/SIMD; by default those of VGPR steps, fewer only for spills.",
     ),
     launch_bounds: str | None = typer.Option(
-        None, metavar="N,…", help="Set the workitems of the largest workgroup."
+        None,
+        metavar="N,…",
+        help="Set the workitems of the largest workgroup; by default, if the kernel spills, 64 to 512 "
+        "and those of --workgroup-size.",
     ),
     strategy: str | None = typer.Option(
         None, metavar="NAME,…", help=f"Set scheduling strategies: default, {', '.join(STRATEGIES)}."

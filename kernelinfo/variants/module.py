@@ -155,14 +155,14 @@ class Baseline(NamedTuple):
     options: tuple[str, ...]  # LLVM options of the driver and of the user
     compiled: Mapping[str, Variant]  # symbol → kernel as compiled
 
-    def variants(self, asked: Asked, symbols: Iterable[str]) -> dict[str, Variant]:
+    def variants(self, change: Asked, symbols: Iterable[str]) -> dict[str, Variant]:
         """Symbol → kernel, all changed in one compilation."""
         changes = {
-            symbol: asked.attributes(has_required_size=self.required_size(symbol) is not None)
+            symbol: change.attributes(has_required_size=self.required_size(symbol) is not None)
             for symbol in symbols
         }
-        options = (*self.options, *asked.options)
-        return _variants(self.module, asked, changes, self.level, options)
+        options = (*self.options, *change.options)
+        return _variants(self.module, change, changes, self.level, options)
 
     def required_size(self, symbol: str) -> int | None:
         """Workitems of the workgroup that a kernel's source requires; None if it does not."""
@@ -262,7 +262,7 @@ def differences(reference: Mapping[str, Result], compiled: Mapping[str, Variant]
 
 def _variants(
     module: IrModule,
-    asked: Asked,
+    change: Asked,
     changes: Mapping[str, Mapping[str, str]],
     level: str,
     options: tuple[str, ...],
@@ -274,4 +274,4 @@ def _variants(
     except (CompilerError, ReadError) as failure:
         error = failure.message
     made = {symbol: results.get(symbol) for symbol in changes}
-    return {s: Variant(asked, result, None if result else error) for s, result in made.items()}
+    return {s: Variant(change, result, None if result else error) for s, result in made.items()}

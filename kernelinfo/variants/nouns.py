@@ -165,20 +165,20 @@ def worth_a_row(variants: Sequence[Variant]) -> tuple[Variant, ...]:
     same form that save no more than those. A variant has the waves that it got or that it asked
     for, the fewer.
     """
-    base, *others = variants
+    base, *changed = variants
     now = base.waves_per_simd
     if now is None:
         return tuple(variants)
     cheapest = dict.fromkeys((False, True), base)  # by form, with more waves
     kept = []
-    for variant in reversed(others):  # the most waves first
-        waves, asked = variant.waves_per_simd, variant.asked
-        if waves is not None and min(waves, asked.waves or waves) < now:
-            reference = base if asked.launch_bounds else cheapest[asked.or_more]
+    for variant in reversed(changed):  # the most waves first
+        waves, change = variant.waves_per_simd, variant.asked
+        if waves is not None and min(waves, change.waves or waves) < now:
+            reference = base if change.launch_bounds else cheapest[change.or_more]
             if not extra_cost(variant, reference).saves:
                 continue
-            if not asked.launch_bounds:
-                cheapest[asked.or_more] = variant
+            if not change.launch_bounds:
+                cheapest[change.or_more] = variant
         kept.append(variant)
     return (base, *reversed(kept))
 
@@ -249,23 +249,23 @@ def of_its_row(kernel: SweptKernel, *, takes_defaults: bool) -> Iterator[Variant
 
     Variants without effect are left out. All have the strategy of that variant.
     """
-    base, *others = kernel.variants
+    base, *changed = kernel.variants
     steps = notable(kernel)
-    wishes = {variant.asked._replace(or_more=False) for variant in others}
+    wishes = {variant.asked._replace(or_more=False) for variant in changed}
     if not base.result or not (steps or (len(wishes) == 1 and not takes_defaults)):
         return
     saving = [variant for variant in steps if extra_cost(variant, base).saves]
-    first = [*saving, *steps, *others][0]
+    first = [*saving, *steps, *changed][0]
     if not first.result or measures(first.result) == measures(base.result):
         return
-    for variant in others:
+    for variant in changed:
         is_same = variant.result and measures(variant.result) == measures(first.result)
         if is_same and not variant.is_ignored and variant.asked.strategy == first.asked.strategy:
             yield variant
 
 
 def lines(
-    asked: Asked,
+    change: Asked,
     language: LineLanguage,
     declared: Mapping[str, str],
     options: tuple[str, ...],
@@ -276,22 +276,22 @@ def lines(
 
     `declared` are the kernel's own attributes in the IR, `options` are LLVM options.
     """
-    written = " ".join(f"-mllvm {quote(option)}" for option in (*options, *asked.options))
-    attributes = {**declared, **asked.attributes(has_required_size=has_required_size)}
-    waves = attributes.get(WAVES) if asked.waves or asked.launch_bounds else None
+    written = " ".join(f"-mllvm {quote(option)}" for option in (*options, *change.options))
+    attributes = {**declared, **change.attributes(has_required_size=has_required_size)}
+    waves = attributes.get(WAVES) if change.waves or change.launch_bounds else None
     bounds = re.fullmatch(r"1,(\d+)", attributes.get(SIZES, ""))
-    asks_for_size = asked.launch_bounds is not None and not has_required_size
+    asks_for_size = change.launch_bounds is not None and not has_required_size
     if language == "Triton":
         # Triton sets "N,N" for waves_per_eu=N (backends/amd/compiler.py, make_llir).
-        if asked.waves and not asks_for_size and not written:
-            yield Line(language, f"waves_per_eu={asked.waves}", "")
+        if change.waves and not asks_for_size and not written:
+            yield Line(language, f"waves_per_eu={change.waves}", "")
         return
     per_eu = f"__attribute__((amdgpu_waves_per_eu({_arguments(waves)})))" if waves else ""
     if not asks_for_size:
         if per_eu or written:
             yield Line(language, per_eu, written)
     elif language == "OpenCL":
-        size = f"__attribute__((amdgpu_flat_work_group_size(1, {asked.launch_bounds})))"
+        size = f"__attribute__((amdgpu_flat_work_group_size(1, {change.launch_bounds})))"
         yield Line(language, f"{size} {per_eu}".rstrip(), written)
     if language == "HIP" and bounds and (waves or asks_for_size):
         if waves is None or waves.isdecimal():

@@ -98,8 +98,8 @@ class Request(NamedTuple):
         if self.strategies and not changes and not waves:
             changes = [AS_COMPILED]
         strategies = self.strategies or (None,)
-        asked = (change._replace(strategy=name) for change, name in product(changes, strategies))
-        return tuple(dict.fromkeys((AS_COMPILED, *asked)))
+        every = (change._replace(strategy=name) for change, name in product(changes, strategies))
+        return tuple(dict.fromkeys((AS_COMPILED, *every)))
 
 
 def make_request(

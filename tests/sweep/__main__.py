@@ -2,7 +2,9 @@
 
 Attributes edited in bitcode must give the registers, spills, scratch, code size and occupancy of
 the same attributes in the source, by clang and by llvmlite. Each printed source line must give its
-row. Prints two tables; the exit code is 1 if one differs. With `--interrupts 100`, signals end as
+row. With `--spilling 4`, the default rows of as many kernels that spill, for each compiler and
+target, are compared with every launch bound and number of waves. Prints a table for each; the exit
+code is 1 if one differs. With `--interrupts 100`, signals end as
 many sweeps at random moments.
 """
 
@@ -16,7 +18,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 
 from ..compiling import bitcode
-from . import interrupts, printed
+from . import exhaustive, interrupts, printed
 from .proof import KERNELS_OF_A_MODULE, TARGETS, run
 
 _HEAD = (
@@ -27,6 +29,8 @@ _HEAD_OF_LINES = (
     *("compiler", "target", "kernels", "printed lines", "with launch bounds", "different"),
 )
 
+_HEAD_OF_SPILLS = ("compiler", "target", "kernels", "ended", "halved", "fewest spills", "missed")
+
 
 def main() -> int:
     """The exit code."""
@@ -36,6 +40,7 @@ def main() -> int:
     parser.add_argument("--kernels", type=int, default=240, help="for each way of compiling")
     parser.add_argument("--through", nargs="*", default=["clang", "llvmlite"])
     parser.add_argument("--lines", type=int, default=200, help="printed source lines, at least")
+    parser.add_argument("--spilling", type=int, default=0, help="kernels for each compiler")
     parser.add_argument("--interrupts", type=int, default=0, help="times that each signal is sent")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -62,6 +67,7 @@ def main() -> int:
                 print(f"| {' | '.join(map(str, counts))} |", flush=True)
                 faults += found.differences
         faults += _printed_lines(options.lines, options.seed, Path(folder, "lines"))
+        faults += _default_rows(options.spilling, options.seed, Path(folder, "spilling"))
         if options.interrupts:
             path = bitcode(interrupts.KERNEL, Path(folder, "in", "k.bc"))
             random = Random(options.seed)
@@ -94,6 +100,22 @@ def _printed_lines(least: int, seed: int, folder: Path) -> list[str]:
         counts = (sums.kernels, sums.lines, sums.with_bounds, len(sums.differences))
         print(f"| {' | '.join(map(str, (compiler, target, *counts)))} |", flush=True)
         faults += sums.differences
+    return faults
+
+
+def _default_rows(kernels: int, seed: int, folder: Path) -> list[str]:
+    """The third table and its faults."""
+    if not kernels:
+        return []
+    print("", f"| {' | '.join(_HEAD_OF_SPILLS)} |", f"|{' --- |' * len(_HEAD_OF_SPILLS)}", sep="\n")
+    faults: list[str] = []
+    for version, targets in exhaustive.TARGETS.items():
+        for target in targets:
+            random = Random(f"{seed} {version} {target}")
+            tried = exhaustive.run(version, target, kernels, random, folder)
+            counts = (tried.kernels, tried.ended, tried.halved, tried.fewest, len(tried.missed))
+            print(f"| {' | '.join(map(str, (f'clang {version}', target, *counts)))} |", flush=True)
+            faults += tried.missed
     return faults
 
 

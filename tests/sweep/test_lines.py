@@ -13,7 +13,7 @@ from ..compiling import bitcode, needs_clang
 from ..conftest import require
 from ..messages import does_line_match
 from ..test_golden import run
-from . import printed
+from . import exhaustive, printed
 from .test_sweep import KERNELS, swept
 
 PAIR, FEWEST = Asked(5), Asked(5, or_more=True)
@@ -127,3 +127,13 @@ def test_printed_lines_give_their_rows(compiler: str, tmp_path: Path) -> None:
     found = printed.run(compiler, "gfx90a", Random(6), tmp_path / "module")
     assert found.differences == []
     assert found.lines
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("version", [15, 22])
+def test_default_rows_end_spills_where_anything_does(version: int, tmp_path: Path) -> None:
+    """One kernel; `python -m tests.sweep --spilling 4` tries more."""
+    require(f"clang-{version}")
+    tried = exhaustive.run(version, "gfx90a", 1, Random(7), tmp_path)
+    assert tried.missed == []
+    assert tried.ended + tried.halved
