@@ -93,8 +93,7 @@ def command(
     launch_bounds: str | None = typer.Option(
         None,
         metavar="N,…",
-        help="Set the workitems of the largest workgroup; by default, if the kernel spills, 64 to 512 "
-        "and those of --workgroup-size.",
+        help="Set the workitems of the largest workgroup; by default 64 to 512 for spills.",
     ),
     strategy: str | None = typer.Option(
         None, metavar="NAME,…", help=f"Set scheduling strategies: default, {', '.join(STRATEGIES)}."
