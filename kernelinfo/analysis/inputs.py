@@ -397,7 +397,7 @@ def modules(
 
     Readers may pass over kernels that are not `chosen`. Damage becomes a problem.
     """
-    arch, budget = options.arch, blob.kernels
+    arch, budget = options.arch, blob.budget
     budget.add_code(len(blob.data))
     try:
         if blob.kind == "code-object":

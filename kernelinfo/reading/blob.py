@@ -74,83 +74,83 @@ class Bounds(NamedTuple):
         return min(self.streamed_bytes(compressed), memory)
 
     def budget(self, file_bytes: int) -> FileBudget:
-        """Budget shared by all containers of a file of `file_bytes`.
+        """Budget shared by all blobs of a file of `file_bytes`.
 
         Without it, thousands of small traps, each within its own limit, would take hours.
         """
-        return FileBudget(
-            max(_FREE_BYTES_OF_ALL, self.streamed_bytes(file_bytes)),
-            max(self.members, file_bytes // _BYTES_PER_MEMBER),
-        )
+        size = max(_FREE_BYTES_OF_ALL, self.streamed_bytes(file_bytes))
+        members = max(self.members, file_bytes // _BYTES_PER_MEMBER)
+        return FileBudget(size, members, self.kernels)
 
 
 BY_DEFAULT = Bounds()
 
 
 class FileBudget:
-    """Decompressed bytes and members that all containers of one file may still give."""
+    """What one file may still give: decompressed bytes, members, kernels, statements of text.
 
-    __slots__ = ("_bytes", "_limit", "_member_limit", "_members")
+    Without arguments, the budget of code that comes from the caller, not from a file.
+    """
 
-    def __init__(self, limit: int, member_limit: int = sys.maxsize) -> None:
-        self._limit = self._bytes = limit
-        self._member_limit = self._members = member_limit
+    __slots__ = (
+        *("_byte_limit", "_bytes_left", "_member_limit", "_members_left"),
+        *("_code_bytes", "_kernels", "_least_kernel_limit", "_statements"),
+    )
 
-    def spend(self, size: int) -> None:
+    def __init__(
+        self, size: int = sys.maxsize, members: int = sys.maxsize, kernels: int = sys.maxsize
+    ) -> None:
+        self._byte_limit = self._bytes_left = size
+        self._member_limit = self._members_left = members
+        self._least_kernel_limit = kernels
+        self._code_bytes = self._kernels = self._statements = 0
+
+    def spend_bytes(self, size: int) -> None:
         """Subtract `size` decompressed bytes. Raises `BoundError` if none are left."""
-        self._bytes -= size
-        if self._bytes < 0:
-            raise BoundError(say("file-expands-too-far", most=self._limit))
+        self._bytes_left -= size
+        if self._bytes_left < 0:
+            raise BoundError(say("file-expands-too-far", most=self._byte_limit))
 
     def spend_member(self) -> None:
         """Subtract one member. Raises `BoundError` if none is left."""
-        self._members -= 1
-        if self._members < 0:
+        self._members_left -= 1
+        if self._members_left < 0:
             raise BoundError(say("members-too-many", most=self._member_limit))
 
-
-class KernelBudget:
-    """Count of the kernels and text statements in one file, with their limits."""
-
-    __slots__ = ("_bytes", "_kernels", "_least_limit", "_statements")
-
-    def __init__(self, limit: int) -> None:
-        self._least_limit = limit
-        self._bytes = self._kernels = self._statements = 0
-
     @property
-    def limit(self) -> int:
+    def kernel_limit(self) -> int:
         """Most kernels allowed for the code added so far."""
-        return max(self._least_limit, self._bytes // _BYTES_PER_KERNEL)
+        return max(self._least_kernel_limit, self._code_bytes // _BYTES_PER_KERNEL)
 
     def add_code(self, size: int) -> None:
-        """Add `size` bytes of code, which may raise the limit."""
-        self._bytes += size
+        """Add `size` bytes of code, which may raise the limit on kernels."""
+        self._code_bytes += size
 
-    def check(self, kernels: int) -> None:
+    def check_kernels(self, kernels: int) -> None:
         """Raise `BoundError` if `kernels` more pass the limit; count nothing."""
-        self._refuse_above(self.limit, self._kernels + kernels, "kernels")
+        self._refuse_above(self.kernel_limit, self._kernels + kernels, "kernels")
 
-    def spend(self, kernels: int = 1) -> None:
+    def spend_kernels(self, kernels: int = 1) -> None:
         """Count `kernels` more. Raises `BoundError` if they pass the limit."""
-        self.check(kernels)
+        self.check_kernels(kernels)
         self._kernels += kernels
 
     def check_list(self, kernels: int) -> None:
-        """Raise `BoundError` if one list alone passes the limit; count nothing."""
-        self._refuse_above(self.limit, kernels, "kernels")
+        """Raise `BoundError` if one list of kernels alone passes the limit; count nothing."""
+        self._refuse_above(self.kernel_limit, kernels, "kernels")
 
     def spend_statements(self, count: int) -> None:
         """Count definitions in text. Raises `BoundError` if they pass their limit."""
         self._statements += count
-        self._refuse_above(_STATEMENTS_PER_KERNEL * self.limit, self._statements, "statements")
+        limit = _STATEMENTS_PER_KERNEL * self.kernel_limit
+        self._refuse_above(limit, self._statements, "statements")
 
     def _refuse_above(self, limit: int, count: int, what: str) -> None:
         if count > limit:
-            raise BoundError(say("kernels-too-many", most=limit, what=what, size=self._bytes))
+            raise BoundError(say("kernels-too-many", most=limit, what=what, size=self._code_bytes))
 
 
-UNBOUNDED = KernelBudget(sys.maxsize)  # for code that comes from the caller, not from a file
+UNBOUNDED = FileBudget()
 
 
 class Blob(NamedTuple):
@@ -176,8 +176,6 @@ class Blob(NamedTuple):
     """None for data of a kind that is not told yet: an outermost file, a member of a container."""
     bounds: Bounds = BY_DEFAULT
     """Limits on the bytes, entries and kernels to read."""
-    kernels: KernelBudget = UNBOUNDED
-    """Shared by all blobs of the outermost file."""
     command: tuple[str, ...] | None = None
     """The command that compiled the source at `path` to this text."""
     within: tuple[Data, ...] = ()

@@ -18,7 +18,7 @@ from kernelinfo.reading.assembly.expressions import (
 )
 from kernelinfo.reading.assembly.info_block import read_line
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of, without_comments
-from kernelinfo.reading.blob import Blob, KernelBudget, Missing
+from kernelinfo.reading.blob import Blob, FileBudget, Missing
 from kernelinfo.reading.code_object.dwarf import entries_below, read_source_lines
 from kernelinfo.reading.code_object.note_metadata import read_notes
 from kernelinfo.reading.containers import bounds, magic, open_paths
@@ -48,7 +48,7 @@ __all__ = [
     "Evaluator",
     "Features",
     "File",
-    "KernelBudget",
+    "FileBudget",
     "KernelFacts",
     "LongText",
     "Missing",

@@ -12,7 +12,7 @@ from tests.conftest import CORPUS, FIXTURES, needs_corpus, with_code
 
 from .inside import (
     Data,
-    KernelBudget,
+    FileBudget,
     LongText,
     Text,
     assembly,
@@ -30,7 +30,7 @@ def read(text: Text) -> list[object]:
     """Everything that a reader says about a text, and the line of each statement."""
     is_log = build_log.accepts(text)
     reader = build_log.read if is_log else assembly.read
-    return [is_log, *with_code(reader(text, arch="gfx90a", budget=KernelBudget(2000)))]
+    return [is_log, *with_code(reader(text, arch="gfx90a", budget=FileBudget(kernels=2000)))]
 
 
 def cut(monkeypatch: pytest.MonkeyPatch, size: int) -> None:

@@ -35,7 +35,7 @@ from kernelinfo.reading.assembly.scan import (
     outside_macros,
 )
 from kernelinfo.reading.assembly.scan import assembly_text as assembly_text
-from kernelinfo.reading.blob import UNBOUNDED, KernelBudget
+from kernelinfo.reading.blob import UNBOUNDED, FileBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, line_end
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarning, ReadWarnings
 from kernelinfo.reading.messages import in_kernel, say
@@ -60,7 +60,7 @@ class ModuleText:
         text: Text,
         lines: Lines,
         warnings: ReadWarnings,
-        budget: KernelBudget,
+        budget: FileBudget,
         start: int,
         bundle_id: str,
     ) -> None:
@@ -167,7 +167,7 @@ class ModuleText:
     def _kernel(self, symbol: str) -> KernelText:
         """The kernel of a symbol, new at its first statement. Raises `BoundError`."""
         if symbol not in self._kernels:
-            self._budget.spend()
+            self._budget.spend_kernels()
             self._kernels[symbol] = KernelText(symbol)
         return self._kernels[symbol]
 
@@ -254,7 +254,7 @@ class ModuleText:
                 self._pipelines = registers.read_metadata(root), line
                 return
             is_v2 = kind == _METADATA_V2
-            metadata = metadata_yaml.parse(yaml, self._budget.limit + 1, is_v2=is_v2)
+            metadata = metadata_yaml.parse(yaml, self._budget.kernel_limit + 1, is_v2=is_v2)
         except ValueError as error:
             self.warn(say("metadata-unreadable", error=error), start)
             return
@@ -373,7 +373,7 @@ _DIRECTIVE = 3
 
 
 def read(
-    text: Text, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
+    text: Text, *, arch: str | None = None, budget: FileBudget = UNBOUNDED
 ) -> Iterator[Module]:
     """Modules of an assembly text, in its order.
 
@@ -431,7 +431,7 @@ def _only_warnings(warnings: Iterable[ReadWarning]) -> Module:
     return Module("assembly", None, Features(), None, (), (), tuple(warnings))
 
 
-def _counted(marks: Iterable[tuple[int, str]], budget: KernelBudget) -> Iterator[tuple[int, str]]:
+def _counted(marks: Iterable[tuple[int, str]], budget: FileBudget) -> Iterator[tuple[int, str]]:
     """The same marks, counted. Raises `BoundError` if they exceed the budget."""
     for offset, kind in marks:
         budget.spend_statements(1 if kind in (ASSIGNMENT, BEGIN) else _DIRECTIVE)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kernelinfo.hardware.llvm_registers import SGPR_STEPS
 from kernelinfo.hardware.targets import Target, align, extra_sgprs, total_vgprs
 from kernelinfo.reading.assembly.scan import is_directive, unquoted
-from kernelinfo.reading.blob import UNBOUNDED, KernelBudget
+from kernelinfo.reading.blob import UNBOUNDED, FileBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, lines_from
 from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
 from kernelinfo.reading.messages import say
@@ -196,7 +196,7 @@ class Definitions(dict[str, list[Directive]]):
     """Definitions by symbol, from `.set NAME, VALUE` and `NAME = VALUE`, in the text's order."""
 
     def add_sets(
-        self, text: Text, offset: int, lines: Lines, budget: KernelBudget = UNBOUNDED
+        self, text: Text, offset: int, lines: Lines, budget: FileBudget = UNBOUNDED
     ) -> int:
         """Add the consecutive `.set` directives at `offset`; return the byte offset of their end.
 

@@ -21,7 +21,7 @@ from kernelinfo.reading.assembly.expressions import (
 )
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, described_kernel, labels
 from kernelinfo.reading.assembly.shader_registers import config_numbers
-from kernelinfo.reading.blob import KernelBudget
+from kernelinfo.reading.blob import FileBudget
 from kernelinfo.reading.data import Text, integer
 from kernelinfo.reading.facts import (
     BEGIN,
@@ -327,7 +327,7 @@ _VARIABLE = rb"(.*),[ \t]*(\d{1,10})[ \t]*,[ \t]*\d+\s*$"
 class LinkingText:
     """Functions and LDS variables of one module, collected while its text is read."""
 
-    def __init__(self, budget: KernelBudget) -> None:
+    def __init__(self, budget: FileBudget) -> None:
         self._budget = budget
         self._functions: dict[str, LinkedFunction] = {}
         self._variables: dict[str, int] = {}
@@ -339,7 +339,7 @@ class LinkingText:
             if variable := re.match(_VARIABLE, operand):
                 self._variables[described_kernel(variable[1])] = integer(variable[2])
             return None
-        self._budget.spend()
+        self._budget.spend_kernels()
         block, ended = directives.read_block(text, offset, kind)
         name = described_kernel(operand)
         function = self._functions[name] = LinkedFunction(is_open=not ended)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from itertools import chain
 
 from kernelinfo.errors import BoundError
-from kernelinfo.reading.blob import BY_DEFAULT, UNBOUNDED, KernelBudget
+from kernelinfo.reading.blob import BY_DEFAULT, UNBOUNDED, FileBudget
 from kernelinfo.reading.build_log.blocks import NAME, LogLocation, LogStatement, group, read_records
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer, pieces
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarnings
@@ -33,13 +33,13 @@ def accepts(text: Text) -> bool:
         return True
     try:
         named = text.find(b"Function Name: ") >= 0
-        return named and any(statements(text, KernelBudget(BY_DEFAULT.kernels)))
+        return named and any(statements(text, FileBudget(kernels=BY_DEFAULT.kernels)))
     except BoundError:
         return True
 
 
 def read(
-    text: Text, *, arch: str | None = None, budget: KernelBudget = UNBOUNDED
+    text: Text, *, arch: str | None = None, budget: FileBudget = UNBOUNDED
 ) -> Iterator[Module]:
     """Modules of a log or record: the first kernel of each name, then the second of each, and so
     on.
@@ -117,7 +117,7 @@ _MOST_AFTER = 1 << 16
 _REMARK = 2  # statements counted for one remark, by the time that it takes to read
 
 
-def statements(text: Text, budget: KernelBudget) -> Iterator[LogStatement]:
+def statements(text: Text, budget: FileBudget) -> Iterator[LogStatement]:
     """Statements of a log's remarks, in its order.
 
     Takes time linear in the text. Raises `BoundError`.

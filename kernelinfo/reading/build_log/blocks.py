@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kernelinfo.errors import BoundError, Message, ReadError
 from kernelinfo.hardware.targets import Target, total_vgprs
-from kernelinfo.reading.blob import KernelBudget
+from kernelinfo.reading.blob import FileBudget
 from kernelinfo.reading.data import Lines, Text, decode, find_all, integer
 from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, Place, ReadWarnings, SourceLine
 from kernelinfo.reading.messages import say
@@ -132,7 +132,7 @@ class LogBlock:
 
 
 def group(
-    statements: Iterable[LogStatement], warnings: ReadWarnings, budget: KernelBudget
+    statements: Iterable[LogStatement], warnings: ReadWarnings, budget: FileBudget
 ) -> list[LogBlock]:
     """Functions of a log, in its order. A statement belongs to the function that was last named at
     the same location.
@@ -146,7 +146,7 @@ def group(
         for statement in statements:
             block = open_blocks.get(statement.location)
             if statement.key == NAME:
-                budget.spend()
+                budget.spend_kernels()
                 if block and (block.names > 1 or not block.is_complete):
                     block.name_again()
                 else:
@@ -206,9 +206,7 @@ _KEYS: Mapping[str, str] = {
 }
 
 
-def read_records(
-    text: Text, warnings: ReadWarnings, budget: KernelBudget
-) -> Iterator[LogStatement]:
+def read_records(text: Text, warnings: ReadWarnings, budget: FileBudget) -> Iterator[LogStatement]:
     """Statements of the pass's documents, in their order; an unreadable one adds to `warnings`.
 
     Raises `BoundError`.

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.reading import object_linking
-from kernelinfo.reading.blob import UNBOUNDED, KernelBudget
+from kernelinfo.reading.blob import UNBOUNDED, FileBudget
 from kernelinfo.reading.code_object import descriptor, linking_section
 from kernelinfo.reading.code_object.descriptor import (
     code_object_version,
@@ -47,7 +47,7 @@ def read(
     data: Data,
     *,
     arch: str | None = None,
-    budget: KernelBudget = UNBOUNDED,
+    budget: FileBudget = UNBOUNDED,
     chosen: ReadFilter | None = None,
     positions: bool = True,
 ) -> Module:
@@ -95,7 +95,7 @@ def read(
     unlisted.sort(key=lambda symbol: described[symbol][2])
     if unlisted and metadata.found and not warnings:
         warnings.append(ReadWarning(say("kernel-unlisted", kernels=shown_kernels(unlisted))))
-    budget.spend(len(metadata.kernels) + len(unlisted))
+    budget.spend_kernels(len(metadata.kernels) + len(unlisted))
     if elf.has_overlaps():
         warnings.append(ReadWarning(say("object-segments-overlap")))
     kernels, passed_over = [], []

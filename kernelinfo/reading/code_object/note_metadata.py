@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import msgpack
 
 from kernelinfo.errors import Message, ReadError
-from kernelinfo.reading.blob import KernelBudget
+from kernelinfo.reading.blob import FileBudget
 from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, RowLayout
 from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
 from kernelinfo.reading.messages import say
@@ -159,7 +159,7 @@ class NoteMetadata:
     Damage is added to `warnings`. Raises `BoundError`."""
 
     def __init__(
-        self, elf: Elf, warnings: list[ReadWarning], budget: KernelBudget, is_chosen: _Choice = None
+        self, elf: Elf, warnings: list[ReadWarning], budget: FileBudget, is_chosen: _Choice = None
     ) -> None:
         self._warnings = warnings
         self._budget = budget
@@ -239,7 +239,7 @@ class NoteMetadata:
             if key == _KERNELS and whole[offset : offset + 1] in LISTS:
                 if (count := unpacker.read_array_header()) > len(whole):
                     raise ReadError(say("metadata-cut-off"))
-                self._budget.check(count)
+                self._budget.check_kernels(count)
                 raw = (skip_value(unpacker, whole) for _ in range(count))
                 is_sized = b"dynamic" in whole
                 root[key] = [_kernel(kernel, self._is_chosen, is_sized) for kernel in raw]

@@ -1,4 +1,4 @@
-"""Fixed bounds on containers; users can set those of `reading.budget.Bounds`."""
+"""Fixed bounds on containers; users can set those of `reading.blob.Bounds`."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from kernelinfo.errors import did_you_mean
 from kernelinfo.opening import bound, check_below, is_below, open_regular
-from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, KernelBudget, Problem
+from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import HEAD_BYTES, format_of, is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile
@@ -257,8 +257,7 @@ def is_all_zero(blob: Blob) -> bool:
 
 def whole(path: str, data: Data, within: Bounds = BY_DEFAULT) -> Blob:
     """The blob of an outermost file with its budgets; messages call it `path`."""
-    kernels = KernelBudget(within.kernels)
-    return Blob(path, data, within.budget(len(data)), bounds=within, kernels=kernels)
+    return Blob(path, data, within.budget(len(data)), bounds=within)
 
 
 def _walk(directory: str, seen: set[tuple[int, int]]) -> Iterator[File | Problem]:

@@ -81,7 +81,7 @@ class Decompressed:
         self._left -= len(piece)
         if self._left < 0:
             raise ReadError(say("compressed-too-large", method=self._method, most=self._limit))
-        self._budget.spend(len(piece))
+        self._budget.spend_bytes(len(piece))
         return piece
 
     def seek(self, target: int) -> int:
