@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kernelinfo.compare.measurement import Distance, Measurement, bare, compared
@@ -39,7 +39,7 @@ def measure(
     for dispatch in dispatches:
         by_agent.setdefault((dispatch.agent, dispatch.target), []).append(dispatch)
     named = {agent: device[0] if device else _named(agent[1]) for agent in by_agent}
-    everywhere = _Files(() if all(named.values()) else with_target, None, device, trap_handler)
+    everywhere = _among(() if all(named.values()) else with_target, None, device, trap_handler)
     runs: dict[tuple[Target, ...], list[Dispatch]] = {}
     reasons: dict[tuple[Target, ...], Message] = {}
     nearest: tuple[Target, ...]
@@ -57,7 +57,7 @@ def measure(
         for nearest, launches in runs.items()
         for measurement in _measured(
             together(launches),
-            [_Files(with_target, target, device, trap_handler) for target in nearest],
+            [_among(with_target, target, device, trap_handler) for target in nearest],
         )
     )
 
@@ -69,46 +69,42 @@ def _named(name: str | None) -> Target | None:
         return None
 
 
-class _Files:
-    """Kernels by name. With a target, only kernels that run there, with its occupancy."""
+Candidates = Callable[[Dispatch], Iterator[Measurement]]
+"""A dispatch → its measurement with each kernel whose name matches it."""
 
-    def __init__(
-        self,
-        kernels: Iterable[Kernel],
-        target: Target | None,
-        device: Product | None,
-        trap_handler: bool,
-    ) -> None:
-        self._device, self._trap_handler = device, trap_handler
-        self._whole = defaultdict[str, list[Kernel]](list)
-        self._stems = defaultdict[str, list[Kernel]](list)
-        self._bases = defaultdict[str, list[Kernel]](list)
-        for kernel in kernels:
-            if target is None or (kernel.target and runs_on(kernel.target, target)):
-                self._add(kernel if target is None else kernel.on(target))
 
-    def _add(self, kernel: Kernel) -> None:
+def _among(
+    kernels: Iterable[Kernel], target: Target | None, device: Product | None, trap_handler: bool
+) -> Candidates:
+    """The candidates among kernels; with a target, only kernels that run there, with its
+    occupancy."""
+    whole, stems, bases = (defaultdict[str, list[Kernel]](list) for _ in range(3))
+    for kernel in kernels:
+        if target is not None:
+            if not (kernel.target and runs_on(kernel.target, target)):
+                continue
+            kernel = kernel.on(target)
         brief = stem(kernel.name)
         for name in {kernel.name, kernel.symbol}:
-            self._whole[name].append(kernel)
-        self._stems[brief].append(kernel)
-        self._bases[brief.partition("<")[0]].append(kernel)
+            whole[name].append(kernel)
+        stems[brief].append(kernel)
+        bases[brief.partition("<")[0]].append(kernel)
 
-    def candidates(self, dispatch: Dispatch) -> Iterator[Measurement]:
-        """The dispatch with each kernel whose name matches it."""
-        for kernel in self._called(dispatch):
-            yield compared(dispatch, kernel, self._device, self._trap_handler)
-
-    def _called(self, dispatch: Dispatch) -> Sequence[Kernel]:
+    def candidates(dispatch: Dispatch) -> Iterator[Measurement]:
         name = bare(dispatch.shape.kernel)
         brief = stem(name)
-        return self._whole.get(name) or self._stems.get(brief) or self._bases.get(brief) or ()
+        for kernel in whole.get(name) or stems.get(brief) or bases.get(brief) or ():
+            yield compared(dispatch, kernel, device, trap_handler)
+
+    return candidates
 
 
-def _nearest(launches: Iterable[Dispatch], files: _Files) -> tuple[tuple[Target, ...], Message]:
+def _nearest(
+    launches: Iterable[Dispatch], candidates_of: Candidates
+) -> tuple[tuple[Target, ...], Message]:
     """The target whose kernels are nearest to all launches together, several if they tie; and that
     it is so, in words."""
-    every = [candidates for launch in launches if (candidates := list(files.candidates(launch)))]
+    every = [candidates for launch in launches if (candidates := list(candidates_of(launch)))]
     distances = {
         target: _sum(
             [[c for c in candidates if runs_on(_target(c), target)] for candidates in every]
@@ -135,9 +131,12 @@ def _sum(launches: list[list[Measurement]]) -> tuple[int, ...]:
     return tuple(map(sum, zip(*least, strict=True)))
 
 
-def _measured(launches: Sequence[Dispatch], files: Sequence[_Files]) -> Iterator[Measurement]:
-    """A measurement for each launch. `files` holds one target, or several that tie."""
-    every = [[c for kernels in files for c in kernels.candidates(launch)] for launch in launches]
+def _measured(
+    launches: Sequence[Dispatch], of_targets: Sequence[Candidates]
+) -> Iterator[Measurement]:
+    """A measurement for each launch. `of_targets` are the candidates on one target, or on several
+    that tie."""
+    every = [[c for candidates in of_targets for c in candidates(launch)] for launch in launches]
     whole = {
         build: _sum(
             [[c for c in candidates if c.build == build] for candidates in every if candidates]

@@ -13,20 +13,8 @@ from kernelinfo.hardware.targets import Target, align, find
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.model.compilers import CAUSES, Case, CauseName, fewest, llvm
+from kernelinfo.model.compilers import CAUSES, Case, fewest, llvm
 from kernelinfo.reading.data import integer
-
-
-class Cause(NamedTuple):
-    """The smallest set of differences in counting that gives the compiler's number."""
-
-    names: tuple[CauseName, ...]
-    version: int  # major version of the LLVM with this formula
-
-    @property
-    def text(self) -> str:
-        """The differences in words, with the version of LLVM."""
-        return f"{', '.join(CAUSES[name] for name in self.names)} (LLVM {self.version})"
 
 
 class CompilerNumber(NamedTuple):
@@ -50,8 +38,7 @@ def compiler_number(
     same = None if occupancy is None else agrees(traits, code_object, occupancy)
     reason = None
     if occupancy is not None and same is False:
-        cause = why(traits, code_object, occupancy)
-        reason = cause.text if cause else "differs, not explained"
+        reason = why(traits, code_object, occupancy) or "differs, not explained"
     return CompilerNumber(printed, same, reason)
 
 
@@ -63,8 +50,9 @@ def agrees(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> boo
     return printed == occupancy.waves_per_simd
 
 
-def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> Cause | None:
-    """The cause of the compiler's other number; None if the numbers agree or no cause is found."""
+def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> str | None:
+    """The smallest set of differences in counting that gives the compiler's number, in words, with
+    the version of LLVM; None if the numbers agree or no set is found."""
     printed, target, demand = traits.numbers.compiler_waves_per_simd, traits.target, traits.demand
     if agrees(traits, code_object, occupancy) is not False or printed is None or target is None:
         return None
@@ -90,7 +78,8 @@ def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> Cause 
                     names += ("vgpr-blocks",)
                 if version != (stated or version):
                     names += ("other-version",)
-                return Cause(names, version) if names else None
+                words = ", ".join(CAUSES[name] for name in names)
+                return f"{words} (LLVM {version})" if names else None
     return None
 
 
