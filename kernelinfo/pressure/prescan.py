@@ -64,8 +64,8 @@ _REGISTER = re.compile(
 _UNNAMED = re.compile(rb"\[(?<=[vas]\[)(?!\d{1,4}(?::\d{1,4})?\])")
 """Registers named by symbols."""
 _HALF = re.compile(rb"::[ \t]*+(?:\r?\n|\Z|::)")
+_PADDING = (b"s_nop", b"s_code_end")
 _SETREG = re.compile(rb"s_setreg[^\n]*+")
-_PADDING = re.compile(rb"(?:[ \t]*+s_(?:nop|code_end)\b[^\n]*+\s*+)++\Z")
 
 
 class ScannedText:
@@ -220,7 +220,8 @@ def _flow(code: bytes, kernels: Collection[str]) -> tuple[list[int], list[list[i
         ways.append([])
         if goes_on:
             ways[block].append(block + 1)
-    last = _PADDING.sub(b"", code).rstrip().rpartition(b"\n")[2].lstrip()
+    lines = (line.strip() for line in reversed(code.splitlines()))
+    last = next((line for line in lines if line and not line.startswith(_PADDING)), b"")
     if not last.startswith((b"s_endpgm", b"s_branch")) or len(begins) > _MOST_BLOCKS:
         return None
     for block, target in branches:
