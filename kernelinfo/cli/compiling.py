@@ -10,7 +10,7 @@ from kernelinfo.cli.output import complain
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.compile.ir import Compiled, Input, Settings
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.sources import compile_sources, compile_twice, left_out
+from kernelinfo.compile.sources import compile_sources, compile_twice, list_left_out
 
 SECONDS = 600
 """Time limit of one compilation. Kernels of many templates take minutes."""
@@ -47,7 +47,7 @@ def compile_twice_now(
 
 def tell_left_out(sources: Sequence[str], settings: Settings) -> None:
     """Name on standard error what of compile commands no compiler gets."""
-    for line in left_out(sources, settings):
+    for line in list_left_out(sources, settings):
         complain(line)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
-from kernelinfo.compile.commands import absolute_flags
+from kernelinfo.compile.commands import make_absolute
 from kernelinfo.compile.ir import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem
@@ -28,7 +28,7 @@ def settings_of(
 ) -> Settings:
     """How to compile, from the options. Relative paths in `flags` are of the current folder."""
     folder = os.getcwd() if flags else ""
-    absolute = absolute_flags(flags or (), folder)
+    absolute = make_absolute(flags or (), folder)
     return Settings(tuple(dict.fromkeys(arch or ())), absolute, compiler, compile_commands)
 
 

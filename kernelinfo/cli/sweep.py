@@ -31,7 +31,7 @@ from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import Renderer
 from kernelinfo.render.sweep import text
-from kernelinfo.variants.module import clang_of, with_equal_options
+from kernelinfo.variants.module import clang_of, merge_options
 from kernelinfo.variants.nouns import Sweep
 from kernelinfo.variants.requests import STRATEGIES, Request, make_request
 from kernelinfo.variants.sweeping import NO_KERNEL, sweep_input
@@ -159,7 +159,7 @@ def command(
     request = make_request(*sizes, strategies, level, mllvm or ())._replace(kernel=kernel)
     problems: list[str] = []
     if sources := _sources(files, settings):
-        request, settings = with_equal_options(request, settings)
+        request, settings = merge_options(request, settings)
         inputs, compiler = _compiled(sources, settings, problems), None
     else:
         wanted = without_sources(files, wanted, settings._replace(compiler=None))

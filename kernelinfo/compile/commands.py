@@ -68,7 +68,7 @@ def candidates(language: SourceLanguage) -> Iterator[str]:
     yield clang
 
 
-def device_command(
+def make_device_command(
     compiler: str,
     language: SourceLanguage,
     target: str,
@@ -92,10 +92,10 @@ def is_clang(compiler: str) -> bool:
     return _CLANG.fullmatch(os.path.basename(compiler)) is not None
 
 
-def command_behind(
+def find_wrapped_command(
     command: Sequence[str], values: Sequence[str], processes: Processes, folder: str
 ) -> tuple[str, ...]:
-    """The command of the clang that a wrapper runs for `command` of `device_command`.
+    """The command of the clang that a wrapper runs for `command` of `make_device_command`.
 
     `values` go before the user's flags. The wrapper never sees them: it is asked by `-###` what it
     would do with an empty file. hipcc prints its command as a line for the shell, with what it adds
@@ -163,7 +163,7 @@ def is_plain(word: str) -> bool:
     return _PLAIN.fullmatch(word) is not None
 
 
-def entries_of(paths: Iterable[str], commands: str) -> dict[str, CommandEntry]:
+def read_entries(paths: Iterable[str], commands: str) -> dict[str, CommandEntry]:
     """Source of `paths` → its first entry in the file `commands`.
 
     Raises `ReadError` if the file cannot be read, is no such list, or lacks one of the sources.
@@ -299,7 +299,7 @@ _VALUES = ("-D", "-U", "-x", "-std", "-mllvm")
 """Options whose next word is no path, even if a file has that name."""
 
 
-def absolute_flags(words: Iterable[str], folder: str) -> tuple[str, ...]:
+def make_absolute(words: Iterable[str], folder: str) -> tuple[str, ...]:
     """The flags with each relative path made absolute, from `folder`."""
     return tuple(_absolute(words, folder))
 

@@ -165,7 +165,7 @@ def drivers(text: str, *, is_optimised: bool) -> dict[str, tuple[str, ...]]:
     return {"clang": _CLANG, "hipcc": _CLANG + _HIPCC}
 
 
-def text_of(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:
+def read_text(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:
     """The module as LLVM prints it, and its triple, one of `ir.TRIPLES`.
 
     Raises `ReadError` if the compiler cannot read it or it is not for an AMD GPU.
@@ -202,9 +202,9 @@ def compile_ir(
     The IR comes on standard input. Raises `ReadError` if the file is not IR for this target, and
     `CompilerError` if no compiler is found or it fails.
     """
-    file, stated = read_input(path), ir_flags(flags)
+    file, stated = read_input(path), parse_ir_flags(flags)
     program = find_compiler(compiler, file.producer, processes)
-    text, triple = text_of(file, program, processes)
+    text, triple = read_text(file, program, processes)
     target_id = ir.target_id(text) or target
     processor = target_id.partition(":")[0]
     if processor != target:
@@ -218,7 +218,7 @@ def compile_ir(
     return whole, processes.run(whole, text.encode("utf-8", "surrogateescape"))
 
 
-def ir_flags(flags: Sequence[str]) -> IrFlags:
+def parse_ir_flags(flags: Sequence[str]) -> IrFlags:
     """The flags by what they say. The last -O counts."""
     level, llvm, rest = "3", list[str](), list[str]()
     before = ""

@@ -9,15 +9,15 @@ MESSAGES = {
     "commands-without-entry": (
         "{commands}: has no entry for {path}; give its flags behind -- and --arch"
     ),
-    "commands-no-json": "is no JSON",
+    "commands-no-json": "not JSON",
     "commands-unreadable": "{commands}: {error}; give a compile_commands.json",
-    "commands-no-list": "{commands}: is no list of compile commands; give a compile_commands.json",
+    "commands-no-list": "{commands}: not a list of compile commands; give a compile_commands.json",
     "commands-words": "{commands}: {entry}: {error}; configure the build again",
     "commands-and-more": " and {count} more",
     "commands-left-out": (
         "{commands}: {path}: left out {words}; numbers may differ; type what matters behind --"
     ),
-    "commands-target": "{commands}: --offload-arch={target} is no known target; give --arch",
+    "commands-target": "{commands}: unknown --offload-arch={target}; give --arch",
     # Compilers and what they print.
     "clang-no-program": "{path}: no such program; give --compiler the path of a clang",
     "clang-other-program": "{path}: not a clang; give --compiler the path of a clang",
@@ -56,7 +56,7 @@ MESSAGES = {
     "llvmlite-flag": "{flag}: llvmlite takes only -O and -mllvm; give a clang by --compiler",
     # Sources.
     "source-cuda": "is CUDA without HIP; translate it by hipify-clang or hipify-perl",
-    "source-not-compiled": "is not compiled for {target}; see the compiler's messages",
+    "source-not-compiled": "not compiled for {target}; see the compiler's messages",
     "source-targets": "{path}: several targets ({targets}); give one by --arch",
     "source-without-target": "{path}: no target to compile for; add --arch gfx942",
     "source-without-kernels": (

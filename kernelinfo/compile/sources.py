@@ -18,13 +18,13 @@ from kernelinfo.compile.commands import (
     BITCODE,
     CommandEntry,
     candidates,
-    command_behind,
-    device_command,
     empty_source,
-    entries_of,
     find_driver,
+    find_wrapped_command,
     is_clang,
     is_plain,
+    make_device_command,
+    read_entries,
 )
 from kernelinfo.compile.compilers import compile_ir
 from kernelinfo.compile.ir import Compiled, Input, Settings
@@ -81,7 +81,7 @@ def compile_twice(
     return _made(jobs, _compiled_twice, processes)
 
 
-def left_out(paths: Iterable[str], settings: Settings) -> Iterator[str]:
+def list_left_out(paths: Iterable[str], settings: Settings) -> Iterator[str]:
     """A line for each source that names what of its compile command no compiler gets.
 
     Raises `ReadError` as `compile_sources`.
@@ -121,7 +121,7 @@ def _entries(paths: Iterable[str], settings: Settings) -> dict[str, CommandEntry
     if settings.compile_commands is None:
         return {}
     sources = (path for path in paths if _language(path) != "ir")
-    return entries_of(sources, settings.compile_commands)
+    return read_entries(sources, settings.compile_commands)
 
 
 def _language(path: str) -> SourceLanguage:
@@ -185,7 +185,7 @@ def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
     messages = end.stderr.decode("utf-8", "replace")
     # Clang lists the headers of a source with errors, too, unless one is missing.
     flags = (*job.values, *job.flags)
-    missing = concerned_files(messages, flags, folder) if end.returncode else ()
+    missing = find_concerned_files(messages, flags, folder) if end.returncode else ()
     files = tuple(dict.fromkeys((path, *_dependencies(listed, folder), *missing)))
     made = Compiled(job.path, job.target, (*command, path), messages, dependencies=files)
     assembly = b"" if end.returncode else _read(output)
@@ -202,7 +202,7 @@ def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Messa
     error = reason(messages, job.target)
     if error.code == "compiler-target":
         target, language = job.target, job.language
-        elsewhere = others_that_know(target, language, job.compiler, processes, folder)
+        elsewhere = find_knowing_compilers(target, language, job.compiler, processes, folder)
         if elsewhere:
             return say("compiler-target-elsewhere", target=target, others=elsewhere)
     return error
@@ -215,11 +215,11 @@ def _command(job: Job, form: Sequence[str], processes: Processes, folder: str) -
     """
     build = (job.compiler, job.language, job.target)
     if is_clang(job.compiler):
-        return device_command(*build, (*job.values, *job.flags), form)
-    command = device_command(*build, job.flags, form)
+        return make_device_command(*build, (*job.values, *job.flags), form)
+    command = make_device_command(*build, job.flags, form)
     if not job.values and is_plain(os.path.abspath(job.path)):
         return command
-    return command_behind(command, job.values, processes, folder)
+    return find_wrapped_command(command, job.values, processes, folder)
 
 
 def _listing(path: str) -> tuple[str, ...]:
@@ -254,7 +254,7 @@ def _words(text: str) -> Sequence[str]:
     return [word.replace("\0", " ") for word in blank.split()]
 
 
-def others_that_know(
+def find_knowing_compilers(
     target: str, language: SourceLanguage, compiler: str, processes: Processes, folder: str
 ) -> Message | None:
     """The installed compilers that know a target, and what the first of them lacks, in words.
@@ -285,7 +285,7 @@ def _error_without_code(
     compiler: str, language: SourceLanguage, target: str, processes: Processes, folder: str
 ) -> Message | None:
     """Why a compiler does not compile an empty source for a target; None if it does."""
-    command = device_command(compiler, language, target, ())
+    command = make_device_command(compiler, language, target, ())
     source = empty_source(language, folder)
     end = processes.run_on_source([*command, source, "-o", os.devnull], folder)
     return reason(end.stderr.decode("utf-8", "replace"), target) if end.returncode else None
@@ -332,7 +332,7 @@ def reason(messages: str, target: str) -> Message:
     return say("source-not-compiled", target=target)
 
 
-def concerned_files(messages: str, flags: Sequence[str], folder: str) -> Iterator[str]:
+def find_concerned_files(messages: str, flags: Sequence[str], folder: str) -> Iterator[str]:
     """Absolute paths of the files that messages are about, and of all places where the header that
     is missing would be found.
 

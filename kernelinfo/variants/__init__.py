@@ -4,7 +4,7 @@ IR file -> text -> function attributes edited -> the user's compiler -> assembly
 """
 
 from kernelinfo.variants.module import IrModule, by_symbol, open_module
-from kernelinfo.variants.nouns import Line, LineLanguage, measures, of_its_row
+from kernelinfo.variants.nouns import Line, LineLanguage, choose_written, measures
 from kernelinfo.variants.nouns import lines as source_lines
 from kernelinfo.variants.requests import SIZES, WAVES, Asked
 
@@ -16,8 +16,8 @@ __all__ = [
     "Line",
     "LineLanguage",
     "by_symbol",
+    "choose_written",
     "measures",
-    "of_its_row",
     "open_module",
     "source_lines",
 ]

@@ -7,7 +7,7 @@ from kernelinfo.errors import wording
 MESSAGES = {
     "module-without-kernels": "{path}: no kernel in it; give the IR of a module with kernels",
     "module-without-target": "{path}: names no target; give one by --arch",
-    "sweep-no-source": "{path}: is no source; leave out flags and compile_commands",
+    "sweep-no-source": "{path}: not a source; leave out flags and compile_commands",
     "sweep-level": "-O{level}: give 0, 1, 2, 3, s or z",
     "sweep-strategy": "--strategy {name}: give default, {strategies}",
     "sweep-numbers": "waves and launch bounds: give numbers from 1 to 9999",

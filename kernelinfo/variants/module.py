@@ -13,7 +13,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
-from kernelinfo.compile.compilers import Compiler, drivers, ir_flags, major_version, text_of
+from kernelinfo.compile.compilers import Compiler, drivers, major_version, parse_ir_flags, read_text
 from kernelinfo.compile.ir import Input, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_twice
@@ -97,7 +97,7 @@ def open_module(
 
     Raises `ReadError` if it is not a module for AMD GPUs with kernels.
     """
-    text, triple = text_of(file, compiler, processes)
+    text, triple = read_text(file, compiler, processes)
     if not any(ir.definitions(text)):
         raise ReadError(say("module-without-kernels", path=file.path))
     target_id = ir.target_id(text) or options.arch
@@ -113,12 +113,12 @@ def open_module(
     return IrModule(file, text, triple, target_id, compiler, processes, reading)
 
 
-def with_equal_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
+def merge_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
     """The request and the settings, each with the level and the LLVM options of both."""
     level = (f"-O{request.level}",) if request.level else ()
     llvm = (word for option in request.options for word in ("-mllvm", option))
     flags = (*settings.flags, *level, *llvm)
-    said = ir_flags(flags)
+    said = parse_ir_flags(flags)
     level_of = {"fast": "3", "g": "1"}
     request = request._replace(level=level_of.get(said.level, said.level), options=said.llvm)
     return request, settings._replace(flags=flags)
@@ -130,13 +130,13 @@ def clang_of(file: Input) -> str | None:
     return command[0] if command and "clang" in os.path.basename(command[0]) else None
 
 
-def compiled_source(
+def compile_to_ir(
     path: str, request: Request, settings: Settings, processes: Processes
 ) -> tuple[Input, Request]:
     """The IR of a source, and the request with the level and the LLVM options of the flags.
 
     Raises `CompilerError` with what the compiler says."""
-    request, settings = with_equal_options(request, settings)
+    request, settings = merge_options(request, settings)
     ((compiled, made),) = compile_twice([path], settings, processes)
     if made is None:
         raise CompilerError(
@@ -197,7 +197,7 @@ def baseline(module: IrModule, request: Request, reference: Mapping[str, Result]
     return tried[0]._replace(level_from="option" if request.level else "assumed")
 
 
-def without_the_others(
+def leave_out_others(
     module: IrModule,
     request: Request,
     reference: Mapping[str, Result],

@@ -158,7 +158,7 @@ def _cost(variant: Variant) -> Cost:
     return cost_of(variant.result) if variant.result else Cost(0, 0, 0)
 
 
-def worth_a_row(variants: Sequence[Variant]) -> tuple[Variant, ...]:
+def keep_worthwhile(variants: Sequence[Variant]) -> tuple[Variant, ...]:
     """The first of `variants`, as compiled, and those that may be worth having, in their order.
 
     Left out are fewer waves/SIMD than as compiled that save nothing, and waves below others of the
@@ -243,7 +243,7 @@ def measures(result: Result) -> tuple[object, ...]:
     return (*kernel.used, *kernel.spills, kernel.code_bytes, cost_of(result).reloads, *resident)
 
 
-def of_its_row(kernel: SweptKernel, *, takes_defaults: bool) -> Iterator[Variant]:
+def choose_written(kernel: SweptKernel, *, takes_defaults: bool) -> Iterator[Variant]:
     """Variants to write as lines: equal to the one that saves most, else to the first notable one,
     else the only one that the user asked for.
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compile import ir
-from kernelinfo.compile.commands import absolute_flags
+from kernelinfo.compile.commands import make_absolute
 from kernelinfo.compile.compilers import find_compiler
 from kernelinfo.compile.ir import Input, Settings, read_input
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.sources import left_out
+from kernelinfo.compile.sources import list_left_out
 from kernelinfo.errors import Message, OptionError, ReadError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Result
@@ -30,11 +30,11 @@ from kernelinfo.variants.module import (
     baseline,
     by_symbol,
     clang_of,
-    compiled_source,
+    compile_to_ir,
     differences,
+    leave_out_others,
     may_depend_on_others,
     open_module,
-    without_the_others,
 )
 from kernelinfo.variants.nouns import (
     Line,
@@ -42,11 +42,11 @@ from kernelinfo.variants.nouns import (
     Sweep,
     SweptKernel,
     Variant,
+    choose_written,
     is_same,
+    keep_worthwhile,
     lines,
     listed,
-    of_its_row,
-    worth_a_row,
 )
 from kernelinfo.variants.requests import (
     AS_COMPILED,
@@ -102,14 +102,14 @@ def sweep(
     request = request._replace(kernel=kernel)
     targets = (target_named(arch).name,) if arch else ()
     commands = os.fspath(compile_commands) if compile_commands else None
-    settings = Settings(targets, absolute_flags(flags, os.getcwd()), compiler, commands)
+    settings = Settings(targets, make_absolute(flags, os.getcwd()), compiler, commands)
     reading = options or Options()
     reading = reading._replace(arch=targets[0]) if targets else reading
     workers = (jobs or os.cpu_count() or 1) + 1  # one waits for the others
     with ThreadPoolExecutor(workers) as pool, Processes(timeout, option="--timeout") as processes:
         if is_source(path) and not path.endswith(ir.IR_SUFFIXES):
-            notes = (*left_out([path], settings),)
-            file, request = compiled_source(path, request, settings, processes)
+            notes = (*list_left_out([path], settings),)
+            file, request = compile_to_ir(path, request, settings, processes)
             compiler = clang_of(file)
         else:
             notes, file = (), _ir_of(path, settings)
@@ -161,7 +161,7 @@ def sweep_module(
     if request.where is not None:
         whole = baseline(module, request, reference)
         symbols = _where(request.where, symbols, whole.compiled, module.file.path)
-    base, of_module = without_the_others(module, request, reference, symbols, whole)
+    base, of_module = leave_out_others(module, request, reference, symbols, whole)
     declared = ir.attributes(module.text, (WAVES, SIZES))
     requests = {
         symbol: request.variants(
@@ -183,14 +183,14 @@ def sweep_module(
     for symbol, changes in requests.items():
         variants = tuple(compiled[change][symbol] for change in changes)
         if request.takes_defaults:
-            variants = worth_a_row(variants)
+            variants = keep_worthwhile(variants)
         kernel = SweptKernel(symbol, demangle(symbol), variants)
         of_kernel = _notes(kernel, base, request, unlike.get(symbol))
         kernels.append(kernel._replace(notes=tuple(of_kernel)))
     written = [
         (kernel.symbol, variant)
         for kernel in kernels
-        for variant in of_its_row(kernel, takes_defaults=request.takes_defaults)
+        for variant in choose_written(kernel, takes_defaults=request.takes_defaults)
     ]
     of_whole = base._replace(module=module)
     checks = {

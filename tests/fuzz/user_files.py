@@ -18,7 +18,7 @@ from typing import Any
 from kernelinfo import Problem
 from kernelinfo.agents.answers import ANSWER_BYTES, ANSWERS, answer
 from kernelinfo.agents.tools import TOOLS, read_request
-from kernelinfo.compile.commands import entries_of, is_plain
+from kernelinfo.compile.commands import is_plain, read_entries
 from kernelinfo.watch.files import FolderTree
 
 from ..reading.inside import File, find, fits
@@ -90,7 +90,7 @@ PATTERNS = [
 def compile_commands(path: Path) -> None:
     """Flags are plain words, and the file names neither a compiler nor what it writes."""
     source = path.with_name("k.hip")
-    for entry in entries_of([str(source)], str(path)).values():
+    for entry in read_entries([str(source)], str(path)).values():
         words = [
             word for word in entry.flags if word not in ("-isystem", "-iquote", "-include", "-I")
         ]

@@ -12,7 +12,7 @@ from random import Random
 
 import kernelinfo
 from kernelinfo import Options, Result, Sweep, analyse, arch
-from kernelinfo.variants import Asked, Line, by_symbol, measures, of_its_row
+from kernelinfo.variants import Asked, Line, by_symbol, choose_written, measures
 
 from .kernels import PRELUDE, RandomKernel, random_kernel
 
@@ -88,7 +88,7 @@ def _printed(
     """Each kernel with a printed line, and the row of that line."""
     by_name = {kernel.name: kernel for kernel in kernels}
     for kernel in sweep.kernels:
-        rows = of_its_row(kernel, takes_defaults=takes_defaults)
+        rows = choose_written(kernel, takes_defaults=takes_defaults)
         row = next((variant.result for variant in rows), None)
         for line in kernel.lines:
             assert row is not None
