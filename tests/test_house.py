@@ -65,7 +65,7 @@ ROOMS = {
     "lark": ("reading/grammar_tables.py",),
     "elftools": ("reading/elf.py", "reading/code_object/dwarf.py"),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
-    "yaml": ("reading/assembly/", "reading/build_log/blocks.py"),
+    "yaml": ("reading/assembly/",),
     "re2": ("kernel/pattern.py",),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/",),

@@ -18,7 +18,7 @@ TEXT = assembly(KERNELS).decode()
 NINES = "9" * 5000
 
 READERS_OF_TEXT = (
-    *("reading/assembly", "reading/build_log", "reading/code_object/descriptor.py"),
+    *("reading/assembly", "reading/build_log.py", "reading/code_object/descriptor.py"),
     *("reading/target_id.py", "pressure/listing.py", "pressure/registers.py"),
 )
 
