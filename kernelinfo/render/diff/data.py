@@ -141,7 +141,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
     kernels = rows(comparison)
-    remarks = (remark(comparison) for remark in (retargeted, toolchain, unread))
+    remarks = (describe(comparison) for describe in (retargeted, toolchain, unread))
     yield piece(
         {
             "headline": headline(kernels),
