@@ -35,7 +35,7 @@ class CodeObject(NamedTuple):
     kernel_count: int | None = None
     """Number of kernels in it, including those that a filter leaves out."""
     options: tuple[tuple[str, str], ...] = ()
-    """Constants and compile options that Triton's JSON states: `(("BLOCK_M", "128"), …)`."""
+    """Tile of Triton's IR, constants and compile options of its JSON: `(("BLOCK_M", "128"), …)`."""
     command: tuple[str, ...] | None = None
     """The command that compiled the source at `path`; None for code that was read from there."""
 

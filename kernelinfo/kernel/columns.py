@@ -171,7 +171,9 @@ _ORDERS: dict[str, Callable[[float, float], bool]] = {"<": lt, "<=": le, ">": gt
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "%": 1}
 _UNKNOWN = "?"
 _LONGEST = 4096  # characters of a condition; each level of one takes several
-_CONSTANT = re.compile(r"[A-Z][A-Z0-9_]*|num_\w+|waves_per_eu|matrix_instr_nonkdim|kpack")
+_CONSTANT = re.compile(
+    r"[A-Z][A-Z0-9_]*|num_\w+|waves_per_eu|matrix_instr_nonkdim|kpack|tile|dtype"
+)
 """Names of Triton's constants, which only its files list, and of its compile options."""
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from kernelinfo.kernel import Kernel
+from kernelinfo.kernel import Kernel, grouped
 from kernelinfo.kernel.code_object import library_of, member_file
 from kernelinfo.kernel.names import parameters, short
 from kernelinfo.reading.target_id import target_id
@@ -112,6 +112,8 @@ class KernelOrigin(NamedTuple):
     options: tuple[str, ...]
     """Constants and options of Triton: `BLOCK_M=128`."""
     symbol: str
+    code: str
+    """Bytes of the code of a kernel with options, `code 1 924 B`: the path in a cache is a hash."""
     entry: str
     """The member with all that a container says of it, and its offset."""
 
@@ -122,6 +124,7 @@ _TIERS = (
     ("member", "whole_member"),
     ("options",),
     ("symbol",),
+    ("code",),
     ("path",),
     ("entry",),
 )
@@ -170,6 +173,12 @@ def _apart(origins: Sequence[KernelOrigin], targets: bool) -> list[tuple[str, ..
         longer = [(*so_far, text) for so_far, text in zip(distinct, texts, strict=True)]
         if len({*longer}) == len({*distinct}):
             continue
+        if tier == ("path",):  # it tells little: a folder, or a hash
+            alike = Counter(distinct)
+            texts = [
+                text if alike[so_far] > 1 else ""
+                for so_far, text in zip(distinct, texts, strict=True)
+            ]
         distinct = longer
         if targets or number:
             shown = [(*so_far, text) for so_far, text in zip(shown, texts, strict=True)]
@@ -183,7 +192,9 @@ def _shared(row: Sequence[Attributed]) -> KernelOrigin:
         return origins[0]
     fields = (field for field in KernelOrigin._fields if field != "options")
     texts = {field: several(getattr(origin, field) for origin in origins) for field in fields}
-    return KernelOrigin(options=(), **texts)
+    common = set(origins[0].options).intersection(*(origin.options for origin in origins))
+    options = tuple(option for option in origins[0].options if option in common)
+    return KernelOrigin(options=options, **texts)
 
 
 def several(texts: Iterable[str]) -> str:
@@ -196,12 +207,12 @@ def _origin(kernel: Attributed) -> KernelOrigin:
     if not isinstance(kernel, Kernel):
         path, _, member = kernel.code_object.partition(_SEPARATOR)
         processor, target, offset = kernel.processor, kernel.target, ""
-        options = kernel.options
+        options, code_bytes = kernel.options, kernel.numbers.code_bytes
     else:
         origin = kernel.code_object
         path, member = origin.path, origin.member or ""
         processor, target = origin.target or "?", target_id(origin.target, origin.features)
-        options = origin.options
+        options, code_bytes = origin.options, kernel.code_bytes
         offset = f"at 0x{origin.offset:x}" if origin.offset else ""
     file = member_file(member)
     return KernelOrigin(
@@ -213,5 +224,6 @@ def _origin(kernel: Attributed) -> KernelOrigin:
         whole_member=file,
         options=tuple(f"{name}={value}" for name, value in options),
         symbol=kernel.symbol,
+        code=f"code {grouped(code_bytes)} B" if options and code_bytes else "",
         entry=f"{member} {offset}".strip(),
     )

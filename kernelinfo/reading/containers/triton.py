@@ -8,7 +8,9 @@ triton/compiler/compiler.py, `CompiledKernel`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
+from math import prod
 from reprlib import repr as shortened
 from typing import Any, NamedTuple
 
@@ -27,6 +29,9 @@ _OPTIONS = (
     "num_warps", "num_stages", "num_ctas", "waves_per_eu", "matrix_instr_nonkdim", "kpack",
 )  # fmt: skip
 """Compile options that tune a kernel (`HIPOptions` in triton/backends/amd/compiler.py)."""
+_DOT, _TENSOR = "tt.dot", r"tensor<(\d{1,9}(?:x\d{1,9}){0,4})x([a-z]\w*)>"
+"""Product of matrices, and type of a tensor, in Triton's dialect of MLIR: `tensor<64x32xf16>`."""
+_LONGEST_LINE = 1 << 12
 _MOST_CONSTANTS = 64
 _LONGEST_CONSTANT = 64  # characters
 _NEXT_TO_IT, _METADATA = say("sidecar-json"), say("sidecar-metadata")
@@ -43,7 +48,7 @@ class Sidecar(NamedTuple):
     arch: str | None  # processor, for example gfx942
     launch: Numbers
     options: TritonOptions = ()
-    """Constants of the kernel, then compile options."""
+    """Shape and type of its tile, constants of the kernel, then compile options."""
 
 
 def read_sidecar(path: str) -> Sidecar | None:
@@ -57,7 +62,10 @@ def read_sidecar(path: str) -> Sidecar | None:
     try:
         values = _load(f"{stem}.json")
         is_tritons = isinstance(values, dict) and not values.keys().isdisjoint(_KEYS)
-        return _sidecar(values) if is_tritons else None
+        if not is_tritons:
+            return None
+        sidecar = _sidecar(values)
+        return sidecar._replace(options=(*_tile(stem), *sidecar.options))
     except OSError as error:
         wrong = str(error.strerror).lower()
     except RecursionError:
@@ -65,6 +73,34 @@ def read_sidecar(path: str) -> Sidecar | None:
     except ValueError as error:
         wrong = str(error)
     raise ReadError(say("sidecar-not-read", source=_NEXT_TO_IT, error=wrong))
+
+
+def _tile(stem: str) -> TritonOptions:
+    """`tile` and `dtype` of the kernel, from Triton's IR next to its code; empty without one.
+
+    Of the first `tt.dot` M, N and K and the type that it multiplies, else of the largest tensor.
+    Triton 3 does not state the constants that they come from.
+    """
+    path = f"{stem}.ttir"
+    if not os.path.isfile(path) or (bound() and not is_below(path, bound())):
+        return ()
+    try:
+        with open_regular(path) as file:
+            lines = file.read(bounds.SIDECAR_BYTES).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+    tiles: list[tuple[int, int, str, str]] = []
+    for line in lines:
+        types = re.findall(_TENSOR, line) if len(line) <= _LONGEST_LINE else []
+        if _DOT in line and len(types) >= 2:
+            factor, *_, product = types
+            depth = factor[0].rpartition("x")[2]
+            return ("tile", f"{product[0]}x{depth}"), ("dtype", factor[1])
+        for shape, dtype in types:
+            sizes = [*map(int, shape.split("x"))]
+            tiles.append((prod(sizes), -len(sizes), shape, dtype))
+    *_, shape, dtype = max(tiles, default=(0, 0, "", ""))
+    return (("tile", shape), ("dtype", dtype)) if shape else ()
 
 
 def _stated_with(blob: Blob) -> Sidecar | None:
