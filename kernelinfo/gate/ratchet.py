@@ -154,9 +154,11 @@ def judge_gone(
     renamed = {id(pair.old) for pair in likely}
     rest = [kernel for kernel in missed if id(kernel) not in renamed]
     groups: dict[str, list[KernelSummary]] = {}
-    left = {place for pair in pairs if rest for place in (pair.old.target, _file(pair.old))}
+    built = {(pair.old.code_object, pair.old.target) for pair in pairs} if rest else set()
+    left = {target for _, target in built} | {_name_file(*place) for place in built}
     for kernel in rest:
-        place = next((p for p in (kernel.target, _file(kernel)) if p not in left), "")
+        file = _name_file(kernel.code_object, kernel.target)
+        place = next((place for place in (kernel.target, file) if place not in left), "")
         groups.setdefault(place, []).append(kernel)
     for place, kernels in groups.items():
         if place and len(kernels) > 1:
@@ -170,9 +172,9 @@ def judge_gone(
             yield Notice(finding, kernel.name, kernel.target, baseline)
 
 
-def _file(kernel: KernelSummary) -> str:
+def _name_file(code_object: str, target: str) -> str:
     """The file as a baseline names it: `build/k-{target}.s` for all targets."""
-    return name_unit(kernel.code_object, kernel.target).partition(" › ")[0]
+    return name_unit(code_object, target).partition(" › ")[0]
 
 
 def _phrase_move(measure: Column, pair: Pair, result: Result, old: float, new: float) -> Message:
