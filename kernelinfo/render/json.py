@@ -14,7 +14,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Problem
-from kernelinfo.reading.facts import Fact, Source
+from kernelinfo.reading.facts import Numbers, Source
 from kernelinfo.render import View
 from kernelinfo.render.json_text import Spelled, encode, encoded
 
@@ -182,16 +182,23 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
     }
 
 
+_FIELDS = Numbers._fields
+
+
 def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
     """Key → place of the number (source, line, offset), from its best source."""
     found: dict[str, dict[str, Any]] = {}
-    own: Source = "symbol" if kernel.code_object.kind == "code-object" else "kernel-info"
-    facts = [*kernel.traits.facts]
-    if kernel.code_bytes is not None:
-        facts.append(Fact("code_bytes", kernel.code_bytes, own))
-    for fact in facts:
-        key = PROVENANCE.get(fact.name)
-        if key and key not in found:
-            line, offset = kernel.line_of(fact), kernel.offset(fact)
-            found[key] = {"from": fact.source, "line": line, "offset": offset}
+    is_object = kernel.code_object.kind == "code-object"
+    code: Source = "symbol" if is_object else "kernel-info"
+    for source, numbers in (*kernel.traits.stated, (code, Numbers(code_bytes=kernel.code_bytes))):
+        places = [place for place in kernel.places if place.source == source]
+        for field, value in zip(_FIELDS, numbers, strict=True):
+            if value is None or (key := PROVENANCE.get(field)) is None or key in found:
+                continue
+            begins = (
+                place.begin + place.within[field] for place in places if field in place.within
+            )
+            begin = next(begins, None) if places else None
+            line, offset = (None, begin) if is_object else (begin, None)
+            found[key] = {"from": source, "line": line, "offset": offset}
     return found
