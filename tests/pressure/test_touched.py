@@ -8,11 +8,13 @@ import subprocess
 from io import BytesIO
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from ..test_golden import run
+from ..conftest import CORPUS, FIXTURES, needs_corpus
+from ..test_golden import OCCUPANCY, run
 from .unallocated import Unallocated, unallocated
 
 
@@ -50,6 +52,31 @@ def made(folder: Path, count: int, seed: int) -> dict[str, Unallocated]:
     for name, one in texts.items():
         (folder / f"{name}.s").write_text(one.text)
     return texts
+
+
+def touched(*command: str) -> dict[str, Any]:
+    out, _, _ = run(*command, "--format", "json")
+    return {one["symbol"]: one["touched"] for one in json.loads(out)["kernels"]}
+
+
+def looks_agree(path: Path) -> int:
+    """Number of kernels of which a quick and a closer look at the code tell the same."""
+    quick, close = touched("explain", str(path), "*"), touched(str(path), "--instructions")
+    assert quick == close
+    return len(quick)
+
+
+def test_a_quick_look_tells_what_a_closer_one_does() -> None:
+    for name in ("handwritten.s", f"{OCCUPANCY}.s"):
+        assert looks_agree(FIXTURES / "assembly" / name)
+
+
+@needs_corpus
+@pytest.mark.nightly
+@pytest.mark.parametrize("share", range(4))
+def test_looks_at_many_texts_agree(share: int) -> None:
+    paths = sorted((CORPUS / "core").rglob("*.s"))[share::4]
+    assert sum(map(looks_agree, paths)) > 200
 
 
 def test_texts(tmp_path: Path) -> None:
