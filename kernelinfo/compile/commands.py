@@ -23,7 +23,7 @@ from kernelinfo.compile.processes import Processes, find_program
 from kernelinfo.errors import CompilerError, ReadError
 from kernelinfo.hardware import targets as known_targets
 from kernelinfo.reading.messages import in_file
-from kernelinfo.reading.paths import SourceLanguage, read_document
+from kernelinfo.reading.paths import BEFORE_FLAGS, SourceLanguage, read_document
 
 if TYPE_CHECKING:
     from subprocess import CompletedProcess
@@ -32,7 +32,6 @@ _OLDEST = 13
 ASSEMBLY = ("-S",)
 BITCODE = ("-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 """Options for the IR before optimisation, as `--save-temps` leaves it."""
-_SILENT = "-Wno-unused-command-line-argument"  # hipcc adds libraries for the linker
 _CLANG = re.compile(r"(?:[\w.]+-)*(?:amd)?clang(?:\+\+)?(?:-[\d.]+)?(?:\.exe)?")
 _STATED = re.compile(r"^hipcc-cmd: (.*)$", re.M)
 _SHOWN = re.compile(r'^ "([^"\n]+)" "-cc1"', re.M)
@@ -84,7 +83,7 @@ def make_device_command(
     else:
         device = ("-x", "cl", "--target=amdgcn-amd-amdhsa", f"-mcpu={target}")
     level = () if any(flag.startswith("-O") for flag in flags) else ("-O3",)
-    return (compiler, *device, *form, *level, "-gline-tables-only", _SILENT, *flags)
+    return (compiler, *device, *form, *level, "-gline-tables-only", BEFORE_FLAGS, *flags)
 
 
 def is_clang(compiler: str) -> bool:
@@ -105,9 +104,9 @@ def find_wrapped_command(
     empty = empty_source("hip", folder)
     end = processes.run_on_source([*command, "-###", empty], folder)
     words = [word for word in _stated(end, command) if word not in ("-###", empty)]
-    if _SILENT not in words:
+    if BEFORE_FLAGS not in words:
         raise CompilerError(say("compiler-silent", program=command[0]))
-    place = words.index(_SILENT) + 1
+    place = words.index(BEFORE_FLAGS) + 1
     return (*words[:place], *values, *words[place:])
 
 

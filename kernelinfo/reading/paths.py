@@ -29,6 +29,9 @@ SOURCE_LANGUAGES: dict[str, SourceLanguage] = {
 }
 """Suffix of a source that can be compiled -> its language, as compilers call it."""
 SOURCE_SUFFIXES = tuple(SOURCE_LANGUAGES)
+BEFORE_FLAGS = "-Wno-unused-command-line-argument"  # hipcc adds libraries for the linker
+"""The last option of kernelinfo in a command that compiles a source. Then come the user's flags and
+the source."""
 CONFIGURATIONS = "kernelinfo.toml", "pyproject.toml"
 """Names of configuration files: our own, and the one shared with other tools."""
 CONFIGURATION_BYTES = 16 << 20

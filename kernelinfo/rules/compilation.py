@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator
 from shlex import quote
 
@@ -13,6 +14,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, place
 from kernelinfo.reading.facts import Code
+from kernelinfo.reading.paths import BEFORE_FLAGS
 from kernelinfo.rules.messages import remark, say
 
 _BOUNDS: dict[Language | None, str] = {
@@ -76,6 +78,11 @@ def sweep_command(kernel: Kernel, ir: str = "") -> str:
         words += ["--launch-bounds", "64"]
     if not ir and origin.target_id:
         words += ["--arch", origin.target_id]
+    if not ir and origin.command and BEFORE_FLAGS in origin.command:
+        compiler, *_ = origin.command
+        words += [] if posixpath.basename(compiler) == "hipcc" else ["--compiler", compiler]
+        flags = origin.command[origin.command.index(BEFORE_FLAGS) + 1 : -1]
+        words += ["--", *flags] if flags else []
     return " ".join(map(quote, words))
 
 

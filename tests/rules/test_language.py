@@ -54,9 +54,10 @@ def test_a_source_has_the_command_that_shows_looser_bounds(tmp_path: Path) -> No
     copy = f'while [ "$1" != -o ]; do shift; done; cp "{tmp_path}/made.s" "$2"'
     compiler = script(tmp_path / "clang++", copy)
     words = ("k 1.hip", "--arch", "gfx90a", "--compiler", compiler, "-k", "without_bound")
-    out, _, code = run(*words, folder=tmp_path)
+    out, _, code = run(*words, "--width", "900", "--", "-DN=3", folder=tmp_path)
     assert code == 0
-    assert out.count("sweep 'k 1.hip' without_bound --launch-bounds 64 --arch gfx90a`") == 2
+    bound = "without_bound --launch-bounds 64 --arch gfx90a"
+    assert out.count(f"sweep 'k 1.hip' {bound} --compiler {compiler} -- -DN=3`") == 2
 
 
 def test_bounds_of_explain_are_those_of_the_language(tmp_path: Path) -> None:
