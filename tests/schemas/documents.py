@@ -170,12 +170,19 @@ COUNTS = {"counts": (COUNTED, "Elements of kernels by status, where there are an
 COMPILERS = {"compilers": ({of: f"string[]: Of the {of} build." for of in BUILDS}, "Stamps.")}
 RETARGETED = {side: f"string: Target in the {side} build." for side in BUILDS}
 RETARGETED["kernels"] = "integer>0: Kernels."
+WHOLE = {
+    "kind": (Literal["target", "library"], "What it is."),
+    "name": "string: Target id, or name of the library without version.",
+    "status": (Literal["gone", "new"], "gone: in the old build alone. new: in the new one alone."),
+    "kernels": "integer>0: Its kernels.",
+}
 MOVED_SUMS = {"kernels": "integer: Number of these kernels.", "*": MovedSum}
 ALL_KERNELS = {
     "kernels": "integer: Kernels that both builds have.",
     "affected": "integer: Those that are worse, mixed, changed or better.",
     **COUNTS,
     "retargeted": ([RETARGETED], "Kernels whose target or its features changed."),
+    "whole": ([WHOLE], "Targets and libraries that one build has alone."),
     "old": (Totals, "Of the kernels that both builds have, as they were."),
     "new": (Totals, "Of the kernels that both builds have, as they are."),
     "totals": (MOVED_SUMS, "Sums over the kernels of both builds of which any number moved."),

@@ -23,6 +23,8 @@ from kernelinfo.render.diff.rows import (
     toolchain,
     totals,
     unread,
+    whole,
+    whole_moves,
 )
 from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import (
@@ -68,6 +70,10 @@ def document(comparison: Comparison) -> dict[str, Any]:
             "retargeted": [
                 {"old": old_target, "new": new_target, "kernels": count}
                 for (old_target, new_target), count in sorted(comparison.retargeted.items())
+            ],
+            "whole": [
+                dict(zip(("kind", "name", "status", "kernels"), move, strict=True))
+                for move in whole_moves(comparison)
             ],
             "old": old,
             "new": new,
@@ -141,7 +147,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
 
 def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
     kernels = rows(comparison)
-    remarks = (describe(comparison) for describe in (retargeted, toolchain, unread))
+    remarks = (describe(comparison) for describe in (whole, retargeted, toolchain, unread))
     yield piece(
         {
             "headline": headline(kernels),

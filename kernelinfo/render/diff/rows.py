@@ -24,6 +24,8 @@ Status = Effect | Literal["renamed", "gone", "new"]
 
 AFFECTED: tuple[Status, ...] = ("worse", "mixed", "changed", "better")
 _ORDER: tuple[Status, ...] = (*AFFECTED, "gone", "new", "moved", "renamed")
+_MOST_WHOLE = 8
+"""Most targets and libraries to name."""
 ROOM = 40
 """Columns of names; a longer name shifts the rest of its line."""
 _SPILLED = ("vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
@@ -259,6 +261,33 @@ def retargeted(comparison: Comparison) -> str:
     """Changed targets: `gfx90a:xnack+ → gfx90a`; empty if none changed."""
     changes = (arrow(old, new) for old, new in sorted(comparison.retargeted))
     return printable(", ".join(changes))
+
+
+def whole_moves(comparison: Comparison) -> Iterator[tuple[str, str, str, int]]:
+    """(`target` or `library`, name, `gone` or `new`, kernels) of each that one build has alone."""
+
+    def library(kernel: KernelSummary) -> str:
+        path, member = kernel.place
+        return library_of(path) if path and member else ""  # else a file of one target
+
+    for noun, name_of_whole in (("target", lambda kernel: kernel.target), ("library", library)):
+        gone = Counter(map(name_of_whole, comparison.gone))
+        new = Counter(map(name_of_whole, comparison.new))
+        kept = {name_of_whole(kernel) for pair in comparison.pairs for kernel in pair[:2]}
+        for status, counts, others in (("gone", gone, new), ("new", new, gone)):
+            for name in sorted(counts.keys() - kept - others.keys() - {""}):
+                yield noun, name, status, counts[name]
+
+
+def whole(comparison: Comparison) -> str:
+    """Targets and libraries that one build has alone: `target gfx1030 is gone: 2 kernels`."""
+    moves = [
+        f"{noun} {printable(name)} is {status}: {counted(kernels, 'kernel')}"
+        for noun, name, status, kernels in whole_moves(comparison)
+    ]
+    return " · ".join(
+        [*moves[:_MOST_WHOLE], *([f"{len(moves)} in all"] * (len(moves) > _MOST_WHOLE))]
+    )
 
 
 def unread(comparison: Comparison) -> str:

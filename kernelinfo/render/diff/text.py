@@ -185,6 +185,8 @@ def _lines(
     if comparison.names:
         yield from fitted([(printable(" → ".join(comparison.names)), "")], view, 1)
     yield from fitted([(" · ".join(filter(None, heading)), "bold")], view, 1)
+    if remark := diff.whole(comparison):
+        yield from fitted([(remark, "bold")], view, 1)
     yield []
     if changed:
         yield from _table(changed, view)
@@ -225,7 +227,14 @@ def render_markdown(comparison: Comparison, view: View) -> Iterator[str]:
     yield from kernel_table(COLUMNS, affected)
     yield from folded("gone and new", COLUMNS, apart)
     yield f"\n{plain(diff.roll_up(comparison, changed))}\n"
-    about = (diff.retargeted, diff.toolchain, diff.loosely_paired, diff.unread, diff.totals)
+    about = (
+        diff.whole,
+        diff.retargeted,
+        diff.toolchain,
+        diff.loosely_paired,
+        diff.unread,
+        diff.totals,
+    )
     remarks = (tell(comparison) for tell in about)
     yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
 
