@@ -76,15 +76,16 @@ class Request(NamedTuple):
         return not any((self.waves, self.launch_bounds, self.strategies))
 
     def variants(
-        self, compiled: Result | None, *, states_waves: bool, or_more: bool
+        self, target: Target, compiled: Result | None, *, states_waves: bool, or_more: bool
     ) -> tuple[Asked, ...]:
         """As compiled first, then waves and launch bounds, each with each strategy.
 
-        `compiled` is the kernel as compiled; `states_waves` tells if its source asks for waves.
+        `compiled` is the kernel as compiled, None if that failed; `states_waves` tells if its
+        source asks for waves.
         Waves are asked for exactly and, with `or_more`, also as a minimum. Waves that LDS or
         barriers forbid are left out.
         """
-        waves = tuple(default_waves(compiled)) if self.takes_defaults else self.waves
+        waves = default_waves(target, compiled) if self.takes_defaults else self.waves
         ruled_out = forbidden(waves, compiled)
         forms = (False, True) if or_more else (False,)
         changes = [
@@ -123,19 +124,20 @@ def make_request(
     return Request(*sizes, tuple(wishes), level, tuple(mllvm))
 
 
-def default_waves(compiled: Result | None) -> Iterator[int]:
+def default_waves(target: Target, compiled: Result | None) -> tuple[int, ...]:
     """Waves/SIMD to try: VGPR steps of the target, from the waves as compiled up.
 
-    For a kernel that spills also fewer, as far as its largest workgroup lets LLVM make them.
+    For a kernel that spills also fewer, as far as its largest workgroup lets LLVM make them; all
+    steps for one that is not compiled as it is.
     """
-    if compiled is None or compiled.kernel.target is None:
-        return
-    kernel, target = compiled.kernel, compiled.kernel.target
+    if compiled is None:
+        return steps(target, target.waves.default_size)
+    kernel = compiled.kernel
     fewest = compiled.occupancy.waves_per_simd if compiled.occupancy else 1
     if _spills(compiled):
         fewest = min(fewest, fewest_waves(compiled) or 1)
     every = steps(target, kernel.wave_size or target.waves.default_size)
-    yield from (waves for waves in every if waves >= fewest)
+    return tuple(waves for waves in every if waves >= fewest)
 
 
 def steps(target: Target, wave_size: int) -> tuple[int, ...]:
@@ -203,10 +205,11 @@ def _launched(compiled: Result | None) -> Iterator[int]:
 
 
 def _smaller_bounds(compiled: Result | None) -> Iterator[int]:
-    """Launch bounds below the declared one that may end spills, none below a stated launch."""
-    if compiled is None or not _spills(compiled):
-        return
-    if compiled.kernel.workgroup.required is None:
+    """Launch bounds below the declared one that may end spills, none below a stated launch; all
+    for a kernel that is not compiled as it is."""
+    if compiled is None:
+        yield from _BOUNDS
+    elif _spills(compiled) and compiled.kernel.workgroup.required is None:
         launched = max(_launched(compiled), default=0)
         yield from (size for size in _BOUNDS if launched <= size < largest_workgroup(compiled))
 

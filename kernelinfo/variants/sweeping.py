@@ -18,6 +18,7 @@ from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import list_left_out
 from kernelinfo.errors import Message, OptionError, ReadError
 from kernelinfo.hardware.products import target_named
+from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches, matching, nearest_kernels
@@ -163,8 +164,10 @@ def sweep_module(
         symbols = _where(request.where, symbols, whole.compiled, module.file.path)
     base, of_module = leave_out_others(module, request, reference, symbols, whole)
     declared = ir.attributes(module.text, (WAVES, SIZES))
+    target = find(module.target_id.partition(":")[0])
     requests = {
         symbol: request.variants(
+            target,
             base.compiled[symbol].result,
             states_waves=WAVES in declared.get(symbol, {}),
             or_more=not module.file.is_optimised,
@@ -325,7 +328,9 @@ def _notes(
     compiled, required = kernel.variants[0].result, base.required_size(kernel.symbol)
     if required is not None and request.launch_bounds:
         yield say("sweep-bounds-left", workitems=required)
-    waves = tuple(default_waves(compiled)) if request.takes_defaults else request.waves
+    waves = request.waves
+    if request.takes_defaults:
+        waves = default_waves(find(base.module.target_id.partition(":")[0]), compiled)
     if (ruled_out := forbidden(waves, compiled)) and (limit := fixed_limit(compiled)):
         counts, allowed = listed(ruled_out), f"{limit.waves_per_simd:g}"
         if limit.resource == "lds":

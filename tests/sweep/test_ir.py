@@ -128,6 +128,18 @@ def test_a_kernel_that_spills_gets_smaller_launch_bounds(tmp_path: Path) -> None
     ]
 
 
+def test_a_kernel_that_fails_as_it_is_is_tried_with_smaller_bounds(tmp_path: Path) -> None:
+    (tmp_path / "few").write_bytes(assembly([Specimen("first", 64, 0, 8, 0, 0, 64)]))
+    fails = "echo 'error: ran out of registers' >&2; exit 1"
+    answer = f"case $(grep -c '\"1,64\"') in 1) cat {tmp_path}/few;; *) {fails};; esac"
+    compiler = clang(tmp_path / "clang", f"case $* in *-emit-llvm*) cat; exit;; esac\n{answer}")
+    (tmp_path / "k.ll").write_text(IR)
+    out, _, code = run("sweep", "k.ll", "first", "--compiler", compiler, folder=tmp_path)
+    assert code == 0
+    assert re.search(r"(?m)^ launch bounds 64 +64 ", out)
+    assert re.search(r"(?m)^ as compiled ◄; waves .* error: ran out of registers$", out)
+
+
 def test_waves_that_lds_forbids_are_named_once(tmp_path: Path) -> None:
     out, _ = spilling(tmp_path, "--launch-bounds", "64", lds=65536)
     assert " waves: LDS" not in out
