@@ -44,24 +44,6 @@ _SECONDS = 60
 _MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # per run, unless one function is larger
 
 
-class Processor(NamedTuple):
-    """The processor that machine code is for."""
-
-    mach: int  # EF_AMDGPU_MACH
-    name: str
-    llvm: int
-    """First LLVM version that knows it; 0 if every usable version does."""
-
-    @property
-    def ways(self) -> tuple[tuple[str, ...], ...]:
-        """Flags of each way to decode its code, the better first.
-
-        Without the feature llvm-objdump takes the high half of a VGPR for another register. An old
-        version knows fewer instructions with it.
-        """
-        return (("--mattr=+real-true16",), ()) if self.name.startswith(_TRUE16) else ((),)
-
-
 class Disassembled(NamedTuple):
     """One instruction as llvm-objdump prints it."""
 
@@ -79,12 +61,9 @@ def listings(
     decode it, its listing has the fewest such words and is inexact. Raises `ReadError` if no
     program prints a function whole; its code is in `NO_PROGRAM` if none could.
     """
-    if target is None:
-        processor = Processor(read_elf(code_object, []).flags & 0xFF, "this processor", 0)
-    else:
-        processor = Processor(target.elf_mach, target.name, target.llvm)
+    mach = target.elf_mach if target else read_elf(code_object, []).flags & 0xFF
     for batch in _batches(function_code(code_object, names)):
-        for code, instructions in _instructions(batch, processor):
+        for code, instructions in _instructions(batch, target, mach):
             yield code.name, _listing(instructions, dict(code.labels))
 
 
@@ -109,9 +88,8 @@ def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[DataIns
     decoded_chunks: list[list[DataInstruction] | None] = [None] * len(codes)
     if target is None:
         return decoded_chunks
-    processor = Processor(target.elf_mach, target.name, target.llvm)
     try:
-        for code, instructions in _instructions(codes, processor):
+        for code, instructions in _instructions(codes, target, target.elf_mach):
             if not any(map(_is_undecoded, instructions)):
                 index_at = {
                     instruction.address: index for index, instruction in enumerate(instructions)
@@ -129,10 +107,12 @@ def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[DataIns
 _Disassembly = tuple[MachineCode, list[Disassembled]]
 
 
-def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterator[_Disassembly]:
+def _instructions(
+    codes: Sequence[MachineCode], target: Target | None, mach: int
+) -> Iterator[_Disassembly]:
     """Each function with its instructions, by the first program that decodes all of it.
 
-    Otherwise by the program that decodes most of it.
+    Otherwise by the program that decodes most of it. `mach` is the processor (EF_AMDGPU_MACH).
     """
     yield from ((code, []) for code in codes if not code.data)
     pending = [code for code in codes if code.data]
@@ -140,9 +120,9 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
         return
     best: dict[MachineCode, list[Disassembled]] = {}
     tried = []
-    for program, flags in product(programs(), processor.ways):
+    for program, flags in product(programs(), _ways(target)):
         tried.append(program)
-        for code, instructions in _disassembled([program, *flags], pending, processor.mach):
+        for code, instructions in _disassembled([program, *flags], pending, mach):
             if not any(map(_is_undecoded, instructions)):
                 best.pop(code, None)
                 yield code, instructions
@@ -153,17 +133,25 @@ def _instructions(codes: Sequence[MachineCode], processor: Processor) -> Iterato
             return
     yield from best.items()
     if lost := [code for code in pending if code not in best]:
-        raise _refusal(tried, processor, lost[0])
+        raise _refusal(tried, target, lost[0])
 
 
-def _refusal(tried: Sequence[str], processor: Processor, code: MachineCode) -> ReadError:
+def _ways(target: Target | None) -> tuple[tuple[str, ...], ...]:
+    """Flags of each way to decode a target's code, the better first.
+
+    Without the feature llvm-objdump takes the high half of a VGPR for another register. An old
+    version knows fewer instructions with it.
+    """
+    is_true16 = target is not None and target.name.startswith(_TRUE16)
+    return (("--mattr=+real-true16",), ()) if is_true16 else ((),)
+
+
+def _refusal(tried: Sequence[str], target: Target | None, code: MachineCode) -> ReadError:
     """The reason why no program printed a function, and what to do."""
     if not tried:
         return ReadError(say("objdump-needed"))
-    newest = max(map(version, tried)) if processor.llvm else 0
-    if 0 < newest < processor.llvm:
-        name, llvm = processor.name, processor.llvm
-        return ReadError(say("objdump-older", newest=newest, name=name, llvm=llvm))
+    if target and target.llvm and 0 < (newest := max(map(version, tried))) < target.llvm:
+        return ReadError(say("objdump-older", newest=newest, name=target.name, llvm=target.llvm))
     needed, function = say("objdump-needed"), code.name
     return ReadError(say("objdump-silent", needed=needed, program=tried[0], function=function))
 

@@ -347,18 +347,10 @@ def may_be_written(graph: Graph, defines: Sequence[int], entry: int) -> list[int
     return begin
 
 
-class _Progress(NamedTuple):
-    """State of `needed_from`."""
-
-    needed: list[int]  # of each block
-    rank: array[int]  # of each block: its position in postorder, in the end in that of its group
-    shared: dict[int, int]  # one object for equal sets
-
-    def need(self, block: int, registers: int) -> None:
-        """Note what a block needs."""
-        is_full = len(self.shared) >= _MOST_SHARED
-        share = self.shared.get if is_full else self.shared.setdefault
-        self.needed[block] = share(registers, registers)
+def _share(sets: dict[int, int], registers: int) -> int:
+    """One object for equal sets of registers, as long as there are few."""
+    is_full = len(sets) >= _MOST_SHARED
+    return sets.get(registers, registers) if is_full else sets.setdefault(registers, registers)
 
 
 def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
@@ -368,28 +360,37 @@ def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
     """
     needed = [0] * len(effects.reads)
     rank = array("i", needed)
+    """Of each block: its position in postorder, in the end in that of its group."""
     for position, block in enumerate(graph.order):
         rank[block] = position
-    progress = _Progress(needed, rank, {})
+    sets: dict[int, int] = {}
     starts, ways = graph.after
     begins, blocks = graph.groups
     left = MOST_VISITS * len(graph.order) + 1000
     for group in reversed(range(len(begins) - 1)):
         if begins[group + 1] - begins[group] > 1:
-            left = _settle(graph, effects, group, progress, left)
+            left = _settle(graph, effects, group, needed, rank, sets, left)
             continue
         block, later = blocks[begins[group]], 0
         for way in ways[starts[block] : starts[block + 1]]:
             later = later | needed[way] if later else needed[way]
-        progress.need(block, effects.reads[block] | later & ~effects.writes[block])
+        needed[block] = _share(sets, effects.reads[block] | later & ~effects.writes[block])
     return needed, left > 0
 
 
-def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress, left: int) -> int:
+def _settle(
+    graph: Graph,
+    effects: BlockEffects,
+    group: int,
+    needed: list[int],
+    rank: array[int],
+    sets: dict[int, int],
+    left: int,
+) -> int:
     """Update what the blocks of a group need, in at most `left` visits. Returns the visits left."""
     (starts, ways), (befores, predecessors) = graph.after, graph.before
     reads, writes, _ = effects
-    (needed, rank, _), group_of = progress, graph.group_of
+    group_of = graph.group_of
     order = sorted(graph.groups.of(group), key=rank.__getitem__)
     for position, block in enumerate(order):
         rank[block] = position
@@ -406,7 +407,7 @@ def _settle(graph: Graph, effects: BlockEffects, group: int, progress: _Progress
         if reads[block]:
             registers |= reads[block]
         if registers != needed[block]:
-            progress.need(block, registers)
+            needed[block] = _share(sets, registers)
             for other in predecessors[befores[block] : befores[block + 1]]:
                 if group_of[other] == group:
                     is_waiting[rank[other]] = 1

@@ -42,6 +42,10 @@ _MOST_SHARED = 1 << 12
 """Mixes that are kept for loops and lines with equal ones."""
 
 
+_Sets = tuple[Counts, Counts, tuple[str, ...], Counts, tuple[str, ...]]
+"""Registers live at the header of a loop: fields of `LoopPressure` in its order."""
+
+
 class Storyteller:
     """Computes the register pressure of a function that has instructions."""
 
@@ -55,6 +59,9 @@ class Storyteller:
         self._pressures = [at_once[live] for live in counts]
         """Live registers at each instruction."""
         self._tallies = tallies(function.instructions)
+        self._sets: dict[tuple[int, int, int], _Sets] = {}
+        self._mixes: dict[tuple[int, Pressure], InstructionMix] = {}
+        """Results that thousands of small loops and lines share."""
 
     def story(
         self,
@@ -132,9 +139,8 @@ class Storyteller:
             by_line[self.function.instructions[index].source].append(index)
         if by_line.keys() == {None}:
             return []
-        alike = _Alike()
         lines = [
-            LinePressure(line, alike.mix(self._tally(indices), self._pressure(indices)))
+            LinePressure(line, self._share_mix(self._tally(indices), self._pressure(indices)))
             for line, indices in by_line.items()
         ]
         lines.sort(key=lambda row: (-row.code.peak.vector, -row.code.counts.instructions))
@@ -175,9 +181,8 @@ class Storyteller:
     def _loops(self, positions: Sequence[int]) -> list[LoopPressure]:
         """Pressure of the loops at some positions, which fall, in the order of the text."""
         loops = self.function.loops
-        alike = _Alike()
         parts = loops.gathered(positions, self._part, _together)
-        pressures = [self._loop(loops[position], part, alike) for position, part in parts]
+        pressures = [self._loop(loops[position], part) for position, part in parts]
         pressures.sort(key=lambda loop: loop.at.number)
         return pressures
 
@@ -192,7 +197,7 @@ class Storyteller:
         reads, writes = function.touched_in(blocks)
         return _LoopPart(reads, writes, self._tally(indices), self._pressure(indices), ranges)
 
-    def _loop(self, loop: Loop, part: _LoopPart, alike: _Alike) -> LoopPressure:
+    def _loop(self, loop: Loop, part: _LoopPart) -> LoopPressure:
         function = self.function
         live_in, touched = function.live_in(loop.header), part.reads | part.writes
         constant, through = live_in & part.reads & ~part.writes, live_in & ~touched
@@ -209,8 +214,8 @@ class Storyteller:
             function.label(loop.header),
             loop.depth,
             header,
-            *alike.sets(live_in, constant, through),
-            alike.mix(part.tally, part.peak),
+            *self._share_sets(live_in, constant, through),
+            self._share_mix(part.tally, part.peak),
             tuple(CodeRange(place(begin), place(end - 1)) for begin, end in part.ranges),
         )
 
@@ -248,31 +253,15 @@ class Storyteller:
                     freed.append(number)
             yield Advice(step.at_most, step.waves_per_simd, above, fewer, tuple(idle), tuple(freed))
 
-    def _file(self, register_class: RegisterClass) -> RegisterClass:
-        """The class of registers that has the file of this class."""
-        return "vgpr" if register_class == "agpr" and self.files == "unified" else register_class
-
-
-_Sets = tuple[Counts, Counts, tuple[str, ...], Counts, tuple[str, ...]]
-"""Registers live at the header of a loop: fields of `LoopPressure` in its order."""
-
-
-class _Alike:
-    """Results that thousands of small loops and lines share."""
-
-    def __init__(self) -> None:
-        self._sets: dict[tuple[int, int, int], _Sets] = {}
-        self._mixes: dict[tuple[int, Pressure], InstructionMix] = {}
-
-    def sets(self, live_in: int, constant: int, through: int) -> _Sets:
-        """The numbers and names of these register sets."""
+    def _share_sets(self, live_in: int, constant: int, through: int) -> _Sets:
+        """The numbers and names of the register sets of a loop."""
         key = live_in, constant, through
         if key not in self._sets:
             of_loop = count(constant), ranges(constant), count(through), ranges(through)
             self._sets[key] = count(live_in), *of_loop
         return self._sets[key]
 
-    def mix(self, tally: int, peak: Pressure) -> InstructionMix:
+    def _share_mix(self, tally: int, peak: Pressure) -> InstructionMix:
         """The counts and peak of a loop or line."""
         shared = self._mixes.get((tally, peak))
         if shared is None:
@@ -280,6 +269,10 @@ class _Alike:
             if len(self._mixes) < _MOST_SHARED:
                 self._mixes[tally, peak] = shared
         return shared
+
+    def _file(self, register_class: RegisterClass) -> RegisterClass:
+        """The class of registers that has the file of this class."""
+        return "vgpr" if register_class == "agpr" and self.files == "unified" else register_class
 
 
 _NO_PRESSURE = Pressure(0, 0, 0, 0)
