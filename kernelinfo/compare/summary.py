@@ -141,7 +141,10 @@ def summaries(
             numbers = numbers_of(result)
         else:
             statement = id(kernel.traits), id(result.occupancy)
-            if statement not in statements:  # the result keeps the objects alive whose ids it has
+            if statement not in statements:
+                if len(statements) >= _MOST_STATEMENTS:
+                    statements.clear()
+                # The result keeps the objects alive whose ids are the key.
                 statements[statement] = result, numbers_of(result)
             of_kernel = {number.field: compared_value(number, result) for number in _OF_KERNELS}
             numbers = statements[statement][1]._replace(**of_kernel)
@@ -156,6 +159,7 @@ def summaries(
         )
 
 
+_MOST_STATEMENTS = 1 << 15
 _OF_KERNELS = tuple(number for number in NUMBERS if number.part == "kernel")
 """Numbers that kernels of one statement do not share."""
 
