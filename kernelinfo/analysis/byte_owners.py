@@ -112,10 +112,10 @@ class _Ledger:
                 container.contents.extend([part] * is_new)
                 continue
             end = begin + len(part)
-            at = bisect_left(container.parts, (begin, end))
-            around = container.parts[max(at - 1, 0) : at + 1]
+            place = bisect_left(container.parts, (begin, end))
+            around = container.parts[max(place - 1, 0) : place + 1]
             is_new = not any(begin < stop and start < end for start, stop in around)
-            container.parts[at:at] = [(begin, end)] * is_new
+            container.parts[place:place] = [(begin, end)] * is_new
         return is_new
 
     def closed(self) -> Iterator[OwnedBytes]:

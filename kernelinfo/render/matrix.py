@@ -58,15 +58,15 @@ def render_matrix(
     columns: list[str] = [by[0], "device" if devices else by[1], "kernels"]
     columns += ["code"] if devices else []
     lines = _lines(cells, by[0], devices)
-    if is_coverage := by[1] == "target":
-        lines += _covered(cells, len(lines) - 1)
+    totals = _covered(cells, len(lines) - 1) if by[1] == "target" else []
+    lines += totals
+    legend = _legend(lines, devices)
     if format == "markdown":
         yield from kernel_table([*map(plain, lines[0])], [[*map(plain, row)] for row in lines[1:]])
         return
     if format == "html":
         title = f"Kernels by {columns[0]} and {columns[1]}"
-        about = _legend(lines, devices)
-        yield from table_page(title, lines, about, has_total=is_coverage)
+        yield from table_page(title, lines, legend, has_total=bool(totals))
         return
     table = Table(
         columns,
@@ -74,24 +74,20 @@ def render_matrix(
         SCHEMA,
         "cells",
         {"by": columns[:2]},
-        text=_text(lines, _legend(lines, devices), by[0], view, has_total=is_coverage),
+        text=_text(lines, len(totals), legend, view) if cells else (),
     )
     yield from WRITERS[format](table, view)
 
 
-def _text(
-    lines: Sequence[Sequence[str]], legend: str, noun: str, view: View, *, has_total: bool
-) -> Iterator[str]:
-    """Tables with as many columns as fit, then what their cells mean."""
-    heading, *rows = lines
-    total = rows[-1:] if has_total and rows[1:] else []
-    rows = rows[: len(rows) - len(total)]
-    shown = [heading, *rows[: view.top or None], *total]
+def _text(lines: Sequence[Sequence[str]], totals: int, legend: str, view: View) -> Iterator[str]:
+    """Tables with as many columns as fit, the last `totals` lines in each, then what cells mean."""
+    heading, *rows = lines[: len(lines) - totals]
+    shown = [heading, *rows[: view.top or None], *lines[len(lines) - totals :]]
     names, *numbers = zip(*shown, strict=True)
     for number, table in enumerate(within(view.width, [names], numbers)):
         yield "\n" * bool(number)
         yield from painted(([(line, "")] for line in table), view)
-    yield from painted(hidden(len(rows[view.top :]) if view.top else 0, noun), view)
+    yield from painted(hidden(len(rows[view.top :]) if view.top else 0, "row"), view)
     if not view.quiet:
         yield from painted(fitted([(f" {legend}", "dim")], view, 1), view)
 
