@@ -65,8 +65,8 @@ def _kept(name: str) -> str:
 
 def name_of_aside(name: str) -> str | None:
     """The name beside which `create_aside` made a file of this name; None for any other file."""
-    found = _ASIDE.fullmatch(name)
-    return found["name"] if found else None
+    match = _ASIDE.fullmatch(name)
+    return match["name"] if match else None
 
 
 def _remove_old(path: str) -> None:
@@ -82,7 +82,7 @@ def _remove_old(path: str) -> None:
 def _old_asides(folder: str) -> tuple[str, ...]:
     begun = time.time() - _DAY
     try:
-        found = [
+        entries = [
             (entry.name, entry.stat(follow_symlinks=False))
             for entry in os.scandir(folder)
             if name_of_aside(entry.name)
@@ -90,5 +90,5 @@ def _old_asides(folder: str) -> tuple[str, ...]:
     except OSError:  # the write reports it
         return ()
     return tuple(
-        name for name, status in found if stat.S_ISREG(status.st_mode) and status.st_mtime < begun
+        name for name, status in entries if stat.S_ISREG(status.st_mode) and status.st_mtime < begun
     )

@@ -7,7 +7,7 @@ from kernelinfo.errors import wording
 MESSAGES = {
     "rule-not-there": "{rule!r}: no such rule; call `rules` without arguments",
     "path-outside": "{path!r}: lies outside of {root}; give a path below it",
-    "path-missing": "{path!r}: no such file or directory; a glob is no path here",
+    "path-missing": "{path!r}: no such file or directory; globs are not expanded here",
     "tool-unknown": "{name!r:.100}: no such tool",
     "tool-argument": "{place}: {mistake}; see the tool's schema",
     "tool-timeout": (

@@ -8,7 +8,7 @@ MESSAGES = {
     # The command line.
     "memory-full": "out of memory; give fewer or smaller files at once",
     "command-unknown": "{word}: no such file or command; {suggestion}",
-    "only-below-no-folder": "--only-below {folder}: is no folder; give one",
+    "only-below-no-folder": "--only-below {folder}: not a folder; give a folder",
     "glob-unquoted": "; the shell may have expanded a glob: quote it, as in 'gemm*'",
     # Values of options.
     "bytes-malformed": "{text!r} is not a number of bytes; write 4096, 64k or 64KiB",
@@ -39,7 +39,7 @@ MESSAGES = {
         "out --arch"
     ),
     "source-not-there": "{path}: no such file or directory",
-    "option-for-sources": "{option}: is for sources, and no PATH is one alone; leave it out",
+    "option-for-sources": "{option}: only for sources, and a PATH is not a source; leave it out",
     "targets-for-sources": (
         "--arch {several}: several targets are for sources; give one for inputs that name none; "
         "--as takes several"
@@ -80,7 +80,7 @@ MESSAGES = {
     "vary-of-range": "--vary takes one --workgroup-size, or varies it; give no range",
     "best-varies": "--best varies the workgroup size by itself; leave --vary out",
     "vary-names": "--vary {vary}: give one or two of {names}, with a comma between",
-    "vary-given": "{asked} goes through all its values; leave --{name} out",
+    "vary-given": "{asked} tries all values; leave --{name} out",
     "workgroup-size-none": "no workgroup size can start with these numbers; use less",
     "limits-without-target": "no target is named; give one, such as gfx942 or MI300X",
     # `pressure`.
@@ -89,12 +89,12 @@ MESSAGES = {
         "another format"
     ),
     "at-malformed": "--at {at}: give a line of the assembly, or FILE:LINE of the source",
-    "at-without-instruction": "--at {at}: no instruction of the kernel is there; {mend}",
+    "at-without-instruction": "--at {at}: no instruction of the kernel on that line; {mend}",
     "at-see-top": "see --top 0",
     "at-nearest": "the nearest is on line {near}",
     # `check`.
     "check-without-paths": "nothing to check; give a path, or `paths` in kernelinfo.toml",
-    "check-not-built": "not checked: nothing is built, none of {names} has a file",
+    "check-not-built": "not checked: nothing is built at {names}",
     "config-ignored": "note: {other}: [tool.kernelinfo] is ignored next to {file}; keep one",
     "config-exists": "{file}: exists already; remove it, or edit it",
     "config-without-kernels": "{names}: no kernel; build first",
@@ -118,7 +118,7 @@ MESSAGES = {
     "trend-problems": "{dataset}: {problems} in {build}{gap}: kernels may be missing there",
     "trend-gap": ", a gap for {gaps}",
     "trend-unfinished": "{dataset}: {name} is left out: its scan has not ended; run it again",
-    "trend-first": "{dataset}: {first} is the first build: passed, nothing to compare it with",
+    "trend-first": "{dataset}: {first} is the first build, so nothing was compared: passed",
     "run-without-kernel": "{run}: no kernel of the run is {where}; it ran {ran}",
     "run-files": "in the files given",
     "run-files-of-device": "in the files given for {device}",
@@ -133,7 +133,7 @@ MESSAGES = {
     "sweep-targets": "--arch {several}: a sweep is of one target; give one of them",
     "watch-stdin": "-: standard input does not change; give files or folders",
     "watch-source-and-run": (
-        "{source}: is a source, and --run builds; give the files that the command builds, or leave "
+        "{source}: is a source, but --run builds; give the files that the command builds, or leave "
         "out --run"
     ),
     # `scan` and `mcp`.
@@ -141,7 +141,7 @@ MESSAGES = {
     "scan-without-build": "give URL... and --build NAME, or --remove BUILD",
     "scan-workers": "--workers starts workers here; leave it out with --scheduler",
     "scan-update": "--update writes the file of --accept-problems FILE; name it",
-    "root-no-folder": "--root {root}: is no folder; give one",
+    "root-no-folder": "--root {root}: not a folder; give a folder",
     "mcp-missing": "mcp not installed; run pip install 'kernelinfo[mcp]'",
 }
 

@@ -56,11 +56,11 @@ def _keys(text: str) -> tuple[str, ...]:
     return _among(keys, (*BY, "family"))
 
 
-def _among(keys: tuple[str, ...], known: tuple[ByKey, ...]) -> tuple[ByKey, ...]:
-    """The keys, each once and of those that are known. Raises `BadParameter`."""
-    chosen = tuple(name for key in keys for name in known if key == name)
+def _among(keys: tuple[str, ...], offered: tuple[ByKey, ...]) -> tuple[ByKey, ...]:
+    """The keys, each once and among those offered. Raises `BadParameter`."""
+    chosen = tuple(name for key in keys for name in offered if key == name)
     if len(chosen) != len(keys) or len({*keys}) != len(keys) or len(keys) > 2:
-        text, names = ",".join(keys), ", ".join(known)
+        text, names = ",".join(keys), ", ".join(offered)
         raise typer.BadParameter(say("by-unknown", text=text, names=names))
     return chosen
 

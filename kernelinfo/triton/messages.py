@@ -7,10 +7,10 @@ from kernelinfo.errors import wording
 MESSAGES = {
     "triton-other-gpu": "no code object for an AMD GPU in {kinds}; compile for a hip target",
     "triton-missing": "Triton is not installed; run pip install triton",
-    "triton-old": "this is an older Triton; install 3.4 or newer",
-    "triton-other-vendor": "{backend} is another vendor's; give GPUTarget('hip', …)",
+    "triton-old": "Triton is too old; install 3.4 or newer",
+    "triton-other-vendor": "backend {backend} is not AMD's; give GPUTarget('hip', …)",
     "config-not-compiled": "does not compile: {error}",
-    "argument-hint": "{name}: unknown hint {hint!r} of {kind}; known are {known}",
+    "argument-hint": "{name}: unknown hint {hint!r} of {kind}; give one of {known}",
     "argument-without-type": (
         "{name} has no type; add it to `signature`, as in {{{name!r}: '*fp16'}}"
     ),

@@ -170,7 +170,7 @@ def options_in_words(kernel: KernelSummary, but: Container[tuple[str, str]] = ()
 
 def counts(changed: Sequence[ChangedKernel], moved: int | None = None) -> dict[Status, int]:
     """Status → number of rows; only statuses that occur. `moved` is the number of that status if
-    not all of its rows are `found`."""
+    not all of its rows are in `changed`."""
     counted = Counter(row.status for row in changed)
     if moved is not None:
         counted["moved"] = moved
@@ -412,8 +412,8 @@ def _sum(pairs: Iterable[Pair], fields: Sequence[str]) -> MovedSum:
 
 
 def _change(total: MovedSum, less: str, greater: str) -> str:
-    """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`. `less` and `more` are words for kernels with less
-    and with more in the new build."""
+    """`−16 (−7.1 %, 2 better, 1 worse)`, or `0`. `less` and `greater` are words for kernels with
+    less and with more in the new build."""
     counts = ((total.less, less), (total.more, greater))
     split = [f"{grouped(count)} {word}" for count, word in counts if count]
     by = total.new - total.old
