@@ -235,7 +235,7 @@ def render_markdown(comparison: Comparison, view: View) -> Iterator[str]:
         diff.unread,
         diff.totals,
     )
-    remarks = (tell(comparison) for tell in about)
+    remarks = (describe(comparison) for describe in about)
     yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
 
 
