@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import kernelinfo.analysis as analysis
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Kernel
-from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Blob
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.options import CodeAndRemarks, ReadCode
     from kernelinfo.kernel.code_object import InstructionCounts
+    from kernelinfo.kernel.report import Report
     from kernelinfo.kernel.touched import TouchedRegisters
 
 

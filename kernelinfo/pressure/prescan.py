@@ -57,6 +57,7 @@ _END = re.compile(
     rb"|amd_amdgpu_hsa_metadata)\b)"
 )
 _LABELS = re.compile(rb"(?m)^[ \t]*+([\w.$]++):")
+_LABEL_ALONE = re.compile(rb"[ \t]*+[\w.$]++:[ \t]*+")
 _BRANCHES = re.compile(rb"s_(?:(branch|cbranch_\w++)[ \t]++([\w.$]++)|endpgm)")
 _REGISTER = re.compile(
     rb"(?<![\w.$@])(?:v|acc|a|s)(?:\d{1,4}(?:\.[lh])?|\[\d{1,4}(?::\d{1,4})?\])(?![\w.$@])"
@@ -168,7 +169,10 @@ def prescan(
     names at which other code begins.
     """
     end = _END.search(text, start)
-    code = _COMMENT.sub(b"", text[start : end.start() if end else len(text)])
+    lines = _COMMENT.sub(b"", text[start : end.start() if end else len(text)]).splitlines()
+    while lines and (not lines[-1].strip() or _LABEL_ALONE.fullmatch(lines[-1])):
+        lines.pop()
+    code = b"\n".join([*lines, b""])
     if not _PLAIN.fullmatch(code) or _UNNAMED.search(code):
         return None
     if b"::" in code and _HALF.search(code):
