@@ -142,7 +142,7 @@ def command(
     verbose: options.Verbose = False,
 ) -> None:
     """Check kernels for CI: rules, budgets, a baseline."""
-    wanted = options.choice(kernels, exclude, target, member, where)._replace(
+    query = options.choice(kernels, exclude, target, member, where)._replace(
         arch=arch,
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
@@ -169,7 +169,7 @@ def command(
         write(render_config(file, stated), output)
         return
     if init:
-        write_first_configuration(paths or ["."], wanted)
+        write_first_configuration(paths or ["."], query)
         return
     checked = project._replace(
         paths=tuple(paths or project.paths),
@@ -190,7 +190,7 @@ def command(
         return
     renames = tuple(rename or ())
     is_whole = format in DOCUMENTS
-    wanted = wanted._replace(
+    query = query._replace(
         selection=selection,
         workgroup_sizes=project.workgroup_sizes,
         instructions=is_whole,
@@ -200,13 +200,13 @@ def command(
         find_touched=touched_in_unstamped,
     )
     if asks_for_instructions(checked):
-        wanted = with_instructions(wanted)
+        query = with_instructions(query)
     in_part = checked.paths if subset or is_part(checked.paths, project.paths) else ()
-    scope = Scope(in_part, wanted, may_hold_none=subset)
+    scope = Scope(in_part, query, may_hold_none=subset)
     if subset:
-        items = analyse(checked.paths, wanted, required=False)
+        items = analyse(checked.paths, query, required=False)
     else:
-        items = read(checked.paths, wanted, jobs)
+        items = read(checked.paths, query, jobs)
     report = Report.of(shown(Problems(verbose=verbose).watch(items), checked.paths))
     if tighten or update_baseline:
         pins = pin_improvements if tighten else partial(pin, accepts=not strict, renames=renames)
@@ -221,8 +221,8 @@ def command(
             accepts=not strict,
             renames=renames,
         )
-        if any(one.result.kernel.code_object.kind == "code-object" for one in outcome.failing):
-            outcome = locate(outcome, wanted)
+        if any(claim.result.kernel.code_object.kind == "code-object" for claim in outcome.failing):
+            outcome = locate(outcome, query)
     for problem in outcome.problems[len(report.problems) :]:
         tell(problem)
     if project.file and (other := shadowed_by(project.file)):

@@ -59,15 +59,15 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
 
 def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
     """Kernels of textual IR on the line, for completion, and of the assembly next to bitcode."""
-    found: list[completion.NameAndMember] = []
+    entries: list[completion.NameAndMember] = []
     for path in completion.paths(ctx):
         with suppress(ReadError):
-            one = read_input(path)
-            symbols = [kernel.symbol for kernel in definitions(one.data.decode("latin-1"))]
-            found += [(demangle(symbol), symbol, None) for symbol in symbols]
-            if not symbols and os.path.exists(one.assembly):
-                found += names_in([one.assembly], ())
-    return completion.named(found, incomplete)
+            ir = read_input(path)
+            symbols = [kernel.symbol for kernel in definitions(ir.data.decode("latin-1"))]
+            entries += [(demangle(symbol), symbol, None) for symbol in symbols]
+            if not symbols and os.path.exists(ir.assembly):
+                entries += names_in([ir.assembly], ())
+    return completion.named(entries, incomplete)
 
 
 OUTPUTS: Mapping[str, Renderer] = {
@@ -145,7 +145,7 @@ def command(
     strategies. Each result is a row: registers, spills, scratch, reloads in loops, code size,
     waves/SIMD. Nothing is left on disk.
     """
-    wanted = options.choice(kernels, exclude, None, None, where)._replace(
+    query = options.choice(kernels, exclude, None, None, where)._replace(
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds,
         trap_handler=not no_trap_handler,
@@ -162,28 +162,30 @@ def command(
         request, settings = merge_options(request, settings)
         inputs, compiler = _compiled(sources, settings, problems), None
     else:
-        wanted = without_sources(files, wanted, settings._replace(compiler=None))
+        query = without_sources(files, query, settings._replace(compiler=None))
         inputs = _read(files, problems)
-    found = _sweeps(inputs, problems, request, wanted, compiler, timeout, jobs)
-    if found:
-        write(OUTPUTS[format](found, view), output, color=view.color)
-    for message in _unmatched(found, wanted):
+    sweeps = _sweeps(inputs, problems, request, query, compiler, timeout, jobs)
+    if sweeps:
+        write(OUTPUTS[format](sweeps, view), output, color=view.color)
+    for message in _unmatched(sweeps, query):
         complain(f"{place(files)}: {message}")
-    for one in found:
-        if one.has_failed:
-            error = one.kernels[0].variants[-1].error
-            problems.append(say("sweep-failed", path=one.file.path, error=error))
+    for swept in sweeps:
+        if swept.has_failed:
+            error = swept.kernels[0].variants[-1].error
+            problems.append(say("sweep-failed", path=swept.file.path, error=error))
     for problem in problems:
         complain(problem)
     if problems:
         sys.exit(CANNOT_ANSWER)
 
 
-def _unmatched(found: Sequence[Sweep], wanted: Options) -> Iterator[str]:
+def _unmatched(sweeps: Sequence[Sweep], query: Options) -> Iterator[str]:
     """`-k nope matches no kernel` for each pattern without a kernel, if others have one."""
-    kernels = [kernel for one in found for kernel in one.kernels]
-    met = set[tuple[str, str]]().union(*(wanted.met(one.name, one.symbol, None) for one in kernels))
-    return unmatched(wanted, met) if found else iter(())
+    kernels = [kernel for sweep in sweeps for kernel in sweep.kernels]
+    met = set[tuple[str, str]]().union(
+        *(query.met(kernel.name, kernel.symbol, None) for kernel in kernels)
+    )
+    return unmatched(query, met) if sweeps else iter(())
 
 
 def _check(targets: Sequence[str]) -> None:
@@ -231,7 +233,7 @@ def _sweeps(
     inputs: Iterable[Input],
     problems: list[str],
     request: Request,
-    wanted: Options,
+    query: Options,
     compiler: str | None,
     timeout: float,
     jobs: int | None,
@@ -242,25 +244,25 @@ def _sweeps(
     """
 
     end_on_signals()
-    found: list[Sweep] = []
+    sweeps: list[Sweep] = []
     without: list[str] = []
     with (
         bar(lambda bars: bars.of_items("variants")) as update,
         ThreadPoolExecutor((jobs or os.cpu_count() or 1) + 1) as pool,
         Processes(timeout, option="--timeout") as processes,
     ):
-        for one in inputs:
-            work = (one, request, wanted, compiler or clang_of(one), processes, pool)
+        for ir in inputs:
+            work = (ir, request, query, compiler or clang_of(ir), processes, pool)
             try:
                 tell, progress = _progress(update)
                 future = pool.submit(sweep_input, *work, progress)
                 wait_in_turns(partial(_ends, future, tell))
-                found.append(future.result())
+                sweeps.append(future.result())
             except (ReadError, CompilerError) as error:
                 lacks_kernel = error.message.code in NO_KERNEL
                 (without if lacks_kernel else problems).append(error.message)
-    problems += [] if found else without
-    return found
+    problems += [] if sweeps else without
+    return sweeps
 
 
 def _ends(future: Future[Sweep], tell: Callable[[], None], seconds: float) -> bool:

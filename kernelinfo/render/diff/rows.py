@@ -274,8 +274,8 @@ def whole_moves(comparison: Comparison) -> Iterator[tuple[str, str, str, int]]:
         gone = Counter(map(name_of_whole, comparison.gone))
         new = Counter(map(name_of_whole, comparison.new))
         kept = {name_of_whole(kernel) for pair in comparison.pairs for kernel in pair[:2]}
-        for status, counts, others in (("gone", gone, new), ("new", new, gone)):
-            for name in sorted(counts.keys() - kept - others.keys() - {""}):
+        for status, counts, counterparts in (("gone", gone, new), ("new", new, gone)):
+            for name in sorted(counts.keys() - kept - counterparts.keys() - {""}):
                 yield noun, name, status, counts[name]
 
 
