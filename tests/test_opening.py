@@ -204,7 +204,7 @@ OPENERS = {
     "cli/output.py": "/dev/null",
     "gate/baseline.py": "a folder, to lock it",
     "__main__.py": "/dev/null",
-    "compile/drivers.py": "an empty source in a folder of its own",
+    "compile/commands.py": "an empty source in a folder of its own",
     "compare/profile.py": "a database, checked before",
     "reading/containers/database.py": "a database that `load` has read",
 }

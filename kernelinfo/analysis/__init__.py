@@ -223,13 +223,22 @@ class Analysis:
             yield item
 
     def _with_code(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
-        """The kernels with what is read from their code, and problems and notes of reading it."""
-        listed = list(items)
-        kernels = [
-            item
-            for item in listed
-            if isinstance(item, Kernel) and self._options.asks_for(item.name, item.symbol)
-        ]
+        """The kernels with what is read from their code, and problems and notes of reading it.
+
+        Kernels whose registers a compiler counted come as they are read."""
+        counts = self._options.count_instructions is not None
+        listed: list[FoundInBlob] = []
+        kernels: list[Kernel] = []
+        for item in items:
+            kernel = item if isinstance(item, Kernel) else None
+            if kernel and not counts and kernel.code_object.stamps:
+                kernel = None
+            if not listed and not kernel:
+                yield item
+                continue
+            listed.append(item)
+            if kernel and self._options.asks_for(kernel.name, kernel.symbol):
+                kernels.append(kernel)
         read = self._options.count_instructions or self._options.find_touched
         assert read is not None
         try:

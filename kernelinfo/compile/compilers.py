@@ -165,7 +165,7 @@ def drivers(text: str, *, is_optimised: bool) -> dict[str, tuple[str, ...]]:
     return {"clang": _CLANG, "hipcc": _CLANG + _HIPCC}
 
 
-def read_text(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:
+def read_ir(file: Input, compiler: Compiler, processes: Processes) -> tuple[str, str]:
     """The module as LLVM prints it, and its triple, one of `ir.TRIPLES`.
 
     Raises `ReadError` if the compiler cannot read it or it is not for an AMD GPU.
@@ -204,7 +204,7 @@ def compile_ir(
     """
     file, stated = read_input(path), parse_ir_flags(flags)
     program = find_compiler(compiler, file.producer, processes)
-    text, triple = read_text(file, program, processes)
+    text, triple = read_ir(file, program, processes)
     target_id = ir.target_id(text) or target
     processor = target_id.partition(":")[0]
     if processor != target:

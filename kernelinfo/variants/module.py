@@ -13,7 +13,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
-from kernelinfo.compile.compilers import Compiler, drivers, major_version, parse_ir_flags, read_text
+from kernelinfo.compile.compilers import Compiler, drivers, major_version, parse_ir_flags, read_ir
 from kernelinfo.compile.ir import Input, Settings
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import compile_twice
@@ -97,7 +97,7 @@ def open_module(
 
     Raises `ReadError` if it is not a module for AMD GPUs with kernels.
     """
-    text, triple = read_text(file, compiler, processes)
+    text, triple = read_ir(file, compiler, processes)
     if not any(ir.definitions(text)):
         raise ReadError(say("module-without-kernels", path=file.path))
     target_id = ir.target_id(text) or options.arch
