@@ -35,9 +35,9 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
             yield file
         return
     _remove_old(path)
-    aside = create_aside(path)
-    try:
-        with open(aside, "wb") as file:
+    aside = _name_aside(path)
+    try:  # from before it exists: Ctrl-C may come at any moment
+        with open(aside, "xb") as file:
             yield file
             file.flush()
             if os.path.isfile(path):
@@ -52,10 +52,15 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
 def create_aside(path: str) -> str:
     """The path of a new, empty file beside `path` under a name that nothing had before:
     `.NAME.0123456789abcdef.part`. Raises `OSError`."""
-    folder, name = os.path.split(path)
-    aside = os.path.join(folder, f".{_kept(name)}.{os.urandom(_RANDOM_BYTES).hex()}.part")
+    aside = _name_aside(path)
     open(aside, "xb").close()
     return aside
+
+
+def _name_aside(path: str) -> str:
+    """A path beside `path` that nothing had before, by its random part."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{_kept(name)}.{os.urandom(_RANDOM_BYTES).hex()}.part")
 
 
 def _kept(name: str) -> str:

@@ -25,6 +25,7 @@ class Sums(NamedTuple):
     kernels: int = 0  # number of kernels
     waves_per_simd: float = 0  # waves per SIMD of all kernels together
     spilling: int = 0  # number of kernels that spill
+    worst_spills: int = 0  # the most registers that one kernel spills
     scratch_bytes_per_lane: int = 0
     """Sum in bytes per lane over kernels whose scratch does not grow at run time."""
     vgprs: int = 0  # VGPRs used per lane, of all kernels together
@@ -38,6 +39,7 @@ class BuildTotals(NamedTuple):
     kernels: int  # number of kernels
     waves_per_simd: float  # waves per SIMD of all kernels together
     spilling: int  # number of kernels that spill
+    worst_spills: int  # the most registers that one kernel spills
     scratch_bytes_per_lane: int  # sum over kernels whose scratch does not grow
     vgprs: int  # VGPRs used per lane, of all kernels together
     code_bytes: int  # bytes of code of all kernels together

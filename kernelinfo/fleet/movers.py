@@ -67,6 +67,7 @@ _LISTED = ", ".join(f'"{name}"' for name in _READ)
 _SUMS = (
     "count(*), coalesce(sum(Waves_Per_SIMD), 0),"
     " count(*) FILTER (VGPR_Spills > 0 OR SGPR_Spills > 0),"
+    " coalesce(max(coalesce(VGPR_Spills, 0) + coalesce(SGPR_Spills, 0)), 0)::BIGINT,"
     " coalesce(sum(Scratch_Size) FILTER (Dynamic_Stack IS DISTINCT FROM true), 0)::BIGINT,"
     " coalesce(sum(VGPR_Used), 0)::BIGINT, coalesce(sum(Code_Size), 0)::BIGINT"
 )

@@ -317,6 +317,13 @@ COLUMNS = (
         _compilers, "code object",
     ),
     Column(
+        "Code_Object_Version", "integer",
+        "Version of the code object's ABI, 2 to 6 as LLVM counts them; null in a text that does "
+        "not say.",
+        attrgetter("kernel.code_object.code_object_version"), "code object",
+        document="input.code_object_version",
+    ),
+    Column(
         "Options", "array",
         "Constants and compile options that Triton's JSON next to the code states: BLOCK_M=128, "
         "num_warps=4; in CSV separated by spaces.",

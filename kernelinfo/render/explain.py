@@ -68,7 +68,9 @@ def render_kernel(
         yield _of_statement(target, occupancy, result, view, texts)
         lines += _noted(pressure)
         lines += _noted(notes.cluster_notes(kernel.traits, target))
-        lines += _listed("code", notes.code_parts(kernel.code), " · ", view.width)
+        version = code_object.code_object_version
+        parts = [*notes.code_parts(kernel.code), *([f"code object v{version}"] if version else [])]
+        lines += _listed("code", parts, " · ", view.width)
         if device is not None and (filling := result.filling(device, grid)):
             lines += _noted(notes.device_notes(filling, occupancy.per))
         lines += _sources(kernel, view.width)

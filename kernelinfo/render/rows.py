@@ -32,7 +32,7 @@ from kernelinfo.render.tables import WRITERS, Row, Table, csv_cell, csv_line
 CountedBy = Literal["library", "member", "target", "file", "limiter", "waves"]
 BY: tuple[CountedBy, ...] = get_args(CountedBy)
 SCHEMA = "kernelinfo/counts/1"
-HEADINGS = ("kernels", "spilling", "scratch", "waves lost", "code")
+HEADINGS = ("kernels", "spilling", "worst", "scratch", "waves lost", "code")
 
 
 class KernelSums(NamedTuple):
@@ -42,14 +42,17 @@ class KernelSums(NamedTuple):
     kernels: int = 0  # number of kernels
     spilling: int = 0
     """Number of kernels that spill registers."""
+    worst_spills: int = 0
+    """The most registers, vector and scalar, that one kernel spills."""
     scratch_bytes_per_lane: int = 0  # sum in bytes over kernels whose scratch does not grow
     waves_lost: float = 0
     """Sum of the waves per SIMD below the number of slots."""
     code_bytes: int = 0  # sum of the bytes of code
 
     def plus(self, other: KernelSums) -> KernelSums:
-        """The sums of both."""
-        return KernelSums._make(map(sum, zip(self, other, strict=True)))
+        """The sums of both, and the worse of the worst."""
+        sums = KernelSums._make(map(sum, zip(self, other, strict=True)))
+        return sums._replace(worst_spills=max(self.worst_spills, other.worst_spills))
 
 
 def sums_in_words(sums: Sequence[KernelSums]) -> list[tuple[str, ...]]:
@@ -60,6 +63,7 @@ def sums_in_words(sums: Sequence[KernelSums]) -> list[tuple[str, ...]]:
         (
             grouped(each.kernels),
             grouped(each.spilling),
+            grouped(each.worst_spills),
             scratch[index],
             grouped(each.waves_lost),
             code[index],
@@ -98,6 +102,7 @@ def _counts(result: Result) -> KernelSums:
     return KernelSums(
         kernels=1,
         spilling=int(kernel.spills.registers > 0),
+        worst_spills=kernel.spills.registers,
         scratch_bytes_per_lane=int(compared_value(BY_NAME["Scratch_Size"], result) or 0),
         waves_lost=waves_lost(occupancy.waves_per_simd, occupancy.percent) if occupancy else 0,
         code_bytes=kernel.code_bytes or 0,
@@ -124,10 +129,10 @@ def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View)
         "counts",
         headings=(by, *HEADINGS),
         texts=_texts,
-        kinds="tnnnnn",
+        kinds="tnnnnnn",
         total=("all", *reduce(KernelSums.plus, counts.values())) if has_total else (),
-        legend="scratch, waves lost and code are sums: bytes per lane, waves/SIMD below the slots, "
-        "bytes",
+        legend="worst is the most registers that one kernel spills; scratch, waves lost and code are "
+        "sums: bytes per lane, waves/SIMD below the slots, bytes",
     )
     yield from WRITERS[format](table, view)
 

@@ -94,6 +94,6 @@ def test_a_column_of_sums_has_one_unit() -> None:
         lines = [line for line in run(*words)[0].splitlines() if re.search(r"\d (Ki)?B\b", line)]
         table = [re.split(r"  +", line.strip()) for line in lines]
         assert table
-        for column in (3, 5):
+        for column in (4, 6):
             units = re.findall(r"\d (Ki?B|B)", " ".join(row[column] for row in table))
             assert len({*units}) == 1, table

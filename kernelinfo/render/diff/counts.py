@@ -44,7 +44,7 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
         "counts",
         headings=(by, *HEADINGS),
         texts=_texts,
-        kinds="tnnnnn",
+        kinds="tnnnnnn",
     )
     yield from WRITERS[format](table, view)
 
@@ -68,9 +68,11 @@ def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[
     counts: dict[str, KernelSums] = {}
     for kernel in kernels:
         numbers = kernel.numbers
+        spills = (numbers.vgpr_spills or 0) + (numbers.sgpr_spills or 0)
         sums = KernelSums(
             kernels=1,
-            spilling=int(bool(numbers.vgpr_spills or numbers.sgpr_spills)),
+            spilling=int(spills > 0),
+            worst_spills=spills,
             scratch_bytes_per_lane=numbers.scratch_bytes_per_lane or 0,
             waves_lost=waves_lost(numbers.waves_per_simd, numbers.percent),
             code_bytes=numbers.code_bytes or 0,

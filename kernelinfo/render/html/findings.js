@@ -18,10 +18,11 @@ const LAUNCH_RULES = {
       const which = least === most ? "exactly" : "at most";
       const refused = `is refused: compiled for ${which} ${most}`;
       return [{ message: `a workgroup of ${launch.workgroup_size} ${refused}`,
-        hint: "launch as compiled, or compile for this size by __launch_bounds__" }];
+        hint: "launch as compiled, or compile for this size" }];
     }
     const message = `a workgroup of ${launch.workgroup_size} cannot start: ${obstacle}`;
-    const bounded = "launch smaller ones, or bound the registers by __launch_bounds__";
+    const bounded = "launch smaller ones, or bound the registers for this size " +
+      "with a launch bound";
     if (!DECLARED.includes(launch.assumption)) return [{ message, hint: bounded }];
     if (!occupancy.range && !demand.tg_split)
       return [{ message, hint: "nor can one of any other size" }];

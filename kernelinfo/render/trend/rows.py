@@ -240,7 +240,7 @@ def groups(trend: Trend) -> list[tuple[str, ...]]:
 
 def _sums(sums: Sums, waves_lost: float) -> KernelSums:
     scratch, code = sums.scratch_bytes_per_lane, sums.code_bytes
-    return KernelSums(sums.kernels, sums.spilling, scratch, waves_lost, code)
+    return KernelSums(sums.kernels, sums.spilling, sums.worst_spills, scratch, waves_lost, code)
 
 
 def sparkline(history: History) -> str:
