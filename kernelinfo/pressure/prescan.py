@@ -58,7 +58,7 @@ _END = re.compile(
 )
 _LABELS = re.compile(rb"(?m)^[ \t]*+([\w.$]++):")
 _LABEL_ALONE = re.compile(rb"[ \t]*+[\w.$]++:[ \t]*+")
-_BRANCHES = re.compile(rb"s_(?:(branch|cbranch_\w++)[ \t]++([\w.$]++)|endpgm)")
+_BRANCHES = re.compile(rb"(?<![\w.$@])s_(?:(branch|cbranch_\w++)[ \t]++([\w.$]++)|endpgm)")
 _REGISTER = re.compile(
     rb"(?<![\w.$@])(?:v|acc|a|s)(?:\d{1,4}(?:\.[lh])?|\[\d{1,4}(?::\d{1,4})?\])(?![\w.$@])"
 )

@@ -92,7 +92,7 @@ _MOST_STEPS = 100_000
 _LOADS = ("load", "scratch")
 _LOADING = re.compile(r"ds_(?:read|load)|\w+_atomic_")
 """Other instructions whose result comes from memory, if they have one."""
-_FLOATING = re.compile(r"v_(?:pk_|dual_)?\w+_(?:bf16|f16|f32|f64)(?:_\w+)?|v_dot\w+")
+_FLOATING = re.compile(r"v_(?:dot\w|\w+?_(?:bf16|f16|f32|f64)(?:_|\Z))")
 
 _Use = Literal["sum", "fragment", "address", "lane", "other"]
 """What an instruction reads a register as: operand C of a matrix instruction, another of its
@@ -296,4 +296,4 @@ def _added(instruction: Instruction) -> int:
     effect = instruction.effect
     if effect.instruction_class != "vector" or not effect.reads & effect.writes:
         return 0
-    return whole(effect.reads & effect.writes) if _FLOATING.fullmatch(effect.mnemonic) else 0
+    return whole(effect.reads & effect.writes) if _FLOATING.match(effect.mnemonic) else 0

@@ -177,7 +177,7 @@ def access(operation: Operation, encoding: str) -> Access:
 
 def is_merging(operation: Operation) -> bool:
     """True if an instruction leaves a part of what it writes unchanged and does not look at it."""
-    return not re.fullmatch(_COMPUTING, operation.mnemonic)
+    return not re.fullmatch(_COMPUTING, operation.mnemonic, re.DOTALL)
 
 
 def address(operation: Operation, encoding: str) -> int | None:

@@ -131,8 +131,8 @@ def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View)
         texts=_texts,
         kinds="tnnnnnn",
         total=("all", *reduce(KernelSums.plus, counts.values())) if has_total else (),
-        legend="worst is the most registers that one kernel spills; scratch, waves lost and code are "
-        "sums: bytes per lane, waves/SIMD below the slots, bytes",
+        legend="worst is the most registers that one kernel spills; scratch, waves lost and code "
+        "are sums: bytes per lane, waves/SIMD below the slots, bytes",
     )
     yield from WRITERS[format](table, view)
 

@@ -58,7 +58,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         yield " sums over the kernels of a build; VGPRs as used\n\n"
     if trend.by:
         sums = [(trend.by, *HEADINGS), *groups(trend)]
-        yield from painted(table_lines(sums, "tnnnnn", view), view)
+        yield from painted(table_lines(sums, "tnnnnnn", view), view)
         return
     yield from _places(moved, view)
     yield from painted(_kernels(moved, view), view)
