@@ -77,7 +77,7 @@ def _value(text: str) -> object:
 
 def _show(nights: list[Night]) -> None:
     steps = tuple(map(compare_nights, nights, nights[1:], [0] * len(nights)))
-    totals = tuple(BuildTotals(night.name, 3, 1.0, 0, 0, 0, 0, 0) for night in nights)
+    totals = tuple(BuildTotals(night.name, 3, 1.0, 0, 0, 0, 0, 0, 0) for night in nights)
     whole = Trend("fleet", totals, steps, tuple(trace_histories(nights, steps)))
     for format, render in outputs("trend").items():
         shown = harmless("".join(render(whole, View())), color=False)
