@@ -1,4 +1,5 @@
-"""Files opened by name: regular ones only, and below one folder if `--only-below` names it.
+"""Files opened by name: regular ones, and pipes that a command line names; below one folder if
+`--only-below` names it.
 
 Every file that a user, a setting or another file names is opened here or by `atomic_write`, or is
 checked here before a library opens it.
@@ -8,8 +9,9 @@ from __future__ import annotations
 
 import errno
 import os
+import select
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -52,6 +54,68 @@ def is_below(path: FilePath, folder: FilePath) -> bool:
     """True for the folder itself and all that lies in it, with links resolved."""
     real, root = os.path.realpath(path), os.path.realpath(folder)
     return real == root or real.startswith(os.path.join(root, ""))
+
+
+_PIPES: dict[str, bytearray | None] = {}
+"""Path of each pipe that the command line names -> its bytes once they are read. Commands read a
+path several times, and a pipe gives its bytes once."""
+_PIECE = 1 << 20
+_GRACE = 200
+"""Milliseconds that a program waiting to write gets to begin once the pipe is open."""
+
+
+@contextmanager
+def pipes_named_by(words: Iterable[str]) -> Iterator[None]:
+    """Let `read_pipe` read the pipes among the words of a command line, such as `<(…)` of a shell,
+    until the command ends."""
+    _PIPES.update((word, None) for word in words if os.name == "posix" and _is_pipe(word))
+    try:
+        yield
+    finally:
+        _PIPES.clear()
+
+
+def is_named_pipe(path: FilePath) -> bool:
+    """True for a pipe that the command line names."""
+    return path in _PIPES
+
+
+def read_pipe(path: str, most: int) -> bytearray:
+    """The bytes of a pipe that the command line names, the same each time; of a longer one the
+    first `most` + 1. Empty if no program writes to it. Raises `OSError`."""
+    data = _PIPES.get(path)
+    if data is None:
+        data = _PIPES[path] = _read_to_end(path, most + 1)
+    return data
+
+
+def _read_to_end(path: str, most: int) -> bytearray:
+    """Up to `most` bytes of a pipe. A pipe that no program has open for writing would never end."""
+    pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        waiting = select.poll()
+        waiting.register(pipe, select.POLLIN)
+        waiting.poll(_GRACE)
+        content = bytearray()
+        while len(content) < most:
+            try:
+                piece = os.read(pipe, min(_PIECE, most - len(content)))
+            except BlockingIOError:
+                waiting.poll()
+                continue
+            if not piece:
+                break
+            content += piece
+        return content
+    finally:
+        os.close(pipe)
+
+
+def _is_pipe(path: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):  # a NUL in the path
+        return False
 
 
 def open_regular(path: FilePath) -> BinaryIO:

@@ -6,6 +6,8 @@ import ast
 import json
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -54,15 +56,40 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("name", BY_NAME)
 @pytest.mark.parametrize("special", ["fifo.json", "/dev/zero", "/dev/stdin", "."])
 def test_what_is_no_regular_file_is_refused(name: str, special: str, folder: Path) -> None:
-    """Opening a FIFO would wait for a writer, and /dev/zero does not end."""
+    """Opening a FIFO would wait for a writer, and /dev/zero does not end. An input may be a FIFO,
+    which is empty without a writer."""
     if name in ("input", "old build") and special == ".":
         pytest.skip("a folder is an input")
     out, err, code = run(
         *(special if word == "FILE" else word for word in BY_NAME[name]), folder=folder
     )
     assert (out, code) == ("", 2)
-    assert "regular" in err or "directory" in err.lower()
+    assert "regular" in err or "directory" in err.lower() or codes(err) == ["pipe-empty"]
     assert len(err.splitlines()) == 1
+
+
+@contextmanager
+def piped(path: Path) -> Iterator[str]:
+    """The name of a pipe with the bytes of a small file, as `<(cat PATH)` gives it."""
+    reader, writer = os.pipe()
+    os.write(writer, path.read_bytes())
+    os.close(writer)
+    yield f"/dev/fd/{reader}"
+    os.close(reader)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["PIPE", "explain PIPE add", "pressure PIPE", "diff PIPE k.s", "diff k.s PIPE", "check PIPE"],
+)
+def test_a_pipe_that_the_command_line_names_is_read(words: str, folder: Path) -> None:
+    """Also by commands that open an input several times; the answers are those of the file."""
+    expected = run(*words.replace("PIPE", "k.s").split(), folder=folder)
+    assert expected[2] == 0
+    with piped(folder / "k.s") as pipe:
+        out, err, code = run(*words.replace("PIPE", pipe).split(), folder=folder)
+        assert run("k.s", pipe, "--only-below", ".", folder=folder)[2] == 2
+    assert (out.replace(pipe, "k.s"), err, code) == expected
 
 
 @needs_fleet

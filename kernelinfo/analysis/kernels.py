@@ -61,7 +61,7 @@ def opened_again(
     """The code objects that still exist, each with its bytes."""
     origins = {code_object[:4]: code_object for code_object in code_objects}
     paths = [*dict.fromkeys(path for path, *_ in origins)]
-    blobs = (opened(path, options, required=False, among=paths) for path in paths)
+    blobs = (opened(path, options, among=paths) for path in paths)
     for blob in chain.from_iterable(blobs):
         if isinstance(blob, Blob):
             origin = blob.path, blob.containers, blob.member, blob.offset

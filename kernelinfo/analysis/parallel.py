@@ -81,8 +81,8 @@ def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
 
 def processes(work: list[ReadTask], jobs: int) -> int:
     """Number of processes: `jobs`, or for 0 as many as the work justifies."""
-    if os.name != "posix" or any(task.path == files.STANDARD_INPUT for task in work):
-        return 1  # standard input can be read only once
+    if os.name != "posix" or any(files.is_read_once(task.path) for task in work):
+        return 1
     if jobs:
         return jobs
     # A text is never shared, however large.

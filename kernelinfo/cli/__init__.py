@@ -9,6 +9,7 @@ from kernelinfo import __version__
 from kernelinfo.cli.meant import as_meant
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you_mean
+from kernelinfo.opening import pipes_named_by
 from kernelinfo.reading.paths import is_source
 
 COMMANDS = {
@@ -48,7 +49,8 @@ def app() -> None:
     """
     try:
         try:
-            _run()
+            with pipes_named_by(sys.argv[1:]):
+                _run()
         finally:
             sys.stdout.flush()
     except SystemExit as end:

@@ -275,7 +275,7 @@ def read_build(
     """
     options = options._replace(selection=_NO_RULES)
     problems: list[Problem] = []
-    is_one = path == files.STANDARD_INPUT or os.path.isfile(path)
+    is_one = files.is_read_once(path) or os.path.isfile(path)
     is_compiled = any(compiled.path == path for compiled in options.compiled)
     blob = files.load(path, options.bounds) if is_one and not is_compiled else None
     if isinstance(blob, Blob) and saved.accepts(blob):

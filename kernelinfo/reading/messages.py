@@ -10,6 +10,7 @@ MESSAGES = {
     "glob-too-wide": "matches more than {most} files or folders; give a narrower pattern",
     "stdin-too-large": "has more than {most} bytes; pass a file instead",
     "stdin-empty": "is empty; pipe a file into it",
+    "pipe-empty": "is an empty pipe; start or mend the program that writes to it",
     "path-invalid": "{error}",
     "file-missing": "{error}{suggestion}",
     "file-unreadable": "{error}",

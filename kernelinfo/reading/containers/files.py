@@ -14,7 +14,14 @@ from itertools import islice
 from typing import NamedTuple
 
 from kernelinfo.errors import did_you_mean
-from kernelinfo.opening import bound, check_below, is_below, open_regular
+from kernelinfo.opening import (
+    bound,
+    check_below,
+    is_below,
+    is_named_pipe,
+    open_regular,
+    read_pipe,
+)
 from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, Problem
 from kernelinfo.reading.containers import bounds
 from kernelinfo.reading.containers.magic import HEAD_BYTES, format_of, is_named_as_code
@@ -203,6 +210,12 @@ def is_read_as_log(path: str, among: Sequence[str]) -> bool:
         return False
 
 
+def is_read_once(path: str) -> bool:
+    """True for standard input and a pipe that the command line names: this process alone reads
+    them."""
+    return path == STANDARD_INPUT or is_named_pipe(path)
+
+
 def size(file: File) -> int:
     """Bytes of a file; 0 if it cannot be read (`load` then returns the problem)."""
     if file.bytes is not None:
@@ -214,8 +227,8 @@ def size(file: File) -> int:
 
 
 def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blob | Problem:
-    """A regular file or standard input as a blob; a problem if it is empty, not regular or cannot
-    be read.
+    """A regular file, standard input or a pipe that the command line names, as a blob; a problem if
+    it is empty, anything else or cannot be read.
 
     `size` in bytes is given for a file that is known to be regular."""
     if path == STANDARD_INPUT:
@@ -227,6 +240,11 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
         return whole("<stdin>", Data.of(data), within)
     try:
         check_below(path)
+        if is_named_pipe(path):
+            data = read_pipe(path, bounds.STANDARD_INPUT_BYTES)
+            if len(data) > bounds.STANDARD_INPUT_BYTES:
+                return Problem(path, say("stdin-too-large", most=bounds.STANDARD_INPUT_BYTES))
+            return whole(path, Data.of(data), within) if data else Problem(path, say("pipe-empty"))
         if size is None:
             status = os.stat(path)  # before opening: opening a FIFO would wait for a writer
             if not stat.S_ISREG(status.st_mode):
