@@ -160,13 +160,15 @@ class Occupancy(NamedTuple):
     @property
     def headroom(self) -> Headroom:
         """How much more of each resource fits without losing a workgroup."""
-        placed, sgprs = self.placement, self.placement.target.sgprs
-        waves = 0 if _exceeded(placed) else placed.whole(min(waves_by_resource(placed).values()))
+        placed, sgprs, used = self.placement, self.placement.target.sgprs, self.placement.used
+        waves = placed.whole(min(waves_by_resource(placed).values()))
+        if self.obstacles and _exceeded(placed):
+            waves = 0
         is_shared = sgprs.per_simd and not sgprs.fixed_allocation
 
         def free(resource: Resource) -> int | None:
-            used = placed.used[resource]
-            return None if used is None or not waves else MOST[resource](placed, waves) - used
+            amount = used[resource]
+            return None if amount is None or not waves else MOST[resource](placed, waves) - amount
 
         return Headroom(free("vgpr"), free("sgpr") if is_shared else None, free("lds"))
 
@@ -178,25 +180,25 @@ class Occupancy(NamedTuple):
         """
         placed, launch, wave = self.placement, self.launch, self.demand.wave_size
         sure = launch.assumption not in ("declared-max", "hardware-max")
-        if self.demand.tg_split or (sure and launch.smallest_size is None) or _excesses(placed):
+        if self.demand.tg_split or (sure and launch.smallest_size is None):
+            return None
+        if self.obstacles and _excesses(placed):
             return None
         allowed = waves_by_resource(placed)
-        lds = allowed["lds"] // placed.group if "lds" in allowed else None
-        waves, sizes = room(allowed), {}
+        waves, barriers, largest = room(allowed), placed.domain.barriers, launch.workgroup_size
+        most = allowed["lds"] // placed.group if "lds" in allowed else waves
+        sizes: dict[int, int] = {}
         for group in range(waves_of(launch.smallest_size or 1, wave), placed.group + 1):
-            workgroups = waves // group
-            if group > 1:
-                workgroups = min(workgroups, placed.domain.barriers)
-            if lds is not None:
-                workgroups = min(workgroups, lds)
-            size = min(group * wave, launch.workgroup_size)
+            workgroups = min(waves // group, most, waves if group == 1 else barriers)
+            size = min(group * wave, largest)
             if size <= placed.target.waves.max_workgroup_size:
                 sizes[size] = workgroups * group
         if not any(sizes.values()):
             return None
-        worst = min(reversed(sizes), key=lambda size: sizes[size])
-        best = max(reversed(sizes), key=lambda size: sizes[size])
-        percents = (100 * sizes[worst] / self.wave_slots, 100 * sizes[best] / self.wave_slots)
+        worst = min(reversed(sizes), key=sizes.__getitem__)
+        best = max(reversed(sizes), key=sizes.__getitem__)
+        slots = self.wave_slots
+        percents = (100 * sizes[worst] / slots, 100 * sizes[best] / slots)
         return Range(*percents, worst_workgroup_size=worst, best_workgroup_size=best)
 
 

@@ -64,22 +64,28 @@ def document(
             elif isinstance(item, Result):
                 targets[item.kernel.code_object.target or "unknown"] += 1
                 summary["spilling"] += item.kernel.spills.registers > 0
-                summary.update(f"{finding.severity}s" for finding in item.findings)
+                for finding in item.findings:
+                    summary[f"{finding.severity}s"] += 1
                 yield item
 
     def kernels() -> Iterator[Spelled]:
-        statements: dict[tuple[int, int], tuple[Result, str]] = {}
+        statements: dict[tuple[int, int, bool], tuple[Result, str, _Origins]] = {}
+        code_object, index = None, 0
         for result in results():
             kernel, occupancy, _ = result
-            index = inputs.setdefault(kernel.code_object, len(inputs))
-            key = id(kernel.traits), id(occupancy)
-            _, statement = statements.get(key) or (None, "")
-            if not statement:
+            if kernel.code_object is not code_object:
+                code_object = kernel.code_object
+                index = inputs.setdefault(code_object, len(inputs))
+            key = id(kernel.traits), id(occupancy), kernel.code_bytes is None
+            stated = statements.get(key)
+            if stated is None:
                 if len(statements) >= _MOST_STATEMENTS:
                     statements.clear()
-                statement = encode(_statement_document(result))[1:]
-                statements[key] = result, statement  # which keeps the key's objects alive
-            document = {"input": index, **_own_document(result), **next(more)}
+                # The result keeps the objects alive whose ids are the key.
+                stated = result, encode(_statement_document(result))[1:], _origins(kernel)
+                statements[key] = stated
+            _, statement, origins = stated
+            document = {"input": index, **_own_document(result, origins), **next(more)}
             yield Spelled(f"{encode(document)[:-1]}, {statement}")
 
     return {
@@ -107,9 +113,15 @@ def as_json(value: Any, without: Collection[str] = ()) -> Any:
     if not isinstance(value, tuple):
         return value
     if names := getattr(value, "_fields", None):
-        fields = zip(names, value, strict=True)
-        members = {name: as_json(field, without) for name, field in fields if name not in without}
-        return members | {"code": value.code} if isinstance(value, Problem | Finding) else members
+        members = dict(zip(names, value, strict=True))
+        for name in without:
+            members.pop(name, None)
+        for name, field in members.items():
+            if isinstance(field, tuple):
+                members[name] = as_json(field, without)
+        if isinstance(value, (Problem, Finding)):
+            members["code"] = value.code
+        return members
     return [as_json(one, without) for one in value]
 
 
@@ -131,19 +143,24 @@ def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()
 
 def kernel_document(result: Result) -> dict[str, Any]:
     """JSON object of one kernel, without its key `input`."""
-    return _own_document(result) | _statement_document(result)
+    return _own_document(result, _origins(result.kernel)) | _statement_document(result)
 
 
-def _own_document(result: Result) -> dict[str, Any]:
+def _own_document(result: Result, origins: _Origins) -> dict[str, Any]:
     """Keys of a kernel's object whose values only this kernel has."""
     kernel = result.kernel
     return {
-        **picked(kernel, "symbol", "name", "source", "code_bytes", "code"),
+        "symbol": kernel.symbol,
+        "name": kernel.name,
+        "source": as_json(kernel.source),
+        "code_bytes": kernel.code_bytes,
+        "code": as_json(kernel.code),
         "compiler_occupancy": as_json(result.compiler_number),
-        "provenance": _provenance(kernel),
+        "provenance": _provenance(kernel, origins),
         "findings": as_json(result.findings),
         "arguments": as_json(kernel.arguments),
-        **picked(kernel, "instructions", "touched"),
+        "instructions": as_json(kernel.instructions),
+        "touched": as_json(kernel.touched),
     }
 
 
@@ -183,22 +200,31 @@ def occupancy_document(occupancy: Occupancy) -> dict[str, Any]:
 
 
 _FIELDS = Numbers._fields
+_KEYS = [*map(PROVENANCE.get, _FIELDS)]
+_Origins = list[tuple[Source, str, str]]
+"""(best source, key, field of the source) of each of a kernel's numbers."""
 
 
-def _provenance(kernel: Kernel) -> dict[str, dict[str, Any]]:
-    """Key → place of the number (source, line, offset), from its best source."""
-    found: dict[str, dict[str, Any]] = {}
-    is_object = kernel.code_object.kind == "code-object"
-    code: Source = "symbol" if is_object else "kernel-info"
+def _origins(kernel: Kernel) -> _Origins:
+    code: Source = "symbol" if kernel.code_object.kind == "code-object" else "kernel-info"
+    best: dict[str, tuple[Source, str, str]] = {}
     for source, numbers in (*kernel.traits.stated, (code, Numbers(code_bytes=kernel.code_bytes))):
-        places = [place for place in kernel.places if place.source == source]
-        for field, value in zip(_FIELDS, numbers, strict=True):
-            if value is None or (key := PROVENANCE.get(field)) is None or key in found:
-                continue
-            begins = (
-                place.begin + place.within[field] for place in places if field in place.within
-            )
-            begin = next(begins, None) if places else None
-            line, offset = (None, begin) if is_object else (begin, None)
-            found[key] = {"from": source, "line": line, "offset": offset}
-    return found
+        for field, key, value in zip(_FIELDS, _KEYS, numbers, strict=True):
+            if value is not None and key and key not in best:
+                best[key] = source, key, field
+    return [*best.values()]
+
+
+def _provenance(kernel: Kernel, origins: _Origins) -> dict[str, dict[str, Any]]:
+    """Key → place of the number (source, line, offset), from its best source."""
+    is_object = kernel.code_object.kind == "code-object"
+    provenance: dict[str, dict[str, Any]] = {}
+    for source, key, field in origins:
+        begin = None
+        for place in kernel.places:
+            if place.source == source and field in place.within:
+                begin = place.begin + place.within[field]
+                break
+        line, offset = (None, begin) if is_object else (begin, None)
+        provenance[key] = {"from": source, "line": line, "offset": offset}
+    return provenance
