@@ -141,7 +141,7 @@ class Analysis:
         if self._options.locate or self._options.arguments:
             items = self._detailed(items, blob)
         if self._options.count_instructions or (
-            self._options.find_touched and blob.kind == "assembly"
+            self._options.read_for_rules and blob.kind == "assembly"
         ):
             items = self._with_code(items, blob)
         chosen = hidden = refused = 0
@@ -225,21 +225,21 @@ class Analysis:
     def _with_code(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels with what is read from their code, and problems and notes of reading it.
 
-        Kernels whose registers a compiler counted come as they are read."""
+        Kernels whose registers a compiler counted come as they are read, unless they have AGPRs."""
         counts = self._options.count_instructions is not None
         listed: list[FoundInBlob] = []
         kernels: list[Kernel] = []
         for item in items:
             kernel = item if isinstance(item, Kernel) else None
             if kernel and not counts and kernel.code_object.stamps:
-                kernel = None
+                kernel = kernel if kernel.traits.numbers.agprs else None
             if not listed and not kernel:
                 yield item
                 continue
             listed.append(item)
             if kernel and self._options.asks_for(kernel.name, kernel.symbol):
                 kernels.append(kernel)
-        read = self._options.count_instructions or self._options.find_touched
+        read = self._options.count_instructions or self._options.read_for_rules
         assert read is not None
         try:
             of_kernels, remarks = read(blob, kernels) or ([], [])
@@ -249,7 +249,7 @@ class Analysis:
         code_of = dict(zip(map(id, kernels), of_kernels, strict=False))
         for item in listed:
             if isinstance(item, Kernel) and (code := code_of.get(id(item))):
-                item = item._replace(instructions=code[0], touched=code[1])
+                item = item._replace(instructions=code[0], touched=code[1], loops=code[2])
             yield item
         yield from remarks
 

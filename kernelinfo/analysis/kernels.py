@@ -196,7 +196,7 @@ class Judge:
         self._options = options
         rules = options.selection.rules()
         self._of_traits = tuple(rule for rule in rules if rule.reads in ("traits", "code"))
-        self._of_kernel = tuple(rule for rule in rules if rule.reads in ("kernel", "touched"))
+        self._of_kernel = tuple(r for r in rules if r.reads == "kernel" or r.is_on_code)
         self._of_any_target = tuple(rule for rule in rules if rule.any_target)
         self._patterns = tuple(pattern for pattern, _ in options.workgroup_sizes)
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first size of a pattern counts

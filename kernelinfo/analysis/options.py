@@ -15,13 +15,14 @@ from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
     from kernelinfo.compile.ir import Compiled
-    from kernelinfo.kernel.code_object import InstructionCounts
+    from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts
     from kernelinfo.kernel.columns import Where
     from kernelinfo.kernel.touched import TouchedRegisters
 
-    CodeAndRemarks = tuple[
-        list[tuple[InstructionCounts | None, TouchedRegisters | None]], list[Problem | Note]
+    ReadInCode = tuple[
+        InstructionCounts | None, TouchedRegisters | None, tuple[LoopCounts, ...] | None
     ]
+    CodeAndRemarks = tuple[list[ReadInCode], list[Problem | Note]]
     ReadCode = Callable[[Blob, Sequence[Kernel]], CodeAndRemarks]
 
 
@@ -76,10 +77,11 @@ class Options(NamedTuple):
     """True: kernels of code objects keep the offsets of their numbers, half of their memory."""
     count_instructions: ReadCode | None = None
     """Counts the instructions of kernels of one blob by class, for code objects by llvm-objdump,
-    and finds the registers that they touch. Each is None if unknown."""
-    find_touched: Callable[[Blob, Sequence[Kernel]], CodeAndRemarks | None] | None = None
-    """Finds the registers that kernels of one blob touch, if instructions are not counted. Its
-    answer is None for blobs whose code it leaves unread."""
+    and finds the registers that they touch and their loops. Each is None if unknown."""
+    read_for_rules: Callable[[Blob, Sequence[Kernel]], CodeAndRemarks | None] | None = None
+    """Finds the registers that kernels of one blob touch, and loops in which rules may find
+    something, if instructions are not counted. Its answer is None for blobs whose code it leaves
+    unread."""
     arguments: Callable[[Kernel], bool] | None = None
     """Chooses kernels whose arguments are read, from the whole metadata."""
     bounds: Bounds = blob.BY_DEFAULT

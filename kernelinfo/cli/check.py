@@ -42,7 +42,7 @@ from kernelinfo.gate.outcome import Scope
 from kernelinfo.gate.pinning import pin, pin_improvements
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
-from kernelinfo.pressure import touched_in_unstamped, with_instructions
+from kernelinfo.pressure import code_for_rules, with_instructions
 from kernelinfo.render.config import render_config
 
 EXAMPLES = """
@@ -197,7 +197,7 @@ def command(
         positions=is_whole,
         is_gate=True,
         spirv=True,
-        find_touched=touched_in_unstamped,
+        read_for_rules=code_for_rules,
     )
     if asks_for_instructions(checked):
         query = with_instructions(query)

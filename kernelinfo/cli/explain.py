@@ -34,7 +34,7 @@ from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware import products
 from kernelinfo.kernel import Item, Kernel, Result
 from kernelinfo.opening import check_below
-from kernelinfo.pressure import touched_in_explained, touched_in_unstamped
+from kernelinfo.pressure import code_for_rules, code_of_one
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import harmless, painted, table_lines
@@ -166,9 +166,9 @@ def command(
         locate=is_chosen,
         arguments=is_chosen,
         # The text measures the code itself.
-        **{"find_touched": touched_in_unstamped}
+        **{"read_for_rules": code_for_rules}
         if format == "text"
-        else {"count_instructions": touched_in_explained},
+        else {"count_instructions": code_of_one},
     )
     analysed = (
         item for each in run_targets for item in analyse([path], detailed._replace(run_as=each))

@@ -23,7 +23,7 @@ from kernelinfo.cli.output import (
 )
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
-from kernelinfo.pressure import touched_in_unstamped
+from kernelinfo.pressure import code_for_rules
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.paths import configurations
 from kernelinfo.render import Renderer, View
@@ -67,7 +67,7 @@ def write_report(
     problems, render = problems or Problems(verbose=verbose), OUTPUTS[format]
     is_whole, has_rows = format in DOCUMENTS, format in ROWS
     options = options._replace(
-        instructions=is_whole, positions=is_whole, find_touched=touched_in_unstamped
+        instructions=is_whole, positions=is_whole, read_for_rules=code_for_rules
     )
     check_has_blocks(format, run_as)
     check_readable_again(paths, run_as)

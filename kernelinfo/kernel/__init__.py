@@ -20,7 +20,7 @@ from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage
 from kernelinfo.reading.target_id import is_of_clang
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.code_object import InstructionCounts
+    from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts
     from kernelinfo.kernel.compiler_number import CompilerNumber
     from kernelinfo.kernel.touched import TouchedRegisters
     from kernelinfo.model import Step
@@ -148,6 +148,9 @@ class Kernel(NamedTuple):
     """Its instructions by class, callees excluded; None if not asked for or not all are known."""
     touched: TouchedRegisters | None = None
     """Registers that its code and its callees touch; None if not asked for or not all is known."""
+    loops: tuple[LoopCounts, ...] | None = None
+    """Its loops, each before those inside it; of very many those with matrix instructions and the
+    largest. None if not asked for or not all of its code is known."""
 
     def __repr__(self) -> str:
         """One line: name, target, used and spilled resources, occupancy, limiters, next steps."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice, takewhile
 from typing import NamedTuple
 
-from kernelinfo.reading.facts import CodeKind, Features
+from kernelinfo.reading.facts import CodeKind, Features, SourceLine
 from kernelinfo.reading.target_id import target_id
 
 
@@ -94,6 +95,37 @@ def total(parts: Iterable[InstructionCounts]) -> InstructionCounts:
     """The sum of the parts. Bytes are None if one part does not know them."""
     columns = zip(NONE, *parts, strict=True)
     return InstructionCounts._make([None if None in column else sum(column) for column in columns])
+
+
+class LoopCounts(NamedTuple):
+    """One natural loop of a kernel, counted with the loops inside it."""
+
+    label: str | None  # of its header
+    source: SourceLine | None  # of its header; None without debug information
+    address: int | None
+    """Of its header, in bytes as symbols count them; None in assembly."""
+    depth: int  # 1 for an outermost loop
+    counts: InstructionCounts
+    agpr_copies: int
+    """Copies between VGPRs and AGPRs: `v_accvgpr_read` and `v_accvgpr_write` of a register."""
+
+
+FEW_COPIES = 32
+"""Copies between VGPRs and AGPRs in a loop; fewer are not told."""
+
+
+def matrix_loops(loops: Sequence[LoopCounts]) -> Iterator[LoopCounts]:
+    """The innermost loops with matrix instructions. Each of `loops` precedes those inside it."""
+    for position, loop in enumerate(loops):
+        if loop.counts.matrix and not any(
+            inner.counts.matrix for inner in _inside(loops, position)
+        ):
+            yield loop
+
+
+def _inside(loops: Sequence[LoopCounts], position: int) -> Iterator[LoopCounts]:
+    depth = loops[position].depth
+    return takewhile(lambda inner: inner.depth > depth, islice(loops, position + 1, None))
 
 
 # Names of libraries: names of files without the version, so that builds compare.

@@ -15,10 +15,8 @@ from kernelinfo.kernel import Item, Kernel
 from kernelinfo.reading.blob import Blob
 
 if TYPE_CHECKING:
-    from kernelinfo.analysis.options import CodeAndRemarks, ReadCode
-    from kernelinfo.kernel.code_object import InstructionCounts
+    from kernelinfo.analysis.options import CodeAndRemarks, ReadCode, ReadInCode
     from kernelinfo.kernel.report import Report
-    from kernelinfo.kernel.touched import TouchedRegisters
 
 
 def analyse(paths: Iterable[str], options: Options, *, required: bool = True) -> Iterator[Item]:
@@ -40,10 +38,10 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
 
 def _as_reports(options: Options) -> Options:
-    """The options, with the registers that hand-written code touches, as `report` has them."""
-    if options.find_touched:
+    """The options, with what `report` reads of code for its rules."""
+    if options.read_for_rules:
         return options
-    return options._replace(find_touched=touched_in_unstamped)
+    return options._replace(read_for_rules=code_for_rules)
 
 
 def with_instructions(options: Options) -> Options:
@@ -51,38 +49,44 @@ def with_instructions(options: Options) -> Options:
     return options._replace(count_instructions=_code_reader())
 
 
-def touched_in_unstamped(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
-    """The registers that kernels of a text touch that no compiler stamped; None for other code,
-    whose compiler counted them."""
-    if not kernels or kernels[0].code_object.kind != "assembly" or kernels[0].code_object.stamps:
+def code_for_rules(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
+    """Of kernels of a text: the registers that they touch, if no compiler stamped it, as that
+    counted them; and the loops of those that may copy in a matrix loop. None for code objects."""
+    if not kernels or kernels[0].code_object.kind != "assembly":
         return None
-    return _touched_in_text(blob, kernels), []
+    return _code_in_text(blob, kernels, [not kernel.code_object.stamps for kernel in kernels]), []
 
 
-def touched_in_explained(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
-    """The registers that kernels of a text touch; those of a code object if only one is chosen,
-    and unknown without an llvm-objdump."""
+def code_of_one(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
+    """The registers that kernels of a text touch, and their loops as of `code_for_rules`; those of
+    a code object if only one is chosen, and unknown without an llvm-objdump."""
     if kernels and kernels[0].code_object.kind == "assembly":
-        return _touched_in_text(blob, kernels), []
+        return _code_in_text(blob, kernels, [True] * len(kernels)), []
     if len(kernels) != 1:
         return [], []
     code, _ = _code_reader()(blob, kernels)
-    return [(None, touches) for _, touches in code], []
+    return [(None, touches, loops) for _, touches, loops in code], []
 
 
-def _touched_in_text(
-    blob: Blob, kernels: Sequence[Kernel]
-) -> list[tuple[InstructionCounts | None, TouchedRegisters | None]]:
+def _code_in_text(
+    blob: Blob, kernels: Sequence[Kernel], are_touches_asked: Sequence[bool]
+) -> list[ReadInCode]:
     from kernelinfo.pressure.prescan import ScannedText  # few reports need it
 
     text = ScannedText(blob.data.read())
-    scanned = [kernel.line and text.touched(kernel.symbol, kernel.line) for kernel in kernels]
-    if not all(scanned):
-        closer = [kernel for kernel, touches in zip(kernels, scanned, strict=True) if not touches]
-        code, _ = _code_reader()(blob, closer)
-        looked_at = iter(code)
-        scanned = [touches or next(looked_at)[1] for touches in scanned]
-    return [(None, touches or None) for touches in scanned]
+    scanned: list[ReadInCode] = []
+    closer: dict[int, Kernel] = {}
+    for number, (kernel, is_asked) in enumerate(zip(kernels, are_touches_asked, strict=True)):
+        symbol, line = kernel.symbol, kernel.line
+        touches = text.touched(symbol, line) if is_asked and line else None
+        scanned.append((None, touches, None))
+        if (is_asked and not touches) or (line and text.may_copy_in_matrix_loop(symbol, line)):
+            closer[number] = kernel
+    if closer:
+        code, _ = _code_reader()(blob, [*closer.values()])
+        for number, (_, touches, loops) in zip(closer, code, strict=True):
+            scanned[number] = None, touches if are_touches_asked[number] else None, loops
+    return scanned
 
 
 def _code_reader() -> ReadCode:

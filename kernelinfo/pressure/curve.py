@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from struct import Struct
 from typing import Literal, NamedTuple, get_args
 
-from kernelinfo.kernel.code_object import InstructionCounts
+from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.listing import Instruction
 from kernelinfo.pressure.registers import Counts, each, ranges, union, whole
@@ -16,11 +16,15 @@ from kernelinfo.pressure.rules import InstructionClass, bytes_of
 
 _CLASSES: tuple[InstructionClass, ...] = get_args(InstructionClass)
 _MOVES = ("load", "store")
+_AGPR_COPIES = ("v_accvgpr_read", "v_accvgpr_write")
+"""Begins of the mnemonics of copies between VGPRs and AGPRs."""
 _SPILLS = ("Spill", "Reload")
 _FIELD = 64  # bits of each number of a tally
-_FIELDS = Struct(f"<{len(_CLASSES) + 2 * len(_MOVES) + len(_SPILLS)}Q")
+_FIELDS = Struct(f"<{len(_CLASSES) + 2 * len(_MOVES) + len(_SPILLS) + 1}Q")
 """Numbers of a tally: instructions of each class; bytes that loads and stores move; loads and
-stores of unknown width; spill stores and reloads."""
+stores of unknown width; spill stores and reloads; copies between VGPRs and AGPRs."""
+MOST_LOOPS = 64
+"""Loops of a kernel that are counted."""
 
 
 def class_of(instruction: Instruction) -> InstructionClass:
@@ -32,6 +36,33 @@ def class_of(instruction: Instruction) -> InstructionClass:
 def counted(instructions: Iterable[Instruction]) -> InstructionCounts:
     """Counts of the instructions; comments are left out."""
     return untallied(sum(tallies(instructions)))[0]
+
+
+def loop_counts(function: LiveFunction) -> tuple[LoopCounts, ...]:
+    """The loops of a function, each before those inside it: all, or `MOST_LOOPS` of them, those
+    with matrix instructions and the largest."""
+    loops, firsts, numbers = function.loops, function.flow.firsts, tallies(function.instructions)
+    if not len(loops):
+        return ()
+    in_block = [sum(numbers[begin:end]) for begin, end in pairwise(firsts)]
+
+    def tally(blocks: Sequence[int]) -> int:
+        return sum(map(in_block.__getitem__, blocks))
+
+    of_loops = loops.gathered(range(len(loops))[::-1], tally, lambda parts: sum(parts))
+    mixes = [(position, untallied(total)) for position, total in of_loops]
+    if len(mixes) > MOST_LOOPS:
+        mixes.sort(key=lambda loop: (loop[1][0].matrix > 0, loop[1][0].instructions))
+        mixes = sorted(mixes[-MOST_LOOPS:], reverse=True)
+    made = []
+    for position, (counts, _, _, agpr_copies) in reversed(mixes):
+        header, depth, *_ = loops[position]
+        header_code = [function.instructions[index] for index in function.code_of(header)]
+        source = next((each.source for each in header_code if each.source), None)
+        address = header_code[0].address if header_code else None
+        label = function.label(header)
+        made.append(LoopCounts(label, source, address, depth, counts, agpr_copies))
+    return tuple(made)
 
 
 def tallies(instructions: Iterable[Instruction]) -> list[int]:
@@ -63,16 +94,19 @@ def _tally(
         )
     if spill:
         numbers[len(_CLASSES) + 2 * len(_MOVES) + _SPILLS.index(spill)] = 1
+    if instruction_class == "copy" and mnemonic.startswith(_AGPR_COPIES):
+        numbers[-1] = 1
     return int.from_bytes(_FIELDS.pack(*numbers), "little")
 
 
-def untallied(tally: int) -> tuple[InstructionCounts, int, int]:
-    """The instruction counts of a sum of tallies, and its spill stores and reloads."""
-    *classes, loaded, stored, loads, stores, spills, reloads = _FIELDS.unpack(
+def untallied(tally: int) -> tuple[InstructionCounts, int, int, int]:
+    """The instruction counts of a sum of tallies, its spill stores and reloads, and its copies
+    between VGPRs and AGPRs."""
+    *classes, loaded, stored, loads, stores, spills, reloads, copies = _FIELDS.unpack(
         tally.to_bytes(_FIELDS.size, "little")
     )
     moved = (None if loads else loaded, None if stores else stored)
-    return InstructionCounts._make((sum(classes), *classes, *moved)), spills, reloads
+    return InstructionCounts._make((sum(classes), *classes, *moved)), spills, reloads, copies
 
 
 _MOST_POINTS = 2000

@@ -11,11 +11,10 @@ from kernelinfo.analysis.kernels import freed
 from kernelinfo.errors import ReadError, bug
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionBody, FunctionPlace, body_of
-from kernelinfo.pressure.curve import counted
+from kernelinfo.pressure.curve import counted, loop_counts
 from kernelinfo.pressure.disassembly import listings
 from kernelinfo.pressure.flow import BlockEffects, needed_from
 from kernelinfo.pressure.function import LiveFunction
@@ -46,7 +45,7 @@ from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.paths import in_repository
 
 if TYPE_CHECKING:
-    from kernelinfo.analysis.options import CodeAndRemarks
+    from kernelinfo.analysis.options import CodeAndRemarks, ReadInCode
 
 
 def callees_of(data: Data, target: Target | None) -> CalledFunctions:
@@ -240,14 +239,12 @@ def touched_by(
 
 
 def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
-    """The instructions of each kernel of a blob by class, the registers that it touches, and what
-    is wrong. None if not all is known.
+    """The instructions of each kernel of a blob by class, the registers that it touches, its loops,
+    and what is wrong. None if not all is known.
 
     A missing llvm-objdump is one problem of the whole run: it names no file.
     """
-    code_of = dict[
-        tuple[str, int | None], tuple[InstructionCounts | None, TouchedRegisters | None]
-    ]()
+    code_of: dict[tuple[str, int | None], ReadInCode] = {}
     """Symbol and line → what is known of the code."""
     remarks: list[Problem | Note] = []
     try:
@@ -256,7 +253,11 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
             if listing.instructions and not unknown:
                 function = LiveFunction(listing, entry)
                 touches = touched_by(function, body_of(function, callees), callees)
-                code_of[kernel.symbol, kernel.line] = counted(listing.instructions), touches
+                code_of[kernel.symbol, kernel.line] = (
+                    counted(listing.instructions),
+                    touches,
+                    loop_counts(function),
+                )
             elif unknown:
                 why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
                 remarks.append(Note(blob.path, why, blob.member))
@@ -265,7 +266,7 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
         remarks.append(
             Problem("--instructions", error.message) if is_of_run else problem(blob, error.message)
         )
-    code = [code_of.get((kernel.symbol, kernel.line), (None, None)) for kernel in kernels]
+    code = [code_of.get((kernel.symbol, kernel.line), (None, None, None)) for kernel in kernels]
     return code, remarks
 
 

@@ -15,6 +15,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Repeat, Result
+from kernelinfo.kernel.code_object import LoopCounts
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches
 from kernelinfo.kernel.touched import TouchedRegisters
@@ -22,7 +23,7 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import CalledFunctions, body_of, call_needs
-from kernelinfo.pressure.curve import Curve, curve
+from kernelinfo.pressure.curve import Curve, curve, loop_counts
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.kernel_code import callees_of, read_debug_units, read_functions, touched_by
@@ -185,7 +186,7 @@ def measure_in(
     code, and problems."""
     if not results:
         return
-    rules = [rule for rule in selection.rules() if rule.reads == "touched"]
+    rules = [rule for rule in selection.rules() if rule.is_on_code]
     in_text = results[0].kernel.code_object.kind == "assembly"
     functions: Iterator[tuple[Result, LiveFunction | Problem | None]]
     units: Callable[[int], Iterable[DebugUnit]]
@@ -206,7 +207,7 @@ def measure_in(
             try:
                 code = body_of(function, callees)
                 touches = touched_by(function, code, callees)
-                judged = _judged(result, touches, rules)
+                judged = _judged(result, touches, loop_counts(function), rules)
                 calls = call_needs(function, code, callees, _register_files(kernel))
                 yield Measured(
                     judged,
@@ -235,9 +236,14 @@ def _of_text(
             yield result, problem(blob, in_kernel(kernel.symbol, bug(error)))
 
 
-def _judged(result: Result, touches: TouchedRegisters | None, rules: Sequence[Rule]) -> Result:
-    """The result with the findings of rules on the registers that its code touches."""
-    kernel = result.kernel._replace(touched=touches)
+def _judged(
+    result: Result,
+    touches: TouchedRegisters | None,
+    loops: tuple[LoopCounts, ...],
+    rules: Sequence[Rule],
+) -> Result:
+    """The result with the findings of rules that read its code."""
+    kernel = result.kernel._replace(touched=touches, loops=loops)
     numbers = {rule.number for rule in rules}
     of_others = [finding for finding in result.findings if finding.rule not in numbers]
     if result.occupancy:

@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
+from kernelinfo.kernel.code_object import FEW_COPIES
 from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.pressure import rules
 from kernelinfo.pressure.instructions import effect, operation
@@ -65,6 +66,13 @@ _REGISTER = re.compile(
 _UNNAMED = re.compile(rb"\[(?<=[vas]\[)(?!\d{1,4}(?::\d{1,4})?\])")
 """Registers named by symbols."""
 _HALF = re.compile(rb"::[ \t]*+(?:\r?\n|\Z|::)")
+_MATRIX = re.compile(rb"(?m)^[ \t]*+v_s?mf(?:ma|mac)_")
+_CYCLES = re.compile(
+    rb"(?m)^[ \t]*+(?:([\w.$]++):|s_c?branch(?:_\w++)?[ \t]++([\w.$]++)"
+    rb"|v_accvgpr_(?:read|write)\w*+[ \t]++[^,\n]++,[ \t]*+(?:acc|[av])[\d\[])"
+)
+"""A label, a branch, or a copy between VGPRs and AGPRs."""
+_LONG_BRANCH = b"post_getpc"
 _PADDING = (b"s_nop", b"s_code_end")
 _SETREG = re.compile(rb"s_setreg[^\n]*+")
 
@@ -85,6 +93,22 @@ class ScannedText:
         begin = self.text.find(b":", start + len(symbol.encode())) + 1
         entry, is_resolved = self.entry(symbol, line)
         return prescan(self.text, begin, entry, self.described) if is_resolved else None
+
+    def may_copy_in_matrix_loop(self, symbol: str, line: int) -> bool:
+        """False if the function whose label is on a 1-based line has no matrix instruction, or too
+        few copies between VGPRs and AGPRs in loops for a finding."""
+        if not self._has_copies:
+            return False
+        start = self.line_numbers.offset(line)
+        label = label_offset(self.text, symbol, start, line_end(self.text, start))
+        if label is None or self.text[start:label].strip() or self.expansion.macros:
+            return True
+        end = _END.search(self.text, label)
+        return _copies_in_cycles(self.text[label : end and end.start()]) >= FEW_COPIES
+
+    @cached_property
+    def _has_copies(self) -> bool:
+        return self.text.count(b"v_accvgpr_") >= FEW_COPIES
 
     def entry(self, symbol: str, line: int) -> tuple[int, bool]:
         """Registers that are set at the entry of the kernel whose label is on a 1-based line, and
@@ -199,6 +223,33 @@ def prescan(
     if every & ~whole(entry) & ~_written_first(code, begins, fresh_in, named_in, masks):
         return None
     return TouchedRegisters(*used(every), *entry_registers(entry))
+
+
+def _copies_in_cycles(code: bytes) -> int:
+    """Copies between VGPRs and AGPRs between a label and a branch back to it; 0 without matrix
+    instructions. The blocks of a loop are all between such labels and branches."""
+    if not _MATRIX.search(code):
+        return 0
+    labels: dict[bytes, int] = {}
+    copies, cycles = [], []
+    for event in _CYCLES.finditer(code):
+        label, target = event.groups()
+        if label:
+            labels.setdefault(label, event.start())
+        elif not target:
+            copies.append(event.start())
+        elif target in labels:
+            cycles.append((labels[target], event.start()))
+    if _LONG_BRANCH in code:
+        return len(copies)
+    cycles.sort()
+    inside = position = end = 0
+    for copy in copies:
+        while position < len(cycles) and cycles[position][0] < copy:
+            end = max(end, cycles[position][1])
+            position += 1
+        inside += copy < end
+    return inside
 
 
 def _flow(code: bytes, kernels: Collection[str]) -> tuple[list[int], list[list[int]]] | None:

@@ -28,9 +28,10 @@ class Rule(NamedTuple):
     severity: Severity  # severity of its findings by default
     check: Callable[..., Iterator[Remark]]
     """Called with what the rule reads, then the `Occupancy`, then the `Code` if it reads that."""
-    reads: Literal["traits", "code", "kernel", "touched"] = "traits"
+    reads: Literal["traits", "code", "kernel", "touched", "loops"] = "traits"
     """`Traits`; `Traits` and the instruction counts of assembly; the whole `Kernel`, with name,
-    lines and code object; or a `Kernel` of which it is known what its code touches."""
+    lines and code object; or a `Kernel` of which it is known what its code touches, or which loops
+    it has."""
     any_target: bool = False
     """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
     needs_code: bool = False
@@ -49,6 +50,11 @@ class Rule(NamedTuple):
         """The remark as a finding, with the rule's number and severity."""
         severity = self.severity if self.fixed else remark.severity or self.severity
         return Finding(self.number, self.name, severity, remark.message, remark.hint)
+
+    @property
+    def is_on_code(self) -> bool:
+        """True if the rule finds something only where the code was read."""
+        return self.reads in ("touched", "loops")
 
     @property
     def summary(self) -> str:
@@ -73,6 +79,7 @@ RULES: tuple[Rule, ...] = (
     Rule("KI104", "warning", spills.dynamic_stack, reads="code", any_target=True),
     Rule("KI105", "note", spills.indirect_call, reads="code", any_target=True),
     Rule("KI106", "warning", spills.spill_in_loop, reads="code", needs_code=True),
+    Rule("KI107", "note", spills.copies_in_matrix_loop, reads="loops"),
     Rule("KI201", "note", waves.near_next_step, on=False),
     Rule("KI202", "note", waves.lds_near_step, on=False),
     Rule("KI203", "warning", waves.lds_rounding_costs_workgroup),
@@ -157,13 +164,17 @@ def findings(kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule])
             if code is None and rule.needs_code:
                 continue
             remarks = rule.check(traits, occupancy, code)
-        elif reads == "kernel" or kernel.touched is not None:
+        elif reads == "kernel" or _has_read(kernel, reads):
             remarks = rule.check(kernel, occupancy)
         else:
             continue
         for remark in remarks:
             made.append(rule.finding(remark))
     return made
+
+
+def _has_read(kernel: Kernel, what: Literal["touched", "loops"]) -> bool:
+    return (kernel.touched if what == "touched" else kernel.loops) is not None
 
 
 def may_ask_for_code(traits: Traits) -> bool:
@@ -176,8 +187,8 @@ def may_ask_for_code(traits: Traits) -> bool:
 
 
 def on_code(result: Result) -> tuple[Finding, ...]:
-    """The findings of a result on the registers that its code touches."""
-    numbers = {rule.number for rule in RULES if rule.reads == "touched"}
+    """The findings of a result of rules that read its code."""
+    numbers = {rule.number for rule in RULES if rule.is_on_code}
     return tuple(finding for finding in result.findings if finding.rule in numbers)
 
 

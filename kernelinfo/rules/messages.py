@@ -88,6 +88,15 @@ MESSAGES = {
     "KI106-others": ", more in {loops}",
     "KI106-vgprs": " ({vgprs} VGPRs spilled{scratch})",
     "KI106-scratch": ", {spilled} of {scratch} B",
+    "KI107": (
+        "{copies} of {instructions} instructions in {loop} copy registers, {between} between VGPRs "
+        "and AGPRs: {each} for each MFMA{others}"
+    ),
+    "KI107-mend": "let a wave hold fewer accumulators: a smaller tile, or more waves a workgroup",
+    "KI107-labelled": "loop {label}{place}",
+    "KI107-label-place": " ({place})",
+    "KI107-placed": "the loop at {place}",
+    "KI107-others": ", more in {loops}",
     "spills-at": "at {place}",
     "spills-behind-call": "behind the call of {callee}",
     # Waves that slightly fewer resources or another launch would gain.

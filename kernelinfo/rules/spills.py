@@ -6,7 +6,8 @@ import posixpath
 from collections.abc import Iterator
 
 from kernelinfo.hardware.targets import REGISTER_BYTES
-from kernelinfo.kernel import Remark, counted
+from kernelinfo.kernel import Kernel, Remark, counted
+from kernelinfo.kernel.code_object import FEW_COPIES, matrix_loops
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
@@ -183,6 +184,45 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
         place=place,
         others=other_loops,
         vgprs=vgprs,
+    )
+
+
+def copies_in_matrix_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
+    """Values move between VGPRs and AGPRs in a loop with matrix instructions.
+
+    What it finds: an innermost loop with matrix instructions of which at least 32 instructions and
+    a tenth copy between VGPRs and AGPRs. Only where the code was read: assembly, and with
+    `--instructions`, `pressure` and `explain` objects.
+    Why it matters: the copies take issue slots from the matrix instructions in every iteration.
+    The accumulators or operands did not fit into the kind of register in which they are needed.
+    What to do: let a wave hold fewer accumulators (a smaller tile, more waves), so that they fit.
+    LLVM 22 has `-mllvm -amdgpu-mfma-vgpr-form`, which keeps results in VGPRs.
+    """
+    loops = [
+        loop
+        for loop in matrix_loops(kernel.loops or ())
+        if loop.agpr_copies >= max(FEW_COPIES, loop.counts.instructions / 10)
+    ]
+    if not loops:
+        return
+    worst = max(loops, key=lambda loop: loop.counts.copies)
+    each, source, others = worst.counts.copies / worst.counts.matrix, worst.source, ""
+    place = f"{posixpath.basename(source.file)}:{source.line}" if source else ""
+    if worst.label:
+        beside = say("KI107-label-place", place=place) if place else ""
+        loop = say("KI107-labelled", label=worst.label, place=beside)
+    else:
+        loop = say("KI107-placed", place=place or f"{worst.address or 0:#x}")
+    if len(loops) > 1:
+        others = say("KI107-others", loops=counted(len(loops) - 1, "other loop"))
+    yield remark(
+        "KI107",
+        copies=worst.counts.copies,
+        between=worst.agpr_copies,
+        instructions=worst.counts.instructions,
+        loop=loop,
+        each=f"{each:.0f}" if each >= 10 else f"{each:.2g}",
+        others=others,
     )
 
 
