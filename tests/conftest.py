@@ -6,11 +6,14 @@ import os
 import signal
 from collections import Counter
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
+import typer.main
+import typer.utils
 from hypothesis import settings
 
 from kernelinfo.hardware import targets
@@ -28,6 +31,9 @@ settings.register_profile("nightly", deadline=None, max_examples=500)
 settings.load_profile(
     os.environ.get("HYPOTHESIS_PROFILE", "ci" if os.environ.get("CI") else "by-hand")
 )
+
+# typer reads a command's parameters at each call: a quarter of a table of command lines.
+vars(typer.main)["get_params_from_function"] = cache(typer.utils.get_params_from_function)
 
 # The gate writes for GitHub where it runs there, and its tests run there, too.
 for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):

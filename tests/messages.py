@@ -32,10 +32,15 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     return {code: re.compile(pattern) for _, code, pattern in sorted(pairs, key=lambda p: -p[0])}
 
 
-def _is_message(line: str, code: str) -> bool:
-    """Whether a line ends with the message of a code; a finding stands before its advice."""
+@cache
+def _line_pattern(code: str) -> re.Pattern[str]:
+    """The pattern of a line that ends with a code's message; a finding stands before its advice."""
     advice = "(?:; .*)?" if code.startswith("KI") else ""
-    return bool(re.fullmatch(rf"(?:.*: )?{_patterns()[code].pattern}{advice}", line))
+    return re.compile(rf"(?:.*: )?{_patterns()[code].pattern}{advice}")
+
+
+def _is_message(line: str, code: str) -> bool:
+    return bool(_patterns()[code].search(line) and _line_pattern(code).fullmatch(line))
 
 
 def code_of(line: str) -> str:
