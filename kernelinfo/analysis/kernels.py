@@ -26,7 +26,7 @@ from kernelinfo.reading.facts import Code, Module, ReadFilter, SourceLine
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.paths import in_repository
 from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
-from kernelinfo.rules import findings, may_ask_for_code
+from kernelinfo.rules import Rule, findings, may_ask_for_code
 
 # Source lines of kernels, from the debug information of code objects.
 
@@ -202,9 +202,12 @@ class Judge:
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first size of a pattern counts
         is_for_one = bool(options.kernels) or options.one_kernel
         self._size_is_for_all = options.workgroup_size is not None and not is_for_one
-        self._known: dict[tuple[int, Code | None, int | None], tuple[Traits, Result]] = {}
-        """(id of traits, code, configured workgroup size) -> the traits, and the result of the
-        first such kernel, without findings on that kernel alone. Equal statements share traits."""
+        self._known: dict[
+            tuple[int, Code | None, int | None], tuple[Traits, Result, tuple[Rule, ...]]
+        ] = {}
+        """(id of traits, code, configured workgroup size) -> the traits, the result of the first
+        such kernel, without findings on that kernel alone, and the rules that may have such
+        findings. Equal statements share traits."""
 
     def passes_over(self, result: Result) -> bool:
         """True for a kernel that the runtime refuses to launch in the workgroup size for all."""
@@ -218,8 +221,8 @@ class Judge:
             return self._without_occupancy(kernel)
         size = self._configured_size(kernel) if self._patterns else None
         key = id(kernel.traits), kernel.code, size
-        _, first = self._known.get(key) or (None, None)
-        if first is None:
+        judged = self._known.get(key)
+        if judged is None:
             try:
                 first = self._first(kernel, size)
             except LaunchError as error:
@@ -228,11 +231,13 @@ class Judge:
                 return Problem(origin.path, message, origin.member, origin.offset)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            self._known[key] = kernel.traits, first
+            rules = tuple([rule for rule in self._of_kernel if rule.may_find(first.kernel.traits)])
+            self._known[key] = judged = kernel.traits, first, rules
+        _, first, rules = judged
         if self._options.run_as is not None:
             kernel = kernel._replace(traits=first.kernel.traits)
         all_findings, occupancy = first.findings, first.occupancy
-        if occupancy and (of_kernel := findings(kernel, occupancy, self._of_kernel)):
+        if occupancy and (of_kernel := findings(kernel, occupancy, rules)):
             all_findings = tuple(
                 sorted((*all_findings, *of_kernel), key=lambda finding: finding.rule)
             )

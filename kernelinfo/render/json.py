@@ -69,14 +69,14 @@ def document(
                 yield item
 
     def kernels() -> Iterator[Spelled]:
-        statements: dict[tuple[int, int, bool], tuple[Result, str, _Origins]] = {}
+        statements: dict[tuple[object, ...], tuple[Result, str, _Origins]] = {}
         code_object, index = None, 0
         for result in results():
             kernel, occupancy, _ = result
             if kernel.code_object is not code_object:
                 code_object = kernel.code_object
                 index = inputs.setdefault(code_object, len(inputs))
-            key = id(kernel.traits), id(occupancy), kernel.code_bytes is None
+            key = id(kernel.traits), id(occupancy), code_object.kind, kernel.code_bytes is None
             stated = statements.get(key)
             if stated is None:
                 if len(statements) >= _MOST_STATEMENTS:

@@ -34,6 +34,8 @@ class Rule(NamedTuple):
     it has."""
     any_target: bool = False
     """True: the rule also judges kernels of unknown targets, with None for the `Occupancy`."""
+    needs: str = ""
+    """Field of `Numbers`: the rule finds nothing where it is 0 or not stated; empty for none."""
     needs_code: bool = False
     """True: the rule finds nothing without the instruction counts of assembly."""
     on: bool = True
@@ -50,6 +52,10 @@ class Rule(NamedTuple):
         """The remark as a finding, with the rule's number and severity."""
         severity = self.severity if self.fixed else remark.severity or self.severity
         return Finding(self.number, self.name, severity, remark.message, remark.hint)
+
+    def may_find(self, traits: Traits) -> bool:
+        """False if the rule finds nothing by its `needs`."""
+        return not self.needs or bool(getattr(traits.numbers, self.needs))
 
     @property
     def is_on_code(self) -> bool:
@@ -73,11 +79,13 @@ RULES: tuple[Rule, ...] = (
     Rule("KI004", "warning", failures.sources_disagree, reads="kernel"),
     Rule("KI006", "error", touched.unallocated_registers, reads="touched"),
     Rule("KI007", "note", touched.unwritten_registers, reads="touched"),
-    Rule("KI101", "warning", spills.vgpr_spill, reads="code", any_target=True),
-    Rule("KI102", "note", spills.scratch_without_spill, reads="code", any_target=True),
-    Rule("KI103", "note", spills.sgpr_spill, any_target=True),
-    Rule("KI104", "warning", spills.dynamic_stack, reads="code", any_target=True),
-    Rule("KI105", "note", spills.indirect_call, reads="code", any_target=True),
+    Rule("KI101", "warning", spills.vgpr_spill, "code", True, needs="vgpr_spills"),
+    Rule(
+        "KI102", "note", spills.scratch_without_spill, "code", True, needs="scratch_bytes_per_lane"
+    ),
+    Rule("KI103", "note", spills.sgpr_spill, any_target=True, needs="sgpr_spills"),
+    Rule("KI104", "warning", spills.dynamic_stack, "code", True, needs="dynamic_stack"),
+    Rule("KI105", "note", spills.indirect_call, "code", True, needs="indirect_call"),
     Rule("KI106", "warning", spills.spill_in_loop, reads="code", needs_code=True),
     Rule("KI107", "note", spills.copies_in_matrix_loop, reads="loops"),
     Rule("KI201", "note", waves.near_next_step, on=False),
@@ -88,12 +96,12 @@ RULES: tuple[Rule, ...] = (
     Rule("KI207", "note", waves.compiler_disagrees, reads="kernel", on=False),
     Rule("KI208", "note", waves.padded_registers),
     Rule("KI209", "note", touched.untouched_registers, reads="touched"),
-    Rule("KI301", "note", compilation.agpr_without_mfma, reads="code", needs_code=True),
-    Rule("KI302", "warning", compilation.at_cap_and_spilling, reads="kernel"),
-    Rule("KI303", "note", compilation.missing_launch_bound, reads="kernel"),
-    Rule("KI304", "note", compilation.waves_hint_too_high, reads="kernel"),
+    Rule("KI301", "note", compilation.agpr_without_mfma, "code", needs="agprs", needs_code=True),
+    Rule("KI302", "warning", compilation.at_cap_and_spilling, "kernel", needs="vgpr_spills"),
+    Rule("KI303", "note", compilation.missing_launch_bound, "kernel", needs="vgpr_spills"),
+    Rule("KI304", "note", compilation.waves_hint_too_high, "kernel", needs="vgpr_spills"),
     Rule("KI305", "note", compilation.mixed_target_features, reads="kernel"),
-    Rule("KI306", "note", compilation.asked_waves_not_reached),
+    Rule("KI306", "note", compilation.asked_waves_not_reached, needs="asked_waves"),
     Rule("KI401", "note", compilation.code_exceeds_icache, reads="kernel", on=False),
 )
 
@@ -157,6 +165,8 @@ def findings(kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule])
     """Findings of the given rules for one kernel."""
     traits, code, made = kernel.traits, kernel.code, []
     for rule in rules:
+        if not rule.may_find(traits):
+            continue
         reads = rule.reads
         if reads == "traits":
             remarks = rule.check(traits, occupancy)

@@ -88,10 +88,11 @@ def sweep_command(kernel: Kernel, ir: str = "") -> str:
 
 def _is_held_by_its_size(traits: Traits) -> bool:
     """True if a kernel spills with all VGPRs with which its largest workgroup can still start."""
-    numbers, step = traits.numbers, step_in_use(traits)
+    numbers = traits.numbers
     size = numbers.max_workgroup_size or 0
     if not numbers.vgpr_spills or numbers.required_workgroup is not None or size <= 64:
         return False
+    step = step_in_use(traits)
     if step is None or traits.target is None or traits.demand is None:
         return False
     whole = place(traits.target, traits.demand, Launch(size))
@@ -106,8 +107,7 @@ def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     these waves with spills.
     What to do: compile with the next looser bound (`kernelinfo sweep`) and measure both.
     """
-    traits = kernel.traits
-    if not traits.numbers.vgpr_spills or (step := step_in_use(traits)) is None:
+    if (step := step_in_use(kernel.traits)) is None:
         return
     vgprs, waves = step
     if command := sweep_command(kernel):

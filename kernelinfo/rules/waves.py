@@ -107,8 +107,9 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     Why it matters: 704 workitems are 11 waves; two such workgroups fill 22 of 32 slots.
     What to do: launch a size that divides the slots; `explain` lists the best sizes.
     """
-    unsure = occupancy.demand.vgprs is None or occupancy.demand.lds_bytes is None
-    if set(occupancy.limiters) - {"scratch"} != {"slots"} or unsure:
+    if [resource for resource in occupancy.limiters if resource != "scratch"] != ["slots"]:
+        return
+    if occupancy.demand.vgprs is None or occupancy.demand.lds_bytes is None:
         return
     if occupancy.launchable and occupancy.percent < 100 and occupancy.range is None:
         yield remark(
