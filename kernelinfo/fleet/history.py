@@ -11,6 +11,7 @@ from kernelinfo.compare.changes import Match, Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.fleet.steps import Night, NightStep, count_renamed_within_steps, identify
 from kernelinfo.kernel.code_object import library_of
+from kernelinfo.kernel.columns import KernelSums
 
 _WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # strictest first
 
@@ -19,30 +20,11 @@ By = Literal["library", "target", "limiter", "waves"]
 """Keys of groups: `limiter` is the limiters together, `waves` the waves per SIMD."""
 
 
-class Sums(NamedTuple):
-    """Sums over kernels."""
-
-    kernels: int = 0  # number of kernels
-    waves_per_simd: float = 0  # waves per SIMD of all kernels together
-    spilling: int = 0  # number of kernels that spill
-    worst_spills: int = 0  # the most registers that one kernel spills
-    scratch_bytes_per_lane: int = 0
-    """Sum in bytes per lane over kernels whose scratch does not grow at run time."""
-    vgprs: int = 0  # VGPRs used per lane, of all kernels together
-    code_bytes: int = 0  # bytes of code of all kernels together
-
-
 class BuildTotals(NamedTuple):
-    """Sums over all kernels of one build."""
+    """One build, with the sums over all its kernels."""
 
     name: str  # as --build named it
-    kernels: int  # number of kernels
-    waves_per_simd: float  # waves per SIMD of all kernels together
-    spilling: int  # number of kernels that spill
-    worst_spills: int  # the most registers that one kernel spills
-    scratch_bytes_per_lane: int  # sum over kernels whose scratch does not grow
-    vgprs: int  # VGPRs used per lane, of all kernels together
-    code_bytes: int  # bytes of code of all kernels together
+    sums: KernelSums
     problems: int  # number of problems that are not accepted; kernels may be missing
     accepted_problems: int = 0  # problems that --accept-problems accepted
     labels: Mapping[str, str] = {}  # labels that --label gave to the build
@@ -55,8 +37,8 @@ class KernelGroup(NamedTuple):
     """Kernels with one value of `By`, in the first and in the last build."""
 
     key: str  # library, target, limiters or waves per SIMD
-    old: Sums
-    new: Sums
+    old: KernelSums  # sums of the first build
+    new: KernelSums  # sums of the last build
     waves_lost: float  # waves per SIMD that kernels of both builds lost
 
 

@@ -27,7 +27,6 @@ from kernelinfo.fleet.history import (
     By,
     History,
     KernelGroup,
-    Sums,
     Trend,
     sum_waves_lost,
     trace_histories,
@@ -37,7 +36,7 @@ from kernelinfo.fleet.steps import Mover, Night, carry, compare_nights
 from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import library_of
-from kernelinfo.kernel.columns import Where
+from kernelinfo.kernel.columns import KernelSums, Where
 from kernelinfo.kernel.record import BETWEEN_COMPILERS, COLUMNS, NUMBERS
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.data import integer
@@ -71,7 +70,7 @@ _SUMS = (
     " coalesce(sum(Scratch_Size) FILTER (Dynamic_Stack IS DISTINCT FROM true), 0)::BIGINT,"
     " coalesce(sum(VGPR_Used), 0)::BIGINT, coalesce(sum(Code_Size), 0)::BIGINT"
 )
-"""SQL of the fields of `Sums`."""
+"""SQL of the fields of `KernelSums`, but for `waves_lost`."""
 
 
 def ask(
@@ -100,7 +99,7 @@ def ask(
         _check_count(dataset, names, unfinished, may_be_first and since is None and not builds)
         _choose_kernels(connection, names, options)
         nights, totals = _nights(connection, names)
-        if not any(build.kernels for build in totals):
+        if not any(build.sums.kernels for build in totals):
             wrong, built = say("builds-without-kernels"), ""
             if options.targets:
                 built = say("targets-there", targets=listed_targets(_targets(connection)))
@@ -269,12 +268,11 @@ def _nights(
     unread = dict(connection.execute(query).fetchall())  # all of a build without a manifest
     nights, totals = [], []
     for name in names:
-        *numbers, targets = sums.get(name, (0,) * len(Sums._fields) + ((),))
+        *numbers, targets = sums.get(name, [()])
         problems, accepted, of_shards = about.get(name, (None, None, []))
         labels = {key: value for shard in of_shards for key, value in _labels(shard).items()}
         problems = unread.get(name, 0) if problems is None else problems
-        sums_of = Sums._make(numbers)
-        totals.append(BuildTotals(name, *sums_of, problems, accepted or 0, labels))
+        totals.append(BuildTotals(name, KernelSums(*numbers), problems, accepted or 0, labels))
         stamps = {library: frozenset(each) for library, each in compilers[name].items()}
         nights.append(Night(name, stamps, tuple(targets or ())))
     return nights, totals
@@ -404,16 +402,17 @@ def _groups(
     histories: Iterable[History],
 ) -> tuple[KernelGroup, ...]:
     """All kernels of the first and the last build in groups, most waves lost first."""
-    sums = defaultdict[str, dict[str, Sums]](dict)
+    sums = defaultdict[str, dict[str, KernelSums]](dict)
+    first, last, nothing = names[0], names[-1], KernelSums()
     query = (
         f"SELECT Build, {_KEYS[by]} AS key, {_SUMS} FROM chosen"
-        f" WHERE Build IN ({_literals((names[0], names[-1]))}) GROUP BY ALL"
+        f" WHERE Build IN ({_literals((first, last))}) GROUP BY ALL"
     )
     for build, key, *numbers in connection.execute(query).fetchall():
-        sums[key or "?"][build] = Sums._make(numbers)
+        sums[key or "?"][build] = KernelSums(*numbers)
     lost = sum_waves_lost(histories, by)
     groups = [
-        KernelGroup(key, both.get(names[0], Sums()), both.get(names[-1], Sums()), lost.get(key, 0))
+        KernelGroup(key, both.get(first, nothing), both.get(last, nothing), lost.get(key, 0))
         for key, both in sums.items()
     ]
     return tuple(sorted(groups, key=lambda g: (-g.waves_lost, -g.new.kernels, g.key)))

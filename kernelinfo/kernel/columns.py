@@ -22,6 +22,26 @@ Kind = Literal["number", "kernel", "target", "member", "text", "constant", "any"
 """How the values of a column compare with what a user writes."""
 
 
+class KernelSums(NamedTuple):
+    """Sums over some kernels; a number that a kernel does not state adds 0, and so does scratch
+    that grows at run time."""
+
+    kernels: int = 0  # number of kernels
+    waves_per_simd: float = 0  # waves per SIMD of all kernels together
+    spilling: int = 0  # number of kernels that spill registers
+    worst_spills: int = 0  # the most registers, vector and scalar, that one kernel spills
+    scratch_bytes_per_lane: int = 0  # sum in bytes over kernels whose scratch does not grow
+    vgprs: int = 0  # VGPRs used per lane, of all kernels together
+    code_bytes: int = 0  # bytes of code of all kernels together
+    waves_lost: float = 0
+    """Sum of the waves per SIMD below the number of slots."""
+
+    def plus(self, sums: KernelSums) -> KernelSums:
+        """The sums of both, and the worse of the worst."""
+        both = KernelSums._make(map(sum, zip(self, sums, strict=True)))
+        return both._replace(worst_spills=max(self.worst_spills, sums.worst_spills))
+
+
 class NamedColumn(NamedTuple):
     """A column of a table, read from columns of the record."""
 

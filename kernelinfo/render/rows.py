@@ -6,11 +6,12 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from itertools import groupby
+from operator import attrgetter
 from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel, Result, grouped
-from kernelinfo.kernel.columns import find
+from kernelinfo.kernel.columns import KernelSums, find
 from kernelinfo.kernel.record import (
     BY_NAME,
     COLUMNS,
@@ -32,44 +33,28 @@ from kernelinfo.render.tables import WRITERS, Row, Table, csv_cell, csv_line
 CountedBy = Literal["library", "member", "target", "file", "limiter", "waves"]
 BY: tuple[CountedBy, ...] = get_args(CountedBy)
 SCHEMA = "kernelinfo/counts/1"
-HEADINGS = ("kernels", "spilling", "worst", "scratch", "waves lost", "code")
+COUNTED = {
+    "kernels": "kernels",
+    "spilling": "spilling",
+    "worst_spills": "worst",
+    "scratch_bytes_per_lane": "scratch",
+    "waves_lost": "waves lost",
+    "code_bytes": "code",
+}
+"""Sum -> its heading."""
+HEADINGS = tuple(COUNTED.values())
+counted_sums: Callable[[KernelSums], Row] = attrgetter(*COUNTED)
+"""The sums that tables of counts have, in the order of `COUNTED`."""
 
 
-class KernelSums(NamedTuple):
-    """Sums over some kernels; a number that a kernel does not state adds 0, and so does scratch
-    that grows at run time."""
-
-    kernels: int = 0  # number of kernels
-    spilling: int = 0
-    """Number of kernels that spill registers."""
-    worst_spills: int = 0
-    """The most registers, vector and scalar, that one kernel spills."""
-    scratch_bytes_per_lane: int = 0  # sum in bytes over kernels whose scratch does not grow
-    waves_lost: float = 0
-    """Sum of the waves per SIMD below the number of slots."""
-    code_bytes: int = 0  # sum of the bytes of code
-
-    def plus(self, other: KernelSums) -> KernelSums:
-        """The sums of both, and the worse of the worst."""
-        sums = KernelSums._make(map(sum, zip(self, other, strict=True)))
-        return sums._replace(worst_spills=max(self.worst_spills, other.worst_spills))
-
-
-def sums_in_words(sums: Sequence[KernelSums]) -> list[tuple[str, ...]]:
-    """The cells of each of the sums, in the order of `HEADINGS`; a column has one unit."""
-    scratch = sizes([each.scratch_bytes_per_lane for each in sums])
-    code = sizes([each.code_bytes for each in sums])
-    return [
-        (
-            grouped(each.kernels),
-            grouped(each.spilling),
-            grouped(each.worst_spills),
-            scratch[index],
-            grouped(each.waves_lost),
-            code[index],
-        )
-        for index, each in enumerate(sums)
+def sums_in_words(rows: Iterable[Row]) -> list[tuple[str, ...]]:
+    """The cells of each row of `counted_sums`; a column has one unit."""
+    columns = zip(COUNTED, zip(*rows, strict=True), strict=False)
+    cells = [
+        sizes(column) if name in ("scratch_bytes_per_lane", "code_bytes") else map(grouped, column)
+        for name, column in columns
     ]
+    return list(zip(*cells, strict=True))
 
 
 def counts_by(items: Iterable[Item], by: CountedBy) -> dict[str, KernelSums]:
@@ -101,11 +86,13 @@ def _counts(result: Result) -> KernelSums:
     kernel, occupancy = result.kernel, result.occupancy
     return KernelSums(
         kernels=1,
+        waves_per_simd=occupancy.waves_per_simd if occupancy else 0,
         spilling=int(kernel.spills.registers > 0),
         worst_spills=kernel.spills.registers,
         scratch_bytes_per_lane=int(compared_value(BY_NAME["Scratch_Size"], result) or 0),
-        waves_lost=waves_lost(occupancy.waves_per_simd, occupancy.percent) if occupancy else 0,
+        vgprs=kernel.used.vgprs or 0,
         code_bytes=kernel.code_bytes or 0,
+        waves_lost=waves_lost(occupancy.waves_per_simd, occupancy.percent) if occupancy else 0,
     )
 
 
@@ -123,14 +110,14 @@ def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View)
     counts = counts_by(items, by)
     has_total = by != "limiter" and len(counts) > 1
     table = Table(
-        (by, *KernelSums._fields),
-        [(name, *sums) for name, sums in counts.items()],
+        (by, *COUNTED),
+        [(name, *counted_sums(sums)) for name, sums in counts.items()],
         SCHEMA,
         "counts",
         headings=(by, *HEADINGS),
         texts=_texts,
         kinds="tnnnnnn",
-        total=("all", *reduce(KernelSums.plus, counts.values())) if has_total else (),
+        total=("all", *counted_sums(reduce(KernelSums.plus, counts.values()))) if has_total else (),
         legend="worst is the most registers that one kernel spills; scratch, waves lost and code "
         "are sums: bytes per lane, waves/SIMD below the slots, bytes",
     )
@@ -138,7 +125,7 @@ def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View)
 
 
 def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    sums = sums_in_words([KernelSums(*row[1:]) for row in rows])
+    sums = sums_in_words(row[1:] for row in rows)
     return [(row[0], *words) for row, words in zip(rows, sums, strict=True)]
 
 

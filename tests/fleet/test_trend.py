@@ -408,7 +408,11 @@ def test_groups_sum_up_all_kernels(by: str, tmp_path: Path) -> None:
     heading = next(n for n, line in enumerate(lines) if line.split()[:2] == [by, "kernels"])
     assert len(lines) - heading - 1 == len(found["groups"])
     out = run("trend", str(tmp_path), "--by", by, "--format", "csv")[0]
-    assert len(list(csv.DictReader(io.StringIO(out)))) == 2 * len(found["groups"])
+    written = list(csv.DictReader(io.StringIO(out)))
+    assert len(written) == 2 * len(found["groups"])
+    for column, name in (("Worst_Spills", "worst_spills"), ("Code_Size", "code_bytes")):
+        sums = [group[side][name] for group in found["groups"] for side in ("old", "new")]
+        assert [int(row[column]) for row in written] == sums
 
 
 def test_rows_say_in_which_library_and_on_which_target(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from kernelinfo.fleet.acceptance import read_accepted, without_versions, write_a
 from kernelinfo.fleet.history import BuildTotals, Trend, trace_histories
 from kernelinfo.fleet.steps import Mover, Night, compare_nights
 from kernelinfo.kernel.code_object import library_of
+from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.render import View
 from kernelinfo.render.paint import harmless
 
@@ -77,7 +78,7 @@ def _value(text: str) -> object:
 
 def _show(nights: list[Night]) -> None:
     steps = tuple(map(compare_nights, nights, nights[1:], [0] * len(nights)))
-    totals = tuple(BuildTotals(night.name, 3, 1.0, 0, 0, 0, 0, 0, 0) for night in nights)
+    totals = tuple(BuildTotals(night.name, KernelSums(3, 1.0), 0) for night in nights)
     whole = Trend("fleet", totals, steps, tuple(trace_histories(nights, steps)))
     for format, render in outputs("trend").items():
         shown = harmless("".join(render(whole, View())), color=False)

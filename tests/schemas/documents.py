@@ -20,13 +20,13 @@ from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape
 from kernelinfo.compare.summary import IDENTITY, KernelSummary
 from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Compiled, Input
-from kernelinfo.fleet.history import BuildTotals, History, Trend
+from kernelinfo.fleet.history import BuildTotals, History, KernelGroup, Trend
 from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Finding, Kernel, Repeat, Result, Severity, Used, Workgroup
 from kernelinfo.kernel.code_object import CodeObject, InstructionCounts
-from kernelinfo.kernel.columns import find
+from kernelinfo.kernel.columns import KernelSums, find
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
 from kernelinfo.kernel.touched import TouchedRegisters
@@ -62,7 +62,7 @@ from kernelinfo.render.diff import rows as diff_rows
 from kernelinfo.render.diff import text as diff_text
 from kernelinfo.render.diff.rows import ChangedKernel, MovedSum
 from kernelinfo.render.pressure.data import COLUMNS as OF_PRESSURE
-from kernelinfo.render.rows import BY, KernelSums
+from kernelinfo.render.rows import BY
 from kernelinfo.render.trend.rows import TrendRow
 from kernelinfo.rules import Rule
 from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
@@ -212,7 +212,7 @@ DIFF_TARGETS = {
 }
 
 COUNTED_BY = "Counts of each library, target and so on"
-SUMS = fields(KernelSums)
+SUMS = fields(KernelSums, " ".join(rows.COUNTED))
 IN_BOTH = {f"{side}_{name}": of for side in BUILDS for name, of in SUMS.items()}
 KEY: dict[str, Any] = {"!": {"oneOf": [{"required": [by]} for by in BY]}}
 KEY |= {f"{by}?": f"string: {BY_NAME[of.reads[0]].about}" for by in BY if (of := find(by))}
@@ -360,10 +360,14 @@ TRACED = {
     "history": ([SIDE], "The kernel in each build; null where that does not have it."),
     "steps": ([MOVED], "What moved, build by build."),
 }
+BUILD_SUMS = fields(KernelSums, but="waves_lost")
+BUILD = fields(BuildTotals, "name") | BUILD_SUMS | fields(BuildTotals, but="name sums")
+OF_GROUP = Shared("KernelSums", BUILD_SUMS)
+GROUP = fields(KernelGroup, old=OF_GROUP, new=OF_GROUP)
 TREND = {
-    **fields(Trend, "dataset builds", builds=[BuildTotals, 1]),
+    **fields(Trend, "dataset builds", builds=[BUILD, 1]),
     "steps": ([STEP], "Each build but the first, compared with the one before."),
-    **fields(Trend, "unfinished by groups"),
+    **fields(Trend, "unfinished by groups", groups=[GROUP]),
     "kernels": ([TRACED], "Kernels that moved in any step, the worst first; with --moved all."),
 }
 

@@ -9,13 +9,21 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel.code_object import library_of, member_file
+from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import arrow
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import number
-from kernelinfo.render.rows import HEADINGS, CountedBy, KernelSums, sums_in_words, waves_lost
+from kernelinfo.render.rows import (
+    COUNTED,
+    HEADINGS,
+    CountedBy,
+    counted_sums,
+    sums_in_words,
+    waves_lost,
+)
 from kernelinfo.render.tables import WRITERS, Row, Table
 
 SCHEMA = "kernelinfo/diff-counts/1"
@@ -38,8 +46,8 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
     ]
     rows.sort(key=lambda row: (row[1] == row[2], -abs(row[2].waves_lost - row[1].waves_lost)))
     table = Table(
-        (by, *(f"{side}_{field}" for side in ("old", "new") for field in KernelSums._fields)),
-        [(name, *before, *after) for name, before, after in rows],
+        (by, *(f"{side}_{field}" for side in ("old", "new") for field in COUNTED)),
+        [(name, *counted_sums(before), *counted_sums(after)) for name, before, after in rows],
         SCHEMA,
         "counts",
         headings=(by, *HEADINGS),
@@ -50,13 +58,13 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
 
 
 def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
-    half = 1 + len(KernelSums._fields)
-    return in_both([(row[0], KernelSums(*row[1:half]), KernelSums(*row[half:])) for row in rows])
+    half = 1 + len(COUNTED)
+    return in_both([(row[0], row[1:half], row[half:]) for row in rows])
 
 
-def in_both(rows: Sequence[tuple[str, KernelSums, KernelSums]]) -> list[tuple[str, ...]]:
-    """The name and the sums of each row, `26 → 27` for those of both builds."""
-    sums = sums_in_words([build for _, old, new in rows for build in (old, new)])
+def in_both(rows: Sequence[tuple[str, Row, Row]]) -> list[tuple[str, ...]]:
+    """The name and the `counted_sums` of each row, `26 → 27` for those of both builds."""
+    sums = sums_in_words(build for _, old, new in rows for build in (old, new))
     return [
         (printable(name), *map(arrow, old, new))
         for (name, *_), old, new in zip(rows, sums[::2], sums[1::2], strict=True)
@@ -71,11 +79,13 @@ def _counts(kernels: Iterable[KernelSummary], by: CountedBy, file: str) -> dict[
         spills = (numbers.vgpr_spills or 0) + (numbers.sgpr_spills or 0)
         sums = KernelSums(
             kernels=1,
+            waves_per_simd=numbers.waves_per_simd or 0,
             spilling=int(spills > 0),
             worst_spills=spills,
             scratch_bytes_per_lane=numbers.scratch_bytes_per_lane or 0,
-            waves_lost=waves_lost(numbers.waves_per_simd, numbers.percent),
+            vgprs=numbers.vgprs or 0,
             code_bytes=numbers.code_bytes or 0,
+            waves_lost=waves_lost(numbers.waves_per_simd, numbers.percent),
         )
         for name in _names(kernel, by, file):
             counts[name] = counts.get(name, KernelSums()).plus(sums)

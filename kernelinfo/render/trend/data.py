@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.fleet.history import Trend
+from kernelinfo.fleet.history import BuildTotals, Trend
+from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.render import View
 from kernelinfo.render.diff import rows as diff
@@ -26,7 +27,7 @@ def render_json(trend: Trend, view: View) -> Iterator[str]:
         "schema": SCHEMA,
         "version": __version__,
         "dataset": trend.dataset,
-        "builds": [build._asdict() for build in trend.builds],
+        "builds": list(map(build_document, trend.builds)),
         "steps": [
             {
                 "old": old.name,
@@ -40,10 +41,24 @@ def render_json(trend: Trend, view: View) -> Iterator[str]:
         ],
         "unfinished": trend.unfinished,
         "by": trend.by,
-        "groups": as_json(trend.groups),
+        "groups": [
+            group._asdict() | {"old": _sums(group.old), "new": _sums(group.new)}
+            for group in trend.groups
+        ],
         "kernels": map(_kernel, moved),
     }
     yield from encoded(document)
+
+
+def build_document(build: BuildTotals) -> dict[str, Any]:
+    """A build and its sums, as `trend-schema.json` describes them."""
+    name, sums, *about = build
+    return {"name": name, **_sums(sums), **dict(zip(build._fields[2:], about, strict=True))}
+
+
+def _sums(sums: KernelSums) -> dict[str, Any]:
+    """The sums by their names; those of waves lost belong to both builds of a group together."""
+    return dict(zip(_SUMS, sums, strict=False))
 
 
 def _kernel(row: TrendRow) -> dict[str, Any]:
@@ -66,14 +81,23 @@ _HEADING = (
     *("Kernel", "Status", "Match", "Moved_In", "Commits", "Why", "Library", "Build"),
     *("Kernel_Name", "Symbol", "Target", "Code_Object", *(number.name for number in NUMBERS)),
 )
-_SUMS = ("Kernels", "Waves_Per_SIMD", "Spilling", "Scratch_Size", "VGPR_Used", "Code_Size")
+_SUMS = {
+    "kernels": "Kernels",
+    "waves_per_simd": "Waves_Per_SIMD",
+    "spilling": "Spilling",
+    "worst_spills": "Worst_Spills",
+    "scratch_bytes_per_lane": "Scratch_Size",
+    "vgprs": "VGPR_Used",
+    "code_bytes": "Code_Size",
+}
+"""Sum of a build -> its column."""
 
 
 def render_csv(trend: Trend, view: View) -> Iterator[str]:
     """The CSV text, line by line. Column `Kernel` numbers the kernels: rows of one kernel share it,
     also across renames."""
     if trend.by:
-        table = Table((trend.by, "Waves_Lost", "Build", *_SUMS), _groups(trend))
+        table = Table((trend.by, "Waves_Lost", "Build", *_SUMS.values()), _groups(trend))
     else:
         table = Table(_HEADING, _kernels(trend, view))
     return WRITERS["csv"](table, view)
@@ -91,4 +115,4 @@ def _groups(trend: Trend) -> Iterator[Row]:
     """One row per group in the first build and one in the last."""
     for group in trend.groups:
         for build, sums in ((trend.builds[0], group.old), (trend.builds[-1], group.new)):
-            yield group.key, group.waves_lost, build.name, *sums
+            yield group.key, group.waves_lost, build.name, *_sums(sums).values()

@@ -12,6 +12,7 @@ from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html.dataset import PagePiece, Shared, Titles, batches, piece, place_of
 from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.rows import HEADINGS
+from kernelinfo.render.trend.data import build_document
 from kernelinfo.render.trend.rows import (
     PLACES,
     TrendRow,
@@ -40,7 +41,7 @@ def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
     yield piece(
         {
             "headline": headline(trend, moved),
-            "builds": [build._asdict() for build in trend.builds],
+            "builds": list(map(build_document, trend.builds)),
             "steps": ["", *map(step_in_words, trend.steps)],
             "recompiled": recompiled(trend),
             "moved_in": [PLACES, *places(moved)],

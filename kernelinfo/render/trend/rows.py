@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.fleet.acceptance import without_versions
-from kernelinfo.fleet.history import BuildTotals, History, Sums, Trend
+from kernelinfo.fleet.history import BuildTotals, History, Trend
 from kernelinfo.fleet.steps import NightStep, Recompiled
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import member_file
@@ -18,7 +18,7 @@ from kernelinfo.render.diff import rows as diff
 from kernelinfo.render.diff.counts import in_both
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import sizes
-from kernelinfo.render.rows import KernelSums
+from kernelinfo.render.rows import counted_sums
 
 _MEASURES = ("percent", "vgpr_spills", "sgpr_spills", "scratch_bytes_per_lane")
 """Measures of sparklines; a kernel's sparkline shows the first one that moved."""
@@ -175,16 +175,17 @@ def told_builds(trend: Trend) -> Iterator[tuple[int, tuple[str, ...]]]:
     step from the build before in words."""
     last = len(trend.builds) - 1
     changed = {name for name, _ in recompiled(trend)}
-    scratch = sizes([build.scratch_bytes_per_lane for build in trend.builds])
-    code = sizes([build.code_bytes for build in trend.builds])
+    scratch = sizes([build.sums.scratch_bytes_per_lane for build in trend.builds])
+    code = sizes([build.sums.code_bytes for build in trend.builds])
     for index, build in enumerate(trend.builds):
         step = trend.steps[index - 1] if index else None
         moved = step and _has_moved(step.comparison)
         is_edge = index in (0, last) or last < _MOST_BUILDS
         if is_edge or moved or build.problems or build.name in changed:
-            sums = map(grouped, (build.kernels, build.waves_per_simd, build.spilling))
+            sums = build.sums
+            counts = map(grouped, (sums.kernels, sums.waves_per_simd, sums.spilling))
             words = step_in_words(step) if step else ""
-            yield index, (*sums, scratch[index], grouped(build.vgprs), code[index], words)
+            yield index, (*counts, scratch[index], grouped(sums.vgprs), code[index], words)
 
 
 def _has_moved(comparison: Comparison) -> bool:
@@ -232,15 +233,14 @@ def groups(trend: Trend) -> list[tuple[str, ...]]:
     """One row per group, its key and `HEADINGS`: `26 → 27` for the first and the last build."""
     return in_both(
         [
-            (key.removesuffix(".0"), _sums(old, waves_lost), _sums(new, waves_lost))
-            for key, old, new, waves_lost in trend.groups
+            (
+                group.key.removesuffix(".0"),
+                counted_sums(group.old._replace(waves_lost=group.waves_lost)),
+                counted_sums(group.new._replace(waves_lost=group.waves_lost)),
+            )
+            for group in trend.groups
         ]
     )
-
-
-def _sums(sums: Sums, waves_lost: float) -> KernelSums:
-    scratch, code = sums.scratch_bytes_per_lane, sums.code_bytes
-    return KernelSums(sums.kernels, sums.spilling, sums.worst_spills, scratch, waves_lost, code)
 
 
 def sparkline(history: History) -> str:
