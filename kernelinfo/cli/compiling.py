@@ -33,13 +33,13 @@ def compile_now(
 
 
 def compile_twice_now(
-    sources: Sequence[str], settings: Settings
+    sources: Sequence[str], settings: Settings, *, is_of_one: bool
 ) -> tuple[tuple[Compiled, Input | None], ...]:
     """The sources as `compile_twice` returns them, told and ended as by `compile_now`."""
     end_on_signals()
     tell_left_out(sources, settings)
     with Processes(SECONDS) as processes:
-        pairs = compile_twice(sources, settings, processes)
+        pairs = compile_twice(sources, settings, processes, is_of_one=is_of_one)
     for compiled, ir in pairs:
         _tell((compiled.command, ir.command if ir else ()), compiled.messages)
     return pairs

@@ -31,7 +31,7 @@ from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import Renderer
 from kernelinfo.render.sweep import text
-from kernelinfo.variants.module import clang_of, merge_options
+from kernelinfo.variants.module import clang_of, merge_options, names_kernels
 from kernelinfo.variants.nouns import Sweep
 from kernelinfo.variants.requests import STRATEGIES, Request, make_request
 from kernelinfo.variants.sweeping import NO_KERNEL, sweep_input
@@ -160,7 +160,8 @@ def command(
     problems: list[str] = []
     if sources := _sources(files, settings):
         request, settings = merge_options(request, settings)
-        inputs, compiler = _compiled(sources, settings, problems), None
+        is_of_one = names_kernels(request, query)
+        inputs, compiler = _compiled(sources, settings, problems, is_of_one=is_of_one), None
     else:
         query = without_sources(files, query, settings._replace(compiler=None))
         inputs = _read(files, problems)
@@ -211,9 +212,11 @@ def _sources(files: Sequence[str], settings: Settings) -> list[str] | None:
     return sources_to_compile(files, settings)
 
 
-def _compiled(sources: Sequence[str], settings: Settings, problems: list[str]) -> Iterator[Input]:
+def _compiled(
+    sources: Sequence[str], settings: Settings, problems: list[str], *, is_of_one: bool
+) -> Iterator[Input]:
     """The IR of the sources. Errors go to `problems`."""
-    for compiled, ir in compile_twice_now(sources, settings):
+    for compiled, ir in compile_twice_now(sources, settings, is_of_one=is_of_one):
         if compiled.error:
             problems.append(compiled.error)
         elif ir:

@@ -32,6 +32,8 @@ _OLDEST = 13
 ASSEMBLY = ("-S",)
 BITCODE = ("-c", "-emit-llvm", "-Xclang", "-disable-llvm-passes")
 """Options for the IR before optimisation, as `--save-temps` leaves it."""
+OPTIMISED = ("-c", "-emit-llvm", "-Xclang", "-emit-llvm-uselists")
+"""Options for the IR after optimisation, which code generation reads."""
 _CLANG = re.compile(r"(?:[\w.]+-)*(?:amd)?clang(?:\+\+)?(?:-[\d.]+)?(?:\.exe)?")
 _STATED = re.compile(r"^hipcc-cmd: (.*)$", re.M)
 _SHOWN = re.compile(r'^ "([^"\n]+)" "-cc1"', re.M)
@@ -76,7 +78,7 @@ def make_device_command(
 ) -> tuple[str, ...]:
     """The command, without input and output, that compiles a source for one target.
 
-    `form` is `ASSEMBLY` or `BITCODE`.
+    `form` is `ASSEMBLY`, `BITCODE` or `OPTIMISED`.
     """
     if language == "hip":
         device = ("-x", "hip", "--cuda-device-only", f"--offload-arch={target}")
@@ -141,6 +143,10 @@ _MOVES_NOTHING = re.compile(
     r"-[cSw]|-O3|-g(?:\d|gdb\d?|dwarf-?\d|line-tables-only)?|-M[DMGPV]*|-W(?![alp],).*"
 )
 """Options of a build that never move a number of a kernel, or that each command here has."""
+_STANDS_IN_IR = re.compile(
+    r"-O[0-3sz]|-mllvm .*|-nogpu(?:inc|lib)|--(?:rocm|hip)-(?:device-lib-)?path=.*"
+)
+"""Options that code generation gets by the IR, or that a compiler of IR gets, too."""
 _LANGUAGES: dict[str, SourceLanguage] = {"hip": "hip", "cl": "cl"}
 _FEATURES = re.compile(r"(?::(?:sramecc|xnack)[+-])*")
 _PLAIN = re.compile(r"(?!-)[-\w./+=,:]+")
@@ -279,6 +285,12 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
             yield option, word.removeprefix(option), word
         elif not _MOVES_NOTHING.fullmatch(word):
             yield "", "", word
+
+
+def stands_in_ir(flags: Sequence[str]) -> bool:
+    """True if IR tells code generation all that the flags of its source may ask of it."""
+    others = (written for option, _, written in _parts(flags) if not option)
+    return all(_STANDS_IN_IR.fullmatch(written) for written in others)
 
 
 _SEPARATE = (

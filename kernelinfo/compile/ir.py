@@ -68,6 +68,7 @@ class Input(NamedTuple):
     data: bytes
     compiled: Compiled | None = None  # the source as assembly, from the same compiler and flags
     command: tuple[str, ...] = ()  # that compiled the source to this IR
+    optimised: bytes = b""  # the source as IR after optimisation, in place of assembly
 
     def __repr__(self) -> str:
         return f"Input({self.path!r}, {len(self.data)} bytes)"
@@ -214,6 +215,7 @@ def _with(attributes: str, changes: Mapping[str, str]) -> str:
     return attributes
 
 
+_ORDER_OF_USES = re.compile(r"^uselistorder.*\n", re.M)
 _LINKAGE = (
     *("private", "internal", "available_externally", "linkonce", "linkonce_odr", "weak"),
     *("weak_odr", "common", "appending", "extern_weak", "external"),
@@ -235,6 +237,20 @@ def without_other_kernels(text: str, symbols: Collection[str]) -> str:
             pieces += [text[position : match.start(1)], "internal ", " ".join(words), " "]
             position = match.end(1)
     return "".join([*pieces, text[position:]])
+
+
+def without_bodies(text: str, symbols: Collection[str]) -> str:
+    """The optimised module whose kernels do nothing but return, except those named.
+
+    Directives on the order of uses by several functions go: they count those in the bodies.
+    """
+    pieces, position = [], 0
+    for match in _kernels(text):
+        end = text.find("\n}", match.end())
+        if _symbol(match[2]) not in symbols and end >= 0:
+            pieces += [text[position : match.end()], "\n  ret void"]
+            position = end
+    return _ORDER_OF_USES.sub("", "".join([*pieces, text[position:]]))
 
 
 def attributes(text: str, names: Iterable[str]) -> dict[str, dict[str, str]]:

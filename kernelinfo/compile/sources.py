@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 from kernelinfo.compile.commands import (
     ASSEMBLY,
     BITCODE,
+    OPTIMISED,
     CommandEntry,
     candidates,
     empty_source,
@@ -25,6 +26,7 @@ from kernelinfo.compile.commands import (
     is_plain,
     make_device_command,
     read_entries,
+    stands_in_ir,
 )
 from kernelinfo.compile.compilers import compile_ir
 from kernelinfo.compile.ir import Compiled, Input, Settings
@@ -35,13 +37,15 @@ from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document
 from kernelinfo.waiting import results
 
-_ASSEMBLY, _BITCODE, _DEPENDENCIES = "kernels.s", "kernels.bc", "kernels.d"
+_OUTPUT, _DEPENDENCIES = "kernels", "kernels.d"
 
 _MOST_OUTPUT = 1 << 30
 _KERNEL = b".amdhsa_kernel "
 _Made = TypeVar("_Made")
 _CompiledTwice = tuple[Compiled, Input | None]
-"""A source as assembly, and its bitcode before optimisation; None if one compilation failed."""
+"""A source as assembly, and its bitcode before optimisation; None if one compilation failed.
+
+For one kernel of many the bitcode after optimisation may stand in place of the assembly."""
 
 
 class Job(NamedTuple):
@@ -67,9 +71,12 @@ def compile_sources(
 
 
 def compile_twice(
-    paths: Iterable[str], settings: Settings, processes: Processes
+    paths: Iterable[str], settings: Settings, processes: Processes, *, is_of_one: bool
 ) -> tuple[_CompiledTwice, ...]:
     """Each source as assembly and as IR. Raises as `compile_sources`.
+
+    `is_of_one` tells that one kernel of many is wanted: no assembly of the others is made then,
+    if the flags allow it, but IR after optimisation.
 
     A source with several targets is an `OptionError`, too.
     """
@@ -78,7 +85,7 @@ def compile_twice(
         if first.path == second.path:
             targets = ", ".join(job.target for job in jobs if job.path == first.path)
             raise OptionError(say("source-targets", path=first.path, targets=targets))
-    return _made(jobs, _compiled_twice, processes)
+    return _made(jobs, partial(_compiled_twice, is_of_one), processes)
 
 
 def list_left_out(paths: Iterable[str], settings: Settings) -> Iterator[str]:
@@ -129,11 +136,37 @@ def _language(path: str) -> SourceLanguage:
 
 
 def _compiled(processes: Processes, job: Job) -> Compiled:
+    compiled, assembly = _output(processes, job, ASSEMBLY)
+    return compiled._replace(assembly=assembly)
+
+
+def _compiled_twice(is_of_one: bool, processes: Processes, job: Job) -> _CompiledTwice:
+    is_optimised = is_of_one and _stands_in_ir(job)
+    compiled, output = _output(processes, job, OPTIMISED if is_optimised else ASSEMBLY)
+    if compiled.error:
+        return compiled, None
+    second, bitcode = _output(processes, job, BITCODE)
+    if second.error:
+        return compiled._replace(messages=second.messages, error=second.error), None
+    if is_optimised:
+        return compiled, Input(job.path, bitcode, compiled, second.command, output)
+    compiled = compiled._replace(assembly=output)
+    return compiled, Input(job.path, bitcode, compiled, second.command)
+
+
+def _stands_in_ir(job: Job) -> bool:
+    """True if code generation of the source's IR needs no other flag of its compiler."""
+    appended = "" if is_clang(job.compiler) else os.environ.get("HIPCC_COMPILE_FLAGS_APPEND")
+    return job.language != "ir" and not appended and stands_in_ir((*job.values, *job.flags))
+
+
+def _output(processes: Processes, job: Job, form: Sequence[str]) -> tuple[Compiled, bytes]:
+    """What the compiler said and, unless that has an error, wrote in the given form."""
     try:
         if job.language == "ir":
             return _of_ir(processes, job)
         with processes.folder() as folder:
-            return _of_source(processes, job, folder)
+            return _of_source(processes, job, form, folder)
     except ReadError as error:
         failed = error.message
     except CompilerError as error:
@@ -141,60 +174,34 @@ def _compiled(processes: Processes, job: Job) -> Compiled:
             raise
         failed = in_file(job.path, error.message)
     path = os.path.abspath(job.path)
-    return Compiled(job.path, job.target, (), "", dependencies=(path,), error=failed)
+    return Compiled(job.path, job.target, (), "", dependencies=(path,), error=failed), b""
 
 
-def _compiled_twice(processes: Processes, job: Job) -> _CompiledTwice:
-    compiled = _compiled(processes, job)
-    if compiled.error:
-        return compiled, None
-    try:
-        with processes.folder() as folder:
-            return _with_bitcode(processes, job, folder, compiled)
-    except CompilerError as error:
-        if processes.has_ended:
-            raise
-        return compiled._replace(error=in_file(job.path, error.message)), None
-
-
-def _with_bitcode(
-    processes: Processes, job: Job, folder: str, compiled: Compiled
-) -> _CompiledTwice:
-    path, output = os.path.abspath(job.path), os.path.join(folder, _BITCODE)
-    command = _command(job, BITCODE, processes, folder)
-    end = processes.run_on_source([*command, path, "-o", output], folder)
-    bitcode = b"" if end.returncode else _read(output)
-    if bitcode:
-        return compiled, Input(job.path, bitcode, compiled, (*command, path))
-    messages = end.stderr.decode("utf-8", "replace")
-    error = in_file(job.path, reason(messages, job.target))
-    return compiled._replace(messages=messages, error=error), None
-
-
-def _of_ir(processes: Processes, job: Job) -> Compiled:
+def _of_ir(processes: Processes, job: Job) -> tuple[Compiled, bytes]:
     compiler = job.compiler or None
     command, assembly = compile_ir(job.path, job.target, job.flags, compiler, processes)
-    return Compiled(job.path, job.target, command, "", assembly, (os.path.abspath(job.path),))
+    files = (os.path.abspath(job.path),)
+    return Compiled(job.path, job.target, command, "", dependencies=files), assembly
 
 
-def _of_source(processes: Processes, job: Job, folder: str) -> Compiled:
+def _of_source(
+    processes: Processes, job: Job, form: Sequence[str], folder: str
+) -> tuple[Compiled, bytes]:
     path = os.path.abspath(job.path)
-    output, listed = os.path.join(folder, _ASSEMBLY), os.path.join(folder, _DEPENDENCIES)
-    command = _command(job, ASSEMBLY, processes, folder)
-    end = processes.run_on_source([*command, *_listing(listed), path, "-o", output], folder)
+    written, listed = os.path.join(folder, _OUTPUT), os.path.join(folder, _DEPENDENCIES)
+    command = _command(job, form, processes, folder)
+    end = processes.run_on_source([*command, *_listing(listed), path, "-o", written], folder)
     messages = end.stderr.decode("utf-8", "replace")
     # Clang lists the headers of a source with errors, too, unless one is missing.
     flags = (*job.values, *job.flags)
     missing = find_concerned_files(messages, flags, folder) if end.returncode else ()
     files = tuple(dict.fromkeys((path, *_dependencies(listed, folder), *missing)))
     made = Compiled(job.path, job.target, (*command, path), messages, dependencies=files)
-    assembly = b"" if end.returncode else _read(output)
-    if assembly and _KERNEL in assembly:
-        return made._replace(assembly=assembly)
-    if assembly:
-        return made._replace(error=in_file(job.path, say("source-without-kernels")))
-    error = _reason(job, messages, processes, folder)
-    return made._replace(error=in_file(job.path, error))
+    output = b"" if end.returncode else _read(written)
+    if output and (form != ASSEMBLY or _KERNEL in output):
+        return made, output
+    error = say("source-without-kernels") if output else _reason(job, messages, processes, folder)
+    return made._replace(error=in_file(job.path, error)), b""
 
 
 def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Message:
@@ -227,7 +234,7 @@ def _listing(path: str) -> tuple[str, ...]:
 
     The driver's -MD does nothing for assembly of one device in clang 22.
     """
-    words = ("-dependency-file", path, "-sys-header-deps", "-MT", _ASSEMBLY)
+    words = ("-dependency-file", path, "-sys-header-deps", "-MT", _OUTPUT)
     return tuple(word for option in words for word in ("-Xclang", option))
 
 
@@ -242,7 +249,7 @@ def _read(path: str) -> bytes:
 
 
 def _dependencies(listed: str, folder: str) -> Iterator[str]:
-    """Absolute paths in a rule as compilers write it for make: `kernels.s: k.hip \\`."""
+    """Absolute paths in a rule as compilers write it for make: `kernels: k.hip \\`."""
     text = _read(listed).decode("utf-8", "surrogateescape").replace("\\\n", " ")
     for word in _words(text.partition(":")[2]):
         yield os.path.join(folder, word)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import NamedTuple
@@ -43,18 +43,20 @@ class IrModule(NamedTuple):
     compiler: Compiler
     processes: Processes
     reading: Options
+    is_optimised: bool  # code generation alone is left
+    optimised: str = ""  # the source's IR as its compiler optimised it, in place of assembly
 
     @property
     def drivers(self) -> dict[str, tuple[str, ...]]:
         """Compiler driver that may have made the input → LLVM options that it adds."""
-        return drivers(self.text, is_optimised=self.file.is_optimised)
+        return drivers(self.text, is_optimised=self.is_optimised)
 
     def of_kernels(self, symbols: Collection[str]) -> IrModule:
         """The module whose other kernels the compiler drops first; itself if there are none.
 
         IR that is optimised already has no pass that drops them.
         """
-        if self.file.is_optimised or {kernel.symbol for kernel in ir.definitions(self.text)} <= {
+        if self.is_optimised or {kernel.symbol for kernel in ir.definitions(self.text)} <= {
             *symbols
         }:
             return self
@@ -68,7 +70,7 @@ class IrModule(NamedTuple):
         `level` is `3` of -O3. Raises `CompilerError` or `ReadError`.
         """
         build = (self.triple, self.target_id, level, *options)
-        command = self.compiler.to_assembly(*build, is_optimised=self.file.is_optimised)
+        command = self.compiler.to_assembly(*build, is_optimised=self.is_optimised)
         text = ir.with_attributes(self.text, changes)
         assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
         # Named like the file of the same compilation, so that Triton's JSON next to it is read.
@@ -110,7 +112,11 @@ def open_module(
     except UnknownTargetError as error:
         raise ReadError(in_file(file.path, error.message)) from None
     reading = options._replace(arch=None)
-    return IrModule(file, text, triple, target_id, compiler, processes, reading)
+    optimised = ""
+    if file.optimised and major_version(file.producer) == major_version(compiler.version):
+        optimised, _ = read_ir(file._replace(data=file.optimised), compiler, processes)
+    work = (triple, target_id, compiler, processes, reading, file.is_optimised)
+    return IrModule(file, text, *work, optimised)
 
 
 def merge_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
@@ -130,14 +136,20 @@ def clang_of(file: Input) -> str | None:
     return command[0] if command and "clang" in os.path.basename(command[0]) else None
 
 
+def names_kernels(request: Request, options: Options) -> bool:
+    """True if the user names kernels, and asks nothing of them as compiled."""
+    return bool(request.kernel or options.kernels) and options.where is None
+
+
 def compile_to_ir(
-    path: str, request: Request, settings: Settings, processes: Processes
+    path: str, request: Request, options: Options, settings: Settings, processes: Processes
 ) -> tuple[Input, Request]:
     """The IR of a source, and the request with the level and the LLVM options of the flags.
 
     Raises `CompilerError` with what the compiler says."""
+    is_of_one = names_kernels(request, options)
     request, settings = merge_options(request, settings)
-    ((compiled, made),) = compile_twice([path], settings, processes)
+    ((compiled, made),) = compile_twice([path], settings, processes, is_of_one=is_of_one)
     if made is None:
         raise CompilerError(
             say("module-not-compiled", told=compiled.messages, reason=compiled.error)
@@ -182,7 +194,7 @@ def baseline(module: IrModule, request: Request, reference: Mapping[str, Result]
     """
     is_asked = request.level is not None and module.file.compiled is None
     origin: Origin = "option" if is_asked else "reproduced"
-    levels = LEVELS if reference and not module.file.is_optimised else LEVELS[:1]
+    levels = LEVELS if reference and not module.is_optimised else LEVELS[:1]
     drivers = list(module.drivers) if reference else list(module.drivers)[:1]
     symbols = {kernel.symbol: dict[str, str]() for kernel in ir.definitions(module.text)}
     tried = []
@@ -213,7 +225,10 @@ def leave_out_others(
     if part is module:
         return whole or baseline(module, request, reference), ()
     alone = baseline(part, request, reference)
-    if not any(alone.differs(symbol, reference.get(symbol)) for symbol in symbols):
+    expected = reference
+    if not reference and whole is None:
+        expected = compile_optimised(module, symbols, alone.level, alone.options)
+    if not any(alone.differs(symbol, expected.get(symbol)) for symbol in symbols):
         return alone, ()
     whole = whole or baseline(module, request, reference)
     if (alone.level, alone.driver) != (whole.level, whole.driver):
@@ -228,25 +243,66 @@ def leave_out_others(
     return alone, ()
 
 
+def compile_optimised(
+    module: IrModule, symbols: tuple[str, ...], level: str, options: tuple[str, ...]
+) -> dict[str, Result]:
+    """The kernels named by `symbols` as in the whole module; empty if they cannot be compiled so.
+
+    All kernels are optimised, which takes much less time than code generation, and code is made
+    only of those that the named ones may depend on. `options` are LLVM options.
+    """
+    if module.compiler.is_llvmlite:
+        return {}
+    try:
+        if not (text := module.optimised):
+            build = (module.triple, module.target_id, level, *options)
+            data = module.text.encode("utf-8", "surrogateescape")
+            command = module.compiler.to_optimised(*build)
+            text = module.processes.run(command, data).decode("utf-8", "surrogateescape")
+        optimised = module._replace(is_optimised=True)
+        part = optimised._replace(text=ir.without_bodies(text, symbols))
+        compiled = part.compile({}, level, options)
+        needed = _needed_kernels(module, [compiled[symbol] for symbol in symbols])
+        if needed is not None:
+            part = optimised._replace(text=ir.without_bodies(text, needed))
+            compiled = part.compile({}, level, options)
+    except (CompilerError, ReadError, KeyError):
+        return {}
+    return {symbol: compiled[symbol] for symbol in symbols}
+
+
+def _needed_kernels(module: IrModule, results: Sequence[Result]) -> tuple[str, ...] | None:
+    """The kernels on which the code of `results` may depend, in order; None: on no other."""
+    if not any(may_depend_on_others(module, result) for result in results):
+        return None
+    symbols = tuple(kernel.symbol for kernel in ir.definitions(module.text))
+    if any(map(_calls, results)):
+        return symbols
+    return symbols[: max(symbols.index(result.kernel.symbol) for result in results) + 1]
+
+
 _INDEPENDENT = 22
 """The first clang of which no kernel was seen to depend on those before it in its module."""
 
 
-def may_depend_on_others(base: Baseline, variant: Variant) -> bool:
-    """True if a variant may have other numbers where other kernels are not changed or compiled.
+def may_depend_on_others(module: IrModule, result: Result | None) -> bool:
+    """True if a kernel may have other numbers where other kernels are not changed or compiled.
 
     Functions that it calls take attributes of all their callers (LLVM AMDGPUAttributor.cpp). And
     clang 15 and 19 spill other registers after kernels that may use others, if one file has VGPRs
     and AGPRs.
     """
-    result = variant.result
     if result is None or result.kernel.target is None:
         return False
-    if result.kernel.code is not None and result.kernel.code.calls:
+    if _calls(result):
         return True
-    version = major_version(base.module.compiler.version) or 0
+    version = major_version(module.compiler.version) or 0
     is_shared = result.kernel.target.agprs.file == "unified"
     return bool(result.kernel.spills.vgprs) and is_shared and version < _INDEPENDENT
+
+
+def _calls(result: Result) -> bool:
+    return result.kernel.code is not None and bool(result.kernel.code.calls)
 
 
 def differences(reference: Mapping[str, Result], compiled: Mapping[str, Variant]) -> dict[str, str]:

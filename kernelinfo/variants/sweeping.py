@@ -31,6 +31,7 @@ from kernelinfo.variants.module import (
     baseline,
     by_symbol,
     clang_of,
+    compile_optimised,
     compile_to_ir,
     differences,
     leave_out_others,
@@ -110,7 +111,7 @@ def sweep(
     with ThreadPoolExecutor(workers) as pool, Processes(timeout, option="--timeout") as processes:
         if is_source(path) and not path.endswith(ir.IR_SUFFIXES):
             notes = (*list_left_out([path], settings),)
-            file, request = compile_to_ir(path, request, settings, processes)
+            file, request = compile_to_ir(path, request, reading, settings, processes)
             compiler = clang_of(file)
         else:
             notes, file = (), _ir_of(path, settings)
@@ -157,7 +158,7 @@ def sweep_module(
     those that check the source lines.
     """
     symbols = _chosen(module, request)
-    reference, notes = _reference(module)
+    reference, notes = _reference(module, symbols, request)
     whole = None
     if request.where is not None:
         whole = baseline(module, request, reference)
@@ -199,7 +200,8 @@ def sweep_module(
     checks = {
         (symbol, variant.asked): pool.submit(_is_its_own, of_whole, symbol, variant)
         for symbol, variant in written
-        if (len(symbols) > 1 or base.module is not module) and may_depend_on_others(base, variant)
+        if (len(symbols) > 1 or base.module is not module)
+        and may_depend_on_others(module, variant.result)
     }
     is_true = dict(zip(checks, _ended([*checks.values()], progress), strict=True))
     texts = {kernel.symbol: list[Line]() for kernel in kernels}
@@ -296,12 +298,19 @@ def _missing(request: Request, names: Mapping[str, str]) -> Message:
     return say("sweep-no-kernel", what=what, count=len(names), mend=mend)
 
 
-def _reference(module: IrModule) -> tuple[Mapping[str, Result], tuple[str, ...]]:
+def _reference(
+    module: IrModule, symbols: tuple[str, ...], request: Request
+) -> tuple[Mapping[str, Result], tuple[str, ...]]:
     """Symbol → kernel of the build's own assembly, and notes if it cannot be read.
 
-    The assembly of a source is in memory, that of an IR file next to it.
+    The assembly of a source is in memory, or made of its optimised IR; that of an IR file is next
+    to it.
     """
     file, reading = module.file, module.reading
+    if file.optimised:
+        level = request.level or "3"
+        made = module.optimised and compile_optimised(module, symbols, level, request.options)
+        return made or {}, ()
     path = file.assembly
     if file.compiled is not None:
         path, reading = file.path, reading._replace(compiled=(file.compiled,))

@@ -86,6 +86,7 @@ def test_a_source_equals_the_bitcode_of_its_compiler(
     assert (one["level"], one["level_from"]) == ("-O3", "reproduced")
     notes = [note for kernel in one["kernels"] for note in kernel["notes"]]
     assert all(says(note, "sweep-forbidden") for note in notes)
+    told = [line for line in told if code_of(line) != "sweep-progress"]
     assert [code_of(line) for line in told] == ["compiled-by", "compiled-by"]
     assert told[0].endswith(f": {' '.join(one['command'])}")
     assert " ".join(BITCODE) in told[1]
@@ -108,6 +109,13 @@ def test_the_first_row_of_each_source_is_its_assembly(
         truth = {kernel["symbol"]: numbers(kernel) for kernel in shown}
         first = {each["symbol"]: numbers(each["variants"][0]["kernel"]) for each in one["kernels"]}
         assert first == truth, path
+        if len(truth) > 1:
+            symbol, kernel = truth.popitem()
+            out, err, _ = run("sweep", one["input"], symbol, *words, "--", "-w", *flags)
+            assert " -c -emit-llvm -Xclang -emit-llvm-uselists " in err
+            (alone,) = json.loads(out)["inputs"][0]["kernels"]
+            assert numbers(alone["variants"][0]["kernel"]) == kernel, path
+            assert not any(says(note, "sweep-differs") for note in alone["notes"]), path
 
 
 @pytest.mark.nightly
@@ -161,7 +169,7 @@ def test_compile_commands_and_a_file_next_to_the_source(folder: Path) -> None:
     assert (one["input"], one["notes"], one["level_from"]) == ("k.hip", [], "reproduced")
     assert all(" -DSIZE=7 " in line for line in told)
     out, _, _ = run("sweep", "k.hip", *words, *commands, "--", *CLOSED, folder=folder)
-    assert "-O3 (reproduces the assembly of k.hip)" in out
+    assert "-O3 (reproduces the code of k.hip)" in out
     assert sorted(folder.iterdir()) == before
 
 

@@ -44,7 +44,7 @@ def _level(sweep: Sweep) -> str:
     driver = " as by hipcc" if sweep.driver == "hipcc" else ""
     reference = os.path.basename(sweep.assembly) if sweep.assembly else None
     if sweep.file.compiled:
-        reference = f"the assembly of {os.path.basename(sweep.file.path)}"
+        reference = f"the code of {os.path.basename(sweep.file.path)}"
     reason = {
         "reproduced": f"reproduces {reference}",
         "option": "as asked for" + (f", compared with {reference}" if reference else ""),
