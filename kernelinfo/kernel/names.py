@@ -81,22 +81,15 @@ class KernelName(NamedTuple):
     """Mangled."""
 
 
-class Parts(NamedTuple):
-    """Positions of the parts of a demangled name, in characters."""
-
-    qualified: int  # start of its namespaces, behind a return type
-    stem: int  # start of the name itself: `gemm<float, 3>`
-    end: int  # start of its parameters
-
-
 @lru_cache(_KNOWN)
-def parts(name: str) -> Parts:
-    """The parts of `name`; the stem includes template arguments."""
+def _starts(name: str) -> tuple[int, int, int]:
+    """Starts of the parts of a demangled name, in characters: of its namespaces, behind a return
+    type; of the name itself with template arguments, `gemm<float, 3>`; of its parameters."""
     depth = qualified = stem = 0
     for mark in re.finditer(_MARK, name):
         text, position = mark[0], mark.start()
         if text == "(" and depth == 0 and position > stem:
-            return Parts(qualified, stem, position)
+            return qualified, stem, position
         if text[-1] in "(<[{" and not text.startswith("operator"):
             depth += 1
         elif text in ")>]}":
@@ -105,24 +98,24 @@ def parts(name: str) -> Parts:
             qualified = stem = position + 1
         elif depth == 0 and text == ":":
             stem = position + 1
-    return Parts(qualified, stem, len(name))
+    return qualified, stem, len(name)
 
 
 def stem(name: str) -> str:
     """A demangled name without return type, namespaces and parameters: `gemm<float, 3>`."""
-    cut = parts(name)
-    return name[cut.stem : cut.end] or name
+    _, start, end = _starts(name)
+    return name[start:end] or name
 
 
 def qualified(name: str) -> str:
     """The stem with its namespaces: `depot::gemm<float, 3>`."""
-    cut = parts(name)
-    return name[cut.qualified : cut.end] or name
+    start, _, end = _starts(name)
+    return name[start:end] or name
 
 
 def without_namespace(name: str) -> str:
     """The stem with its parameters: `gemm<float, 3>(float*)`."""
-    return name[parts(name).stem :] or name
+    return name[_starts(name)[1] :] or name
 
 
 def base_name(name: str) -> str:
@@ -146,7 +139,7 @@ def short(name: str) -> str:
 
 def parameters(name: str) -> tuple[str, ...]:
     """The types of a function's parameters, each as in a short name."""
-    begin = parts(name).end + 1
+    begin = _starts(name)[2] + 1
     inner = name[begin : _end(name, begin) - 1]
     commas = [i for i, depth in enumerate(_depths(inner)) if depth == 0 and inner[i] == ","]
     between = pairwise([-1, *commas, len(inner)])

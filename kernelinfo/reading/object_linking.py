@@ -9,7 +9,6 @@ Source: llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, LLVM 24git.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, extra_sgprs, total_vgprs
 from kernelinfo.reading.facts import NOTHING, KernelFacts, Numbers, StatedNumbers
@@ -46,16 +45,6 @@ class LinkedFunction:
         """True if its callees or LDS variables are not all known."""
 
 
-class _Reach(NamedTuple):
-    """A function and all functions that it reaches."""
-
-    functions: Collection[LinkedFunction]
-    scratch: int  # bytes per lane along the deepest path of calls
-    is_open: bool
-    is_recursive: bool
-    calls: int  # of all these functions, and one more for each function
-
-
 def with_callees(
     kernels: Iterable[KernelFacts],
     functions: Mapping[str, LinkedFunction],
@@ -73,9 +62,8 @@ def with_callees(
     for kernel in kernels:
         numbers = _UNKNOWN
         if kernel.symbol in functions:
-            reach = _reach(functions, kernel.symbol, left)
-            numbers = _numbers(reach, target, xnack=xnack)
-            left -= reach.calls
+            numbers, calls = _reached(functions, kernel.symbol, left, target, xnack=xnack)
+            left -= calls
         alone = ((source, counts._replace(**_REPLACED)) for source, counts in kernel.stated)
         stated: list[StatedNumbers] = [("linking-info", numbers)]
         stated += [(source, counts) for source, counts in alone if counts != NOTHING]
@@ -83,8 +71,16 @@ def with_callees(
     return linked
 
 
-def _reach(functions: Mapping[str, LinkedFunction], name: str, limit: int) -> _Reach:
-    """The function `name` and all functions that it reaches; open beyond `limit` calls."""
+def _reached(
+    functions: Mapping[str, LinkedFunction],
+    name: str,
+    limit: int,
+    target: Target | None,
+    *,
+    xnack: bool,
+) -> tuple[Numbers, int]:
+    """Numbers of the function `name` with all functions that it reaches, open beyond `limit` calls;
+    and the calls of all of them, with one more for each function."""
     reached: dict[str, LinkedFunction] = {}
     scratch: dict[str, int] = {}
     """Bytes per lane along the deepest path, by each finished function's name."""
@@ -109,18 +105,28 @@ def _reach(functions: Mapping[str, LinkedFunction], name: str, limit: int) -> _R
             is_recursive |= any(c in reached and c not in scratch for c in function.calls)
             if calls <= limit:
                 waiting += [callee for callee in function.calls if callee not in reached]
-    return _Reach(reached.values(), scratch[name], is_open, is_recursive, calls)
+    numbers = _together(reached.values(), target, xnack=xnack)
+    numbers = numbers._replace(
+        scratch_bytes_per_lane=scratch[name],
+        dynamic_stack=numbers.dynamic_stack or is_recursive,
+        recursion=is_recursive or None,
+        indirect_call=is_open or None,
+    )
+    return numbers, calls
 
 
-def _numbers(reach: _Reach, target: Target | None, *, xnack: bool) -> Numbers:
+def _together(
+    functions: Collection[LinkedFunction], target: Target | None, *, xnack: bool
+) -> Numbers:
+    """Registers, LDS and flags that all of the functions together need."""
     flags = 0
     lds: dict[str, int] = {}
-    for function in reach.functions:
+    for function in functions:
         flags |= function.flags
         lds |= function.uses
-    vgprs = max(function.vgprs for function in reach.functions)
-    agprs = max(function.agprs for function in reach.functions)
-    sgprs = max(function.sgprs for function in reach.functions)
+    vgprs = max(function.vgprs for function in functions)
+    agprs = max(function.agprs for function in functions)
+    sgprs = max(function.sgprs for function in functions)
     if target is not None:
         vcc, flat = bool(flags & _VCC), bool(flags & _FLAT_SCRATCH)
         flat |= target.sgprs.architected_flat_scratch
@@ -131,8 +137,5 @@ def _numbers(reach: _Reach, target: Target | None, *, xnack: bool) -> Numbers:
         agprs=agprs,
         sgprs=sgprs,
         lds_bytes=sum(lds.values()),
-        scratch_bytes_per_lane=reach.scratch,
-        dynamic_stack=bool(flags & _DYNAMIC_STACK) or reach.is_recursive,
-        recursion=reach.is_recursive or None,
-        indirect_call=reach.is_open or None,
+        dynamic_stack=bool(flags & _DYNAMIC_STACK),
     )

@@ -13,17 +13,6 @@ from kernelinfo.model.limits import RESOURCES
 from kernelinfo.rules.messages import remark, say
 
 
-class _Share(NamedTuple):
-    """The registers of one class that a kernel touches and has."""
-
-    noun: str
-    letter: str
-    touched: int
-    declared: int | None
-    allocated: int | None
-    callee: str
-
-
 def unallocated_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
     """The code touches registers that are not allocated.
 
@@ -35,8 +24,7 @@ def unallocated_registers(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     another wave. The results are wrong, and nothing says so.
     What to do: declare as many registers as the code and its callees name.
     """
-    for share in _shares(kernel, occupancy):
-        noun, letter, needed, declared, allocated, callee = share
+    for noun, letter, needed, declared, allocated, callee in _shares(kernel, occupancy):
         if declared is None or allocated is None or needed <= declared:
             continue
         code = say("KI006-kernel")
@@ -177,8 +165,11 @@ def _is_compiled(kernel: Kernel) -> bool:
     return kernel.code_object.compiler is not None or bool(sources & {"kernel-info", "symbol"})
 
 
-def _shares(kernel: Kernel, occupancy: Occupancy) -> Iterator[_Share]:
-    """The registers that the kernel touches; None for amounts that no descriptor states."""
+def _shares(
+    kernel: Kernel, occupancy: Occupancy
+) -> Iterator[tuple[str, str, int, int | None, int | None, str]]:
+    """(noun, letter, registers touched, declared, allocated, callee that touches the last) of each
+    class of registers; None for amounts that no descriptor states."""
     touched, target, numbers = kernel.touched, kernel.target, kernel.traits.numbers
     if touched is None or target is None:
         return
@@ -188,7 +179,7 @@ def _shares(kernel: Kernel, occupancy: Occupancy) -> Iterator[_Share]:
     if target.agprs.file == "unified" and reserved is not None:
         arch = None if offset is None else min(reserved, offset)
         agprs = None if offset is None else max(reserved - offset, 0)
-    yield _Share("VGPRs", "v", touched.vgprs, arch, amounts.arch_vgprs, callees[0])
-    yield _Share("AGPRs", "a", touched.agprs, agprs, amounts.agprs, callees[1])
+    yield "VGPRs", "v", touched.vgprs, arch, amounts.arch_vgprs, callees[0]
+    yield "AGPRs", "a", touched.agprs, agprs, amounts.agprs, callees[1]
     sgprs = numbers.reserved_sgprs if target.sgprs.per_simd else None
-    yield _Share("SGPRs", "s", touched.sgprs, sgprs, amounts.sgprs, callees[2])
+    yield "SGPRs", "s", touched.sgprs, sgprs, amounts.sgprs, callees[2]

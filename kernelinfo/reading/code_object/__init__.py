@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.hardware import targets
@@ -101,7 +101,7 @@ def read(
     kernels, passed_over = [], []
     without: dict[Message, list[str]] = {}
     file_bytes = len(elf.data)
-    descriptors = _Descriptors(elf, described)
+    read_descriptor = _descriptor_reader(elf, described)
     target_name = target and target.name
     for symbol, (numbers, note) in (metadata.kernels | dict.fromkeys(unlisted, _UNLISTED)).items():
         if is_chosen and not is_chosen(symbol):
@@ -110,7 +110,7 @@ def read(
         stated: list[StatedNumbers] = []
         places: list[Place] = []
         try:
-            offset, statement = descriptors.of(symbol)
+            offset, statement = read_descriptor(symbol)
             stated.append(("descriptor", descriptor.numbers(statement, target_name, version)))
             if positions:
                 places.append(Place("descriptor", offset, descriptor.within(statement, target)))
@@ -160,28 +160,29 @@ _BLOCK = 1 << 16
 """Bytes per read; the descriptors of a linked object are adjacent."""
 
 
-class _Descriptors:
-    """The kernel descriptors of one code object."""
+def _descriptor_reader(
+    elf: Elf, rows: Mapping[str, SymbolRow]
+) -> Callable[[str], tuple[int, descriptor.Statement]]:
+    """The function from a kernel's symbol to (byte offset, statement) of its descriptor. It raises
+    `ReadError` for a kernel without a descriptor, or with one whose bytes are not in the file."""
+    file_bytes, start, block = len(elf.data), 0, memoryview(b"")
 
-    def __init__(self, elf: Elf, rows: Mapping[str, SymbolRow]) -> None:
-        self._elf, self._rows, self._size = elf, rows, len(elf.data)
-        self._start, self._block = 0, memoryview(b"")
-
-    def of(self, symbol: str) -> tuple[int, descriptor.Statement]:
-        """(byte offset, statement) of a kernel's descriptor. Raises `ReadError` if it has none, or
-        its bytes are not in the file."""
-        if symbol not in self._rows:
+    def read_descriptor(symbol: str) -> tuple[int, descriptor.Statement]:
+        nonlocal start, block
+        if symbol not in rows:
             raise ReadError(say("descriptor-missing"))
-        kind, section, value, _ = self._rows[symbol]
+        kind, section, value, _ = rows[symbol]
         is_v2 = kind == STT_AMDGPU_HSA_KERNEL
         size = descriptor.SIZE_V2 if is_v2 else descriptor.SIZE
-        offset = _offset(self._elf, section, value)
-        if offset is None or offset + size > self._size:
+        offset = _offset(elf, section, value)
+        if offset is None or offset + size > file_bytes:
             raise ReadError(say("descriptor-outside"))
-        if not self._start <= offset <= self._start + len(self._block) - size:
-            self._start = offset - offset % _BLOCK
-            self._block = self._elf.data.read(self._start, _BLOCK + size)
-        return offset, descriptor.statement(self._block, offset - self._start, is_v2=is_v2)
+        if not start <= offset <= start + len(block) - size:
+            start = offset - offset % _BLOCK
+            block = elf.data.read(start, _BLOCK + size)
+        return offset, descriptor.statement(block, offset - start, is_v2=is_v2)
+
+    return read_descriptor
 
 
 def _offset(elf: Elf, section: int, value: int) -> int | None:

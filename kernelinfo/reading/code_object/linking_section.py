@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from struct import Struct
-from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.elf import ET_REL, SHT_RELA, SHT_SYMTAB, Elf, Section, string_at
@@ -78,11 +77,6 @@ _NUMBERS = {_FLAGS: "flags", _SGPRS: "sgprs", _VGPRS: "vgprs", _AGPRS: "agprs", 
 _POINTERS = (_FUNCTION, _USE, _CALL)
 
 
-class _LinkedSymbol(NamedTuple):
-    name: str
-    size: int
-
-
 def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[str, LinkedFunction]:
     """Function's name → resources of the function alone, without callees.
 
@@ -102,7 +96,7 @@ def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[s
             if kind == _FUNCTION:
                 function = LinkedFunction()
                 if symbol is not None:
-                    by_name[symbol.name] = function
+                    by_name[symbol[0]] = function
             elif function is None:
                 raise ReadError(say("linking-info-numbers"))
             else:
@@ -115,22 +109,22 @@ def functions(elf: Elf, section: Section, warnings: list[ReadWarning]) -> dict[s
     return by_name
 
 
-def _symbols_at(elf: Elf) -> dict[int, _LinkedSymbol]:
-    """Offset in the section → symbol that a relocation fills in there."""
+def _symbols_at(elf: Elf) -> dict[int, tuple[str, int]]:
+    """Offset in the section → (name, size in bytes) of the symbol that a relocation fills in."""
     relocations = next((s for s in elf.sections if s.name == _RELOCATIONS), None)
     table = next((s for s in elf.sections if s.type == SHT_SYMTAB), None)
     if relocations is None or table is None or table.link >= len(elf.sections):
         return {}
     rows, symbols = elf.bytes_of(relocations), elf.bytes_of(table)
     strings = bytes(elf.bytes_of(elf.sections[table.link]) or b"")
-    by_offset: dict[int, _LinkedSymbol] = {}
+    by_offset: dict[int, tuple[str, int]] = {}
     if rows is None or symbols is None:
         return by_offset
     for offset, info, _ in _RELA.iter_unpack(rows[: len(rows) - len(rows) % _RELA.size]):
         start = (info >> 32) * _SYMBOL_BYTES
         if start + _SYMBOL_BYTES <= len(symbols):
             name_at, size = _SYMBOL.unpack_from(symbols, start)
-            by_offset[offset] = _LinkedSymbol(string_at(strings, name_at) or "", size)
+            by_offset[offset] = string_at(strings, name_at) or "", size
     return by_offset
 
 
@@ -147,12 +141,15 @@ def _entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         offset += 2 + size
 
 
-def _add(function: LinkedFunction, kind: int, payload: bytes, symbol: _LinkedSymbol | None) -> None:
+def _add(
+    function: LinkedFunction, kind: int, payload: bytes, symbol: tuple[str, int] | None
+) -> None:
+    name, size = symbol or ("", 0)
     if kind in _NUMBERS:
         setattr(function, _NUMBERS[kind], int.from_bytes(payload, "little"))
     elif kind == _USE and symbol is not None:
-        function.uses[symbol.name] = symbol.size
+        function.uses[name] = size
     elif kind == _CALL and symbol is not None:
-        function.calls.append(symbol.name)
+        function.calls.append(name)
     elif kind in (_USE, _CALL, _INDIRECT):
         function.is_open = True
