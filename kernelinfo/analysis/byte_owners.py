@@ -12,8 +12,7 @@ from typing import NamedTuple
 from kernelinfo.analysis.inputs import Events, RunEvent, conclusions, run
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import ReadError
-from kernelinfo.kernel.code_object import member_file
-from kernelinfo.kernel.coverage import SPIRV, library_in
+from kernelinfo.kernel.code_object import SPIRV, library_in, member_file
 from kernelinfo.reading import code_object
 from kernelinfo.reading.blob import Blob, Note, Problem, SpirV
 from kernelinfo.reading.code_object.descriptor import code_object_version, features, processor

@@ -15,9 +15,8 @@ from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
     from kernelinfo.compile.ir import Compiled
-    from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts
+    from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts, TouchedRegisters
     from kernelinfo.kernel.columns import Where
-    from kernelinfo.kernel.touched import TouchedRegisters
 
     ReadInCode = tuple[
         InstructionCounts | None, TouchedRegisters | None, tuple[LoopCounts, ...] | None

@@ -18,7 +18,7 @@ from kernelinfo.hardware import products
 from kernelinfo.hardware.targets import Target
 from kernelinfo.model import curves, occupancy
 from kernelinfo.model.calculator import Arch
-from kernelinfo.model.compilers import hip, llvm
+from kernelinfo.model.compilers import llvm, max_active_blocks
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.model.limits import Demand, Launch
 from kernelinfo.render import Renderer, View
@@ -169,7 +169,7 @@ def command(
         notes.append(("LLVM", f"{as_llvm} prints {numbers}"))
         record["llvm"] = {"version": as_llvm, **printed._asdict()}
     if as_hip is not None:
-        blocks = hip.max_active_blocks(target, demand, launch, fixed=as_hip == "after")
+        blocks = max_active_blocks(target, demand, launch, fixed=as_hip == "after")
         returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}

@@ -11,7 +11,7 @@ from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.output import Problems, make_view, shown, write
-from kernelinfo.compare.matching import measure
+from kernelinfo.compare.measurement import measure
 from kernelinfo.compare.profile import read
 from kernelinfo.errors import ReadError
 from kernelinfo.hardware import products

@@ -12,7 +12,7 @@ from kernelinfo.cli.options import parse_labels
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.errors import OptionError
-from kernelinfo.fleet.extras import require_libraries
+from kernelinfo.fleet import require_libraries
 from kernelinfo.pressure import with_instructions
 
 EXAMPLES = """

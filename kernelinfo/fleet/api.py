@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.fleet.extras import require_libraries
+from kernelinfo.fleet import require_libraries
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.render import View, rows
 

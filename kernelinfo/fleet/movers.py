@@ -27,12 +27,15 @@ from kernelinfo.fleet.history import (
     By,
     History,
     KernelGroup,
+    Mover,
+    Night,
     Trend,
+    carry,
+    compare_nights,
     sum_waves_lost,
     trace_histories,
 )
 from kernelinfo.fleet.messages import say
-from kernelinfo.fleet.steps import Mover, Night, carry, compare_nights
 from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import library_of

@@ -14,8 +14,7 @@ from kernelinfo.errors import Message
 from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import Scope
 from kernelinfo.kernel import Result, counted
-from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.coverage import SPIRV, carrier, covering
+from kernelinfo.kernel.code_object import SPIRV, CodeObject, carrier, covering
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Problem, SpirV

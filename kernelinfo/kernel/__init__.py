@@ -20,9 +20,8 @@ from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage
 from kernelinfo.reading.target_id import is_of_clang
 
 if TYPE_CHECKING:
-    from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts
+    from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts, TouchedRegisters
     from kernelinfo.kernel.compiler_number import CompilerNumber
-    from kernelinfo.kernel.touched import TouchedRegisters
     from kernelinfo.model import Step
     from kernelinfo.model.curves import Filling
     from kernelinfo.model.limits import Resource

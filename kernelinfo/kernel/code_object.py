@@ -1,14 +1,15 @@
-"""The code object, assembly text or build log of kernels."""
+"""Code objects, counts of their instructions and registers, their libraries and coverage."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+from kernelinfo.reading.blob import SpirV
 from kernelinfo.reading.facts import CodeKind, Features, SourceLine
-from kernelinfo.reading.target_id import target_id
+from kernelinfo.reading.target_id import parse_target_id, runs_on, target_id
 
 
 class CodeObject(NamedTuple):
@@ -170,3 +171,89 @@ def member_file(member: str | None) -> str:
     Empty for code of the file itself.
     """
     return re.sub(_ENTRY, "", member or "")
+
+
+# Registers that a kernel's code touches.
+
+
+class TouchedRegisters(NamedTuple):
+    """Registers that a kernel touches, its callees' included: the highest of each class plus one.
+
+    Only of code that was read whole: each instruction is known and names its registers, and each
+    call leads to a function that was read.
+    """
+
+    vgprs: int  # the highest VGPR plus one
+    agprs: int  # the highest AGPR plus one
+    sgprs: int
+    """The highest SGPR plus one; VCC, flat scratch and XNACK left out."""
+    entry_vgprs: int
+    """VGPRs that the hardware sets at the kernel's entry; 0 if that is not known."""
+    entry_sgprs: int
+    """SGPRs that it may set there; 0 if that is not known."""
+    callees: tuple[str, str, str] = ("", "", "")
+    """Symbol of the callee that touches the highest VGPR, AGPR and SGPR; empty for the kernel."""
+    unwritten: tuple[str, ...] = ()
+    """Ranges of registers that every path reads before anything writes them."""
+
+
+# Coverage: the code of a library that devices of a target load.
+
+SPIRV = "SPIR-V"
+"""Stands for a target id of code that is compiled when it is loaded, on any device."""
+_BUNDLES = {"fatbin", "bundle", "offload-binary"}
+"""Containers with code for several targets, of which a device loads its own."""
+_UNIT = r"(?:#\d+)?/[^/]*$"
+"""End of a kpack member behind the library: the unit's number and the target."""
+
+
+def covering(codes: Iterable[str], device: str) -> tuple[str, ...]:
+    """The target ids among `codes` that a device of the target id `device` loads.
+
+    Ids of its own processor come first, then generic ones, `SPIRV` last. See `runs_on`.
+    """
+    fitting = (code for code in codes if code == SPIRV or runs_on(code, device))
+    return tuple(sorted(fitting, key=lambda code: (code == SPIRV, is_generic(code, device), code)))
+
+
+def is_generic(code: str, device: str) -> bool:
+    """True if code that a device loads is for a generic target that contains its processor."""
+    compiled, device_id = parse_target_id(code), parse_target_id(device)
+    return bool(compiled and device_id and compiled.processor != device_id.processor)
+
+
+def needed_settings(codes: Collection[str], device: str) -> str:
+    """The setting that a device of the target id `device` needs to load any of `codes`: `xnack+`.
+
+    Empty if it loads one in the setting that `device` names, or in each."""
+    device_id = parse_target_id(device)
+    stated = dict(device_id.settings) if device_id else {}
+    parsed = [parse_target_id(code) for code in codes]
+    needed = [{*target_id.settings} if target_id else set() for target_id in parsed]
+    signs = {"on": "+", "off": "-"}
+    return ":".join(
+        f"{name}{signs[value]}"
+        for name, value in sorted(set.intersection(*needed) if needed else ())
+        if name not in stated and value in signs
+    )
+
+
+def library_in(path: str, member: str | None) -> str:
+    """The name of the library or package with some code, as `library_of` has it; of a kpack archive
+    the library that the code was taken out of."""
+    if path.endswith(".kpack") and member:
+        return library_of(re.sub(_UNIT, "", member))
+    return library_of(path)
+
+
+def carrier(code: CodeObject | SpirV) -> str | None:
+    """The library or member of a package that has code for several targets, by its name.
+
+    None for a code object or text of one target, which is one of several files for that.
+    """
+    if code.path.endswith(".kpack"):
+        return library_in(code.path, code.member)
+    if not _BUNDLES & {*code.containers}:
+        return None
+    file = member_file(code.member)
+    return " › ".join(filter(None, (code.path, file if ".kpack" not in file else "")))

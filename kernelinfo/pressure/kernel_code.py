@@ -11,7 +11,7 @@ from kernelinfo.analysis.kernels import freed
 from kernelinfo.errors import ReadError, bug
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.touched import TouchedRegisters
+from kernelinfo.kernel.code_object import TouchedRegisters
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionBody, FunctionPlace, body_of
 from kernelinfo.pressure.curve import counted, loop_counts
@@ -33,9 +33,9 @@ from kernelinfo.pressure.registers import (
 )
 from kernelinfo.pressure.rules import access, is_merging
 from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.code_object import kernel_symbols
 from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.code_object.dwarf import read_line_table, read_units
-from kernelinfo.reading.code_object.symbols import kernel_symbols
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.debug_entries import DebugUnit

@@ -20,13 +20,13 @@ from typing import NamedTuple
 from kernelinfo.compile.processes import on_path
 from kernelinfo.errors import ReadError
 from kernelinfo.pressure.messages import say
-from kernelinfo.reading.code_object.descriptor import SIZE_V2
-from kernelinfo.reading.code_object.symbols import (
+from kernelinfo.reading.code_object import (
     STT_AMDGPU_HSA_KERNEL,
     Symbol,
     kernel_symbols,
     symbols_without_type,
 )
+from kernelinfo.reading.code_object.descriptor import SIZE_V2
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import EM_AMDGPU, SHT_NOBITS, SHT_PROGBITS, Elf, Section, read_elf
 

@@ -15,10 +15,9 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Repeat, Result
-from kernelinfo.kernel.code_object import LoopCounts
+from kernelinfo.kernel.code_object import LoopCounts, TouchedRegisters
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matches
-from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
@@ -32,7 +31,7 @@ from kernelinfo.pressure.nouns import CallNeed, Story
 from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.code_object.symbols import kernel_symbols
+from kernelinfo.reading.code_object import kernel_symbols
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.elf import read_elf

@@ -8,8 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 
-from kernelinfo.kernel.code_object import FEW_COPIES
-from kernelinfo.kernel.touched import TouchedRegisters
+from kernelinfo.kernel.code_object import FEW_COPIES, TouchedRegisters
 from kernelinfo.pressure import rules
 from kernelinfo.pressure.instructions import effect, operation
 from kernelinfo.pressure.registers import (

@@ -8,8 +8,14 @@ from typing import Any, NamedTuple
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Result, grouped
-from kernelinfo.kernel.code_object import member_file
-from kernelinfo.kernel.coverage import SPIRV, covering, is_generic, library_in, needed_settings
+from kernelinfo.kernel.code_object import (
+    SPIRV,
+    covering,
+    is_generic,
+    library_in,
+    member_file,
+    needed_settings,
+)
 from kernelinfo.reading.blob import SpirV
 from kernelinfo.render import View
 from kernelinfo.render.messages import say

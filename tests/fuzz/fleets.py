@@ -18,8 +18,14 @@ from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing
 from kernelinfo.fleet.acceptance import read_accepted, without_versions, write_accepted
-from kernelinfo.fleet.history import BuildTotals, Trend, trace_histories
-from kernelinfo.fleet.steps import Mover, Night, compare_nights
+from kernelinfo.fleet.history import (
+    BuildTotals,
+    Mover,
+    Night,
+    Trend,
+    compare_nights,
+    trace_histories,
+)
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.render import View

@@ -17,8 +17,7 @@ from kernelinfo import Kernel, Options, Result, analyse, arch
 from kernelinfo.hardware.targets import find, known
 from kernelinfo.kernel.compiler_number import agrees, why
 from kernelinfo.model import occupancy
-from kernelinfo.model.compilers import CAUSES, Case, fewest
-from kernelinfo.model.compilers.hip import max_active_blocks
+from kernelinfo.model.compilers import CAUSES, Case, fewest, max_active_blocks
 from kernelinfo.model.compilers.llvm import (
     FIRST,
     MAIN,

@@ -20,16 +20,14 @@ from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape
 from kernelinfo.compare.summary import IDENTITY, KernelSummary
 from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Compiled, Input
-from kernelinfo.fleet.history import BuildTotals, History, KernelGroup, Trend
-from kernelinfo.fleet.steps import NightStep, Recompiled
+from kernelinfo.fleet.history import BuildTotals, History, KernelGroup, NightStep, Recompiled, Trend
 from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Finding, Kernel, Repeat, Result, Severity, Used, Workgroup
-from kernelinfo.kernel.code_object import CodeObject, InstructionCounts
+from kernelinfo.kernel.code_object import CodeObject, InstructionCounts, TouchedRegisters
 from kernelinfo.kernel.columns import KernelSums, find
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
-from kernelinfo.kernel.touched import TouchedRegisters
 from kernelinfo.model import Allocated, Headroom, Occupancy, Step
 from kernelinfo.model.calculator import Rung
 from kernelinfo.model.compilers.llvm import Printed

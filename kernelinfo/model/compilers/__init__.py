@@ -1,4 +1,4 @@
-"""Explains the compiler's occupancy: replaces single steps of the hardware's count by LLVM's.
+"""Occupancy as compilers and HIP count it: single steps of the hardware's count become LLVM's.
 
 A cause is one step that a version of LLVM counts differently from `occupancy.limits`. The tests
 check that all causes of a version together give its formula, `llvm.waves_per_simd`.
@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from kernelinfo.hardware.llvm_registers import waves_by_sgprs
-from kernelinfo.hardware.targets import Target
+from kernelinfo.hardware.targets import Target, align, believed
 from kernelinfo.model.compilers import llvm
 from kernelinfo.model.limits import (
     Demand,
@@ -209,3 +209,51 @@ def _waves_by_workgroup(
     if group > 1 and not demand.tg_split:
         workgroups.append(domain.barriers)
     return min([free, *(count * group for count in workgroups)])
+
+
+# The result of HIP's `hipOccupancyMaxActiveBlocksPerMultiprocessor`.
+#
+# Source: ROCm/clr f9f995c6 (October 2024), hipamd/src/hip_platform.cpp:337-438 and
+# rocclr/device/rocm/rocdevice.cpp:1815-1880; its fixes of 2026: ROCm/rocm-systems #9571 (LDS of
+# both CUs in WGP mode) and #10618 (SGPRs of the trap handler).
+
+_LAST_UNFIXED = 2025  # up to this year HIP assumes the VGPR file of gfx9 for targets it lacks
+
+
+def max_active_blocks(target: Target, demand: Demand, launch: Launch, *, fixed: bool = True) -> int:
+    """Workgroups per "multiprocessor": per WGP in WGP mode (gfx10 and later), else per CU.
+
+    `demand` has the metadata's numbers (`.vgpr_count`, `.sgpr_count`): HIP does not read the
+    descriptor, which may reserve more. `fixed` selects HIP with the fixes of 2026.
+    """
+    if launch.workgroup_size > target.waves.max_workgroup_size:
+        return 0
+    domain = target.domain(demand.wgp_mode)
+    file = target.vgpr_file(demand.wave_size)
+    if not fixed:
+        file = file._replace(**believed(file.believed, "HIP", _LAST_UNFIXED))
+    by_vgprs = file.per_simd // align(max(1, demand.vgprs or 0), file.granule)
+    waves = min(_slots(target), by_vgprs, _by_sgprs(target, demand, launch, fixed))
+    lanes = domain.simds * waves * demand.wave_size
+    workgroups = lanes // align(launch.workgroup_size, demand.wave_size)
+    if lds_bytes := lds_of(demand, launch):
+        pool = domain.lds_bytes if fixed else target.lds.bytes_per_workgroup
+        workgroups = min(workgroups, pool // lds_bytes)
+    return workgroups
+
+
+def _slots(target: Target) -> int:
+    """Waves per SIMD: 8 up to gfx9 ("limited by SPI"), 16 later, although RDNA1 has 20."""
+    return 8 if target.sgprs.per_simd else 16
+
+
+def _by_sgprs(target: Target, demand: Demand, launch: Launch, fixed: bool) -> int:
+    """Waves per SIMD for which there are SGPRs. Without the fix: a granule of 16 on every target
+    and no SGPRs of a trap handler."""
+    sgprs = target.sgprs
+    if not (sgprs.per_simd and demand.sgprs):
+        return _slots(target)
+    if not fixed:
+        return sgprs.per_simd // align(demand.sgprs, 16)
+    reserve = sgprs.trap_handler if launch.trap_handler else 0
+    return sgprs.per_simd // (align(demand.sgprs, sgprs.granule) + reserve)

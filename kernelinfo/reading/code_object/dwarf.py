@@ -19,8 +19,7 @@ from elftools.elf.elffile import ELFFile
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly.scan import LONGEST_PATH, own_line
-from kernelinfo.reading.code_object import linking_section
-from kernelinfo.reading.code_object.symbols import kernel_symbols
+from kernelinfo.reading.code_object import kernel_symbols, linking_section
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
 from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import Literal, NamedTuple
 
-from kernelinfo.reading.code_object import descriptor
-from kernelinfo.reading.code_object.symbols import (
+from kernelinfo.reading.code_object import (
     STT_AMDGPU_HSA_KERNEL,
     SymbolRow,
+    descriptor,
     kernel_symbols,
 )
 from kernelinfo.reading.data import Data

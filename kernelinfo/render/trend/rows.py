@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.fleet.acceptance import without_versions
-from kernelinfo.fleet.history import BuildTotals, History, Trend
-from kernelinfo.fleet.steps import NightStep, Recompiled
+from kernelinfo.fleet.history import BuildTotals, History, NightStep, Recompiled, Trend
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import member_file
 from kernelinfo.render.diff import rows as diff
