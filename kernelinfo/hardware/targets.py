@@ -11,6 +11,7 @@ from os.path import dirname, join
 from typing import Any, Literal, NamedTuple
 
 from kernelinfo.errors import TargetsError, UnknownTargetError
+from kernelinfo.hardware.counters import WaitCounter
 from kernelinfo.hardware.messages import say
 
 try:
@@ -213,6 +214,8 @@ class Target(NamedTuple):
     """The first cache of instructions; None if its size is not published."""
     clusters: Clusters | None = None
     """The runtime's limits on clusters; None if the target has none."""
+    counters: tuple[WaitCounter, ...] = ()
+    """Counters of operations in flight, for which code waits; empty if they are not known."""
     caveat: str = ""
     """Reason in words why a result is only a bound; empty if the hardware is fully known."""
 
@@ -329,6 +332,7 @@ _KINDS: dict[str, Any] = {
     "devices": Device,
     "icache": InstructionCache,
     "clusters": Clusters,
+    "counters": WaitCounter,
     "believed": Belief,
 }
 

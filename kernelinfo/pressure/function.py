@@ -332,8 +332,13 @@ class LiveFunction:
     @cached_property
     def loops(self) -> Loops:
         """Loops of the wave as a whole. Paths of inactive lanes make no loops."""
+        return Loops(self.wave_graph)
+
+    @cached_property
+    def wave_graph(self) -> Graph:
+        """The flow of the wave as a whole, without the paths of inactive lanes."""
         is_same = self.flow.branches is self.flow.ways
-        return Loops(self.graph if is_same else Graph(self.flow.branches))
+        return self.graph if is_same else Graph(self.flow.branches)
 
     def loop_around(self, index: int) -> Loop | None:
         """The innermost loop around an instruction; None outside loops."""

@@ -25,6 +25,7 @@ from kernelinfo.pressure.calls import CalledFunctions, body_of, call_needs
 from kernelinfo.pressure.curve import Curve, curve, loop_counts
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.in_flight import WaitFlow
 from kernelinfo.pressure.kernel_code import callees_of, read_debug_units, read_functions, touched_by
 from kernelinfo.pressure.messages import say
 from kernelinfo.pressure.nouns import CallNeed, Story
@@ -282,10 +283,17 @@ def _story(
         look.most_loops,
         kernel.touched.unwritten if kernel.touched else (),
         calls,
+        wait_flow(kernel, function),
     )
     if not story.exact or not _exceeds(story, kernel):
         return story
     return story._replace(exact=False, reasons=(NOT_ALLOCATED,))
+
+
+def wait_flow(kernel: Kernel, function: LiveFunction) -> WaitFlow:
+    """The loads in flight at each instruction of a kernel's code, or of a function beside it."""
+    counters = kernel.target.counters if kernel.target else ()
+    return WaitFlow(function, counters, bool(kernel.code_object.stamps))
 
 
 def _register_files(kernel: Kernel) -> str:

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.model.calculator import VgprStep
+from kernelinfo.pressure.counters import Memory
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.registers import Counts, RegisterClass
 from kernelinfo.reading.facts import SourceLine
@@ -90,6 +91,34 @@ class BillLine(NamedTuple):
     values: tuple[LiveValues, ...]  # longest untouched first
 
 
+class InFlight(NamedTuple):
+    """Loads from one memory that are in flight at once in a loop or function, and waits for them.
+
+    Operations without a result in a register or in LDS are no loads."""
+
+    memory: Memory  # what they load from
+    loads: int  # most loads in flight at once, on any way through the code
+    bytes: int  # their bytes: of one lane, from scalar memory of the wave
+    waits: int  # number of waits that complete such loads
+    distance: int | None
+    """Fewest instructions between a load in it and a wait in it that completes the load; None if no
+    wait does."""
+    wait: CodeLocation | None  # that wait
+    load: CodeLocation | None  # that load
+
+
+class Wait(NamedTuple):
+    """What an instruction waits for."""
+
+    at: CodeLocation
+    instruction: str  # its text
+    completes: tuple[tuple[CodeLocation, int], ...]
+    """Loads that it completes on some way, each with the fewest instructions between, nearest
+    first."""
+    stays: tuple[tuple[Memory, int, int], ...]
+    """Most loads that stay in flight from each memory, and their bytes as in `InFlight`."""
+
+
 class LinePressure(NamedTuple):
     """Counts and peak of one source line."""
 
@@ -117,6 +146,8 @@ class LoopPressure(NamedTuple):
     through: Counts  # of `live_in`, registers neither read nor written in the loop
     through_registers: tuple[str, ...]  # those of `through`
     code: InstructionMix
+    in_flight: tuple[InFlight, ...]
+    """Loads in flight in it, for each memory; empty if they are not known."""
     ranges: tuple[CodeRange, ...]
     """Its instructions in the order of the text. LLVM puts blocks of a loop before its header, or
     blocks of no loop between them. More than `story.MOST_RANGES` are one, from first to last."""
@@ -196,6 +227,12 @@ class Story(NamedTuple):
     """Source lines, highest peak first."""
     loops: tuple[LoopPressure, ...]
     """Natural loops, inner ones included in outer ones, in the order of the text."""
+    in_flight: tuple[InFlight, ...]
+    """Loads in flight in the function, for each memory; empty if they are not known."""
+    waits: tuple[Wait, ...]
+    """Its waits in the order of the text; empty if what they wait for is not known."""
+    waits_unknown: str | None
+    """Reason why what the waits wait for is not known; None if it is."""
     loops_left_out: int
     """Loops of lower peaks, if only the highest ones were asked for."""
     blocks: tuple[BlockPressure, ...]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from itertools import chain, pairwise
 from typing import NamedTuple
@@ -11,12 +11,14 @@ from typing import NamedTuple
 from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.curve import tallies, untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
+from kernelinfo.pressure.in_flight import NO_COUNTERS, OUTSIDE, WaitFlow
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
     CallNeed,
     CodeRange,
+    InFlight,
     InstructionMix,
     LinePressure,
     LiveValues,
@@ -59,6 +61,8 @@ class Storyteller:
         self._pressures = [at_once[live] for live in counts]
         """Live registers at each instruction."""
         self._tallies = tallies(function.instructions)
+        self._in_flight: Mapping[int, tuple[InFlight, ...]] = {}
+        """Loads in flight in each loop, by its position."""
         self._sets: dict[tuple[int, int, int], _Sets] = {}
         self._mixes: dict[tuple[int, Pressure], InstructionMix] = {}
         """Results that thousands of small loops and lines share."""
@@ -70,6 +74,7 @@ class Storyteller:
         most_loops: int | None = None,
         unwritten: tuple[str, ...] = (),
         calls: tuple[CallNeed, ...] = (),
+        waiting: WaitFlow | None = None,
     ) -> Story:
         """The story of the function, with its `blocks` if asked for.
 
@@ -82,6 +87,8 @@ class Storyteller:
         chosen = function.code[peak.at.number] if chosen is None else chosen
         values, are_all_followed = live_values(function, chosen)
         reasons = function.reasons if are_all_followed else (*function.reasons, FAR)
+        waits, in_flight = waiting.report() if waiting and not waiting.unknown else ((), {})
+        self._in_flight = in_flight
         loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
         named = union(
             instruction.effect.writes | instruction.effect.reads
@@ -102,6 +109,9 @@ class Storyteller:
             bill=bill([value for value in values if value.role]),
             lines=tuple(self._lines()),
             loops=tuple(loops),
+            in_flight=in_flight.get(OUTSIDE, ()),
+            waits=waits,
+            waits_unknown=(waiting.unknown or None) if waiting else NO_COUNTERS,
             loops_left_out=len(function.loops) - len(loops),
             blocks=tuple(self._blocks()) if blocks else (),
             curve=tuple(function.counts[index] for index in function.code),
@@ -216,6 +226,7 @@ class Storyteller:
             header,
             *self._share_sets(live_in, constant, through),
             self._share_mix(part.tally, part.peak),
+            self._in_flight.get(loop.position, ()),
             tuple(CodeRange(place(begin), place(end - 1)) for begin, end in part.ranges),
         )
 

@@ -15,6 +15,7 @@ from kernelinfo.render.explain import KnownTexts, render_kernel
 from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.notes import Notes
 from kernelinfo.render.pressure import words
+from kernelinfo.render.pressure.in_flight import in_flight_line
 from kernelinfo.render.pressure.text import loops_table
 from kernelinfo.render.pressure.words import in_short, shared
 from kernelinfo.rules.compilation import sweep_command
@@ -85,6 +86,8 @@ def _of_code(result: Result, measured: Measured | None) -> Notes:
         return []
     unset = words.unwritten(measured.result)
     unwritten = [("unset", unset)] if unset else []
+    if line := in_flight_line(measured.story, measured.result):
+        unwritten.append(("loads", line))
     if result.kernel.code_object.kind == "code-object":
         lds = measured.lds if _may_launch_lds(result) else None
         return [*unwritten, *([("LDS", shared(lds))] if lds else [])]

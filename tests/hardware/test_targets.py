@@ -26,8 +26,9 @@ def test_every_topic_names_its_source() -> None:
     for target in map(targets.find, targets.known()):
         topics: list[Any] = [target.waves, target.agprs, target.sgprs, target.lds, target.scratch]
         topics += [target.icache] if target.icache else []
-        for topic in (*topics, *target.vgprs, *target.domains):
+        for topic in (*topics, *target.vgprs, *target.domains, *target.counters):
             assert len(topic.source) > 10, (target.name, topic)
+        assert target.counters, target.name
 
 
 def test_elf_mach_is_unique_and_leads_back() -> None:

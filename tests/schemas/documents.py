@@ -41,12 +41,14 @@ from kernelinfo.pressure.nouns import (
     BlockPressure,
     CallNeed,
     CodeRange,
+    InFlight,
     InstructionMix,
     LiveValues,
     LoopPressure,
     Peak,
     Pressure,
     Story,
+    Wait,
 )
 from kernelinfo.pressure.registers import Counts
 from kernelinfo.reading.arguments import Argument
@@ -304,7 +306,14 @@ VALUES = fields(
 )
 LIVE = Shared("LiveValues", VALUES)
 RANGE = fields(CodeRange, first=AT, last=AT)
-LOOP = fields(LoopPressure, but="at code", depth="integer>0", ranges=[RANGE])
+IN_FLIGHT = fields(InFlight, **dict.fromkeys(("wait", "load"), maybe(LOCATION)))
+LOOP = fields(LoopPressure, but="at code", depth="integer>0", ranges=[RANGE], in_flight=[IN_FLIGHT])
+WAIT = LOCATED | fields(
+    Wait,
+    "instruction completes stays",
+    completes=[LOCATED | {"distance": "integer: Fewest instructions between it and the wait."}],
+    stays=[fields(InFlight, "memory loads bytes")],
+)
 MEASURED_KERNEL = {
     **IN,
     **NAMED,
@@ -312,7 +321,7 @@ MEASURED_KERNEL = {
     **fields(
         Story,
         "exact reasons instructions used code peak entry unwritten at live_across bill calls "
-        "lines loops blocks curve steps advice",
+        "lines loops in_flight waits waits_unknown blocks curve steps advice",
         code=MIX,
         peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
         at=LOCATION,
@@ -321,6 +330,8 @@ MEASURED_KERNEL = {
         bill=[fields(BillLine, "role count=total registers")],
         lines=[fields(SourceLine, file=str | None, line=NO_LINE) | MIX],
         loops=[LOOP | LOCATED | MIX],
+        in_flight=[IN_FLIGHT],
+        waits=[WAIT],
         blocks=[fields(BlockPressure, but="at") | AT],
         curve=[tuple[int, int, int]],
         advice=[fields(Advice, fewer="integer>0", idle=[LIVE], freed="integer>0[]")],

@@ -13,11 +13,13 @@ from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import (
     BillLine,
     BlockPressure,
+    InFlight,
     InstructionMix,
     LinePressure,
     LiveValues,
     LoopPressure,
     Peak,
+    Wait,
 )
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
@@ -73,6 +75,9 @@ def kernel_document(measured: Measured) -> dict[str, Any]:
         ],
         "lines": map(_line, story.lines),
         "loops": map(_loop, story.loops),
+        "in_flight": map(_in_flight, story.in_flight),
+        "waits": map(_wait, story.waits),
+        "waits_unknown": story.waits_unknown,
         "blocks": map(_block, story.blocks),
         "curve": iter(story.curve),
         "steps": as_json(story.steps),
@@ -129,8 +134,30 @@ def _loop(loop: LoopPressure) -> dict[str, Any]:
         **_located(loop.at),
         **picked(loop, "live_in", "constant", "constant_registers", "through", "through_registers"),
         **_mix(loop.code),
+        "in_flight": [_in_flight(row) for row in loop.in_flight],
         "ranges": [
             {"first": _placed(part.first), "last": _placed(part.last)} for part in loop.ranges
+        ],
+    }
+
+
+def _in_flight(row: InFlight) -> dict[str, Any]:
+    return {
+        **picked(row, "memory", "loads", "bytes", "waits", "distance"),
+        "wait": row.wait and _located(row.wait),
+        "load": row.load and _located(row.load),
+    }
+
+
+def _wait(wait: Wait) -> dict[str, Any]:
+    return {
+        **_located(wait.at),
+        "instruction": wait.instruction,
+        "completes": [
+            {**_located(load), "distance": distance} for load, distance in wait.completes
+        ],
+        "stays": [
+            {"memory": memory, "loads": loads, "bytes": size} for memory, loads, size in wait.stays
         ],
     }
 

@@ -29,6 +29,7 @@ from kernelinfo.render.paint import (
     wrap,
 )
 from kernelinfo.render.pressure import words
+from kernelinfo.render.pressure.in_flight import in_flight_table
 from kernelinfo.render.table import in_words
 from kernelinfo.rules import on_code
 
@@ -219,6 +220,7 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
     yield from _lines(story, view)
     yield "\n"
     yield from loops_table(story, view)
+    yield from in_flight_table(story, measured.result, view)
     yield from _missing(story, kernel.code_object.kind, view)
 
 

@@ -1,0 +1,42 @@
+"""Counters of operations in flight."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+OperationKind = Literal[
+    "load",
+    "store",
+    "flat load",
+    "flat store",
+    "sample",
+    "bvh",
+    "lds",
+    "lds direct",
+    "gds",
+    "scalar",
+    "message",
+    "export",
+    "async",
+    "tensor",
+    "cache invalidate",
+    "cache writeback",
+]
+"""What a wait counter counts: vector memory without and with FLAT addresses, images, ray tracing,
+LDS, reads of LDS by vector instructions, GDS, scalar memory, messages, exports, copies to and from
+LDS, and instructions on caches. An atomic that returns no value is a store."""
+
+
+class WaitCounter(NamedTuple):
+    """A counter of operations that a wave has issued and that are not complete."""
+
+    name: str  # in waits
+    most: int  # its largest value; the issue of one operation more stalls
+    source: str  # document and line that state these numbers
+    bits: tuple[int, ...] = ()
+    """Bits of s_waitcnt's immediate that hold it, lowest first; empty if it has a wait of its own
+    or none."""
+    in_order: tuple[tuple[OperationKind, ...], ...] = ()
+    """Groups of operations. Those of one group complete in the order of their issue."""
+    any_order: tuple[OperationKind, ...] = ()
+    """Operations that complete in any order, so that only a wait for all of them tells."""

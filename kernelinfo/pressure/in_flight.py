@@ -1,0 +1,403 @@
+"""What each wait of a function waits for: a forward flow analysis of the wait counters.
+
+The state of a block is, for each queue of operations, their ages: the operations that may be the
+youngest, the second youngest and so on, each with the fewest instructions since its issue. Source:
+LLVM SIInsertWaitcnts.cpp, whose score brackets say the same of registers.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from heapq import heappop, heappush
+from typing import get_args
+
+from kernelinfo.hardware.counters import WaitCounter
+from kernelinfo.pressure.counters import (
+    ANY_ORDER,
+    Memory,
+    Queue,
+    is_load,
+    kinds_of,
+    loaded_bytes,
+    memory_of,
+    queues_of,
+    waits_of,
+)
+from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.listing import is_whole
+from kernelinfo.pressure.loops import Loop
+from kernelinfo.pressure.nouns import InFlight, LoopPressure, Story, Wait
+
+_CALLS = ("s_swappc", "s_swap_pc", "s_call")
+_QUIET = {"vector", "matrix", "scalar", "copy", "barrier"}
+"""Classes whose instructions add to no counter, nor wait for one; `v_interp` may."""
+_MOST_VISITS = 8  # of each block, on average; compiled code needs 2
+_MOST_TOGETHER = 4096  # loads that may be in one queue, on different ways
+_ONE = 1 << 40
+"""One load in a sum of loads and their bytes."""
+
+TANGLED = "tangled branches: what is in flight was not followed through every way"
+UNREAD_WAIT = "a wait whose count is no number"
+UNKNOWN_CALL = "calls of functions that may return with loads in flight"
+NO_COUNTERS = "no target whose counters are known"
+
+_Change = tuple[int, int, Sequence[Queue], Sequence[tuple[int, int]]]
+"""An instruction that adds to counters or waits for them: its index, the instructions of its block
+before it, the queues that it is in, and the counters that it waits for, each with how many of its
+operations may stay. A call has neither."""
+_Ages = dict[Queue, list[dict[int, int]]]
+"""Queue → by age, youngest first: index of each load → when it was issued, in instructions of the
+block, negative before it. In a queue of any order all have one age."""
+_Most = dict[tuple[Queue, Memory], list[int]]
+"""Queue and memory → the most loads among the youngest 0, 1, 2 … operations of the queue, each with
+its bytes; all further ones have the last number. Only of queues in order."""
+_Flight = tuple[_Ages, _Most]
+_Completed = dict[int, int]
+"""Index of each load that a wait completes → fewest instructions between the two."""
+_Gap = tuple[int, int, int]
+"""Instructions between a load and a wait for it, the wait's index and the load's."""
+_NOWHERE: _Gap = 1 << 40, -1, -1
+_FAR = 1 << 60
+OUTSIDE = -1
+"""Position of the loop around code in no loop."""
+_EVERY: tuple[Memory, ...] = get_args(Memory)
+
+
+class WaitFlow:
+    """The loads in flight at each instruction of a function."""
+
+    def __init__(
+        self, function: LiveFunction, counters: Sequence[WaitCounter], trusts_calls: bool
+    ) -> None:
+        """`trusts_calls`: what is called waits for all loads when it begins, and has none in flight
+        when it returns, as LLVM's functions do."""
+        self._function = function
+        self._counters = counters
+        self.queues: dict[int, tuple[Queue, ...]] = {}
+        """Index of each load → the queues in which it is until it is complete."""
+        self._loads: dict[int, tuple[Memory, int]] = {}
+        """Index of each load → what it loads from, and `_ONE` more than its bytes."""
+        self.waiting: set[int] = set()
+        """Indices of the waits."""
+        self._steps: list[list[_Change]] = [[] for _ in range(function.size)]
+        """Steps of each block."""
+        self._begins: dict[int, _Flight] = {}
+        """State at the begin of each block that is reached."""
+        self.unknown = self._doubt() or self._read(trusts_calls) or self._solve()
+        """Reason why nothing is known; empty if all is."""
+
+    def _doubt(self) -> str:
+        """Reason why the code is not known as a whole; empty if it is."""
+        function = self._function
+        unread = [reason for reason in function.listing.reasons if not is_whole([reason])]
+        return next(
+            iter((*([] if self._counters else [NO_COUNTERS]), *unread, *function.flow_reasons)), ""
+        )
+
+    def _read(self, trusts_calls: bool) -> str:
+        """Note what each instruction adds to counters and waits for.
+
+        Returns a reason if it is not known."""
+        function, by_kind, unknown = self._function, queues_of(self._counters), ""
+        by_mnemonic: dict[tuple[str, bool, bool], tuple[Queue, ...]] = {}
+        firsts, number, block_of = function.flow.firsts, function.number, function.flow.block_of
+        for index in function.code:
+            instruction = function.instructions[index]
+            effect = instruction.effect
+            mnemonic = effect.mnemonic
+            if effect.instruction_class in _QUIET and not mnemonic.startswith(
+                ("v_interp", "s_get")
+            ):
+                continue
+            block = block_of[index]
+            clock = number[index] - number[firsts[block]]
+            if mnemonic.startswith(_CALLS):
+                unknown = unknown or ("" if trusts_calls else UNKNOWN_CALL)
+                self._steps[block].append((index, clock, (), ()))
+                continue
+            waits = waits_of(instruction, self._counters)
+            if waits is None:
+                unknown = unknown or UNREAD_WAIT
+            key = mnemonic, bool(effect.writes), instruction.text.endswith(" gds")
+            if (queues := by_mnemonic.get(key)) is None:
+                kinds = kinds_of(*key)
+                queues = tuple(queue for kind in kinds for queue in by_kind.get(kind, ()))
+                by_mnemonic[key] = queues
+            if queues and is_load(effect):
+                self.queues[index] = queues
+                self._loads[index] = memory_of(instruction), _ONE + loaded_bytes(effect)
+            if waits:
+                self.waiting.add(index)
+            if queues or waits:
+                self._steps[block].append((index, clock, queues, waits or ()))
+        return unknown
+
+    def _solve(self) -> str:
+        """Find the state of each block, in at most `_MOST_VISITS` of each; a reason if it ends
+        early."""
+        graph = self._function.wave_graph
+        blocks = graph.order[::-1]
+        rank = {block: position for position, block in enumerate(blocks)}
+        self._begins[blocks[0]] = {}, {}
+        pending, is_pending = [0], bytearray(len(blocks))
+        left = _MOST_VISITS * len(blocks) + 2000
+        while pending:
+            position = heappop(pending)
+            is_pending[position] = 0
+            end = self._end(blocks[position])
+            for way in graph.after.of(blocks[position]):
+                changed, is_wide = self._merge(way, end)
+                if changed and not is_pending[rank[way]]:
+                    is_pending[rank[way]] = 1
+                    heappush(pending, rank[way])
+                left = 0 if is_wide else left
+            left -= 1
+            if left < 0:
+                return TANGLED
+        return ""
+
+    def _merge(self, block: int, end: _Flight) -> tuple[bool, bool]:
+        """Add a state at the end of a block before to that at the begin of a block.
+
+        True if it changed; True if more operations may be in a queue than are followed."""
+        is_new = block not in self._begins
+        ages, most = self._begins.setdefault(block, ({}, {}))
+        changed, together = is_new, 0
+        for queue, new_ages in end[0].items():
+            mine = ages.setdefault(queue, [])
+            mine += ({} for _ in new_ages[len(mine) :])
+            for old, new in zip(mine, new_ages, strict=False):
+                for load, issued in new.items():
+                    if old.get(load, -_FAR) < issued:
+                        old[load] = issued
+                        changed = True
+                together = max(together, len(old))
+        for key, numbers in end[1].items():
+            before = most.get(key, [0])
+            if before != numbers:
+                size = max(len(before), len(numbers))
+                joined = [*map(max, _extended(before, size), _extended(numbers, size))]
+                if joined != before:
+                    most[key] = joined
+                    changed = True
+        return changed, together > _MOST_TOGETHER
+
+    def _end(self, block: int) -> _Flight:
+        """The state at the end of a block, with times that the blocks behind it count."""
+        function = self._function
+        state = self._copy(self._begins[block])
+        for step in self._steps[block]:
+            self._apply(step, state)
+        firsts, number = function.flow.firsts, function.number
+        length = number[firsts[block + 1]] - number[firsts[block]]
+        ages = {
+            queue: [{load: issued - length for load, issued in age.items()} for age in each]
+            for queue, each in state[0].items()
+        }
+        return ages, state[1]
+
+    def _copy(self, state: _Flight) -> _Flight:
+        return {queue: [{**age} for age in ages] for queue, ages in state[0].items()}, {**state[1]}
+
+    def walk(self, block: int) -> Iterator[tuple[int, _Completed, _Flight]]:
+        """Index of each instruction of a reached block that adds to counters or waits, the loads
+        that it completes, and the state behind it."""
+        state = self._copy(self._begins[block])
+        for step in self._steps[block]:
+            yield step[0], self._apply(step, state), state
+
+    def _apply(self, step: _Change, state: _Flight) -> _Completed:
+        """Change a state as an instruction does. Returns the loads that it completes."""
+        index, clock, queues, waits = step
+        ages, most = state
+        completed: _Completed = {}
+        for counter, stays in waits:
+            for queue in [queue for queue in ages if queue[0] == counter]:
+                if not stays or queue[1] != ANY_ORDER:
+                    for age in ages[queue][stays:]:
+                        for load, issued in age.items():
+                            distance = clock - issued - 1
+                            if self.queues[load][0] == queue:
+                                completed[load] = min(completed.get(load, distance), distance)
+                    _shorten(ages, queue, stays)
+            for key in [key for key in most if key[0][0] == counter]:
+                most[key] = most[key][: stays + 1]
+                if not stays:
+                    del most[key]
+        if not queues:
+            if not waits:  # a call
+                ages.clear()
+                most.clear()
+            return completed
+        memory, number = self._loads.get(index, (None, 0))
+        for queue in queues:
+            self._issue(queue, index if memory else None, clock, ages)
+        if memory and queues[0][1] != ANY_ORDER:
+            most.setdefault((queues[0], memory), [0])
+        for key in [key for key in most if key[0] in queues]:
+            added = number if key == (queues[0], memory) else 0
+            most[key] = self._aged(key[0], [0, *(before + added for before in most[key])])
+        return completed
+
+    def _issue(self, queue: Queue, load: int | None, clock: int, ages: _Ages) -> None:
+        """Add an operation to a queue. Loads whose registers it loads anew are no longer waited
+        for."""
+        if queue[1] == ANY_ORDER:
+            if load is not None:
+                ages.setdefault(queue, [{}])[0][load] = clock
+            return
+        of_queue = ages.setdefault(queue, [])
+        if load is not None and (writes := self._writes(load)):
+            for age in of_queue:
+                for other in [other for other in age if self._writes(other)]:
+                    if (
+                        not self._writes(other) & ~writes
+                        and self.queues[other] == self.queues[load]
+                    ):
+                        del age[other]
+        of_queue.insert(0, {} if load is None else {load: clock})
+        _shorten(ages, queue, self._counters[queue[0]].most)
+
+    def _writes(self, index: int) -> int:
+        return self._function.instructions[index].effect.writes
+
+    def _aged(self, queue: Queue, numbers: list[int]) -> list[int]:
+        """The numbers of a queue that its counter can hold, without equal last ones."""
+        end = min(len(numbers), self._counters[queue[0]].most + 1)
+        while end > 1 and numbers[end - 1] == numbers[end - 2]:
+            end -= 1
+        return numbers[:end]
+
+    def report(self) -> tuple[tuple[Wait, ...], Mapping[int, tuple[InFlight, ...]]]:
+        """The waits in the order of the text, and the loads in flight in each loop by its position,
+        in the whole function at `OUTSIDE`."""
+        loops = self._function.loops
+        waits: list[Wait] = []
+        most: dict[tuple[int, Memory], int] = defaultdict(int)
+        nearest: dict[tuple[int, Memory], _Gap] = defaultdict(lambda: _NOWHERE)
+        counts: dict[tuple[int, Memory], int] = defaultdict(int)
+        loading = set[tuple[int, Memory]]()
+        for block in sorted(self._begins):
+            loop = loops.around(block)
+            inside = loop.position if loop else OUTSIDE
+            self._note(inside, self._begins[block], most)
+            for index, completed, flight in self.walk(block):
+                self._note(inside, flight, most)
+                if index in self._loads:
+                    loading.add((inside, self._loads[index][0]))
+                if index not in self.waiting:
+                    continue
+                waits.append(self._wait(index, completed, flight))
+                for memory in {self._loads[load][0] for load in completed}:
+                    counts[inside, memory] += 1
+                for load, distance in completed.items():
+                    around = self._around_both(loop, load)
+                    key = around.position if around else OUTSIDE, self._loads[load][0]
+                    nearest[key] = min(nearest[key], (distance, index, load))
+        for position in reversed(range(len(loops))):
+            parent = loops[position].parent
+            outer = OUTSIDE if parent is None else parent
+            for memory in _EVERY:
+                key, around_it = (position, memory), (outer, memory)
+                if key in loading:
+                    loading.add(around_it)
+                if key in most:
+                    most[around_it] = max(most[around_it], most[key])
+                if key in counts:
+                    counts[around_it] += counts[key]
+                if key in nearest:
+                    nearest[around_it] = min(nearest[around_it], nearest[key])
+        rows: dict[int, list[InFlight]] = defaultdict(list)
+        for key in loading:
+            rows[key[0]].append(self._row(key[1], most[key], counts[key], nearest[key]))
+        order = _EVERY.index
+        return tuple(waits), {
+            position: tuple(sorted(of_loop, key=lambda row: order(row.memory)))
+            for position, of_loop in rows.items()
+        }
+
+    def _in_flight(self, flight: _Flight) -> dict[Memory, int]:
+        """The most loads in flight from each memory: so many `_ONE`, and their bytes.
+
+        Of those that complete in any order, all that may be in flight."""
+        ages, most = flight
+        loads: dict[Memory, int] = defaultdict(int)
+        for (_, memory), numbers in most.items():
+            if numbers[-1]:
+                loads[memory] += numbers[-1]
+        for queue, of_queue in ages.items():
+            for load in of_queue[0] if queue[1] == ANY_ORDER else ():
+                if self.queues[load][0] == queue:
+                    memory, number = self._loads[load]
+                    loads[memory] += number
+        return loads
+
+    def _note(self, loop: int, flight: _Flight, most: dict[tuple[int, Memory], int]) -> None:
+        """Note the loads in flight at an instruction of a loop if there are more than before."""
+        for memory, number in self._in_flight(flight).items():
+            if number > most.get((loop, memory), 0):
+                most[loop, memory] = number
+
+    def _around_both(self, loop: Loop | None, load: int) -> Loop | None:
+        """The innermost loop around a loop, or this one itself, that also holds a load."""
+        function = self._function
+        block = function.block_of(load)
+        for around in function.loops_around(loop):
+            if function.loops.holds(around, block):
+                return around
+        return None
+
+    def _wait(self, index: int, completed: _Completed, flight: _Flight) -> Wait:
+        function = self._function
+        loads = sorted(completed.items(), key=lambda item: (item[1], item[0]))
+        in_flight = self._in_flight(flight)
+        return Wait(
+            function.location(index),
+            function.instructions[index].text,
+            tuple((function.location(load), distance) for load, distance in loads),
+            tuple(
+                (memory, *divmod(in_flight[memory], _ONE))
+                for memory in _EVERY
+                if memory in in_flight
+            ),
+        )
+
+    def _row(self, memory: Memory, number: int, waits: int, place: _Gap) -> InFlight:
+        function, (distance, wait, load) = self._function, place
+        loads, size = divmod(number, _ONE)
+        if place == _NOWHERE:
+            return InFlight(memory, loads, size, waits, None, None, None)
+        locations = function.location(wait), function.location(load)
+        return InFlight(memory, loads, size, waits, distance, *locations)
+
+
+def _shorten(ages: _Ages, queue: Queue, size: int) -> None:
+    """Drop the ages of a queue from one on, and last ones without a load."""
+    of_queue = ages[queue]
+    del of_queue[size:]
+    while of_queue and not of_queue[-1]:
+        of_queue.pop()
+    if not of_queue:
+        del ages[queue]
+
+
+def _extended(numbers: list[int], size: int) -> list[int]:
+    return numbers + numbers[-1:] * (size - len(numbers))
+
+
+FAR: tuple[Memory, ...] = ("global", "FLAT")
+"""Memories behind the caches, whose latency loads in flight hide."""
+
+
+def tightest(story: Story) -> tuple[LoopPressure | None, InFlight] | None:
+    """The loop with the fewest instructions between a load from far memory and a wait for it, the
+    innermost of several, and what is in flight there; of code without loops the whole function.
+    None without such a load and wait."""
+    rows: list[tuple[LoopPressure | None, InFlight]]
+    inner_first = sorted(story.loops, key=lambda loop: -loop.depth)
+    rows = [(loop, row) for loop in inner_first for row in loop.in_flight]
+    if not story.loops:
+        rows = [(None, row) for row in story.in_flight]
+    waited = [pair for pair in rows if pair[1].memory in FAR and pair[1].distance is not None]
+    return min(waited, key=lambda pair: pair[1].distance or 0, default=None)
