@@ -94,7 +94,8 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
 class Analysis:
     """One run over several paths. Raises `UnknownTargetError` for an unknown target in `options`,
-    and `OptionError` for an unknown rule."""
+    and `OptionError` for an unknown rule, and for a condition on instructions that are not
+    counted."""
 
     def __init__(self, options: Options, among: Sequence[str] = ()) -> None:
         """`among` are all paths of the run. Copies of one compilation in them count once; without
@@ -102,6 +103,8 @@ class Analysis:
         for name in (options.arch, options.run_as, *options.targets):
             if name is not None:
                 targets.find(name.partition(":")[0])
+        if options.where:
+            options.where.check_counted(options.count_instructions is not None)
         self._options = options
         self._copies: Copies | None = None
         if not options.all_copies and among and not (len(among) == 1 and os.path.isfile(among[0])):

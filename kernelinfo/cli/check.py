@@ -199,7 +199,7 @@ def command(
         spirv=True,
         read_for_rules=code_for_rules,
     )
-    if asks_for_instructions(checked):
+    if instructions or asks_for_instructions(checked):
         query = with_instructions(query)
     in_part = checked.paths if subset or is_part(checked.paths, project.paths) else ()
     scope = Scope(in_part, query, may_hold_none=subset)

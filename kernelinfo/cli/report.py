@@ -18,7 +18,7 @@ from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.write_report import OUTPUTS, ROWS, write_report
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel
-from kernelinfo.kernel.columns import NamedColumn, named_columns
+from kernelinfo.kernel.columns import NamedColumn, check_counted, named_columns, reads_code
 from kernelinfo.kernel.columns import sort as sorted_by
 from kernelinfo.model.limits import RESOURCES, Resource
 from kernelinfo.pressure import with_instructions
@@ -215,7 +215,10 @@ def command(
         write(render_bytes(parts, by, format, view), output, color=view.color)
         problems.exit()
         return
-    if instructions and format not in (*ROWS, "json"):
+    reads = [name for column in (*(columns or ()), *(sort or ())) for name in column.reads]
+    check_counted(reads, instructions)
+    reads += query.where.reads if query.where else ()
+    if instructions and format not in (*ROWS, "json") and not reads_code(reads):
         raise OptionError(say("instructions-of-report"))
     view = view._replace(instructions=instructions, is_sorted=sort is not None, also=sort or ())
     answer = _answer(by, dict(devices or ()), columns or (), format, view)

@@ -141,6 +141,9 @@ def judge(
 def _judge_case(case: KernelCase, configuration: Configuration) -> tuple[Finding, ...]:
     """Findings of the rules, the budget and the baseline, in this order."""
     findings = case.result.findings
+    if case.pair and case.is_moved and ratchet.is_copying_more(case.pair):
+        raised = (ratchet.raise_copies(finding, case.pair) for finding in findings)
+        findings = tuple(configuration.selection.chosen(raised))
     added = [
         *_find_broken_bounds(case, configuration),
         *ratchet.compare_numbers(case, configuration),

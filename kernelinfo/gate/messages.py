@@ -56,6 +56,7 @@ MESSAGES = {
     "number-improved": "better than pinned: {change}{name}",
     "number-change": "{old} → {new} {noun}",
     "name-pinned": " (as {name})",
+    "copies-raised": "{reason}; {copies} at the baseline",
     "matrix-vanished": "matrix instructions vanished: {count} → 0 since the baseline",
     "matrix-mend": (
         "see what the compiler emits instead with `pressure`, or accept it with --update-baseline"

@@ -26,6 +26,7 @@ from kernelinfo.rules.documented import documented
 _REGRESSION, _VANISHED = documented("KI501"), documented(VANISHED)
 _UNBASELINED, _STALE = documented(UNBASELINED), documented("KI504")
 _TOOLCHAIN = documented("KI507")
+_COPIES = "KI107"
 _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
 """Numbers that fail also if another compiler built the kernel."""
 _MOST_NAMED = 5
@@ -86,6 +87,21 @@ def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> I
             is_milder = case.change == "report" and measure not in _ALWAYS
             severity = "note" if is_milder or case.change == "accept" else None
             yield _REGRESSION.found(message, say("regression-mend"), severity)
+
+
+def is_copying_more(pair: Pair) -> bool:
+    """True if a loop with matrix instructions copies more registers than it did."""
+    old, new = pair.old.numbers.matrix_loop_copies, pair.new.numbers.matrix_loop_copies
+    return old is not None and new is not None and new > old
+
+
+def raise_copies(finding: Finding, pair: Pair) -> Finding:
+    """The finding of KI107 as a warning that says what the baseline had; another as it is."""
+    if finding.rule != _COPIES:
+        return finding
+    copies = pair.old.numbers.matrix_loop_copies
+    message = say("copies-raised", reason=finding.message, copies=copies)
+    return finding._replace(severity="warning", message=message)
 
 
 def list_gated(kernel: KernelSummary, gate: Gate) -> list[Column]:

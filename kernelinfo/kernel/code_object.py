@@ -124,6 +124,11 @@ def matrix_loops(loops: Sequence[LoopCounts]) -> Iterator[LoopCounts]:
             yield loop
 
 
+def matrix_loop_copies(loops: Sequence[LoopCounts]) -> int:
+    """Copies in the innermost loop with matrix instructions that has most; 0 without one."""
+    return max((loop.counts.copies for loop in matrix_loops(loops)), default=0)
+
+
 def _inside(loops: Sequence[LoopCounts], position: int) -> Iterator[LoopCounts]:
     depth = loops[position].depth
     return takewhile(lambda inner: inner.depth > depth, islice(loops, position + 1, None))

@@ -14,7 +14,15 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.code_object import member_file
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.pattern import in_member, matches
-from kernelinfo.kernel.record import BY_NAME, COLUMNS, NAMES, Column, Record, Value
+from kernelinfo.kernel.record import (
+    BY_NAME,
+    COLUMNS,
+    INSTRUCTIONS,
+    NAMES,
+    Column,
+    Record,
+    Value,
+)
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 
@@ -140,7 +148,13 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.casefold())
 
 
-_COLUMNS = {_plain(column.name): record_column(column.name) for column in COLUMNS}
+_OF_CODE = {
+    column.name: NamedColumn(column.key, "number", (column.name,), largest_first=True)
+    for column in INSTRUCTIONS
+}
+"""Name in records → column of instructions."""
+_COLUMNS = {_plain(name): column for name, column in _OF_CODE.items()}
+_COLUMNS |= {_plain(column.name): record_column(column.name) for column in COLUMNS}
 _COLUMNS |= {_plain(column.name): column for column in _HEADINGS}
 _COLUMNS |= {other: _COLUMNS[name] for other, name in _OTHER_NAMES.items()}
 
@@ -152,8 +166,20 @@ def find(name: str) -> NamedColumn | None:
 
 def suggestion(name: str) -> str:
     """`did you mean waves?`, or the headings if no name is near."""
-    near = did_you_mean(name, (*HEADINGS, *NAMES))
+    near = did_you_mean(name, (*HEADINGS, *NAMES, *(column.key for column in INSTRUCTIONS)))
     return near or say("columns-listed", names=", ".join(HEADINGS))
+
+
+def check_counted(reads: Iterable[str], is_counted: bool) -> None:
+    """Check that instructions are counted if columns of them are read. Raises `OptionError`."""
+    for column in (_OF_CODE[name] for name in reads if name in _OF_CODE):
+        if not is_counted:
+            raise OptionError(say("column-needs-instructions", column=column.name))
+
+
+def reads_code(reads: Iterable[str]) -> bool:
+    """True if one of the columns counts instructions."""
+    return any(name in _OF_CODE for name in reads)
 
 
 def named_columns(option: str, text: str) -> tuple[NamedColumn, ...]:
@@ -285,6 +311,10 @@ class Where(NamedTuple):
     def holds(self, kernel: Result | Record) -> bool:
         """True if the condition holds for a result, or for a row with the columns `reads`."""
         return self.condition.holds(kernel)
+
+    def check_counted(self, is_counted: bool) -> None:
+        """Check that instructions are counted if it reads them. Raises `OptionError`."""
+        check_counted(self.reads, is_counted)
 
     @property
     def reads(self) -> tuple[str, ...]:

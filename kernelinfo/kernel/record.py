@@ -6,70 +6,20 @@ JSON Schemas (`pytest --regen tests/schemas`) are made of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from kernelinfo.kernel import Result
+from kernelinfo.kernel.code_columns import INSTRUCTIONS as INSTRUCTIONS
 from kernelinfo.kernel.code_object import library_of
+from kernelinfo.kernel.column import Column as Column
+from kernelinfo.kernel.column import Part as Part
+from kernelinfo.kernel.column import Record as Record
+from kernelinfo.kernel.column import Type as Type
+from kernelinfo.kernel.column import Value as Value
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.target_id import compilers
-
-Value = str | int | float | tuple[str, ...] | None
-Record = Mapping[str, Any]
-"""Column → value of one kernel, as JSON lines, CSV and datasets hold it; None where the input does
-not say."""
-
-Type = Literal["string", "integer", "number", "boolean", "array"]
-"""Type of a column's values in JSON; of an array, strings."""
-
-Part = Literal["kernel", "code object", "statement"]
-"""What values depend on: each kernel, its code object, or its statement: what the compiler states
-of it, its occupancy and its findings, which many kernels share."""
-
-
-class Column(NamedTuple):
-    """One fact of a kernel, with its name and unit in every place."""
-
-    name: str
-    """In rows. Columns of rocprofv3's kernel trace keep its names, so that tables join."""
-    type: Type
-    about: str
-    """Description with unit."""
-    value: Callable[[Result], Value]
-    part: Part = "kernel"
-    is_stated: bool = False
-    """True if it is never None."""
-    choices: tuple[str | int, ...] = ()
-    """All values that it can have, if they are few."""
-    heading: str = ""
-    """In tables, `--columns`, `--sort` and `--where`; empty for a column without a short name."""
-    field: str = ""
-    """Of `Numbers` and `KernelNumbers`; empty if it is not compared."""
-    document: str = ""
-    """Path of keys in the JSON document from the kernel's object, joined by dots; `input` leads to
-    its code object, a number into a list, and a key behind a list to that of each member."""
-    topic: str = ""
-    """Label of its line in a comparison."""
-    unit: str = ""
-    """Text behind the value in a comparison."""
-    key: str = ""
-    """Key of budgets; empty if the gate cannot bound it."""
-    noun: str = ""
-    """Text behind the value in a message."""
-    better: Literal["less", "more", ""] = ""
-    affects: bool = False
-    """True if a kernel counts as affected when the number moves. Registers, LDS and code are not:
-    their cost shows in the occupancy."""
-    beside: str = ""
-    """Column of the same registers, used or allocated: a message says both where they differ."""
-    unless: str = ""
-    """Column that is true where the value is only a part of the amount: it is not compared then."""
-
-    @property
-    def is_gain(self) -> bool:
-        """True if more is better."""
-        return self.better == "more"
 
 
 def _of_occupancy(path: str) -> Callable[[Result], Any]:
@@ -352,66 +302,6 @@ COLUMNS = (
 )  # fmt: skip
 """All columns, in the order of rows."""
 
-
-def _count(place: int, name: str, unit: str, noun: str, about: str) -> Column:
-    """The number of instructions of one class; `place` is its index in `InstructionCounts`."""
-    field = name.lower()
-
-    def value(result: Result) -> int | None:
-        return result.kernel.instructions and result.kernel.instructions[place]
-
-    better: Literal["less", "more"] = "more" if name == "Matrix" else "less"
-    key = field.replace("_", "-")
-    return Column(
-        name, "integer", about, value,
-        field=field, topic="instructions", unit=unit, key=key, noun=noun, better=better,
-    )  # fmt: skip
-
-
-_CLASSES = (
-    (
-        "Instructions", "in all", "instructions",
-        "Instructions of the code, callees excluded. This and the next columns are there with "
-        "--instructions; null if not all are known. The 14 classes from Vector to Other add up to "
-        "it.",
-    ),
-    ("Vector", "vector", "vector instructions", "VALU, without matrix instructions and copies."),
-    ("Matrix", "matrix", "matrix instructions", "MFMA, SMFMAC, WMMA and SWMMAC."),
-    (
-        "Scalar", "scalar", "scalar instructions",
-        "SALU instructions, without branches, waits and barriers.",
-    ),
-    ("LDS_Instructions", "LDS", "LDS instructions", "LDS instructions (ds_*) and LDS-direct."),
-    ("Loads", "loads", "loads", "Loads from global, flat, buffer, image and tensor memory."),
-    ("Stores", "stores", "stores", "Stores to the same."),
-    ("Atomics", "atomics", "atomics", "Atomics on global, flat, buffer and image memory."),
-    ("Scalar_Loads", "scalar loads", "scalar loads", "Scalar loads, stores and atomics."),
-    (
-        "Scratch_Instructions", "scratch", "accesses of scratch",
-        "Accesses of scratch, spills included.",
-    ),
-    ("Branches", "branches", "branches", "Branches and calls."),
-    ("Waits", "waits", "waits", "Waits for counters and events."),
-    ("Barriers", "barriers", "barriers", "Barriers of a workgroup or cluster."),
-    ("Copies", "copies", "copies", "Moves between VGPRs and AGPRs, and from a VGPR to another."),
-    (
-        "Other", "other", "other instructions",
-        "No operation, end, export, cache, message, delay and priority.",
-    ),
-    (
-        "Load_Bytes", "B loaded", "B that a lane loads",
-        "Bytes that one lane loads if every load runs once; null also if a load does not say its "
-        "width.",
-    ),
-    (
-        "Store_Bytes", "B stored", "B that a lane stores",
-        "Bytes that one lane stores if every store runs once; null also if a store does not say "
-        "its width.",
-    ),
-)  # fmt: skip
-"""Name, unit, noun and description of the columns of `InstructionCounts`, in its order."""
-INSTRUCTIONS = tuple(_count(place, *texts) for place, texts in enumerate(_CLASSES))
-"""Columns behind all others, only if asked for; None if not counted."""
 
 _TOPICS = ("launch", "occupancy", "VGPR", "SGPR", "LDS", "spills", "scratch", "code")
 NUMBERS = tuple(

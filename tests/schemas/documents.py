@@ -103,7 +103,7 @@ PLACE["offset"] = "integer?: Bytes from the start of the code object."
 NAMED = fields(Kernel, "symbol name") | {"target": "string?: gfx target that the numbers are for."}
 IN = {"input": "integer: Index into inputs."}
 ASSUMED = {"assumed": "integer?", "assumption": Assumption | None}
-CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=True)
+CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=False)
 BY_CLASS = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
 KERNEL = {
     **NAMED,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kernelinfo import __version__
-from kernelinfo.kernel.code_object import CodeObject
+from kernelinfo.kernel.code_object import CodeObject, matrix_loop_copies
 from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.measure import Measured, MeasureItem
@@ -219,4 +219,5 @@ def _row(measured: Measured, view: View) -> list[object]:
         story.exact,
         "; ".join(story.reasons),
         *story.code.counts[1:],
+        matrix_loop_copies(kernel.loops or ()),
     ]
