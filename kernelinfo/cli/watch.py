@@ -28,6 +28,7 @@ from kernelinfo.cli.sources import (
 )
 from kernelinfo.compile.ir import Settings
 from kernelinfo.errors import OptionError
+from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import harmless, without_hashes
@@ -89,6 +90,7 @@ def command(
     color: options.Color = "auto",
     width: options.Width = None,
     top: options.Top = 50,
+    instructions: options.Instructions = False,
 ) -> None:
     """Show at each save what moved in the kernels.
 
@@ -107,6 +109,8 @@ def command(
     query = query._replace(
         selection=project.selection, workgroup_sizes=project.workgroup_sizes, instructions=False
     )
+    if instructions:
+        query = with_instructions(query)
     view = make_view(names=names, color=color, width=width, top=top)
     settings = settings_of(archs, compiler, compile_commands, flags)
     watch = _watch_of(paths, run, settings, query)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
+from kernelinfo.compare.loops import LoopMove, moved_loops
 from kernelinfo.compare.messages import say
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.kernel.record import BY_FIELD, INSTRUCTIONS
@@ -22,8 +23,8 @@ name. namespace: template arguments and parameters, in another namespace. base-n
 Effect = Literal["worse", "mixed", "better", "changed", "moved", "same"]
 """worse: waves lost, or spills or scratch gained. better: waves gained, or spills or scratch lost.
 mixed: worse in one of these and better in another. changed: another launch, or a number that only
-one build states. moved: only registers, LDS or code, within the steps of the hardware. same: no
-number differs."""
+one build states. moved: only registers, LDS or code, within the steps of the hardware, or counts of
+a loop. same: no number differs."""
 
 
 class Move(NamedTuple):
@@ -102,9 +103,15 @@ class Pair(NamedTuple):
         )
 
     @property
+    def loops(self) -> tuple[LoopMove, ...]:
+        """Loops that moved; see `loops.moved_loops`."""
+        return moved_loops(self.old.loops, self.new.loops)
+
+    @property
     def effect(self) -> Effect:
         """The effect of all moves together."""
-        return effect(self.moves)
+        of_numbers = effect(self.moves)
+        return "moved" if of_numbers == "same" and self.loops else of_numbers
 
     @property
     def affected(self) -> bool:

@@ -30,6 +30,12 @@ MESSAGES = {
     "saved-value-null": "{key} is null",
     "saved-value-number": "{key} is not a 64-bit number",
     "saved-value-item": "{key} contains {value!r}",
+    # Loops of two builds.
+    "loop-moved": "loop {loop}: {counts}",
+    "loop-gone": "loop {loop} is gone: {matrix} matrix of {instructions} instructions",
+    "loop-new": "loop {loop} is new: {matrix} matrix of {instructions} instructions",
+    "loop-depth": "at depth {depth}",
+    "loops-further": "{loops} more loops",
     # Profiled runs.
     "profile-not-read": (
         "{path}: {reason}; give rocprofv3's kernel trace or database, or rocprofiler-compute's "

@@ -17,6 +17,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare, saved
 from kernelinfo.compare.messages import say
 from kernelinfo.compare.summary import (
+    LOOPS,
     Build,
     KernelSummary,
     build,
@@ -28,7 +29,12 @@ from kernelinfo.compare.summary import (
 from kernelinfo.csv_guard import unguarded
 from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.kernel import Item, Result
-from kernelinfo.kernel.code_object import library_of
+from kernelinfo.kernel.code_object import (
+    InstructionCounts,
+    LoopCounts,
+    library_of,
+    matrix_loop_copies,
+)
 from kernelinfo.kernel.record import (
     BETWEEN_COMPILERS,
     BY_NAME,
@@ -41,7 +47,7 @@ from kernelinfo.kernel.record import (
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers import files, open_bytes
-from kernelinfo.reading.facts import Features
+from kernelinfo.reading.facts import Features, SourceLine
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.target_id import compilers, target_id
 from kernelinfo.rules import Selection
@@ -177,7 +183,29 @@ def _record(code_object: _Object, kernel: _Object) -> Record:
     record["Compiler"] = BETWEEN_COMPILERS.join(dict.fromkeys((*first, *stamps))) or None
     if record["LDS_Used"] is not None:
         record["LDS_Used"] += record["Dynamic_LDS"] or 0
+    if counts := kernel.get("instructions"):  # reports before 0.4 do not have the key
+        stated = kernel.get("loops")
+        loops = None if stated is None else tuple(map(_loop, stated))
+        record |= zip([column.name for column in INSTRUCTIONS], _counts(counts), strict=False)
+        record["Matrix_Loop_Copies"] = None if loops is None else matrix_loop_copies(loops)
+        record[LOOPS] = loops
     return record
+
+
+def _loop(loop: _Object) -> LoopCounts:
+    source = loop["source"] and SourceLine(str(loop["source"]["file"]), int(loop["source"]["line"]))
+    numbers = int(loop["depth"]), _counts(loop["counts"]), int(loop["agpr_copies"])
+    return LoopCounts(loop["label"] and str(loop["label"]), source, None, *numbers)
+
+
+def _counts(counts: _Object) -> InstructionCounts:
+    """The counts of an object. Raises `ValueError` for what is no count."""
+    numbers = [counts[name] for name in InstructionCounts._fields]
+    for name, number in zip(InstructionCounts._fields, numbers, strict=True):
+        is_count = type(number) is int and 0 <= number < 1 << 64
+        if not (is_count or (number is None and name.endswith("_bytes"))):
+            raise ValueError(say("saved-value", key=name, value=f"{number!r:.40}"))
+    return InstructionCounts._make(numbers)
 
 
 def _value_at(value: Any, path: str) -> Any:

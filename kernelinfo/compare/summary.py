@@ -9,7 +9,7 @@ from sys import intern
 from typing import Any, NamedTuple, cast
 
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.code_object import CodeObject, member_file
+from kernelinfo.kernel.code_object import CodeObject, LoopCounts, member_file
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Record, compared_value
 from kernelinfo.model.limits import Resource
@@ -54,6 +54,8 @@ class KernelSummary(NamedTuple):
     """(rule, severity) of findings that a baseline accepts; not compared."""
     options: tuple[tuple[str, str], ...] = ()
     """Triton's constants and compile options; shown, not compared."""
+    loops: tuple[LoopCounts, ...] | None = None
+    """Its loops, as of `Kernel`, without addresses; None if not known."""
 
     def __getattr__(self, name: str) -> Any:
         """A number by its own name."""
@@ -156,12 +158,17 @@ def summaries(
             numbers=numbers,
             source=kernel.source,
             options=code_object.options,
+            loops=kernel.loops and tuple([loop._replace(address=None) for loop in kernel.loops]),
         )
 
 
 _MOST_STATEMENTS = 1 << 15
 _OF_KERNELS = tuple(number for number in NUMBERS if number.part == "kernel")
 """Numbers that kernels of one statement do not share."""
+
+
+LOOPS = "Loops"
+"""Key of the loops in records of JSON documents; rows do not have them."""
 
 
 def summary_of(record: Record) -> KernelSummary:
@@ -176,6 +183,7 @@ def summary_of(record: Record) -> KernelSummary:
         numbers=numbers_of(record),
         source=None if file is None else SourceLine(file, record["Source_Line"] or 0),
         options=tuple((name, value) for name, _, value in options),
+        loops=record.get(LOOPS),
     )
 
 

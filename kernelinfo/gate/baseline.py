@@ -27,6 +27,7 @@ from kernelinfo.gate.baseline_text import (
     begins_like_baseline,
     compress,
     parse,
+    pin_loops,
     read_entry,
     read_lines,
     write_text,
@@ -164,6 +165,7 @@ def _read_kernels(document: Document, built: Built) -> Iterator[KernelSummary]:
 
 def _as_pinned(kernel: KernelSummary) -> KernelSummary:
     """The kernel, reduced to the fields that a baseline stores."""
+    kernel = pin_loops(kernel)
     return kernel._replace(source=None) if kernel.source else kernel
 
 

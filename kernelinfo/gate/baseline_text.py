@@ -16,10 +16,12 @@ from typing import Any, BinaryIO, NamedTuple, cast
 from kernelinfo.compare.summary import Build, KernelNumbers, KernelSummary
 from kernelinfo.errors import ReadError
 from kernelinfo.gate.messages import say
+from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts, matrix_loops
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.blob import BY_DEFAULT
+from kernelinfo.reading.facts import SourceLine
 
 NAME, VERSION = "kernelinfo/baseline", 3
 OLDER_NAME = "kernelinfo-baseline"
@@ -48,12 +50,13 @@ _FIELDS = {
     **{number.key: number.field for number in INSTRUCTIONS},
     "accepted": "accepted",
     "options": "options",
+    "loops": "loops",
 }
-"""Key -> its field of `KernelNumbers`. `accepted` and `options` are fields of `KernelSummary`."""
+"""Key -> its field of `KernelNumbers`. The last three are fields of `KernelSummary`."""
 _COUNTED = {number.field for number in INSTRUCTIONS}
 _DEFAULTS: dict[str, Any] = {
     **{field: None if field in _COUNTED else 0 for field in _FIELDS.values()},
-    **{"exact": True, "limiters": (), "accepted": (), "options": ()},
+    **{"exact": True, "limiters": (), "accepted": (), "options": (), "loops": None},
 }
 """Field -> value if the entry does not state it."""
 _FLOATS = ("waves", "occupancy")
@@ -283,7 +286,8 @@ def make_entry(kernels: Sequence[KernelSummary]) -> dict[str, Any]:
     """
     symbol, name = kernels[0].symbol, kernels[0].name
     groups: dict[tuple[Any, ...], list[str]] = {}
-    for target, values in sorted(((k.target, _values_of(k)) for k in kernels), key=repr):
+    pinned = map(pin_loops, kernels)
+    for target, values in sorted(((k.target, _values_of(k)) for k in pinned), key=repr):
         groups.setdefault(values, []).append(target)
     on = [
         {_TARGET: targets if targets[1:] else targets[0]} | _state(values)
@@ -326,6 +330,7 @@ def read_entry(unit: str, entry: Any, built: Built) -> Iterator[KernelSummary]:
                 numbers,
                 accepted=values["accepted"],
                 options=values["options"],
+                loops=values["loops"],
             )
             yield built.get(kernel, kernel)
 
@@ -344,7 +349,37 @@ def _write_value(key: str, value: Any) -> Any:
         return " ".join(value)
     if key in ("accepted", "options"):
         return dict(value)
+    if key == "loops":
+        return [_write_loop(loop) for loop in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def pin_loops(kernel: KernelSummary) -> KernelSummary:
+    """The kernel with what a baseline holds of its loops: the innermost with matrix instructions,
+    without their labels."""
+    if not kernel.loops:
+        return kernel
+    loops = tuple([loop._replace(label=None) for loop in matrix_loops(kernel.loops)])
+    return kernel._replace(loops=loops)
+
+
+def _write_loop(loop: LoopCounts) -> list[Any]:
+    """Source file and line of its header, depth, copies between VGPRs and AGPRs, and counts."""
+    return [*(loop.source or (None, None)), loop.depth, loop.agpr_copies, *loop.counts]
+
+
+def _read_loop(loop: Any, symbol: str) -> LoopCounts:
+    """Raises `ValueError` for what is no loop."""
+    file, line, depth, agpr_copies, *counts = loop
+    if len(counts) != len(InstructionCounts._fields) or not (file is None or type(file) is str):
+        raise ValueError(f"{symbol}: loops")
+    for number in (line, depth, agpr_copies, *counts):
+        if number is not None and not (type(number) is int and 0 <= number < 1 << 64):
+            raise ValueError(f"{symbol}: loops")
+    if None in (depth, agpr_copies, *counts[:15]) or (file is None) is not (line is None):
+        raise ValueError(f"{symbol}: loops")
+    source = None if file is None else SourceLine(file, line)
+    return LoopCounts(None, source, None, depth, InstructionCounts._make(counts), agpr_copies)
 
 
 def _read_value(key: str, value: Any, symbol: str) -> Any:
@@ -363,6 +398,8 @@ def _read_value(key: str, value: Any, symbol: str) -> Any:
     elif key == "options":
         if kind is dict and all(isinstance(text, str) for text in value.values()):
             return tuple(value.items())
+    elif key == "loops" and kind is list:
+        return tuple([_read_loop(loop, symbol) for loop in value])
     elif value is None or (key == "exact" and kind is bool):
         return value
     elif key in _FLOATS and kind in (int, float) and 0 <= value < 1 << 64:  # excludes NaN, too

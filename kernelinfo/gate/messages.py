@@ -53,6 +53,7 @@ MESSAGES = {
     "waves-lost": "lost {waves} ({old} → {new}): {causes}{name}",
     "waves-step": "{amount}, the step is ≤ {most}",
     "number-moved": "{change} since the baseline{name}",
+    "loops-moved": "; {loops}",
     "number-improved": "better than pinned: {change}{name}",
     "number-change": "{old} → {new} {noun}",
     "name-pinned": " (as {name})",

@@ -9,6 +9,7 @@ from math import ceil
 from operator import itemgetter
 
 from kernelinfo.compare.changes import Pair
+from kernelinfo.compare.loops import in_words
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.config import Configuration, Gate, ToolchainChange
 from kernelinfo.config.keys import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
@@ -18,7 +19,7 @@ from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import UNBASELINED, VANISHED, KernelCase, Notice
 from kernelinfo.gate.renames import mend_rename, phrase_rename
 from kernelinfo.kernel import Finding, Result, Severity, counted
-from kernelinfo.kernel.record import BY_FIELD, Column
+from kernelinfo.kernel.record import BY_FIELD, INSTRUCTIONS, Column
 from kernelinfo.model.limits import MOST, RESOURCES, Resource, place
 from kernelinfo.reading.target_id import makers
 from kernelinfo.rules.documented import documented
@@ -209,6 +210,10 @@ def _phrase_move(measure: Column, pair: Pair, result: Result, old: float, new: f
         change = pair.why_waves
     if new > old if measure.is_gain else new < old:
         return say("number-improved", change=change, name=name)
+    if measure in INSTRUCTIONS:
+        kept = [move for move in pair.loops if move.old and move.new and move.new.counts.matrix]
+        loops = "; ".join(in_words(kept))
+        name += say("loops-moved", loops=loops) if loops else ""
     return say("number-moved", change=change, name=name)
 
 

@@ -106,7 +106,7 @@ class LoopCounts(NamedTuple):
     address: int | None
     """Of its header, in bytes as symbols count them; None in assembly."""
     depth: int  # 1 for an outermost loop
-    counts: InstructionCounts
+    counts: InstructionCounts  # its instructions by class
     agpr_copies: int
     """Copies between VGPRs and AGPRs: `v_accvgpr_read` and `v_accvgpr_write` of a register."""
 

@@ -161,6 +161,7 @@ def _own_document(result: Result, origins: _Origins) -> dict[str, Any]:
         "arguments": as_json(kernel.arguments),
         "instructions": as_json(kernel.instructions),
         "touched": as_json(kernel.touched),
+        "loops": as_json(kernel.loops),
     }
 
 

@@ -15,6 +15,7 @@ from kernelinfo.cli import arch, calc, limits
 from kernelinfo.cli import compare_profile as profile
 from kernelinfo.compare import Comparison, Totals, changes
 from kernelinfo.compare.changes import Effect, Move
+from kernelinfo.compare.loops import LoopMove
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape
 from kernelinfo.compare.summary import IDENTITY, KernelSummary
@@ -24,7 +25,12 @@ from kernelinfo.fleet.history import BuildTotals, History, KernelGroup, NightSte
 from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Finding, Kernel, Repeat, Result, Severity, Used, Workgroup
-from kernelinfo.kernel.code_object import CodeObject, InstructionCounts, TouchedRegisters
+from kernelinfo.kernel.code_object import (
+    CodeObject,
+    InstructionCounts,
+    LoopCounts,
+    TouchedRegisters,
+)
 from kernelinfo.kernel.columns import KernelSums, find
 from kernelinfo.kernel.compiler_number import CompilerNumber
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
@@ -105,6 +111,7 @@ IN = {"input": "integer: Index into inputs."}
 ASSUMED = {"assumed": "integer?", "assumption": Assumption | None}
 CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=False)
 BY_CLASS = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
+LOOP = fields(LoopCounts, counts=BY_CLASS)
 KERNEL = {
     **NAMED,
     **fields(Kernel, "source wave_size code_bytes code spills flags"),
@@ -118,9 +125,10 @@ KERNEL = {
     **fields(Kernel, "arguments", arguments=maybe([Argument])),
     **fields(
         Kernel,
-        "instructions touched",
+        "instructions touched loops",
         instructions=maybe(BY_CLASS),
         touched=maybe(TouchedRegisters),
+        loops=maybe([LOOP]),
     ),
     "provenance": ({"*": PLACE}, "For each key of this kernel that was read: where it comes from."),
 }
@@ -191,6 +199,7 @@ CHANGED = {
     "status": (Literal[*STATUSES], "What became of it; summary.counts says what each means."),
     **fields(ChangedKernel, "match old new", old=SIDE, new=SIDE),
     **moves(BY_FIELD),
+    **fields(ChangedKernel, "loops", loops=[fields(LoopMove, old=maybe(LOOP), new=maybe(LOOP))]),
 }
 DIFF = {
     **COMPILERS,

@@ -95,7 +95,7 @@ def compilers(comparison: Comparison) -> dict[str, Any]:
 def row_document(row: ChangedKernel) -> dict[str, Any]:
     """JSON object of one moved, gone or new kernel."""
     sides = {"old": summary_document(row.old), "new": summary_document(row.new)}
-    return picked(row, "status", "match", "why", "moves") | sides
+    return picked(row, "status", "match", "why", "moves", "loops") | sides
 
 
 def summary_document(kernel: KernelSummary | None) -> dict[str, Any] | None:

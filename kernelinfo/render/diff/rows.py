@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
+from kernelinfo.compare.loops import LoopMove, in_words
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import library_of, member_file
@@ -41,6 +42,7 @@ class ChangedKernel(NamedTuple):
     moves: tuple[Move, ...] = ()  # numbers that are not what they were
     options: str = ""
     """Triton's constants and options in which the builds' kernels of this name differ."""
+    loops: tuple[LoopMove, ...] = ()  # loops that are not what they were
 
     @property
     def why(self) -> str:
@@ -50,7 +52,12 @@ class ChangedKernel(NamedTuple):
         loosely = "paired by base name alone" if self.match == "base-name" else ""
         pair = Pair(self.old, self.new)
         beside = f"also {pair.beside}" if pair.beside else ""
-        return "; ".join(filter(None, (loosely, pair.why, beside)))
+        return "; ".join(filter(None, (loosely, pair.why, beside, *in_words(self.loops))))
+
+    @property
+    def has_matrix_loop(self) -> bool:
+        """True if a loop with matrix instructions moved."""
+        return any(move.loop.counts.matrix for move in self.loops)
 
     @property
     def kernel(self) -> KernelSummary:
@@ -311,11 +318,11 @@ def every_kernel(comparison: Comparison) -> Iterator[ChangedKernel]:
 
 def of_pair(pair: Pair) -> ChangedKernel:
     """The row of a pair; its status is `same` if no number moved."""
-    moves = pair.moves
+    moves, loops = pair.moves, pair.loops
     status: Status = effect(moves)
-    if status == "same" and pair.renamed:
-        status = "renamed"
-    return ChangedKernel(status, pair.old, pair.new, pair.match, moves)
+    if status == "same" and (loops or pair.renamed):
+        status = "moved" if loops else "renamed"
+    return ChangedKernel(status, pair.old, pair.new, pair.match, moves, loops=loops)
 
 
 def _worst_first(row: ChangedKernel) -> tuple[object, ...]:
@@ -326,7 +333,8 @@ def _worst_first(row: ChangedKernel) -> tuple[object, ...]:
         (move.new or 0) - (move.old or 0) for move in row.moves if move.measure in _SPILLED
     )
     kernel = row.kernel
-    return (_ORDER.index(row.status), left, -gained, kernel.name, kernel.target, kernel.code_object)
+    order = _ORDER.index(row.status), left, -gained, not row.has_matrix_loop
+    return (*order, kernel.name, kernel.target, kernel.code_object)
 
 
 def _waves(kernel: KernelSummary) -> str:

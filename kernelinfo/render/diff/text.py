@@ -224,7 +224,8 @@ def render_markdown(comparison: Comparison, view: View) -> Iterator[str]:
     yield f"**kernelinfo diff{named} · {plain(diff.headline(changed))}**\n"
     affected = rows_in_markdown(changed, diff.AFFECTED, view)
     apart = rows_in_markdown(changed, ("gone", "new"), view)
-    yield from kernel_table(COLUMNS, affected)
+    with_loops = rows_in_markdown([r for r in changed if r.has_matrix_loop], ("moved",), view)
+    yield from kernel_table(COLUMNS, [*affected, *with_loops])
     yield from folded("gone and new", COLUMNS, apart)
     yield f"\n{plain(diff.roll_up(comparison, changed))}\n"
     about = (

@@ -1,0 +1,80 @@
+"""Loops of two builds of one kernel, paired: what `diff --instructions` says of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..test_golden import run
+
+Loop = tuple[int | None, str, list["Loop"]]
+"""Source line, instructions, and the loops inside it."""
+
+INSTRUCTIONS = {
+    "v": "v_add_f32 v1, v0, v0",
+    "m": "v_mfma_f32_4x4x1f32 a[0:3], v0, v0, a[0:3]",
+    "l": "global_load_dword v2, v0, s[0:1]",
+    "s": "global_store_dword v0, v0, s[0:1]",
+}
+
+
+def lines(loops: list[Loop], name: str = ".L") -> list[str]:
+    code = []
+    for number, (line, instructions, inside) in enumerate(loops):
+        label = f"{name}{number}"
+        code += [f"{label}:", *([f".loc 1 {line} 1"] if line else [".loc 0 0 0"])]
+        code += [INSTRUCTIONS[letter] for letter in instructions]
+        code += [*lines(inside, f"{label}_"), f"s_cbranch_scc1 {label}"]
+    return code
+
+
+def moved(folder: Path, old: list[Loop], new: list[Loop]) -> list[tuple[str, ...]]:
+    """Instructions of each loop that moved, before and after; empty for none."""
+    for name, loops in (("old.s", old), ("new.s", new)):
+        code = ['.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"', '.file 1 "gemm.hip"', "k:"]
+        code += [*lines(loops), "s_endpgm", ".amdhsa_kernel k", ".amdhsa_next_free_vgpr 24"]
+        code += [".amdhsa_next_free_sgpr 8", ".amdhsa_accum_offset 16", ".end_amdhsa_kernel"]
+        (folder / name).write_text("\n".join([*code, ""]))
+    out, _, _ = run("diff", "old.s", "new.s", "--instructions", "--format", "json", folder=folder)
+    kernels = json.loads(out)["kernels"]
+    counted = (
+        [side and side["counts"] for side in (move["old"], move["new"])]
+        for kernel in kernels
+        for move in kernel["loops"]
+    )
+    names = {"vector": "v", "matrix": "m", "loads": "l", "stores": "s"}
+    return sorted(
+        tuple(
+            "".join(side[n] * letter for n, letter in names.items()) if side else ""
+            for side in both
+        )
+        for both in counted
+    )
+
+
+def test_loops_of_one_line_are_pairs_whatever_moved_in_them(tmp_path: Path) -> None:
+    old: list[Loop] = [(3, "vvv", []), (7, "mmv", []), (12, "ll", [])]
+    new: list[Loop] = [(3, "vl", []), (7, "vvvvvv", []), (12, "ss", [])]
+    assert moved(tmp_path, old, new) == [("ll", "ss"), ("vmm", "vvvvvv"), ("vvv", "vl")]
+    assert moved(tmp_path, old, old) == []
+
+
+def test_the_remainder_of_an_unrolled_loop_stays_behind_it(tmp_path: Path) -> None:
+    old: list[Loop] = [(3, "vvvvvvvvll", []), (3, "vvl", [])]
+    new: list[Loop] = [(3, "vvvvvvvvvvvvllll", []), (3, "vvvl", [])]
+    pairs = [("vvl", "vvvl"), ("vvvvvvvvll", "vvvvvvvvvvvvllll")]
+    assert moved(tmp_path, old, new) == pairs
+    assert moved(tmp_path, old[1:], new) == pairs[:1]
+
+
+def test_depth_decides_before_the_line_alone(tmp_path: Path) -> None:
+    old: list[Loop] = [(3, "vv", [(3, "l", [])])]
+    new: list[Loop] = [(3, "vvv", [(3, "ll", [])])]
+    assert moved(tmp_path, old, new) == [("l", "ll"), ("vvl", "vvvll")]
+    assert moved(tmp_path, [(3, "l", [])], new[0][2]) == [("l", "ll")]
+
+
+def test_without_lines_loops_need_half_of_their_instructions_in_common(tmp_path: Path) -> None:
+    old: list[Loop] = [(None, "mmmm", []), (None, "llll", [])]
+    assert moved(tmp_path, old, [(None, "lllll", [])]) == [("llll", "lllll"), ("mmmm", "")]
+    assert moved(tmp_path, old, [(None, "ssssss", [])]) == [("mmmm", "")]
