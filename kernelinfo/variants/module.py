@@ -169,12 +169,24 @@ class Baseline(NamedTuple):
 
     def variants(self, change: Asked, symbols: Iterable[str]) -> dict[str, Variant]:
         """Symbol → kernel, all changed in one compilation."""
-        changes = {
-            symbol: change.attributes(has_required_size=self.required_size(symbol) is not None)
-            for symbol in symbols
-        }
+        changes = {symbol: self.attributes(change, symbol) for symbol in symbols}
         options = (*self.options, *change.options)
         return _variants(self.module, change, changes, self.level, options)
+
+    def attributes(self, change: Asked, symbol: str) -> dict[str, str]:
+        """Attribute name → value of a change of one kernel."""
+        return change.attributes(has_required_size=self.required_size(symbol) is not None)
+
+    def has(self, symbol: str, variant: Variant) -> bool:
+        """True if a variant is the same with this kernel alone changed, among the others."""
+        if (result := variant.result) is None:
+            return False
+        options = (*self.options, *variant.asked.options)
+        changes = {symbol: self.attributes(variant.asked, symbol)}
+        module = self.module._replace(optimised="")
+        made = compile_optimised(module, changes, self.level, options, [result])
+        alone = made.get(symbol) or self.variants(variant.asked, [symbol])[symbol].result
+        return is_same(alone, result)
 
     def required_size(self, symbol: str) -> int | None:
         """Workitems of the workgroup that a kernel's source requires; None if it does not."""
@@ -227,7 +239,9 @@ def leave_out_others(
     alone = baseline(part, request, reference)
     expected = reference
     if not reference and whole is None:
-        expected = compile_optimised(module, symbols, alone.level, alone.options)
+        changes = {symbol: dict[str, str]() for symbol in symbols}
+        likely = [*filter(None, (alone.compiled[symbol].result for symbol in symbols))]
+        expected = compile_optimised(module, changes, alone.level, alone.options, likely)
     if not any(alone.differs(symbol, expected.get(symbol)) for symbol in symbols):
         return alone, ()
     whole = whole or baseline(module, request, reference)
@@ -244,37 +258,42 @@ def leave_out_others(
 
 
 def compile_optimised(
-    module: IrModule, symbols: tuple[str, ...], level: str, options: tuple[str, ...]
+    module: IrModule,
+    changes: Mapping[str, Mapping[str, str]],
+    level: str,
+    options: tuple[str, ...],
+    likely: Sequence[Result] = (),
 ) -> dict[str, Result]:
-    """The kernels named by `symbols` as in the whole module; empty if they cannot be compiled so.
+    """The kernels named by `changes` as in the whole module; empty if they cannot be compiled so.
 
     All kernels are optimised, which takes much less time than code generation, and code is made
-    only of those that the named ones may depend on. `options` are LLVM options.
+    only of those that the named ones may depend on. `changes` and `options` are those of
+    `IrModule.compile`, `likely` are the named kernels as compiled otherwise.
     """
-    if module.compiler.is_llvmlite:
+    if module.compiler.is_llvmlite or module.is_optimised:
         return {}
     try:
         if not (text := module.optimised):
             build = (module.triple, module.target_id, level, *options)
-            data = module.text.encode("utf-8", "surrogateescape")
+            data = ir.with_attributes(module.text, changes).encode("utf-8", "surrogateescape")
             command = module.compiler.to_optimised(*build)
             text = module.processes.run(command, data).decode("utf-8", "surrogateescape")
         optimised = module._replace(is_optimised=True)
-        part = optimised._replace(text=ir.without_bodies(text, symbols))
+        needed = _needed_kernels(module, likely) or tuple(changes)
+        part = optimised._replace(text=ir.without_bodies(text, needed))
         compiled = part.compile({}, level, options)
-        needed = _needed_kernels(module, [compiled[symbol] for symbol in symbols])
-        if needed is not None:
-            part = optimised._replace(text=ir.without_bodies(text, needed))
-            compiled = part.compile({}, level, options)
+        made = {symbol: compiled[symbol] for symbol in changes}
+        if not likely and _needed_kernels(module, [*made.values()]):
+            return compile_optimised(module, changes, level, options, [*made.values()])
     except (CompilerError, ReadError, KeyError):
         return {}
-    return {symbol: compiled[symbol] for symbol in symbols}
+    return made
 
 
-def _needed_kernels(module: IrModule, results: Sequence[Result]) -> tuple[str, ...] | None:
-    """The kernels on which the code of `results` may depend, in order; None: on no other."""
+def _needed_kernels(module: IrModule, results: Sequence[Result]) -> tuple[str, ...]:
+    """The kernels on which the code of `results` may depend, in order; empty: on no other."""
     if not any(may_depend_on_others(module, result) for result in results):
-        return None
+        return ()
     symbols = tuple(kernel.symbol for kernel in ir.definitions(module.text))
     if any(map(_calls, results)):
         return symbols

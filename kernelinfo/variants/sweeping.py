@@ -45,7 +45,6 @@ from kernelinfo.variants.nouns import (
     SweptKernel,
     Variant,
     choose_written,
-    is_same,
     keep_worthwhile,
     lines,
     listed,
@@ -197,16 +196,26 @@ def sweep_module(
         for variant in choose_written(kernel, takes_defaults=request.takes_defaults)
     ]
     of_whole = base._replace(module=module)
-    checks = {
-        (symbol, variant.asked): pool.submit(_is_its_own, of_whole, symbol, variant)
+    unsure = [
+        (symbol, variant)
         for symbol, variant in written
         if (len(symbols) > 1 or base.module is not module)
         and may_depend_on_others(module, variant.result)
+    ]
+    # The largest of the bounds that give one row refuses the fewest hosts.
+    largest = {
+        symbol: max(v.asked.launch_bounds or 0 for s, v in unsure if s == symbol)
+        for symbol, _ in unsure
+    }
+    checks = {
+        (symbol, variant.asked): pool.submit(of_whole.has, symbol, variant)
+        for symbol, variant in unsure
+        if variant.asked.launch_bounds in (None, largest[symbol])
     }
     is_true = dict(zip(checks, _ended([*checks.values()], progress), strict=True))
     texts = {kernel.symbol: list[Line]() for kernel in kernels}
     for symbol, variant in written:
-        if is_true.get((symbol, variant.asked), True):
+        if is_true.get((symbol, variant.asked), (symbol, variant) not in unsure):
             texts[symbol] += _lines(variant, symbol, base, request, declared)
     return Sweep(
         file=module.file,
@@ -241,12 +250,6 @@ def _where(
     if not chosen:
         raise ReadError(say("sweep-where", path=path, condition=where.text))
     return chosen
-
-
-def _is_its_own(base: Baseline, symbol: str, variant: Variant) -> bool:
-    """True if the variant is the same in the whole module with this kernel alone changed."""
-    alone = base.variants(variant.asked, [symbol])[symbol]
-    return is_same(alone.result, variant.result)
 
 
 def _lines(
@@ -309,7 +312,8 @@ def _reference(
     file, reading = module.file, module.reading
     if file.optimised:
         level = request.level or "3"
-        made = module.optimised and compile_optimised(module, symbols, level, request.options)
+        changes = {symbol: dict[str, str]() for symbol in symbols}
+        made = module.optimised and compile_optimised(module, changes, level, request.options)
         return made or {}, ()
     path = file.assembly
     if file.compiled is not None:

@@ -6,17 +6,23 @@ import json
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import jsonschema
 import pytest
 
+from kernelinfo import Options, analyse, arch, sweep
+from kernelinfo.variants import by_symbol, measures
+
 from ..compile.test_equal import HEADER, OF_COMMANDS, SOURCES, needs
 from ..compile.test_equal import written as assembly_of
 from ..compiling import needs_clang
-from ..conftest import FIXTURES
+from ..conftest import FIXTURES, require
 from ..messages import code_of, says, tells
 from ..test_golden import run
+from .kernels import random_kernel
+from .proof import compile_source
 from .test_sweep import numbers, schema
 
 KERNEL = "__attribute__((global)) void k(int *a) { a[1] = SIZE; }\n"
@@ -192,3 +198,24 @@ def test_a_source_that_fails_does_not_stop_the_others(
     assert code == 2
     assert "k(int*)" in out
     assert tells(err, f"{message} {source}"), err
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("version", "target"), [(15, "gfx90a"), (19, "gfx942"), (19, "gfx1100"), (22, "gfx90a")]
+)
+def test_the_first_row_of_each_kernel_of_many_is_that_of_the_whole(
+    version: int, target: str, tmp_path: Path
+) -> None:
+    """Kernels that spill, call functions, and whose registers depend on those before them."""
+    require(f"clang-{version}")
+    random = Random(f"{version} {target} 3")
+    kernels = [random_kernel(random, f"k{i}", arch(target).target) for i in range(4)]
+    path = compile_source(version, target, "3", kernels, tmp_path / "build")
+    whole = by_symbol(analyse([str(path.with_suffix(".s"))], Options()))
+    (alone := tmp_path / "unit.bc").write_bytes(path.read_bytes())
+    for kernel in kernels:
+        (swept,) = sweep(alone, kernel.name, compiler=f"clang-{version}", waves=[4]).kernels
+        (first, *_) = swept.variants
+        assert first.result
+        assert measures(first.result) == measures(whole[kernel.name]), kernel.name
