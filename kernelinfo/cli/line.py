@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup, TyperOption
+import typer.main
+from typer.core import TyperCommand, TyperGroup
 
 from kernelinfo import __version__
 from kernelinfo.cli.completion import files
@@ -61,7 +62,7 @@ _SECTIONS = {
 """Section of the help -> its parameters, of any command. Other parameters are under Options."""
 
 
-def _keep_below(ctx: Any, param: object, folder: str | None) -> None:
+def _keep_below(ctx: typer.Context, folder: str | None) -> None:
     """Read and write files below the folder only, until the command ends."""
     if folder is None or ctx.resilient_parsing:
         return
@@ -70,21 +71,28 @@ def _keep_below(ctx: Any, param: object, folder: str | None) -> None:
     ctx.with_resource(only_below(folder))
 
 
+def _only_below(
+    folder: str | None = typer.Option(
+        None,
+        "--only-below",
+        metavar="DIR",
+        help="Read and write files below DIR only, links resolved. No compiler runs.",
+        is_eager=True,
+        expose_value=False,
+        callback=_keep_below,
+    ),
+) -> None:
+    """The option that each command has, of which typer makes a parameter."""
+
+
 class _Command(TyperCommand):
     """A command whose help groups options by section and prints examples unchanged."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         super().__init__(*args, **settings)
-        self.params.append(
-            TyperOption(
-                param_decls=["--only-below"],
-                metavar="DIR",
-                help="Read and write files below DIR only, links resolved. No compiler runs.",
-                is_eager=True,
-                expose_value=False,
-                callback=_keep_below,
-            )
-        )
+        options = typer.Typer(add_completion=False)
+        options.command()(_only_below)
+        self.params.append(typer.main.get_command(options).params[0])
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         section_of = {name: section for section, names in _SECTIONS.items() for name in names}

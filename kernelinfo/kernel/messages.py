@@ -8,6 +8,10 @@ MESSAGES = {
     # Kernels by name.
     "pattern-no-utf8": "it is not valid UTF-8",
     "pattern-malformed": "re:{pattern}: {error}; write a regular expression that RE2 accepts",
+    "re2-missing": (
+        "re:{pattern}: regular expressions need google-re2; run pip install 'kernelinfo[re]', or "
+        "give a glob"
+    ),
     "kernels-listed": "`report.kernels` lists them",
     "kernel-unknown": "no kernel is named {name!r} ({count} in all); {mend}",
     "kernel-ambiguous": "{count} kernels match {name!r}; choose one: {listed}",

@@ -51,8 +51,9 @@ def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ..
     literal spelling, a glob over a whole spelling (`*`, `?` and `[...]` as in a shell), or `re:`
     and a regular expression found anywhere in one, in linear time (RE2: no look-around, no back
     references). Spaces in C++ names and suffixes of numbers do not count: `stencil3d<4,8>` is
-    `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression, and for a pattern
-    that only the C++ name could match where it cannot be read.
+    `stencil3d<4u, 8u>`. Raises `OptionError` for an invalid regular expression, for any where
+    google-re2 is not installed, and for a pattern that only the C++ name could match where it
+    cannot be read.
     """
     if symbol == name:
         alike = tuple([pattern for pattern in patterns if _search(pattern)(name)])
@@ -193,8 +194,10 @@ def _search(pattern: str) -> Callable[[str], object]:
 
 
 def _compiled(pattern: str) -> re2.Pattern:
-    import re2
-
+    try:
+        import re2
+    except ImportError:
+        raise OptionError(say("re2-missing", pattern=pattern)) from None
     options = re2.Options()
     options.log_errors = False
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from fnmatch import fnmatchcase
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from kernelinfo import OptionError, Report, load
 
 from ..conftest import FIXTURES
+from ..messages import refused
 
 [RESULT, *_] = load(FIXTURES / "code_object" / "tiny-v6-clang22-gfx90a.co").results
 ATTENTION = "void llama::flash_attn_ext_f16<64, 256, true>(char const*, int)"
@@ -142,3 +144,13 @@ def test_a_regular_expression_that_occurs_in_a_name_matches_it(name: str, patter
 @given(NAMES, st.text("ab<>:", max_size=5))
 def test_regular_expressions_are_pythons(name: str, part: str) -> None:
     assert matches(f"re:{re.escape(part)}", name, name) == (part in name)
+
+
+def test_without_google_re2_a_regular_expression_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Globs work; the line names the extra."""
+    monkeypatch.setitem(sys.modules, "re2", None)
+    with refused("re2-missing re:never|asked … kernelinfo", OptionError):
+        matches("re:never|asked", ATTENTION, "_Z")
+    assert matches("flash_*", ATTENTION, "_Z")
