@@ -6,7 +6,6 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from glob import has_magic
 from inspect import cleandoc
 from typing import Any, NamedTuple
@@ -26,7 +25,8 @@ from kernelinfo.model import occupancy
 from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.model.limits import Launch
 from kernelinfo.opening import is_below, only_below
-from kernelinfo.pressure.measure import Look, Measured, measure
+from kernelinfo.pressure.measure import Look, Measured
+from kernelinfo.pressure.paths import measure
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.target_id import named_target_id
@@ -291,7 +291,7 @@ def limits(arguments: ToolArguments, root: str) -> Draft:
     )
     about = f"{arch.target.name} ({arch.target.family}), workgroups of {size}"
     text = render_limits(rungs, f"{about}: the most for each step", _VIEW)
-    steps = [asdict(rung) for rung in rungs]
+    steps = [rung._asdict() for rung in rungs]
     return Draft(text, {"target": arch.target.name, "workgroup_size": size, "steps": steps})
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -66,6 +65,6 @@ def command(
     )
     about = f"{name} ({target.target.family}), workgroups of {workgroup_size}"
     text = render_limits(rungs, f"{about}: the most for each step", view)
-    records = [asdict(rung) for rung in rungs]
+    records = [rung._asdict() for rung in rungs]
     table = of_records(records, SCHEMA, "steps", {"target": target.target.name}, text)
     write(OUTPUTS[format](table, view), output, color=view.color)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from operator import index
 from typing import NamedTuple
 
@@ -25,8 +24,7 @@ from kernelinfo.model.limits import (
 from kernelinfo.model.messages import say
 
 
-@dataclass(frozen=True, slots=True)
-class Rung:
+class Rung(NamedTuple):
     """One occupancy, and the most of each resource that a kernel may use to reach it."""
 
     waves_per_simd: float  # waves per SIMD
@@ -39,8 +37,7 @@ class Rung:
     """Most bytes of LDS per workgroup."""
 
 
-@dataclass(frozen=True, slots=True)
-class Arch:
+class Arch(NamedTuple):
     """The calculator for one target; its methods are pure functions."""
 
     target: Target

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 
 from kernelinfo.hardware.targets import Target
+from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionPlace
-from kernelinfo.pressure.disassembly import decoded
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.instructions import UNRESOLVED
+from kernelinfo.pressure.instructions import UNRESOLVED, DataInstruction
 from kernelinfo.pressure.listing import Listing, read_listing
 from kernelinfo.pressure.prescan import ScannedText
 from kernelinfo.reading.assembly.directives import DEBUG_INFO, read_units
@@ -52,6 +52,13 @@ class AssemblyText(ScannedText):
         start = self.line_numbers.offset(line)
         return self._listing(symbol, start, line, self._files_before(start))
 
+    def listings(self, kernels: Iterable[Kernel]) -> Iterator[tuple[Kernel, Listing, int]]:
+        """Each kernel that has a label, with its listing and the registers set at its entry."""
+        for kernel in kernels:
+            if kernel.line is not None:
+                listing = self.listing(kernel.symbol, kernel.line, kernel.target)
+                yield kernel, listing, self.entry(kernel.symbol, kernel.line)[0]
+
     def _listing(self, symbol: str, start: int, line: int, files: SourceFiles) -> Listing:
         return read_listing(
             self._lines(symbol, start),
@@ -59,11 +66,18 @@ class AssemblyText(ScannedText):
             files,
             self.value,
             symbol,
-            partial(decoded, target=self._target),
+            self._decoded,
             self.described,
             self.expansion.macros,
             self.expansion.before(start),
         )
+
+    def _decoded(self, chunks: Sequence[bytes]) -> list[list[DataInstruction] | None]:
+        """The instructions in each chunk of data; see `disassembly.decoded`."""
+        # Runs llvm-objdump, for the few texts with data among the instructions.
+        from kernelinfo.pressure.disassembly import decoded
+
+        return decoded(chunks, self._target)
 
     @cached_property
     def callees(self) -> CalledFunctions:

@@ -158,7 +158,7 @@ PLANTS = {
     "one file": ("reading.containers.files:load", 1),
     "its code": ("pressure.assembly:AssemblyText.function", 2),
     "its listing": ("pressure.assembly:read_listing", 1),
-    "the text": ("pressure.measure:AssemblyText", 1),
+    "the text": ("pressure.kernel_code:AssemblyText", 1),
     "its story": ("pressure.measure:Storyteller.story", 3),
 }
 MEASURES = ("pressure", "explain", "source", "watch", "watch json")
