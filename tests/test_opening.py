@@ -228,7 +228,7 @@ OPENERS = {
     "fleet/remote.py": "copies in a scratch folder",
     "fleet/worker.py": "/dev/null",
     "cli/write_check.py": "the summary of a CI service, checked before",
-    "cli/output.py": "/dev/null",
+    "cli/complaints.py": "/dev/null",
     "gate/baseline.py": "a folder, to lock it",
     "__main__.py": "/dev/null",
     "compile/commands.py": "an empty source in a folder of its own",

@@ -6,6 +6,7 @@ import os
 import sys
 
 from kernelinfo import __version__
+from kernelinfo.cli.complaints import CANNOT_ANSWER, complain, give_up
 from kernelinfo.cli.meant import as_meant
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you_mean
@@ -120,8 +121,6 @@ def _may_be_misspelled(word: str) -> bool:
 
 def _end(*lines: str) -> None:
     """Print the error lines and exit with 2; without lines exit with 0."""
-    from kernelinfo.cli.output import CANNOT_ANSWER, complain, give_up
-
     for line in lines:
         complain(f"kernelinfo: {line}")
     try:

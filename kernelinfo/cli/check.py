@@ -11,19 +11,9 @@ import typer
 
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
+from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import (
-    CANNOT_ANSWER,
-    CLAIM,
-    DOCUMENTS,
-    Problems,
-    complain,
-    make_view,
-    shown,
-    tell,
-    waiting,
-    write,
-)
+from kernelinfo.cli.output import CLAIM, DOCUMENTS, Problems, make_view, shown, tell, waiting, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.write_check import (
     OUTPUTS,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Sequence
 
+from kernelinfo.cli.complaints import complain
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import complain
 from kernelinfo.cli.signals import end_on_signals
-from kernelinfo.compile.ir import Compiled, Input, Settings
+from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_sources, compile_twice, list_left_out
 
 SECONDS = 600

@@ -11,13 +11,12 @@ import typer
 from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
+from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import (
-    CANNOT_ANSWER,
     CLAIM,
     check_has_blocks,
-    complain,
     labelled,
     late,
     make_view,

@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import CANNOT_ANSWER, Problems, complain, shown
+from kernelinfo.cli.output import Problems, shown
 from kernelinfo.kernel import Item, Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.pattern import is_pattern, matches

@@ -11,26 +11,26 @@ from functools import partial
 from importlib import import_module
 from itertools import chain, islice
 from types import ModuleType
-from typing import Any, NamedTuple, TextIO, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from kernelinfo.atomic_write import atomic_write
+from kernelinfo.cli.complaints import CANNOT_ANSWER, complain, give_up
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.names import KernelName
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.render import NameStyle, Renderer, View
-from kernelinfo.render.names import printable
-from kernelinfo.render.paint import harmless, without_commands, without_hashes
+from kernelinfo.render.paint import harmless, without_hashes
 
 CLAIM = 1  # a finding or change that the user asked to fail for
-CANNOT_ANSWER = 2  # unreadable or partly read input, an unknown target, no kernel, wrong usage
 
 DOCUMENTS = ("json", "html")
 """Formats of one document: it tells all of a kernel, also its instructions by class."""
 
 _T = TypeVar("_T")
 _PIPED_WIDTH = 100
+_USUAL_WIDTH = 80  # of a terminal that does not tell it
 _PATIENCE = 0.1  # seconds that text may wait in a batch; saves system calls
 _MOST_WAITING = 1 << 16  # characters of a batch
 
@@ -49,9 +49,7 @@ def make_view(
     terminal = output is None and sys.stdout.isatty()
     is_bounded = terminal or width is not None
     if width is None and terminal:
-        from shutil import get_terminal_size  # imports all archive formats
-
-        width = get_terminal_size().columns
+        width = _columns()
     forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")  # force-color.org
     may_color = terminal and os.environ.get("TERM") != "dumb"
     may_color = (may_color or forced) and not os.environ.get("NO_COLOR")
@@ -63,6 +61,17 @@ def make_view(
         may_shorten=is_bounded and names is None,
         **fields,
     )
+
+
+def _columns() -> int:
+    """Columns of the terminal. `shutil` would tell them, too, and imports all archive formats."""
+    stated = os.environ.get("COLUMNS", "")
+    if stated.isdecimal() and int(stated):
+        return int(stated)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or _USUAL_WIDTH
+    except OSError:
+        return _USUAL_WIDTH
 
 
 def write(pieces: Iterable[str], output: str | None, *, color: bool = False) -> None:
@@ -152,11 +161,6 @@ def _gathered(pieces: Iterable[str]) -> Iterator[str]:
     yield "".join(batch)
 
 
-def give_up(stream: TextIO) -> None:
-    """Redirect a broken stream to devnull: flushing its buffer at exit would fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
 class Problems:
     """Prints problems and notes of a run on standard error; `found` tells if a problem came."""
 
@@ -207,14 +211,6 @@ def tell(remark: Problem | Note) -> None:
         offset = f" at 0x{remark.offset:x}"
         place = place.removesuffix(offset) + offset
     complain(f"{place}: {remark.message}")
-
-
-def complain(line: str) -> None:
-    """Print a line on standard error. If that is closed, only the exit code tells."""
-    try:
-        print(without_commands(printable(line)), file=sys.stderr)
-    except OSError:
-        give_up(sys.stderr)
 
 
 _EVERY = 0.1  # seconds between updates

@@ -10,8 +10,9 @@ import typer
 
 from kernelinfo.analysis.inputs import once
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, tell, write
+from kernelinfo.cli.output import bar, tell, write
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import scanning
 from kernelinfo.fleet.acceptance import write_accepted

@@ -18,13 +18,15 @@ from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.compiling import compile_twice_now
+from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import names_in
-from kernelinfo.cli.output import CANNOT_ANSWER, bar, complain, late, make_view, write
+from kernelinfo.cli.output import bar, late, make_view, write
 from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
-from kernelinfo.compile.ir import IR_SUFFIXES, Input, Settings, definitions, read_input
+from kernelinfo.compile.ir import Input, definitions, read_input
 from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.settings import IR_SUFFIXES, Settings
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import demangle

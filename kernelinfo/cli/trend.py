@@ -9,9 +9,10 @@ from typing import Annotated
 import typer
 
 from kernelinfo.cli import completion, options
+from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import CANNOT_ANSWER, CLAIM, complain, late, make_view, waiting, write
+from kernelinfo.cli.output import CLAIM, late, make_view, waiting, write
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.api import kernel_names, trend
 from kernelinfo.fleet.history import By, Trend

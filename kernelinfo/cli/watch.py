@@ -15,8 +15,9 @@ import typer
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.compiling import tell_left_out
+from kernelinfo.cli.complaints import CANNOT_ANSWER
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import CANNOT_ANSWER, make_view
+from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.screen import whole_screen
 from kernelinfo.cli.signals import end_on_signals
@@ -26,7 +27,7 @@ from kernelinfo.cli.sources import (
     sources_to_compile,
     without_sources,
 )
-from kernelinfo.compile.ir import Settings
+from kernelinfo.compile.settings import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.containers.files import STANDARD_INPUT

@@ -8,8 +8,9 @@ from functools import partial
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.complaints import complain
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import Problems, complain, late, shown, waiting, write
+from kernelinfo.cli.output import Problems, late, shown, waiting, write
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.config import Configuration
 from kernelinfo.config.file import OWN

@@ -12,17 +12,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from kernelinfo.compile.messages import say
+from kernelinfo.compile.settings import ASSEMBLY_OF
 from kernelinfo.errors import Message, ReadError
 from kernelinfo.opening import open_regular
-
-
-class Settings(NamedTuple):
-    """How the user wants sources compiled."""
-
-    targets: tuple[str, ...] = ()  # gfx names
-    flags: tuple[str, ...] = ()  # with absolute paths
-    compiler: str | None = None  # path, or a name to search on PATH
-    compile_commands: str | None = None  # path of a compile_commands.json
 
 
 class Compiled(NamedTuple):
@@ -57,8 +49,6 @@ SPELLINGS = (*TRIPLES, "amdgcn", "amdgcn-unknown-amdhsa", "amdgcn-amd-amdhsa-llv
 _ARCHITECTURE = re.compile(r"amdgcn|amdgpu\d\w*(\.\w+)*")  # amdgpu9.42: LLVM 24
 _VENDORS = ("", "amd", "mesa", "unknown")
 _SYSTEMS = {"": 0, "unknown": 0, "amdhsa": 0, "amdpal": 1, "mesa3d": 2}  # indices into TRIPLES
-_ASSEMBLY_OF = {".llir": ".amdgcn", ".bc": ".s", ".ll": ".s"}
-IR_SUFFIXES = tuple(_ASSEMBLY_OF)
 
 
 class Input(NamedTuple):
@@ -82,7 +72,7 @@ class Input(NamedTuple):
     def assembly(self) -> str:
         """Path of the assembly that the same compilation may have written; it need not exist."""
         stem, suffix = os.path.splitext(self.path)
-        return stem + _ASSEMBLY_OF.get(suffix, ".s")
+        return stem + ASSEMBLY_OF.get(suffix, ".s")
 
     @property
     def producer(self) -> str | None:
@@ -115,13 +105,6 @@ def as_input(path: str, data: bytes) -> Input:
     if wrong:
         raise ReadError(say("ir-malformed", path=path, error=wrong))
     return Input(path, data)
-
-
-def input_of(assembly: str) -> str | None:
-    """Path of the IR file next to an assembly file; None if there is none."""
-    stem, suffix = os.path.splitext(assembly)
-    paths = (stem + ir for ir, text in _ASSEMBLY_OF.items() if text == suffix)
-    return next(filter(os.path.isfile, paths), None)
 
 
 _DEFINITION = re.compile(r'^define ([^\n"@]*)@("[^"\n]*"|[-\w$.]+)\(.*$', re.M)

@@ -29,9 +29,10 @@ from kernelinfo.compile.commands import (
     stands_in_ir,
 )
 from kernelinfo.compile.compilers import compile_ir
-from kernelinfo.compile.ir import Compiled, Input, Settings
+from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.compile.messages import say
 from kernelinfo.compile.processes import Processes, find_program
+from kernelinfo.compile.settings import Settings
 from kernelinfo.errors import CompilerError, Message, OptionError, ReadError
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document

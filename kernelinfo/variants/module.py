@@ -14,8 +14,9 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
 from kernelinfo.compile.compilers import Compiler, drivers, major_version, parse_ir_flags, read_ir
-from kernelinfo.compile.ir import Input, Settings
+from kernelinfo.compile.ir import Input
 from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_twice
 from kernelinfo.errors import CompilerError, Message, ReadError, UnknownTargetError
 from kernelinfo.hardware.targets import find

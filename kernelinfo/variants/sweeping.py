@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, TypeVar
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
 from kernelinfo.compile import ir
-from kernelinfo.compile.commands import make_absolute
 from kernelinfo.compile.compilers import find_compiler
-from kernelinfo.compile.ir import Input, Settings, read_input
+from kernelinfo.compile.ir import Input, read_input
 from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.settings import IR_SUFFIXES, Settings, make_absolute
 from kernelinfo.compile.sources import list_left_out
 from kernelinfo.errors import Message, OptionError, ReadError
 from kernelinfo.hardware.products import target_named
@@ -108,7 +108,7 @@ def sweep(
     reading = reading._replace(arch=targets[0]) if targets else reading
     workers = (jobs or os.cpu_count() or 1) + 1  # one waits for the others
     with ThreadPoolExecutor(workers) as pool, Processes(timeout, option="--timeout") as processes:
-        if is_source(path) and not path.endswith(ir.IR_SUFFIXES):
+        if is_source(path) and not path.endswith(IR_SUFFIXES):
             notes = (*list_left_out([path], settings),)
             file, request = compile_to_ir(path, request, reading, settings, processes)
             compiler = clang_of(file)

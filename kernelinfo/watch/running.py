@@ -17,8 +17,9 @@ from typing import IO, Generic, TypeVar
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, conclusions, run
 from kernelinfo.analysis.options import Options
-from kernelinfo.compile.ir import Compiled, Settings
+from kernelinfo.compile.ir import Compiled
 from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_sources
 from kernelinfo.waiting import wait_in_turns
 from kernelinfo.watch.files import Stamp, rested, stamp_of
