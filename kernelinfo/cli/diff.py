@@ -28,7 +28,7 @@ from kernelinfo.cli.output import (
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.saved import chosen, read_build
-from kernelinfo.compare.summary import Build, KernelSummary
+from kernelinfo.compare.summary import Build, KernelSummary, Statements
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
 from kernelinfo.pressure import with_instructions
@@ -166,14 +166,17 @@ def _compare(
     old: str, new: str, query: Options, *, across_targets: bool, loose: bool
 ) -> Comparison:
     """The comparison of two paths, with the problems of reading them."""
-    equal: dict[KernelSummary, KernelSummary] = {}  # most kernels are equal in both builds
+    # Most kernels are equal in both builds.
+    equal: dict[KernelSummary, KernelSummary] = {}
+    statements: Statements = {}
     (before, problems), (after, further) = (
         (_of_baseline(path, query), [])
         if is_baseline(path)
-        else read_build(path, query, partial(shown, paths=[path]), equal)
+        else read_build(path, query, partial(shown, paths=[path]), equal, statements)
         for path in (old, new)
     )
     equal.clear()
+    statements.clear()
     with waiting("comparing"):
         comparison = compare(before, after, across_targets=across_targets, loose=loose)
     return comparison._replace(problems=(*problems, *further), names=(old, new))

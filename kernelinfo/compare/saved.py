@@ -20,6 +20,7 @@ from kernelinfo.compare.summary import (
     LOOPS,
     Build,
     KernelSummary,
+    Statements,
     build,
     common_root,
     path_under,
@@ -295,11 +296,12 @@ def read_build(
     options: Options,
     shown: Callable[[Iterable[Item]], Iterable[Item]] = iter,
     shared: dict[KernelSummary, KernelSummary] | None = None,
+    statements: Statements | None = None,
 ) -> tuple[Build, list[Problem]]:
     """The build at a path, and its problems. A path without kernels is a problem.
 
-    `shown` returns the items that it gets, and may show how many are read; for `shared` see
-    `build`. Raises `ReadError` for JSON or CSV that is not a readable report.
+    `shown` returns the items that it gets, and may show how many are read; for `shared` and
+    `statements` see `build`. Raises `ReadError` for JSON or CSV that is not a readable report.
     """
     options = options._replace(selection=_NO_RULES)
     problems: list[Problem] = []
@@ -314,7 +316,7 @@ def read_build(
     else:
         items = analyse([path], options)
     results, name_of = _results(shown(items), problems), partial(place_under, root_of(path))
-    return build(results, name_of, shared), problems
+    return build(results, name_of, shared, statements), problems
 
 
 def chosen(whole: Build, options: Options) -> Build:

@@ -106,32 +106,39 @@ class Build(NamedTuple):
     """Targets of left-out kernels, which are equal in both builds."""
 
 
+Statements = dict[tuple[int, int], tuple[Result, KernelNumbers, dict[object, KernelNumbers]]]
+"""(id of traits, id of occupancy) -> the first kernel that states this, its numbers, and those of
+all such kernels by the values of `_OF_KERNELS`."""
+
+
 def build(
     results: Iterable[Result],
     name_of: Callable[[CodeObject], str],
     shared: dict[KernelSummary, KernelSummary] | None = None,
+    statements: Statements | None = None,
 ) -> Build:
     """The build of these kernels; `name_of` names a code object in it.
 
-    Equal kernels of several builds that have `shared` in common are one object.
+    Equal kernels of several builds that have `shared` in common are one object. What builds with
+    the same `statements` state alike is read once.
     """
     compilers: set[str] = set()
-    numbers: dict[KernelNumbers, KernelNumbers] = {}
-    kernels = (
-        kernel._replace(numbers=numbers.setdefault(kernel.numbers, kernel.numbers))
-        for kernel in summaries(results, name_of, compilers)
-    )
+    kernels = summaries(results, name_of, compilers, statements)
     if shared is not None:
         kernels = (shared.setdefault(kernel, kernel) for kernel in kernels)
     return Build(tuple(kernels), tuple(sorted(compilers)))
 
 
 def summaries(
-    results: Iterable[Result], name_of: Callable[[CodeObject], str], compilers: set[str]
+    results: Iterable[Result],
+    name_of: Callable[[CodeObject], str],
+    compilers: set[str],
+    statements: Statements | None = None,
 ) -> Iterator[KernelSummary]:
     """The summary of each kernel, as in `build`. Adds the stamps of compilers to `compilers`."""
     code_object: CodeObject | None = None
-    statements: dict[tuple[int, int], tuple[Result, KernelNumbers]] = {}
+    statements = {} if statements is None else statements
+    equal: dict[KernelNumbers, KernelNumbers] = {}
     for result in results:
         if result.kernel.code_object is not code_object:
             code_object = result.kernel.code_object
@@ -143,13 +150,18 @@ def summaries(
             numbers = numbers_of(result)
         else:
             statement = id(kernel.traits), id(result.occupancy)
-            if statement not in statements:
+            if (stated := statements.get(statement)) is None:
                 if len(statements) >= _MOST_STATEMENTS:
                     statements.clear()
                 # The result keeps the objects alive whose ids are the key.
-                statements[statement] = result, numbers_of(result)
-            of_kernel = {number.field: compared_value(number, result) for number in _OF_KERNELS}
-            numbers = statements[statement][1]._replace(**of_kernel)
+                statements[statement] = stated = result, numbers_of(result), {}
+            _, of_all, by_values = stated
+            values = tuple([compared_value(number, result) for number in _OF_KERNELS])
+            if values not in by_values:
+                fields = (number.field for number in _OF_KERNELS)
+                numbers = of_all._replace(**dict(zip(fields, values, strict=True)))
+                by_values[values] = equal.setdefault(numbers, numbers)
+            numbers = by_values[values]
         yield KernelSummary(
             target=target,
             name=intern(kernel.name),  # 12,591 different names of 88,137 kernels

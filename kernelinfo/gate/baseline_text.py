@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -60,6 +61,7 @@ _DEFAULTS: dict[str, Any] = {
 }
 """Field -> value if the entry does not state it."""
 _FLOATS = ("waves", "occupancy")
+_COUNTS = _FIELDS.keys() - {*_FLOATS, "exact", "limited-by", "accepted", "options"}
 _TARGET, _ON, _NAME, _SYMBOL = "target", "on", "name", "symbol"
 _values_of = attrgetter(*_FIELDS.values())
 _in_order = itemgetter(*KernelNumbers._fields)
@@ -272,6 +274,7 @@ def name_unit(code_object: str, target: str) -> str:
     )
 
 
+@lru_cache(maxsize=1 << 12)
 def name_code_object(unit: str, target: str) -> str:
     """The code object of a unit for a target; the reverse of `name_unit`."""
     values = {"{": "{", "target}": target, "processor}": target.partition(":")[0]}
@@ -311,11 +314,12 @@ def read_entry(unit: str, entry: Any, built: Built) -> Iterator[KernelSummary]:
     for group in entry[_ON]:
         values = dict(_DEFAULTS)
         for key, value in group.items():
-            if key == _TARGET:
-                continue
-            if key not in _FIELDS:
+            if key in _COUNTS and type(value) is int and 0 <= value < 1 << 64:
+                values[_FIELDS[key]] = value
+            elif key in _FIELDS:
+                values[_FIELDS[key]] = _read_value(key, value, symbol)
+            elif key != _TARGET:
                 raise ValueError(f"{symbol}: {key}")
-            values[_FIELDS[key]] = _read_value(key, value, symbol)
         numbers = KernelNumbers._make(_in_order(values))
         targets = group[_TARGET]
         named = targets if isinstance(targets, list) else [targets]
