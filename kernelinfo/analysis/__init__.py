@@ -32,15 +32,23 @@ if TYPE_CHECKING:
     Told = Result | Problem | Repeat | Note | RunEvent
 
 
-def analyse(paths: Iterable[str], options: Options, *, required: bool = True) -> Iterator[Item]:
+def analyse(
+    paths: Iterable[str],
+    options: Options,
+    *,
+    required: bool = True,
+    judge: Judge | None = None,
+) -> Iterator[Item]:
     """Results, repeats, problems and notes of the paths, in the order of reading.
+
+    A `judge` of equal options knows what it judged before.
 
     If kernels are `required`, a path without any is a problem. A path whose kernels are all
     filtered out is a problem only if the other paths have no chosen kernel either. Raises
     `UnknownTargetError` for an unknown target in `options`.
     """
     events = [(path, Events()) for path in paths]
-    analysis = Analysis(options, [path for path, _ in events])
+    analysis = Analysis(options, [path for path, _ in events], judge)
     items: Iterator[Item] = run(events, analysis.results, options, required=required)
     yield from items
     yield from conclusions(events, options, required=required)
@@ -97,7 +105,9 @@ class Analysis:
     and `OptionError` for an unknown rule, and for a condition on instructions that are not
     counted."""
 
-    def __init__(self, options: Options, among: Sequence[str] = ()) -> None:
+    def __init__(
+        self, options: Options, among: Sequence[str] = (), judge: Judge | None = None
+    ) -> None:
         """`among` are all paths of the run. Copies of one compilation in them count once; without
         paths every copy counts."""
         for name in (options.arch, options.run_as, *options.targets):
@@ -109,7 +119,7 @@ class Analysis:
         self._copies: Copies | None = None
         if not options.all_copies and among and not (len(among) == 1 and os.path.isfile(among[0])):
             self._copies = Copies(among, options)
-        self._judge = Judge(options)
+        self._judge = judge or Judge(options)
         self._asked = len({*options.asked})
         self._may_choose = bool(options.kernels or options.exclude or options.chooses)
         self._may_hide = bool(options.limited_by or options.spilling or options.where)

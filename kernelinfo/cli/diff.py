@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from kernelinfo.analysis.inputs import unmatched
+from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
@@ -27,7 +28,7 @@ from kernelinfo.cli.output import (
 )
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.compare import Comparison, compare
-from kernelinfo.compare.saved import chosen, read_build
+from kernelinfo.compare.saved import NO_RULES, chosen, read_build
 from kernelinfo.compare.summary import Build, KernelSummary, Statements
 from kernelinfo.errors import OptionError
 from kernelinfo.gate.baseline import is_baseline, read_baseline
@@ -169,10 +170,11 @@ def _compare(
     # Most kernels are equal in both builds.
     equal: dict[KernelSummary, KernelSummary] = {}
     statements: Statements = {}
+    judge = Judge(query._replace(selection=NO_RULES))
     (before, problems), (after, further) = (
         (_of_baseline(path, query), [])
         if is_baseline(path)
-        else read_build(path, query, partial(shown, paths=[path]), equal, statements)
+        else read_build(path, query, partial(shown, paths=[path]), equal, statements, judge)
         for path in (old, new)
     )
     equal.clear()

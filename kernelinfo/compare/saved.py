@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from kernelinfo.analysis import Analysis, analyse
 from kernelinfo.analysis.inputs import Events, RunEvent, add, nothing_found
+from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare, saved
 from kernelinfo.compare.messages import say
@@ -258,7 +259,7 @@ def _refuse(constant: str) -> None:
 
 # Paths or reports of two builds -> their comparison.
 
-_NO_RULES = Selection(ignore=("KI",))  # a comparison does not use findings
+NO_RULES = Selection(ignore=("KI",))  # a comparison does not use findings
 
 BuildSource = str | os.PathLike[str] | Report
 """A file, folder or glob of code; a saved report (JSON, JSON lines, CSV); or a `Report`."""
@@ -297,13 +298,15 @@ def read_build(
     shown: Callable[[Iterable[Item]], Iterable[Item]] = iter,
     shared: dict[KernelSummary, KernelSummary] | None = None,
     statements: Statements | None = None,
+    judge: Judge | None = None,
 ) -> tuple[Build, list[Problem]]:
     """The build at a path, and its problems. A path without kernels is a problem.
 
     `shown` returns the items that it gets, and may show how many are read; for `shared` and
-    `statements` see `build`. Raises `ReadError` for JSON or CSV that is not a readable report.
+    `statements` see `build`. A `judge` has no rules; see `analyse`. Raises `ReadError` for JSON or
+    CSV that is not a readable report.
     """
-    options = options._replace(selection=_NO_RULES)
+    options = options._replace(selection=NO_RULES)
     problems: list[Problem] = []
     is_one = files.is_read_once(path) or os.path.isfile(path)
     is_compiled = any(compiled.path == path for compiled in options.compiled)
@@ -314,7 +317,7 @@ def read_build(
         blobs = open_bytes(bytes(blob.data), blob.path, options.bounds)
         items = Analysis(options).analyse_path(blob.path, blobs)
     else:
-        items = analyse([path], options)
+        items = analyse([path], options, judge=judge)
     results, name_of = _results(shown(items), problems), partial(place_under, root_of(path))
     return build(results, name_of, shared, statements), problems
 

@@ -12,7 +12,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject, LoopCounts, member_file
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Record, compared_value
-from kernelinfo.model.limits import Resource
+from kernelinfo.model.limits import Launch, Resource
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET, target_id
 from kernelinfo.reading.target_id import compilers as compilers_of
@@ -106,9 +106,11 @@ class Build(NamedTuple):
     """Targets of left-out kernels, which are equal in both builds."""
 
 
-Statements = dict[tuple[int, int], tuple[Result, KernelNumbers, dict[object, KernelNumbers]]]
-"""(id of traits, id of occupancy) -> the first kernel that states this, its numbers, and those of
-all such kernels by the values of `_OF_KERNELS`."""
+Statements = dict[
+    tuple[int, Launch | None], tuple[Result, KernelNumbers, dict[object, KernelNumbers]]
+]
+"""(id of traits, launch) -> the first kernel that states this, its numbers, and those of all such
+kernels by the values of `_OF_KERNELS`. Both together have one occupancy under equal options."""
 
 
 def build(
@@ -119,8 +121,8 @@ def build(
 ) -> Build:
     """The build of these kernels; `name_of` names a code object in it.
 
-    Equal kernels of several builds that have `shared` in common are one object. What builds with
-    the same `statements` state alike is read once.
+    Equal kernels of several builds that have `shared` in common are one object. What builds of
+    equal options state alike is read once if they have `statements` in common.
     """
     compilers: set[str] = set()
     kernels = summaries(results, name_of, compilers, statements)
@@ -149,11 +151,11 @@ def summaries(
         if kernel.instructions:
             numbers = numbers_of(result)
         else:
-            statement = id(kernel.traits), id(result.occupancy)
+            statement = id(kernel.traits), result.occupancy and result.occupancy.launch
             if (stated := statements.get(statement)) is None:
                 if len(statements) >= _MOST_STATEMENTS:
                     statements.clear()
-                # The result keeps the objects alive whose ids are the key.
+                # The result keeps the traits alive whose id is in the key.
                 statements[statement] = stated = result, numbers_of(result), {}
             _, of_all, by_values = stated
             values = tuple([compared_value(number, result) for number in _OF_KERNELS])

@@ -9,7 +9,6 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -274,9 +273,10 @@ def name_unit(code_object: str, target: str) -> str:
     )
 
 
-@lru_cache(maxsize=1 << 12)
 def name_code_object(unit: str, target: str) -> str:
     """The code object of a unit for a target; the reverse of `name_unit`."""
+    if "{" not in unit:
+        return unit
     values = {"{": "{", "target}": target, "processor}": target.partition(":")[0]}
     return _PLACEHOLDER.sub(lambda match: values[match[1]], unit)
 

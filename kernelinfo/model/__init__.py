@@ -6,7 +6,6 @@ The result is a steady-state ceiling of one residency domain, not a speed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -209,7 +208,6 @@ def next_in_repr(steps: Sequence[Step]) -> list[str]:
     return [f"next='{amounts} -> {steps[0].waves_per_simd:g}'"] if steps else []
 
 
-@lru_cache(maxsize=1 << 15)  # a library's 32,000 statements make 24,000 demands
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     """The occupancy of `demand` on `target`. Raises `LaunchError` for a workgroup without workitems
     or negative LDS, and `TargetsError` for a wave size that the target does not have."""
