@@ -41,7 +41,7 @@ from kernelinfo.render.paint import harmless, painted, table_lines
 
 EXAMPLES = """
   kernelinfo explain kernels.s vgprbound
-  kernelinfo explain kernels.s 'sgpr*' --block 512
+  kernelinfo explain kernels.s vgprbound -v       # with sources and counters
   kernelinfo explain kernels.s vgprbound --device MI250 --grid 1000
   kernelinfo explain KI106                        # one rule
   kernelinfo explain --format html -o manual      # the manual as pages
@@ -113,12 +113,20 @@ def command(
     names: options.Names = "full",
     color: options.Color = "auto",
     width: options.Width = None,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "-v",
+            "--verbose",
+            help="Also show the source of each number, counters, arguments and loops.",
+        ),
+    ] = False,
 ) -> None:
     """Explain one kernel, one rule, or a topic of the manual.
 
-    A kernel: the resources that it uses, the hardware's allocation, the source of each number, the
-    next step, and the counters that a profiler should show. A rule: its finding, its reason and its
-    mend.
+    A kernel: the resources that it uses, the hardware's allocation, the next steps, launch bounds,
+    findings, the peak of live registers and what the code does. A rule: its finding, its reason and
+    its mend.
     """
     query = options.choice(None, None, target, member, where)._replace(
         workgroup_size=workgroup_size,
@@ -126,7 +134,7 @@ def command(
         trap_handler=not no_trap_handler,
         bounds=options.bounds(bound, deep=deep),
     )
-    view = make_view(names=names, color=color, width=width, output=output)
+    view = make_view(names=names, color=color, width=width, output=output, whole=verbose)
     if path is None and format == "html":
         _write_manual(output)
         return

@@ -31,7 +31,9 @@ class View(NamedTuple):
     is_sorted: bool = False  # the user chose the order of kernels
     also: tuple[NamedColumn, ...] = ()  # columns that the user sorts by; tables show them
     selection: Selection | None = None  # rules that a page runs again; None: the default ones
-    whole: bool = False  # live registers: show whole kernels, because the user named one
+    whole: bool = (
+        False  # show all that is stated of each kernel: the user named one, or asks for it
+    )
     register_class: RegisterClass | None = None  # None: vector registers
     source: SourceText | None = None  # source text to show beside live registers, if asked for
     instructions: bool = False  # rows have the columns of instructions by class

@@ -48,10 +48,12 @@ def render_kernel(
     pressure: Notes,
     further: Notes,
     texts: KnownTexts,
+    code: list[str],
 ) -> Iterator[str]:
     """Text that explains one kernel; `grid` is the number of workgroups launched on the device.
 
-    `texts` holds those of kernels explained before, for this view."""
+    `texts` holds those of kernels explained before, for this view. `code` says what the code does.
+    Sources, counters and arguments come with `view.whole`."""
     kernel, occupancy = result.kernel, result.occupancy
     is_compiled = kernel.code_object.command is not None
     path, line = kernel.source or (kernel.code_object.path, None if is_compiled else kernel.line)
@@ -61,29 +63,38 @@ def render_kernel(
     on += (
         "" if target is None or target.name == code_object.target else f", what if on {target.name}"
     )
+    if version := code_object.code_object_version:
+        on += f"  code object v{version}"
     yield from painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
     yield "\n"
-    lines: list[list[Span]] = []
     if occupancy is not None and target is not None:
         yield _of_statement(target, occupancy, result, view, texts)
-        lines += _noted(pressure)
-        lines += _noted(notes.cluster_notes(kernel.traits, target))
-        version = code_object.code_object_version
-        parts = [*notes.code_parts(kernel.code), *([f"code object v{version}"] if version else [])]
-        lines += _listed("code", parts, " · ", view.width)
-        if device is not None and (filling := result.filling(device, grid)):
-            lines += _noted(notes.device_notes(filling, occupancy.per))
-        lines += _sources(kernel, view.width)
-        lines += _listed("expect", notes.expected(result, device), "; ", view.width)
-        lines += _noted(further)
-    lines += _listed("args", notes.argument_parts(kernel.arguments or ()), ", ", view.width)
     findings = [
         [*_labelled(f.rule, f"{f.severity}: ", SEVERITY_STYLES[f.severity]), (in_words(f), "")]
         for f in result.findings
     ]
-    yield from painted(_hanging(lines, view.width), view)
     yield from painted(_hanging(findings, view.width) if view.fold else findings, view)
+    lines: list[list[Span]] = []
+    if occupancy is not None and target is not None:
+        lines += _noted(pressure)
+        lines += _noted(notes.cluster_notes(kernel.traits, target))
+        lines += _listed("code", code, " · ", view.width)
+        if device is not None and (filling := result.filling(device, grid)):
+            lines += _noted(notes.device_notes(filling, occupancy.per))
+        if view.whole:
+            lines += _sources(kernel, view.width)
+            lines += _listed("expect", notes.expected(result, device), "; ", view.width)
+        lines += _noted(further)
+    if view.whole:
+        arguments = notes.argument_parts(kernel.arguments or ())
+        lines += _listed("args", arguments, ", ", view.width)
+    yield from painted(_hanging(lines, view.width), view)
     yield from painted(_hanging(_footnote(occupancy), view.width), view)
+    if not view.whole:
+        yield from painted(wrap([(" ", ""), (_MORE, "dim")], view.width, 4), view)
+
+
+_MORE = "-v shows the source of each number, counters, arguments and loops"
 
 
 def _of_statement(
@@ -95,8 +106,8 @@ def _of_statement(
     if key not in texts:
         if len(texts) >= _MOST_KNOWN:
             texts.clear()
-        of_launch = notes.launch_notes(target, occupancy, language)
-        lines = [*_working(target, occupancy, result), *_noted(of_launch)]
+        of_launch = notes.launch_notes(target, occupancy, language, whole=view.whole)
+        lines = [*_working(target, occupancy, result, whole=view.whole), *_noted(of_launch)]
         texts[key] = "".join(painted(_hanging(lines, view.width), view))
     return texts[key]
 
@@ -118,15 +129,21 @@ def render_numbers(
 
 
 def _working(
-    target: Target, occupancy: Occupancy, result: Result | None = None
+    target: Target, occupancy: Occupancy, result: Result | None = None, *, whole: bool = True
 ) -> Iterator[list[Span]]:
-    """Lines of the resource table, the result, the steps and the uncertain numbers."""
+    """Lines of the resource table, the result, the steps and the uncertain numbers. Barriers that
+    do not limit have a row only in the `whole` table."""
     slots, *resources = occupancy.limits
+    if not whole and "barriers" not in occupancy.limiters:
+        resources = [limit for limit in resources if limit.resource != "barriers"]
     free, code = occupancy.headroom, limits(occupancy.placement.unpadded)
     alone = {limit.resource: limit for limit in code}
     rows = [
         _COLUMNS,
-        *(_row(limit, occupancy, free, alone[limit.resource]) for limit in (*resources, slots)),
+        *(
+            _row(limit, occupancy, free, alone[limit.resource], whole=whole)
+            for limit in (*resources, slots)
+        ),
     ]
     for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
         style = "bold" if row == _COLUMNS else "magenta" if "◄" in text else ""
@@ -154,19 +171,22 @@ def _working(
         yield _labelled("runtime", text)
 
 
-def _row(limit: Limit, occupancy: Occupancy, free: Headroom, alone: Limit) -> tuple[str, ...]:
-    """The cells of one resource, in the order of _COLUMNS; `alone` is its limit without padding."""
+def _row(
+    limit: Limit, occupancy: Occupancy, free: Headroom, alone: Limit, *, whole: bool
+) -> tuple[str, ...]:
+    """The cells of one resource, in the order of _COLUMNS; `alone` is its limit without padding.
+    LDS has its granule if `whole`."""
     per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
         marker = " ◄" if resource in occupancy.limiters else ""
         allows = f"{waves_per_simd(limit.waves_per_simd)}{marker}"
-    label, slack = RESOURCES[resource], _slack(limit, occupancy, free)
+    label, slack = RESOURCES[resource], _slack(limit, free)
     used, allocated = bare(resource, limit.used), bare(resource, limit.allocated)
     if resource == "lds":
         used, allocated = size_column([limit.used, limit.allocated])
     out_of = f"{bare(resource, limit.available)} per {_PER.get(resource, per)}"
-    if resource == "vgpr" or (resource == "lds" and limit.allocated):
+    if resource == "vgpr" or (resource == "lds" and limit.allocated and whole):
         allocated += f" (by {bare(resource, limit.granule)})"
     match resource:
         case "slots":
@@ -181,30 +201,23 @@ def _row(limit: Limit, occupancy: Occupancy, free: Headroom, alone: Limit) -> tu
             out_of = f"{limit.available} waves per {per}"
             slack = ""
     if alone.waves_per_simd is not None and alone.waves_per_simd != limit.waves_per_simd:
-        padded = f"padded, else {waves_per_simd(alone.waves_per_simd)}"
-        slack = f"{padded}; {slack}".removesuffix("; ")
+        slack = f"{number(alone.waves_per_simd)} if not padded"
     return label, used, allocated, out_of, allows, slack
 
 
-def _slack(limit: Limit, occupancy: Occupancy, free: Headroom) -> str:
-    """Free amount and next step: `+14 free; −26 gives 5 waves/SIMD`; either part may be missing."""
-    parts = []
-    if (amount := free.of(limit.resource) or 0) > 0:
-        parts.append(f"+{bare(limit.resource, amount)} free")
-    if len(occupancy.next) == 1 and occupancy.next[0].resource == limit.resource:
-        step = occupancy.next[0]
-        less = bare(limit.resource, -step.change)
-        parts.append(f"−{less} gives {waves_per_simd(step.waves_per_simd)}")
-    return "; ".join(parts)
+def _slack(limit: Limit, free: Headroom) -> str:
+    """The free amount: `+14 free`, or nothing."""
+    amount = free.of(limit.resource) or 0
+    return f"+{bare(limit.resource, amount)} free" if amount > 0 else ""
 
 
 _ASSUMED = {
     "option": "as given",
     "config": "as configured",
     "required": "required by the kernel",
-    "declared-max": "the declared maximum",
-    "hardware-max": "the hardware's maximum: none is declared",
-    "graphics-stage": "a graphics stage: waves are launched one by one",
+    "declared-max": "declared maximum",
+    "hardware-max": "hardware's maximum",
+    "graphics-stage": "waves start one by one",
 }
 
 
@@ -216,8 +229,10 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
     text += f" · {percent(occupancy.percent)}"
     if printed is None or printed.agrees is None:
         return text
-    explanation = printed.reason or "agrees"
-    return f"{text}   the compiler said {waves_per_simd(printed.waves_per_simd)}: {explanation}"
+    if not printed.reason:
+        return f"{text}   as the compiler said"
+    said = f"the compiler said {waves_per_simd(printed.waves_per_simd)}"
+    return f"{text}   {said}: {printed.reason}"
 
 
 def _steps(target: Target, occupancy: Occupancy) -> str:
@@ -281,8 +296,8 @@ def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
     trap = occupancy.allocated.trap_sgprs if occupancy else 0
     if not (occupancy and trap and any(limit.resource == "sgpr" for limit in occupancy.limits)):
         return []
-    text = f"{trap} SGPRs for the trap handler that ROCm installs"
-    return [[(" ¹ ", "dim"), (f"{text}; --no-trap-handler leaves them out", "dim")]]
+    text = f"{trap} SGPRs for ROCm's trap handler; --no-trap-handler leaves them out"
+    return [[(" ¹ ", "dim"), (text, "dim")]]
 
 
 def _noted(lines: Notes) -> list[list[Span]]:

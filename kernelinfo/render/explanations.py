@@ -13,7 +13,7 @@ from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.explain import KnownTexts, render_kernel
 from kernelinfo.render.names import member_path, printable
-from kernelinfo.render.notes import Notes
+from kernelinfo.render.notes import Notes, code_parts
 from kernelinfo.render.pressure import words
 from kernelinfo.render.pressure.in_flight import in_flight_line
 from kernelinfo.render.pressure.text import loops_table
@@ -41,11 +41,13 @@ def explanations(
         command = sweep_command(result.kernel, ir or "")
         further = [("ask", f"`{printable(command)}`: what other occupancies cost")]
         further = further if command else []
-        notes = [*_origin(result, is_alone), *_of_code(result, measurement)]
+        notes = [*_origin(result, is_alone), *_of_code(result, measurement, view)]
         if measurement:  # with the findings on its code
             result = result._replace(findings=measurement.result.findings)
-        yield from render_kernel(result, view, device, grid, notes, further, texts)
-        if measurement:
+        code = words.mix(measurement.story) if measurement else []
+        code += code_parts(result.kernel.code, counted_before=bool(code) and not view.whole)
+        yield from render_kernel(result, view, device, grid, notes, further, texts, code)
+        if measurement and view.whole:
             yield "\n"
             yield from loops_table(measurement.story, view)
 
@@ -79,21 +81,21 @@ def _with_code(
         yield from zip(kernels, measured, strict=True)
 
 
-def _of_code(result: Result, measured: Measured | None) -> Notes:
-    """Live registers if vector registers limit, and LDS. In a code object, which states its LDS,
-    only LDS that the host must add at launch."""
+def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
+    """The peak of live registers, what holds it if vector registers limit, and LDS. In a code
+    object, which states its LDS, only LDS that the host must add at launch."""
     if measured is None:
         return []
     unset = words.unwritten(measured.result)
     unwritten = [("unset", unset)] if unset else []
     if line := in_flight_line(measured.story, measured.result):
         unwritten.append(("loads", line))
-    if result.kernel.code_object.kind == "code-object":
-        lds = measured.lds if _may_launch_lds(result) else None
-        return [*unwritten, *([("LDS", shared(lds))] if lds else [])]
+    is_object = result.kernel.code_object.kind == "code-object"
+    lds = measured.lds if not is_object or _may_launch_lds(result) else None
     limiters = result.occupancy.limiters if result.occupancy else ()
-    registers = in_short(measured.story) if "vgpr" in limiters else []
-    return [*registers, *unwritten, *([("LDS", shared(measured.lds))] if measured.lds else [])]
+    registers = in_short(measured.story) if view.whole else in_short(measured.story, most_idle=1)
+    registers = registers if "vgpr" in limiters else registers[:1]
+    return [*registers, *unwritten, *([("LDS", shared(lds))] if lds else [])]
 
 
 def _may_launch_lds(result: Result) -> bool:

@@ -42,8 +42,9 @@ def argument_parts(arguments: tuple[Argument, ...]) -> list[str]:
     return [printable(word) for word in words] + [f"{hidden} hidden"] * bool(hidden)
 
 
-def code_parts(code: Code | None) -> list[str]:
-    """Numbers of instructions by kind, as written; kinds without instructions are left out."""
+def code_parts(code: Code | None, *, counted_before: bool = False) -> list[str]:
+    """Numbers of instructions by kind, as written; kinds without instructions are left out, and
+    those that are `counted_before`."""
     if code is None:
         return []
     numbers = {
@@ -51,8 +52,8 @@ def code_parts(code: Code | None) -> list[str]:
         "scratch instruction": code.scratch,
         "LDS instruction": code.lds,
         "barrier": code.barriers,
-        "call": code.calls,
     }
+    numbers = {"call": code.calls} if counted_before else numbers | {"call": code.calls}
     parts = [f"uses the matrix cores: {code.matrix} MFMA or WMMA"] if code.matrix else []
     parts += [counted(count, noun) for noun, count in numbers.items() if count]
     if code.spills or code.reloads:
@@ -63,19 +64,24 @@ def code_parts(code: Code | None) -> list[str]:
     parts += [
         f"{loop.spills + loop.reloads} of these in loop {loop.header} at depth {loop.depth}"
         for loop in code.loops or ()
+        if not counted_before
     ]
     return parts
 
 
-def launch_notes(target: Target, occupancy: Occupancy, language: Language | None) -> Notes:
-    """The best workgroup sizes and the VGPRs of launch bounds.
+def launch_notes(
+    target: Target, occupancy: Occupancy, language: Language | None, *, whole: bool = True
+) -> Notes:
+    """The best workgroup sizes, if better or the `whole` is asked for, and the VGPRs of launch
+    bounds.
 
     Empty for a generic target or a graphics stage.
     """
     if target.members or occupancy.launch.assumption == "graphics-stage":
         return []
-    demand = occupancy.demand
-    return [*_best(target, demand, occupancy.launch), ("bounds", _bounds(target, demand, language))]
+    demand, least = occupancy.demand, -1.0 if whole else occupancy.percent
+    best = _best(target, demand, occupancy.launch, least)
+    return [*best, ("bounds", _bounds(target, demand, language))]
 
 
 def cluster_notes(traits: Traits, target: Target) -> Notes:
@@ -92,14 +98,15 @@ def cluster_notes(traits: Traits, target: Target) -> Notes:
     return notes
 
 
-def _best(target: Target, demand: Demand, launch: Launch) -> Notes:
-    """The workgroup sizes up to the bound with the most waves, largest first."""
+def _best(target: Target, demand: Demand, launch: Launch, above: float) -> Notes:
+    """The workgroup sizes up to the bound with the most waves, largest first; none that reach only
+    `above` percent."""
     largest = launch.workgroup_size if demand.most_workgroup is None else demand.most_workgroup
     if demand.least_workgroup == largest:
         return []
     sizes = launch._replace(workgroup_size=largest, smallest_size=demand.least_workgroup)
     points = best_sizes(target, demand, sizes)
-    if not points:
+    if not points or points[0].percent <= above:
         return []
     best = [str(point.at[0]) for point in reversed(points)]
     rest = f" and {len(best) - _MOST_SIZES} more" if len(best) > _MOST_SIZES else ""

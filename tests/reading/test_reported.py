@@ -180,6 +180,6 @@ def test_tritons_sidecar_is_a_source_of_numbers(tmp_path: Path) -> None:
     symbol = next(iter(kernels("code_object/tiny-v6-clang22-gfx90a.co")))
     sidecar = {"name": symbol, "target": {"backend": "hip", "arch": "gfx90a"}, "shared": 4096}
     path.with_suffix(".json").write_text(json.dumps(sidecar | {"num_warps": 4, "warp_size": 64}))
-    out, _, code = run("explain", str(path), symbol)
+    out, _, code = run("explain", str(path), symbol, "-v")
     assert code == 0
     assert "sidecar: workgroups of 256×1×1, 4096 B of LDS at launch" in out

@@ -11,7 +11,7 @@ from kernelinfo.kernel.names import demangle, short
 from kernelinfo.pressure.debug_information import LdsUse, LdsVariable
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.listing import is_whole
-from kernelinfo.pressure.nouns import CodeRange, LiveValues, LoopPressure, Story
+from kernelinfo.pressure.nouns import CodeRange, InstructionMix, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import size
@@ -116,8 +116,9 @@ def at_least(story: Story, blank: str = "") -> str:
     return "" if is_whole(story.reasons) else f"≥{blank}"
 
 
-def in_short(story: Story) -> list[tuple[str, str]]:
-    """Label and sentence: the peak, who holds it, then the next step if there is a lower one."""
+def in_short(story: Story, most_idle: int = _MOST_IDLE) -> list[tuple[str, str]]:
+    """Label and sentence: the peak, who holds it, then the next step if there is a lower one, with
+    up to `most_idle` groups of values."""
     peak = story.peak
     bound = "" if story.exact else "at least "
     loop = f" in loop {printable(peak.loop)}" if peak.loop else ""
@@ -125,8 +126,44 @@ def in_short(story: Story) -> list[tuple[str, str]]:
     if reason := inexact(story):
         text += f" ({reason})"
     rows = [("pressure", text), ("held by", held_by(story)), ("calls", calls(story))]
-    rows.append(("to reach", to_reach(story)))
+    rows.append(("to reach", to_reach(story, most_idle)))
     return [(label, sentence) for label, sentence in rows if sentence]
+
+
+_CLASSES = {
+    "vector": ("vector", "vector"),
+    "matrix": ("matrix", "matrix"),
+    "scalar": ("scalar", "scalar"),
+    "lds": ("LDS", "LDS"),
+    "loads": ("load", "loads"),
+    "stores": ("store", "stores"),
+    "atomics": ("atomic", "atomics"),
+    "scalar_loads": ("scalar load", "scalar loads"),
+    "scratch": ("scratch", "scratch"),
+    "branches": ("branch", "branches"),
+    "waits": ("wait", "waits"),
+    "barriers": ("barrier", "barriers"),
+    "copies": ("copy", "copies"),
+}
+"""Class of instructions -> what one and several of them are called."""
+
+
+def mix(story: Story) -> list[str]:
+    """The instructions of the largest classes, and the loop with most instructions."""
+    count = f"{at_least(story)}{counted(story.instructions, 'instruction')}"
+    parts = [f"{count}: {_by_class(story.code, 4)}"]
+    if story.loops:
+        loop = max(story.loops, key=lambda loop: loop.code.counts.instructions)
+        where = f"loop {printable(loop.label)}" if loop.label else "the loop"
+        count = f"{loop.code.counts.instructions} in {where} at {located(loop.at)}"
+        parts.append(f"{count}: {_by_class(loop.code, 3)}")
+    return parts
+
+
+def _by_class(code: InstructionMix, most: int) -> str:
+    numbers = [(getattr(code.counts, field), names) for field, names in _CLASSES.items()]
+    largest = sorted(numbers, key=lambda pair: -pair[0])[:most]
+    return ", ".join(f"{count} {names[count > 1]}" for count, names in largest if count)
 
 
 def held_by(story: Story) -> str:
@@ -163,7 +200,7 @@ def _variable(variable: LdsVariable, near: SourceLine | None) -> str:
     return printable(f"{variable.name} {size(variable.bytes)}") + where
 
 
-def to_reach(story: Story) -> str:
+def to_reach(story: Story, most_idle: int = _MOST_IDLE) -> str:
     """The next occupancy step and the values above it, which add up to the registers that must go;
     empty without a step below the peak."""
     if not story.advice:
@@ -171,9 +208,9 @@ def to_reach(story: Story) -> str:
     step = story.advice[0]
     where = counted(step.above, "instruction")
     freed = [*zip(step.idle, step.freed, strict=True)]
-    parts = [_idle(*group, story.peak.at) for group in freed[:_MOST_IDLE]]
-    if remaining := step.fewer - sum(step.freed[:_MOST_IDLE]):
-        longest = max((value.untouched_most or 0 for value, _ in freed[_MOST_IDLE:]), default=0)
+    parts = [_idle(*group, story.peak.at) for group in freed[:most_idle]]
+    if remaining := step.fewer - sum(step.freed[:most_idle]):
+        longest = max((value.untouched_most or 0 for value, _ in freed[most_idle:]), default=0)
         idle = (
             f"untouched for {counted(longest, 'instruction')} or less" if longest else "none idle"
         )
