@@ -253,5 +253,10 @@ def _page_or_rule(name: str) -> str:
         return ""
     every = rules.every_rule()
     names = (*manual.topics(), *(entry.name for entry in every), *(entry.number for entry in every))
-    suggestion = did_you_mean(name, names) or say("topics-listed")
+    if name.casefold().startswith("gfx") or name in products.names():
+        raise OptionError(say("target-explained", name=name))
+    suggestion = (
+        did_you_mean(name, names)
+        or f"{say('topics-listed')}, {say('kernel-without-file', name=name)}"
+    )
     raise OptionError(say("topic-unknown", name=name, suggestion=suggestion))

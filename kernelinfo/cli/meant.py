@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from shlex import quote
 
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
+from kernelinfo.manual import topics
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 
 _FORMATS = ("json", "jsonl", "csv", "markdown", "html", "sarif")
@@ -29,6 +31,21 @@ _OF_SUFFIX = {
     ".xml": ("junit",),
 }
 """Suffix of an output file -> formats that it may hold; the first is the one that it means."""
+_OF_OTHERS = {
+    *(".pdf", ".ps", ".rtf", ".doc", ".docx", ".odt", ".tex", ".ppt", ".pptx", ".xls", ".xlsx"),
+    *(".ods", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".yaml", ".yml", ".toml", ".parquet"),
+}
+"""Suffixes of files that hold something else."""
+_FLAG = r"-(O\w*|[DIUW]\S+|[DIgSc]|std=\S+|f[\w-]+(=\S*)?|g\w+|x|isystem|include|nogpu\w+)"
+"""A compiler's flag, none of which is an option of a command."""
+_WITH_VALUE = ("-I", "-D", "-x", "-include", "-isystem")
+_OF_NAMES = ("-k", "--kernel", "--exclude", "-o", "--output")
+"""Flags whose value is the next word, and options whose value may look like a flag."""
+_ARCH = (
+    r"(--offload-arch|--cuda-gpu-arch|--gpu|--mcpu|-mcpu|-march|--amdgpu-target)(=(?P<target>\S+))?"
+)
+_OPTIONS = {"-f": "--format", "-j": "--jobs", "-t": "--target", "-a": "--arch", "-s": "--sort"}
+"""Letters that other tools take -> the option."""
 
 
 def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
@@ -39,6 +56,7 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
     `OptionError` if the suffix of `-o` contradicts `--format`.
     """
     words = _with_flags(words, commands)
+    _check_options(words, commands)
     end = words.index("--") if "--" in words else len(words)
     words, paths = words[:end], words[end:]
     names = {f"--{name}": f"--format={name}" for name in _FORMATS}
@@ -54,7 +72,11 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
             return ["explain", *words]
         if re.fullmatch(r"gfx[0-9a-f]+(-\w+)*", first) and not rest:
             return ["arch", first]
+        if first.isidentifier() and first in topics() and not rest:
+            return ["explain", first]
     command = first if first in commands else "report"
+    if command == "explain":  # its kernel is an argument
+        words = [word.removeprefix("--kernel=") for word in words if word not in ("-k", "--kernel")]
     of_output = _format_of_output(words) if command in _WITH_FORMATS else []
     return [*words, *of_output, *paths]
 
@@ -70,10 +92,42 @@ def _with_flags(words: Sequence[str], commands: Sequence[str]) -> Sequence[str]:
     return [*words[:end], *(f"--flag={word}" for word in words[end + 1 :])]
 
 
+def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
+    """Raise `OptionError` for options of compilers and letters of other tools, before `--`."""
+    command = words[0] if words and words[0] in commands else "report"
+    typed = words[: words.index("--") if "--" in words else len(words)]
+    if command not in (*_WITH_FORMATS, *_WITH_SOURCES):
+        return
+    for index, word in enumerate(typed):
+        if match := re.fullmatch(_ARCH, word):
+            following = typed[index + 1] if index + 1 < len(typed) else "gfx942"
+            meant = f"--arch {match['target'] or following}"
+            raise OptionError(say("option-meant", option=word, meant=meant))
+        if word in _OPTIONS:
+            raise OptionError(say("option-meant", option=word, meant=_OPTIONS[word]))
+    pairs = [*zip(typed, ("", *typed), strict=False)]
+    flags = [
+        word
+        for word, before in pairs
+        if before in _WITH_VALUE or (re.fullmatch(_FLAG, word) and before not in _OF_NAMES)
+    ]
+    if not flags or command not in _WITH_SOURCES:
+        return
+    shown = " ".join(flags)
+    if not any(word.endswith(SOURCE_SUFFIXES) for word in typed if word[:1] != "-"):
+        raise OptionError(say("flags-without-source", flags=shown))
+    others = [word for word in typed if word not in flags]
+    line = " ".join(map(quote, ("kernelinfo", *others, "--", *flags)))
+    raise OptionError(say("flags-before-dashes", flags=shown, line=line))
+
+
 def _format_of_output(words: Sequence[str]) -> list[str]:
     """`--format` for the suffix of `-o FILE`; empty if it is given or the suffix means none."""
     output, format = _value(words, "-o", "--output"), _value(words, "--format")
-    possible = _OF_SUFFIX.get(os.path.splitext(output or "")[1].lower(), ())
+    suffix = os.path.splitext(output or "")[1].lower()
+    if format is None and suffix in _OF_OTHERS:
+        raise OptionError(say("output-no-format", output=output))
+    possible = _OF_SUFFIX.get(suffix, ())
     if format is None or not possible:
         return [f"--format={possible[0]}"] if possible else []
     if format not in possible:

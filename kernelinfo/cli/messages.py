@@ -9,6 +9,9 @@ MESSAGES = {
     "memory-full": "out of memory; give fewer or smaller files at once",
     "command-unknown": "{word}: no such file or command; {suggestion}",
     "only-below-no-folder": "--only-below {folder}: not a folder; give a folder",
+    "flags-before-dashes": "{flags}: put compiler flags behind `--`: {line}",
+    "flags-without-source": "{flags}: a flag of a compiler, and no PATH is a source; leave it out",
+    "option-meant": "{option}: write {meant}",
     "glob-unquoted": "; the shell may have expanded a glob: quote it, as in 'gemm*'",
     # Values of options.
     "bytes-malformed": "{text!r} is not a number of bytes; write 4096, 64k or 64KiB",
@@ -26,6 +29,9 @@ MESSAGES = {
     "output-is-option": "-o {output}: is an option; give a file, such as ./{output}",
     "output-unwritable": "{output}: {error}; give another file",
     "output-other-format": "-o {output} means {means}, not --format {format}; give one of them",
+    "output-no-format": (
+        "-o {output}: no format has this suffix; give .txt, .html, .md, .json, .jsonl or .csv"
+    ),
     "format-without-blocks": "--as {targets}: --format {format} has no blocks; give one target",
     "object-read": "read as {kind} for {target}",
     "summary-unwritable": "$GITHUB_STEP_SUMMARY, {path}: {error}",
@@ -69,6 +75,8 @@ MESSAGES = {
     "manual-without-folder": "--format html writes the manual's pages to a folder; give -o DIR",
     "manual-unwritable": "-o {folder}: {error}; give another folder",
     "topics-listed": "`kernelinfo explain` lists the topics",
+    "kernel-without-file": "`kernelinfo explain FILE {name}` explains a kernel",
+    "target-explained": "{name}: a target; `kernelinfo arch {name}` has its constants",
     "topic-unknown": "{name}: neither a file nor a rule nor a topic; {suggestion}",
     # `calc` and `limits`.
     "grid-without-product": "--grid {grid} needs a product; name one by --device",
@@ -91,6 +99,7 @@ MESSAGES = {
     "at-malformed": "--at {at}: give a line of the assembly, or FILE:LINE of the source",
     "at-without-instruction": "--at {at}: no instruction of the kernel on that line; {mend}",
     "at-see-top": "see --top 0",
+    "at-of-source": "for the line of the source write --at {places}",
     "at-nearest": "the nearest is on line {near}",
     # `check`.
     "check-without-paths": "nothing to check; give a path, or `paths` in kernelinfo.toml",

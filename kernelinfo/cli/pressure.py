@@ -174,5 +174,7 @@ def _instruction_of(
     if index is None:
         near = None if file else function.line_near(line)
         mend = say("at-see-top") if near is None else say("at-nearest", near=near)
+        if not file and (files := function.files_with_line(line)):
+            mend = say("at-of-source", places=" or ".join(f"{name}:{line}" for name in files))
         raise OptionError(say("at-without-instruction", at=position, mend=mend))
     return index

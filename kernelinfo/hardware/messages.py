@@ -18,7 +18,7 @@ MESSAGES = {
     "device-several": "{name} is {several}; name one product",
     "device-no-product": "no known product",
     "device-other-target": "{product} is {target}, not {arch}; drop --arch",
-    "device-nvidia": "{name} is an NVIDIA target; name an AMD one, such as gfx942 or MI300X",
+    "device-nvidia": "{name} is NVIDIA's; name an AMD target or product, such as gfx942 or MI300X",
     # targets.toml.
     "targets-contradiction": "{where}: {error}",
     "targets-no-table": "{where}: a table was expected, not {value!r}",

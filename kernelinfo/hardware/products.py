@@ -33,7 +33,7 @@ def find(name: str) -> tuple[Target, Device]:
             return targets.find(word), of_target[0]
         several = ", ".join(device.name for device in of_target) or say("device-no-product")
         raise OptionError(say("device-several", name=name, several=several))
-    if re.fullmatch(r"(sm|compute)_\d\w*", word):
+    if re.fullmatch(_NVIDIA, word):
         raise OptionError(say("device-nvidia", name=name))
     plain = _plain(word)
     begun = [product for product in products if plain and _plain(product).startswith(plain)]
@@ -42,10 +42,25 @@ def find(name: str) -> tuple[Target, Device]:
     raise OptionError(say("device-unknown", name=name, hint=hint))
 
 
+_NVIDIA = (
+    r"(sm|compute)_\d\w*|(nvidia|geforce|tesla|quadro|jetson|rtx|gtx|dgx)([\s_-]?\w+)*"
+    r"|(h(20|100|200|800)|a(2|10|16|30|40|100|800|[456]000)|v100|b[123]00|l4|l40s?|t4|p40|p100|k80"
+    r"|g[hb][23]00)([\s_-]\w+)*"
+)
+"""NVIDIA's targets and products that users of GPUs rent."""
+
+
 def _plain(name: str) -> str:
     """The name for a comparison: without case, blanks and the words that brands add."""
     words = re.sub(r"\b(amd|instinct|radeon|rx|ai|pro|graphics)(?=[\s\d]|$)", " ", name.casefold())
     return re.sub(r"[\s_-]", "", words)
+
+
+def names() -> list[str]:
+    """The names of all products."""
+    return [
+        device.name for target in map(targets.find, targets.known()) for device in target.devices
+    ]
 
 
 def target_named(name: str) -> Target:

@@ -5,6 +5,7 @@ A register is live if it may have been written and may still be read.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from array import array
 from collections import defaultdict
@@ -409,6 +410,12 @@ class LiveFunction:
         lines = (self.instructions[index].line for index in self.code)
         numbers = [number for number in lines if number is not None]
         return min(numbers, key=lambda number: (abs(number - line), number), default=None)
+
+    def files_with_line(self, line: int) -> list[str]:
+        """Source files, without folders, that have an instruction on the line."""
+        sources = (self.instructions[index].source for index in self.code)
+        files = (source.file for source in sources if source and source.line == line)
+        return sorted({posixpath.basename(file) for file in files})
 
     def at_source(self, file: str, line: int) -> int | None:
         """Index of the source line's instruction with most live vector registers, or None.

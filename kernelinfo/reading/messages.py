@@ -6,12 +6,14 @@ from kernelinfo.errors import Message, wording
 
 MESSAGES = {
     # Files and paths.
-    "glob-without-match": "matches no files; check the pattern",
+    "glob-without-match": "matches no files; check the pattern, or write -k {name!r} for kernels",
     "glob-too-wide": "matches more than {most} files or folders; give a narrower pattern",
     "stdin-too-large": "has more than {most} bytes; pass a file instead",
     "stdin-empty": "is empty; pipe a file into it",
     "pipe-empty": "is an empty pipe; start or mend the program that writes to it",
     "path-invalid": "{error}",
+    "file-or-kernel": "a kernel? write -k {name!r}, or `kernelinfo explain FILE` and its name",
+    "file-or-target": "a target? write --arch {name} or --as {name}",
     "file-missing": "{error}{suggestion}",
     "file-unreadable": "{error}",
     "file-read-failed": "cannot be read: {error}",

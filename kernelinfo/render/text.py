@@ -198,6 +198,14 @@ def _legend(shown: list[Result]) -> Iterator[str]:
     meanings = [f"registers = {registers}", *(_SIZES[a] for a in assumptions)]
     yield f" {'; '.join(meanings)}"
     yield from _about_agprs(shown)
+    if any(
+        result.occupancy and result.occupancy.percent == 100 and any(result.kernel.spills)
+        for result in shown
+    ):
+        yield (
+            " 100 % with spills: occupancy is full, the cost is in the spills; "
+            "`kernelinfo sweep` tries looser bounds"
+        )
     reasons = dict.fromkeys(reason for o in occupancies for reason in o.at_most_because)
     yield from (f" ≤ {reason}" for reason in reasons)
 

@@ -19,8 +19,7 @@ LINES = {
     "calc gfx1100 --vgpr 96 --best": set(),
     "calc gfx90a --sgpr 20 --vary vgpr,lds": set(),
     f"compare-profile profile/kernel_trace.csv {TEXTS}": {"kernel"},
-    "pressure assembly/spills-clang22-gfx90a.s": {"kernel"},
-    "pressure assembly/occupancy-clang19-gfx90a.s vgprbound": {"there"},
+    "pressure assembly/spills-clang22-gfx90a.s --names short": {"kernel"},
 }
 """Command line → words of the heading that may be missing, above what stands on its own lines."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -92,7 +93,7 @@ def _names(path: str) -> Iterator[File | Problem]:
         yield from _file_or_folder(path)
         return
     matching = _matching(path)
-    yield next(matching, Problem(path, say("glob-without-match")))
+    yield next(matching, Problem(path, say("glob-without-match", name=path)))
     yield from matching
 
 
@@ -319,6 +320,10 @@ def _problem(path: str, error: OSError) -> Problem:
     if error.errno == errno.ENOENT and os.path.isdir(inside) and os.access(inside, os.R_OK):
         names = islice(os.scandir(inside), _MOST_NAMES)
         suggestion = did_you_mean(path, (os.path.join(folder, entry.name) for entry in names))
+    if not suggestion and fits(path, "gfx*"):
+        suggestion = say("file-or-target", name=path)
+    elif not suggestion and re.fullmatch(r"[A-Za-z_][\w:<>, *]*", path):
+        suggestion = say("file-or-kernel", name=path)
     if error.errno == errno.ENOENT:
         suggestion = f"; {suggestion}" if suggestion else ""
         return Problem(path, say("file-missing", error=reason, suggestion=suggestion))

@@ -5,41 +5,34 @@ from __future__ import annotations
 import os
 import posixpath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.measure import Measured, MeasureItem
-from kernelinfo.pressure.nouns import InstructionMix, LinePressure, LiveValues, Story
+from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Story
 from kernelinfo.pressure.values import bill
 from kernelinfo.render import View
 from kernelinfo.render.names import attributed, name_of, names_of, printable
 from kernelinfo.render.paint import (
-    Span,
+    aligned,
+    cells,
     fitted,
     left,
     painted,
     percent,
-    right,
     table_lines,
     waves_per_simd,
-    within,
     wrap,
 )
 from kernelinfo.render.pressure import words
 from kernelinfo.render.pressure.in_flight import in_flight_table
+from kernelinfo.render.pressure.source_lines import render_source
+from kernelinfo.render.pressure.words import HEADINGS
 from kernelinfo.render.table import in_words
 from kernelinfo.rules import on_code
-
-HEADINGS = InstructionCounts._make(
-    (
-        *("instr", "vector", "matrix", "scalar", "LDS", "load", "store", "atomic", "s_load"),
-        *("scratch", "branch", "wait", "barrier", "copy", "other", "load B", "store B"),
-    )
-)
-"""Heading of each count."""
 
 
 def instruction_columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, ...]]:
@@ -56,89 +49,6 @@ def instruction_columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, 
     if any(row.matrix for row in counts):
         columns.append(("matrix share", *(percent(100 * row.matrix_share) for row in counts)))
     return columns
-
-
-_SHOWN = (
-    *("instructions", "matrix", "lds", "loads", "stores", "atomics", "scratch"),
-    *("waits", "barriers", "copies"),
-)
-"""Counts in the margin; those that are 0 in all lines have no column."""
-
-
-def render_source(measured: Measured, text: SourceText, view: View) -> Iterator[str]:
-    """The lines around the peak, `view.top` on each side; with 0 all lines with instructions.
-
-    Files of inlined functions follow. One line says why if a text is not found.
-    """
-    story, peak = measured.story, measured.story.peak.at.source
-    folder = os.path.dirname(measured.result.kernel.code_object.path)
-    by_file: dict[str, dict[int, LinePressure]] = {}
-    for line in story.lines:
-        if line.source:
-            by_file.setdefault(line.source.file, {})[line.source.line] = line
-    files = sorted(by_file, key=lambda file: (peak is None or file != peak.file, file))
-    for file in files:
-        yield "\n"
-        lines = text.lines(file, folder)
-        if isinstance(lines, str):
-            yield from painted([[(f" no source text: {printable(lines)}", "")]], view)
-            continue
-        yield from painted([[(f" {printable(posixpath.basename(file))}", "bold")]], view)
-        near = peak.line if peak and peak.file == file else None
-        yield from painted(_annotated(lines, by_file[file], near, view.top), view)
-
-
-def _annotated(
-    text: list[str], lines: Mapping[int, LinePressure], peak: int | None, around: int
-) -> Iterator[list[Span]]:
-    """The lines of one file. Gaps are left out; the line of the peak is marked.
-
-    Each line is made when it is asked for: a hostile file has millions of them."""
-    chosen = _numbers(lines, peak, around, len(text))
-    with_code = [number for number in chosen if number in lines]
-    counts = [lines[number].code.counts for number in with_code]
-    fields = [name for name in _SHOWN if any(getattr(each, name) for each in counts)]
-    headings = ("live", *(str(getattr(HEADINGS, name)) for name in fields), "line")
-    margins = [headings, *(_margin(lines[number], fields, number) for number in with_code)]
-    margins += [_margin(None, fields, number) for number in chosen[-1:]]
-    widths = [max(map(len, column)) for column in zip(*margins, strict=True)]
-    yield [(f"   {_in_columns(headings, widths)}", "bold")]
-    before = None
-    for number in chosen:
-        if before not in (None, number - 1):
-            yield [(" …", "dim")]
-        before = number
-        margin = _in_columns(_margin(lines.get(number), fields, number), widths)
-        mark, style = (" ►", "bold") if number == peak else ("  ", "")
-        yield [(f"{mark} {margin} | {printable(text[number - 1].expandtabs(4))}", style)]
-
-
-def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
-    """The cells of a row, aligned to the right."""
-    return "  ".join(map(right, cells, widths))
-
-
-def _numbers(
-    lines: Mapping[int, LinePressure], peak: int | None, around: int, last_line: int
-) -> Sequence[int]:
-    """Numbers of the lines to show of a text of `most` lines, ascending: all between the first and
-    the last one with instructions, those around the peak, or in a file without the peak those with
-    most live registers."""
-    if around and peak is None:
-        highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
-        return sorted(number for number in highest[:around] if 1 <= number <= last_line)
-    if peak is not None and around:
-        first, last = peak - around, peak + around
-    else:
-        first, last = min(lines), max(lines)
-    return range(max(first, 1), min(last, last_line) + 1)
-
-
-def _margin(line: LinePressure | None, fields: list[str], number: int) -> tuple[str, ...]:
-    if line is None:
-        return ("", *("" for _ in fields), str(number))
-    counts = (getattr(line.code.counts, name) for name in fields)
-    return (str(line.code.peak.vector), *(str(count or "") for count in counts), str(number))
 
 
 _LABEL = 9
@@ -166,10 +76,12 @@ def _kernels(kernels_measured: Iterable[Measured], view: View) -> Iterator[str]:
     ]
     shown = sorted(rows, key=lambda row: -row[0])[: view.top or None]
     kernels = [kernel for _, _, kernel in shown]
-    style = "short" if view.may_shorten else view.names
-    names = attributed(kernels, names_of(kernels, style))
     heading = ("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")
-    lines = ((*cells, name) for (_, cells, _), name in zip(shown, names, strict=True))
+    for style in (view.names, "short"):
+        names = attributed(kernels, names_of(kernels, style))
+        lines = [(*cells, name) for (_, cells, _), name in zip(shown, names, strict=True)]
+        if not view.may_shorten or cells(aligned([heading, *lines])[0]) < view.width:
+            break
     yield from _table([heading, *lines], "nnnnnttk", view)
     about = " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why"
     yield from painted(fitted([(about, "")], view, 1), view)
@@ -319,7 +231,35 @@ def _values(measured: Measured, view: View) -> Iterator[str]:
         heads = [role, *[""] * len(of_role)]
         rows += [(head, *cells) for head, cells in zip(heads, of_role, strict=False)]
     kinds = "ttn" + "t" * (len(heading) - 3 - len(texts)) + "d" * len(texts)
-    yield from _table(rows, kinds, view)
+    if view.fold and not texts and cells(aligned(rows)[0]) >= view.width:
+        yield from _values_below_roles(rows, kinds, view)
+    else:
+        yield from _table(rows, kinds, view)
+
+
+_SHORTER = {"; only read in the loop": "; only read", ": not touched in the whole loop": "; idle"}
+"""Ends of cells on a narrow terminal: the role says the rest."""
+
+
+def _values_below_roles(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
+    """The bill of a narrow terminal: a role is a line above its values, whose cells are short."""
+    shorter = [[*row] for row in rows]
+    for row in shorter[1:]:
+        names = row[1].split(" ")
+        if row[1].startswith(("v", "a", "s")) and len(row[1]) > _NARROW and len(names) > 2:
+            row[1] = f"{names[0]} {names[1]} …"
+        for end, short in _SHORTER.items():
+            row[-1] = row[-1].replace(end, short)
+    yield from painted([[(f" {rows[0][0]}", "bold")]], view)
+    lines = aligned([row[1:] for row in shorter], kinds[1:])
+    for index, (role, line) in enumerate(zip((row[0] for row in rows), lines, strict=True)):
+        if index and role:
+            yield from painted([[(f" {role}", "")]], view)
+        yield from painted(fitted([(f"   {line}", "" if index else "bold")], view, 6), view)
+
+
+_NARROW = 20
+"""Columns of the names of registers on a narrow terminal."""
 
 
 def _value(value: LiveValues, measured: Measured, view: View) -> tuple[str, ...]:
@@ -409,15 +349,21 @@ def loops_table(story: Story, view: View) -> Iterator[str]:
 def counts_table(
     labels: Sequence[Sequence[str]], mixes: Sequence[InstructionMix], view: View
 ) -> Iterator[str]:
-    """A table of counts, a row for each of `mixes`. `labels` are columns with their headings."""
+    """A table of counts, a row for each of `mixes`. `labels` are columns with their headings.
+
+    Where columns of all classes are too wide, one column has the counts in words."""
     peaks = ("peak", *(str(mix.peak.vector) for mix in mixes))
     spills = ("spill st/ld", *(f"{mix.spill_stores} / {mix.spill_reloads}" for mix in mixes))
     numbers = [peaks, *instruction_columns([mix.counts for mix in mixes])]
     if any(mix.spill_stores or mix.spill_reloads for mix in mixes):
         numbers.insert(1, spills)
-    for position, (heading, *lines) in enumerate(within(view.width, labels, numbers)):
-        yield "\n" if position else ""
-        yield from painted([[(heading, "bold")], *([(line, "")] for line in lines)], view)
+    rows, kinds = [*zip(*labels, *numbers, strict=True)], "t" * len(labels) + "n" * len(numbers)
+    if cells(aligned(rows, kinds)[0]) >= view.width:
+        counts = ("instr", *(str(mix.counts.instructions) for mix in mixes))
+        classes = ("by class", *map(words.by_class, mixes))
+        rows = [*zip(*labels, peaks, counts, classes, strict=True)]
+        view, kinds = view._replace(fold=True), "t" * len(labels) + "nnd"
+    yield from _table(rows, kinds, view)
 
 
 def _missing(story: Story, kind: str, view: View) -> Iterator[str]:

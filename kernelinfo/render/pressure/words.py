@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kernelinfo.kernel import Result, counted
+from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.pressure.debug_information import LdsUse, LdsVariable
 from kernelinfo.pressure.function import CodeLocation
@@ -14,7 +15,15 @@ from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.nouns import CodeRange, InstructionMix, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import size
+from kernelinfo.render.paint import known, percent, size
+
+HEADINGS = InstructionCounts._make(
+    (
+        *("instr", "vector", "matrix", "scalar", "LDS", "load", "store", "atomic", "s_load"),
+        *("scratch", "branch", "wait", "barrier", "copy", "other", "load B", "store B"),
+    )
+)
+"""Heading of each count."""
 
 NO_LINE = "no source line"
 """Name of the row of instructions without a source line."""
@@ -160,7 +169,22 @@ def mix(story: Story) -> list[str]:
     return parts
 
 
-def _by_class(code: InstructionMix, most: int) -> str:
+def by_class(code: InstructionMix) -> str:
+    """All counts but the number of instructions: classes, spills, bytes of one lane."""
+    parts = [_by_class(code, None)]
+    if code.counts.other:
+        parts.append(f"{code.counts.other} other")
+    if code.counts.matrix:
+        parts.append(f"matrix share {percent(100 * code.counts.matrix_share)}")
+    if code.spill_stores or code.spill_reloads:
+        parts.append(f"spill st/ld {code.spill_stores} / {code.spill_reloads}")
+    for count, does in ((code.counts.load_bytes, "loads"), (code.counts.store_bytes, "stores")):
+        if count != 0:
+            parts.append(f"{does} {known(count)} B")
+    return ", ".join(filter(None, parts))
+
+
+def _by_class(code: InstructionMix, most: int | None) -> str:
     numbers = [(getattr(code.counts, field), names) for field, names in _CLASSES.items()]
     largest = sorted(numbers, key=lambda pair: -pair[0])[:most]
     return ", ".join(f"{count} {names[count > 1]}" for count, names in largest if count)
