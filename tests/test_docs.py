@@ -108,7 +108,7 @@ def test_its_sentences_fit_a_terminal(page: Path) -> None:
 
 
 def test_readme_is_the_first_five_minutes() -> None:
-    assert len(README.read_text("utf-8").splitlines()) <= 230
+    assert len(README.read_text("utf-8").splitlines()) <= 200
 
 
 def test_explain_prints_the_manual() -> None:

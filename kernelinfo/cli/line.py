@@ -25,6 +25,12 @@ Exit codes:
   2  no full answer: wrong usage, unreadable or partly read input,
      unknown target, no kernel found
 
+Targets, by name or product:
+  --arch gfx942    the input's: a source is compiled for it, and code that
+                   names no target is read for it
+  --as gfx942      what if: the same registers on that target
+  --target gfx942  which: only kernels that run there
+
 Examples:
   kernelinfo kernels.s                        # what limits each kernel
   kernelinfo explain kernels.s vgprbound      # one of them, number by number
@@ -37,13 +43,14 @@ Examples:
 _DEFAULT_COMMAND = "report"
 
 _SECTIONS = {
+    "Targets": ("arch", "archs", "run_as", "target"),
     "Kernels": (
-        "kernels", "exclude", "target", "member", "where", "limited_by", "spilling",
+        "kernels", "exclude", "member", "where", "limited_by", "spilling",
         "unique", "all_copies", "source_lines",
     ),
     "Registers and memory": ("vgpr", "agpr", "sgpr", "lds", "scratch"),
     "Hardware and launch": (
-        "arch", "archs", "run_as", "device", "workgroup_size", "dynamic_lds", "grid", "wave",
+        "device", "workgroup_size", "dynamic_lds", "grid", "wave",
         "cu_mode", "dynamic_vgpr_block", "no_trap_handler",
     ),
     "Questions": ("vary", "best", "as_llvm", "as_hip", "waves", "launch_bounds", "strategy"),
@@ -113,6 +120,17 @@ class _Command(TyperCommand):
         _write(self.epilog, formatter)
 
 
+_GROUPS = {
+    "Look": (
+        "report", "explain", "pressure", "diff", "watch", "calc", "limits", "sweep", "arch",
+        "compare-profile",
+    ),
+    "Gate": ("check", "cmake-dir"),
+    "Fleet": ("scan", "trend"),
+    "Plumbing": ("extract", "vectors", "mcp"),
+}  # fmt: skip
+"""Group of the list of commands -> its commands."""
+
 _UsageError: Any = typer.BadParameter.__bases__[0]
 """The base class of usage errors. typer hides its copy of click under a private name."""
 
@@ -129,6 +147,13 @@ class _CommandLine(TyperGroup):
             if "unexpected extra argument" in error.message:
                 error.message += say("glob-unquoted")
             raise
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands, grouped by what they are for."""
+        for group, names in _GROUPS.items():
+            listed = [(name, self.commands[name]) for name in names if name in self.commands]
+            with formatter.section(group):
+                formatter.write_dl([(name, command.help or "") for name, command in listed])
 
     def format_epilog(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         _write(self.epilog, formatter)

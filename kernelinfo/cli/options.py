@@ -142,14 +142,12 @@ NamedTarget = Annotated[
 ]
 SameTarget = Annotated[str | None, target_option("--arch", "Set the target, as the argument does.")]
 
-Arch = Annotated[
-    str | None, target_option("--arch", "Set the target of inputs that do not name one.")
-]
+Arch = Annotated[str | None, target_option("--arch", "The input's, where it does not name one.")]
 Archs = Annotated[
     list[str] | None,
     target_option(
         "--arch",
-        "Compile sources for this target, repeatable; or the target of inputs that name none.",
+        "The input's: compile sources for it, repeatable; or where the input names none.",
     ),
 ]
 Compiler = Annotated[
@@ -175,7 +173,7 @@ Targets = Annotated[
     list[str] | None,
     target_option(
         "--target",
-        "Keep kernels that run on this target, such as gfx942 or gfx906:xnack+. Repeatable.",
+        "Which: keep kernels that run there, such as gfx942 or gfx906:xnack+. Repeatable.",
         named_target_id,
     ),
 ]
@@ -186,7 +184,7 @@ RunAs = Annotated[
         metavar="GFX|PRODUCT[,...]",
         parser=parse_targets,
         autocompletion=completion.gfx,
-        help="Show the same registers on this target; of several, one block each.",
+        help="What if: the same registers there; of several, one block each.",
     ),
 ]
 WorkgroupSize = Annotated[

@@ -104,11 +104,15 @@ def test_every_command_has_examples_and_sentences_in_80_columns() -> None:
 def test_options_stand_with_their_like_and_exit_codes_are_told() -> None:
     text = help_of("report")
     assert re.findall(r"^([A-Z].*):$", text, re.MULTILINE) == [
-        *("Arguments", "Kernels", "Hardware and launch", "Compiler", "Rules", "Output"),
-        *("Options", "Examples"),
+        *("Arguments", "Targets", "Kernels", "Hardware and launch", "Compiler", "Rules"),
+        *("Output", "Options", "Examples"),
     ]
-    launch = text.partition("\nHardware and launch:\n")[2].partition("\n\n")[0]
-    assert "--as GFX" in launch
-    assert "--format" not in launch
+    targets = text.partition("\nTargets:\n")[2].partition("\n\n")[0]
+    assert re.findall(r"^  (--\S+)", targets, re.MULTILINE) == ["--arch", "--target", "--as"]
     codes = help_of("").partition("\nExit codes:\n")[2].partition("\n\n")[0]
     assert re.findall(r"^  (\d)  ", codes, re.MULTILINE) == ["0", "1", "2"]
+
+
+def test_every_command_stands_in_a_group_of_the_list() -> None:
+    listed = re.findall(r"^  ([a-z-]+) {2,}[A-Z]", help_of("").partition("Look:")[2], re.MULTILINE)
+    assert {*listed, "rules"} == {*COMMANDS}
