@@ -42,11 +42,10 @@ FLOORS = (
 TOP = {"__main__", "__init__"}
 """The command and the public API."""
 ASKED_FROM_OUTSIDE = {
-    ("kernel/report.py", "kernelinfo.render.tables"),
     ("fleet/api.py", "kernelinfo.render"),
 }
-"""The imports that go up: a notebook asks the report itself for its table in HTML, and a script
-asks the fleet itself for a scan, whose rows are written as JSON lines."""
+"""The import that goes up: a script asks the fleet itself for a scan, whose rows are JSON lines.
+Values that notebooks show go up by name, in `kernelinfo.kernel.in_html`."""
 USERS = {"pytest_plugin"}
 """Modules that use the public API, as other people's programs do."""
 

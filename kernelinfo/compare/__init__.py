@@ -12,6 +12,7 @@ from kernelinfo.compare.changes import Match
 from kernelinfo.compare.changes import Pair as Pair
 from kernelinfo.compare.summary import Build as Build
 from kernelinfo.compare.summary import KernelSummary as KernelSummary
+from kernelinfo.kernel import in_html
 from kernelinfo.kernel.names import base_name, stem, without_namespace, without_unit
 from kernelinfo.reading.blob import Problem
 
@@ -44,6 +45,10 @@ class Comparison(NamedTuple):
     """Sentences on numbers that a build's file does not store."""
     names: tuple[str, str] | None = None
     """(old, new) as the user named the builds; None for reports in memory."""
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the text of `diff`."""
+        return in_html(self)
 
     def pairs_of(self, kernels: Iterable[KernelSummary]) -> Iterator[Pair | None]:
         """The pair of each kernel of the new build; None for a kernel that the old one lacks."""

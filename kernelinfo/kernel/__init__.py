@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kernelinfo.errors import KernelinfoError, Message
@@ -57,6 +58,13 @@ def remarking(messages: Mapping[str, str]) -> Callable[..., Remark]:
 def grouped(value: float) -> str:
     """A number with its thousands apart, of at most two decimals: `88 137`, `5.75`."""
     return f"{value:,.2f}".rstrip("0").rstrip(".").replace(",", " ")
+
+
+def in_html(value: object) -> str:
+    """The HTML of a value in a notebook. The room that writes text is above those of the values, so
+    it is imported by name, when a notebook asks."""
+    html: str = import_module("kernelinfo.render.notebooks").in_html(value)
+    return html
 
 
 def counted(count: int, noun: str) -> str:
@@ -164,6 +172,13 @@ class Kernel(NamedTuple):
             parts.append(f"waves_per_simd={occupancy.waves_per_simd:g}")
             parts += [f"limiters={'+'.join(occupancy.limiters)}", *next_in_repr(self.next)]
         return f"Kernel({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show, of this kernel as its declared launch runs it."""
+        occupancy = None
+        with suppress(KernelinfoError):
+            occupancy = self.occupancy()
+        return in_html([Result(self, occupancy)])
 
     @property
     def target(self) -> Target | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
-from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel import Item, Kernel, Repeat, Result, in_html
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.pattern import matches, nearest_kernels
 from kernelinfo.kernel.record import NUMBERS, compared_value, record
@@ -100,9 +100,7 @@ class Report(Sequence[Kernel]):
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""
-        from kernelinfo.render.tables import html_table  # IPython asks the report itself
-
-        return html_table(self.results)
+        return in_html(self.results)
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

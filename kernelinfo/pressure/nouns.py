@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from kernelinfo.kernel import in_html
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.counters import Memory
@@ -245,6 +246,10 @@ class Story(NamedTuple):
     """One entry for each step below the peak, nearest first; empty if `at` is not the peak."""
     has_source: bool
     has_variables: bool
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the peak, what holds it, and the values that are live there."""
+        return in_html(self)
 
     @property
     def instructions(self) -> int:

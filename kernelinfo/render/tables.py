@@ -207,7 +207,7 @@ _OF_NOTEBOOKS = {
     "Kernel_Name": "kernel",
     "Target": "target",
     "Workgroup_Size": "block",
-    "VGPR_Count": "VGPR",
+    "VGPR_Allocated": "VGPR",
     "Accum_VGPR_Count": "AGPR",
     "SGPR_Count": "SGPR",
     "LDS_Block_Size": "LDS, B",

@@ -133,3 +133,16 @@ def test_a_report_is_shown_in_one_line_and_as_a_table() -> None:
     bounds = kernelinfo.load(FIXTURES / "assembly/odd-clang19-gfx90a.s")._repr_html_()
     assert "<td>≤8</td><td>≤100</td>" in bounds
     assert "≤" not in table
+
+
+def test_notebooks_show_kernels_comparisons_and_live_registers() -> None:
+    """With VGPRs as the report counts them: all that is allocated."""
+    text = FIXTURES / "assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s"
+    report = kernelinfo.load(text)
+    shown = report.kernel("vgprbound")._repr_html_()
+    assert "<td>256</td><td>128</td><td>4</td>" in shown
+    story = kernelinfo.live_registers(text, "vgprbound")._repr_html_()
+    assert "122 vector registers live at line 511" in story
+    assert "<td>loop constants</td><td>v[86:97]</td><td>12</td>" in story
+    moved = kernelinfo.diff(report, FIXTURES / "assembly/occupancy-clang22-gfx90a.s")
+    assert "VGPR: 128 → 112 allocated" in moved._repr_html_()
