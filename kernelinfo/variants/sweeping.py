@@ -202,15 +202,12 @@ def sweep_module(
         if (len(symbols) > 1 or base.module is not module)
         and may_depend_on_others(module, variant.result)
     ]
-    # The largest of the bounds that give one row refuses the fewest hosts.
-    largest = {
-        symbol: max(v.asked.launch_bounds or 0 for s, v in unsure if s == symbol)
-        for symbol, _ in unsure
+    checked = {
+        symbol: max((v for s, v in unsure if s == symbol), key=_most_useful) for symbol, _ in unsure
     }
     checks = {
         (symbol, variant.asked): pool.submit(of_whole.has, symbol, variant)
-        for symbol, variant in unsure
-        if variant.asked.launch_bounds in (None, largest[symbol])
+        for symbol, variant in checked.items()
     }
     is_true = dict(zip(checks, _ended([*checks.values()], progress), strict=True))
     texts = {kernel.symbol: list[Line]() for kernel in kernels}
@@ -250,6 +247,12 @@ def _where(
     if not chosen:
         raise ReadError(say("sweep-where", path=path, condition=where.text))
     return chosen
+
+
+def _most_useful(variant: Variant) -> tuple[int, bool]:
+    """Orders variants with one row: the largest bound refuses the fewest hosts, and a minimum of
+    waves has two lines."""
+    return variant.asked.launch_bounds or 0, variant.asked.or_more
 
 
 def _lines(
