@@ -332,3 +332,12 @@ def test_twenty_thousand_instructions(opened: Opened, tmp_path: Path) -> None:
     expect(page.locator(".panes-bar [role=status]")).to_contain_text("1 source line")
     whole(page)
     assert page.locator(".code .line[role]").count() > 20_000
+
+
+def test_the_page_of_one_kernel_opens_at_the_peak(page: Page) -> None:
+    """Both halves have the marked line in view, and registers of vectors stand first."""
+    expect(page.locator(".code .line.marked")).to_be_in_viewport()
+    expect(page.locator(".source .line.linked")).to_be_in_viewport()
+    names = page.locator(".detail tbody th").all_text_contents()
+    kinds = [name[0] in "va" for name in names]
+    assert kinds == sorted(kinds, reverse=True)

@@ -32,7 +32,7 @@ async function codeOf(kernel) {
   const script = piecesOf("code")[kernel.index];
   if (!script) return [];
   const code = await readPiece(script);
-  return code ? codeSections(code.pressure, code.panes)
+  return code ? (await codeSections(code.pressure, code.panes)).sections
     : [html("p", { class: "quiet" }, "Its instructions were not read; `kernelinfo pressure` says why.")];
 }
 

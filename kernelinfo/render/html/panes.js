@@ -12,7 +12,8 @@ async function codeSections(pressure, data) {
   const texts = await Promise.all(data.files.map(([, text]) =>
     (text === null ? null : readPiece(scripts[text]))));
   const panes = panesSection(panesModel(data, texts));
-  return [pressureSection(pressure, panes.markNumber), panes.element];
+  return { sections: [pressureSection(pressure, panes.markNumber), panes.element],
+    toPeak: () => panes.markNumber(data.peak) };
 }
 
 /* The section, and a function that marks an instruction by its number. */

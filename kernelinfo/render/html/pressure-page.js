@@ -85,9 +85,10 @@ function pressurePage(report, kernel) {
       page.append(pressureSection(pressure), ...tables);
       return;
     }
-    const [chart, code] = await codeSections(pressure, panes);
+    const { sections: [chart, code], toPeak } = await codeSections(pressure, panes);
     page.append(chart, html("details", {}, html("summary", {}, "counts by source line and loop"),
       tables), code);
+    if (report.kernels.length === 1) toPeak();
   });
   return page;
 }

@@ -210,8 +210,10 @@ function valuesAt(data, points, index) {
 
 /* Spans of registers around a point: ends by `location`, instructions by `length`. */
 function liveTable(spans, index, location, length) {
+  const isScalar = ([, , registers]) => !/^[va]/.test(registers);
   const live = spans.filter(([first, last]) => first <= index && index <= last)
-    .sort((one, other) => (other[1] - other[0]) - (one[1] - one[0]));
+    .sort((one, other) => isScalar(one) - isScalar(other)
+      || (other[1] - other[0]) - (one[1] - one[0]));
   const rows = live.map(([first, last, registers]) => ({
     cells: [registers, location(first), location(last), String(length(first, last))],
   }));
