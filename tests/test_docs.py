@@ -58,7 +58,18 @@ def walk() -> str:
     return f"```text\n{done.stdout}```"
 
 
-TABLES = {"rules": rule_table, "topics": topic_list, "walk": walk}
+def in_flight() -> str:
+    """What `pressure` says is in flight in four kernels."""
+    path = "fixtures/lines/in-flight-clang22-gfx942.s"
+    tables = []
+    for kernel in ("chase", "stream", "stream_restrict", "gemm"):
+        out, _, _ = run("pressure", path, kernel, folder=ROOT)
+        table = out[out.index(" in flight ") :].partition("\n\n")[0]
+        tables.append(f"{kernel}\n{table}")
+    return "```text\n" + "\n\n".join(tables) + "\n```"
+
+
+TABLES = {"rules": rule_table, "topics": topic_list, "walk": walk, "in-flight": in_flight}
 
 
 def rewritten(text: str) -> str:

@@ -253,7 +253,7 @@ BELOW_FRONT_DOORS = {
     *("fuzz/inside.py", "fuzz/readers.py", "fuzz/user_files.py", "hardware/test_targets.py"),
     *("kernel/test_unread_names.py", "model/test_compiler.py", "model/test_devices.py"),
     *("pressure/instruction_flags.py", "pressure/live_ins.py", "pressure/machine_code.py"),
-    *("pressure/upper_vgprs.py", "reading/by_lark.py"),
+    *("pressure/pending_reads.py", "pressure/upper_vgprs.py", "reading/by_lark.py"),
     *("reading/code_object/test_debug_children.py", "reading/code_object/test_plain.py"),
     *("reading/inside.py", "reading/test_elf.py", "reading/test_grammar.py"),
     *(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from kernelinfo.kernel import Result
@@ -29,6 +30,17 @@ def _matrix_loop_copies(result: Result) -> int | None:
     if not kernel.instructions or kernel.loops is None:
         return None
     return matrix_loop_copies(kernel.loops)
+
+
+def _of_loops(
+    result: Result, field: Literal["in_flight", "wait_distance"], choose: Callable[..., int]
+) -> int | None:
+    """The largest or smallest number of the loops; None if no loop has one."""
+    kernel = result.kernel
+    loops = (kernel.loops or ()) if kernel.instructions else ()
+    numbers = [getattr(loop, field) for loop in loops]
+    stated = [number for number in numbers if number is not None]
+    return choose(stated) if stated else None
 
 
 _CLASSES = (
@@ -81,6 +93,22 @@ INSTRUCTIONS = (
         _matrix_loop_copies, field="matrix_loop_copies", topic="instructions",
         unit="copies in a matrix loop", key="matrix-loop-copies", noun="copies in a matrix loop",
         better="less",
+    ),
+    Column(
+        "Max_In_Flight", "integer",
+        "Most loads from global or FLAT memory that a wave has in flight in a loop; null without "
+        "such a loop, or if what its waits wait for is not known.",
+        lambda result: _of_loops(result, "in_flight", max),
+        field="max_in_flight", topic="instructions", unit="loads in flight", key="in-flight",
+        noun="loads in flight", better="more",
+    ),
+    Column(
+        "Min_Wait_Distance", "integer",
+        "Fewest instructions between such a load and a wait for it, both in one loop; null also if "
+        "no loop waits for one.",
+        lambda result: _of_loops(result, "wait_distance", min),
+        field="min_wait_distance", topic="instructions", unit="instructions before a wait",
+        key="wait-distance", noun="instructions between load and wait", better="more",
     ),
 )  # fmt: skip
 """Columns behind all others, only if asked for; None if not counted."""

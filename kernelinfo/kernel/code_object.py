@@ -109,6 +109,12 @@ class LoopCounts(NamedTuple):
     counts: InstructionCounts  # its instructions by class
     agpr_copies: int
     """Copies between VGPRs and AGPRs: `v_accvgpr_read` and `v_accvgpr_write` of a register."""
+    in_flight: int | None = None
+    """Most loads from global or FLAT memory that a wave has in flight; None if not known, or if
+    none is in it."""
+    wait_distance: int | None = None
+    """Fewest instructions between such a load and a wait for it, both in the loop; None as there.
+    """
 
 
 FEW_COPIES = 32

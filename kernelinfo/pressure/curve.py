@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from struct import Struct
 from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
+from kernelinfo.pressure.in_flight import far
 from kernelinfo.pressure.listing import Instruction
+from kernelinfo.pressure.nouns import InFlight
 from kernelinfo.pressure.registers import Counts, each, ranges, union, whole
 from kernelinfo.pressure.rules import InstructionClass, bytes_of
 
@@ -38,9 +40,11 @@ def counted(instructions: Iterable[Instruction]) -> InstructionCounts:
     return untallied(sum(tallies(instructions)))[0]
 
 
-def loop_counts(function: LiveFunction) -> tuple[LoopCounts, ...]:
+def loop_counts(
+    function: LiveFunction, in_flight: Mapping[int, tuple[InFlight, ...]]
+) -> tuple[LoopCounts, ...]:
     """The loops of a function, each before those inside it: all, or `MOST_LOOPS` of them, those
-    with matrix instructions and the largest."""
+    with matrix instructions and the largest. `in_flight` is as `WaitFlow.report` has it."""
     loops, firsts, numbers = function.loops, function.flow.firsts, tallies(function.instructions)
     if not len(loops):
         return ()
@@ -61,7 +65,8 @@ def loop_counts(function: LiveFunction) -> tuple[LoopCounts, ...]:
         source = next((each.source for each in header_code if each.source), None)
         address = header_code[0].address if header_code else None
         label = function.label(header)
-        made.append(LoopCounts(label, source, address, depth, counts, agpr_copies))
+        flight = far(in_flight.get(position, ()))
+        made.append(LoopCounts(label, source, address, depth, counts, agpr_copies, *flight))
     return tuple(made)
 
 

@@ -8,7 +8,8 @@ LLVM SIInsertWaitcnts.cpp, whose score brackets say the same of registers.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from heapq import heappop, heappush
 from typing import get_args
 
@@ -52,7 +53,7 @@ block, negative before it. In a queue of any order all have one age."""
 _Most = dict[tuple[Queue, Memory], list[int]]
 """Queue and memory → the most loads among the youngest 0, 1, 2 … operations of the queue, each with
 its bytes; all further ones have the last number. Only of queues in order."""
-_Flight = tuple[_Ages, _Most]
+Flight = tuple[_Ages, _Most]
 _Completed = dict[int, int]
 """Index of each load that a wait completes → fewest instructions between the two."""
 _Gap = tuple[int, int, int]
@@ -80,9 +81,9 @@ class WaitFlow:
         """Index of each load → what it loads from, and `_ONE` more than its bytes."""
         self.waiting: set[int] = set()
         """Indices of the waits."""
-        self._steps: list[list[_Change]] = [[] for _ in range(function.size)]
+        self.steps: list[list[_Change]] = [[] for _ in range(function.size)]
         """Steps of each block."""
-        self._begins: dict[int, _Flight] = {}
+        self.begins: dict[int, Flight] = {}
         """State at the begin of each block that is reached."""
         self.unknown = self._doubt() or self._read(trusts_calls) or self._solve()
         """Reason why nothing is known; empty if all is."""
@@ -114,7 +115,7 @@ class WaitFlow:
             clock = number[index] - number[firsts[block]]
             if mnemonic.startswith(_CALLS):
                 unknown = unknown or ("" if trusts_calls else UNKNOWN_CALL)
-                self._steps[block].append((index, clock, (), ()))
+                self.steps[block].append((index, clock, (), ()))
                 continue
             waits = waits_of(instruction, self._counters)
             if waits is None:
@@ -130,7 +131,7 @@ class WaitFlow:
             if waits:
                 self.waiting.add(index)
             if queues or waits:
-                self._steps[block].append((index, clock, queues, waits or ()))
+                self.steps[block].append((index, clock, queues, waits or ()))
         return unknown
 
     def _solve(self) -> str:
@@ -139,7 +140,7 @@ class WaitFlow:
         graph = self._function.wave_graph
         blocks = graph.order[::-1]
         rank = {block: position for position, block in enumerate(blocks)}
-        self._begins[blocks[0]] = {}, {}
+        self.begins[blocks[0]] = {}, {}
         pending, is_pending = [0], bytearray(len(blocks))
         left = _MOST_VISITS * len(blocks) + 2000
         while pending:
@@ -157,12 +158,12 @@ class WaitFlow:
                 return TANGLED
         return ""
 
-    def _merge(self, block: int, end: _Flight) -> tuple[bool, bool]:
+    def _merge(self, block: int, end: Flight) -> tuple[bool, bool]:
         """Add a state at the end of a block before to that at the begin of a block.
 
         True if it changed; True if more operations may be in a queue than are followed."""
-        is_new = block not in self._begins
-        ages, most = self._begins.setdefault(block, ({}, {}))
+        is_new = block not in self.begins
+        ages, most = self.begins.setdefault(block, ({}, {}))
         changed, together = is_new, 0
         for queue, new_ages in end[0].items():
             mine = ages.setdefault(queue, [])
@@ -183,11 +184,11 @@ class WaitFlow:
                     changed = True
         return changed, together > _MOST_TOGETHER
 
-    def _end(self, block: int) -> _Flight:
+    def _end(self, block: int) -> Flight:
         """The state at the end of a block, with times that the blocks behind it count."""
         function = self._function
-        state = self._copy(self._begins[block])
-        for step in self._steps[block]:
+        state = self._copy(self.begins[block])
+        for step in self.steps[block]:
             self._apply(step, state)
         firsts, number = function.flow.firsts, function.number
         length = number[firsts[block + 1]] - number[firsts[block]]
@@ -197,17 +198,17 @@ class WaitFlow:
         }
         return ages, state[1]
 
-    def _copy(self, state: _Flight) -> _Flight:
+    def _copy(self, state: Flight) -> Flight:
         return {queue: [{**age} for age in ages] for queue, ages in state[0].items()}, {**state[1]}
 
-    def walk(self, block: int) -> Iterator[tuple[int, _Completed, _Flight]]:
+    def walk(self, block: int) -> Iterator[tuple[int, _Completed, Flight]]:
         """Index of each instruction of a reached block that adds to counters or waits, the loads
         that it completes, and the state behind it."""
-        state = self._copy(self._begins[block])
-        for step in self._steps[block]:
+        state = self._copy(self.begins[block])
+        for step in self.steps[block]:
             yield step[0], self._apply(step, state), state
 
-    def _apply(self, step: _Change, state: _Flight) -> _Completed:
+    def _apply(self, step: _Change, state: Flight) -> _Completed:
         """Change a state as an instruction does. Returns the loads that it completes."""
         index, clock, queues, waits = step
         ages, most = state
@@ -269,19 +270,22 @@ class WaitFlow:
             end -= 1
         return numbers[:end]
 
+    @cached_property
     def report(self) -> tuple[tuple[Wait, ...], Mapping[int, tuple[InFlight, ...]]]:
         """The waits in the order of the text, and the loads in flight in each loop by its position,
-        in the whole function at `OUTSIDE`."""
+        in the whole function at `OUTSIDE`; nothing if they are unknown."""
+        if self.unknown:
+            return (), {}
         loops = self._function.loops
         waits: list[Wait] = []
         most: dict[tuple[int, Memory], int] = defaultdict(int)
         nearest: dict[tuple[int, Memory], _Gap] = defaultdict(lambda: _NOWHERE)
         counts: dict[tuple[int, Memory], int] = defaultdict(int)
         loading = set[tuple[int, Memory]]()
-        for block in sorted(self._begins):
+        for block in sorted(self.begins):
             loop = loops.around(block)
             inside = loop.position if loop else OUTSIDE
-            self._note(inside, self._begins[block], most)
+            self._note(inside, self.begins[block], most)
             for index, completed, flight in self.walk(block):
                 self._note(inside, flight, most)
                 if index in self._loads:
@@ -317,7 +321,7 @@ class WaitFlow:
             for position, of_loop in rows.items()
         }
 
-    def _in_flight(self, flight: _Flight) -> dict[Memory, int]:
+    def _in_flight(self, flight: Flight) -> dict[Memory, int]:
         """The most loads in flight from each memory: so many `_ONE`, and their bytes.
 
         Of those that complete in any order, all that may be in flight."""
@@ -333,7 +337,7 @@ class WaitFlow:
                     loads[memory] += number
         return loads
 
-    def _note(self, loop: int, flight: _Flight, most: dict[tuple[int, Memory], int]) -> None:
+    def _note(self, loop: int, flight: Flight, most: dict[tuple[int, Memory], int]) -> None:
         """Note the loads in flight at an instruction of a loop if there are more than before."""
         for memory, number in self._in_flight(flight).items():
             if number > most.get((loop, memory), 0):
@@ -348,7 +352,7 @@ class WaitFlow:
                 return around
         return None
 
-    def _wait(self, index: int, completed: _Completed, flight: _Flight) -> Wait:
+    def _wait(self, index: int, completed: _Completed, flight: Flight) -> Wait:
         function = self._function
         loads = sorted(completed.items(), key=lambda item: (item[1], item[0]))
         in_flight = self._in_flight(flight)
@@ -388,6 +392,14 @@ def _extended(numbers: list[int], size: int) -> list[int]:
 
 FAR: tuple[Memory, ...] = ("global", "FLAT")
 """Memories behind the caches, whose latency loads in flight hide."""
+
+
+def far(rows: Iterable[InFlight]) -> tuple[int | None, int | None]:
+    """The most loads in flight from far memory, and the fewest instructions between one and a wait
+    for it; None without any."""
+    loads = [row.loads for row in rows if row.memory in FAR]
+    distances = [row.distance for row in rows if row.memory in FAR and row.distance is not None]
+    return max(loads, default=None), min(distances, default=None)
 
 
 def tightest(story: Story) -> tuple[LoopPressure | None, InFlight] | None:

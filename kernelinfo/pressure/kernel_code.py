@@ -13,6 +13,7 @@ from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, body_of
 from kernelinfo.pressure.curve import counted, loop_counts
 from kernelinfo.pressure.flow import BlockEffects, needed_from
 from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.in_flight import WaitFlow
 from kernelinfo.pressure.instructions import InstructionEffect, operation
 from kernelinfo.pressure.listing import KILL, Instruction, Listing, is_whole
 from kernelinfo.pressure.messages import NO_PROGRAM, say
@@ -137,10 +138,11 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
             if listing.instructions and not unknown:
                 function = LiveFunction(listing, entry)
                 touches = touched_by(function, body_of(function, callees), callees)
+                _, in_flight = wait_flow(kernel, function).report
                 code_of[kernel.symbol, kernel.line] = (
                     counted(listing.instructions),
                     touches,
-                    loop_counts(function),
+                    loop_counts(function, in_flight),
                 )
             elif unknown:
                 why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
@@ -152,6 +154,12 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
         )
     code = [code_of.get((kernel.symbol, kernel.line), (None, None, None)) for kernel in kernels]
     return code, remarks
+
+
+def wait_flow(kernel: Kernel, function: LiveFunction) -> WaitFlow:
+    """The loads in flight at each instruction of a kernel's code, or of a function beside it."""
+    counters = kernel.target.counters if kernel.target else ()
+    return WaitFlow(function, counters, bool(kernel.code_object.stamps))
 
 
 def _listings(

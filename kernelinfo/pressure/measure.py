@@ -19,7 +19,7 @@ from kernelinfo.pressure.curve import Curve, curve, loop_counts
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import WaitFlow
-from kernelinfo.pressure.kernel_code import code_in, touched_by
+from kernelinfo.pressure.kernel_code import code_in, touched_by, wait_flow
 from kernelinfo.pressure.messages import say
 from kernelinfo.pressure.nouns import CallNeed, Story
 from kernelinfo.pressure.story import Storyteller
@@ -121,11 +121,13 @@ def measure_in(
             try:
                 body = body_of(function, code.callees)
                 touches = touched_by(function, body, code.callees)
-                judged = _judged(result, touches, loop_counts(function), rules)
+                flow = wait_flow(kernel, function)
+                loops = loop_counts(function, flow.report[1])
+                judged = _judged(result, touches, loops, rules)
                 calls = call_needs(function, body, code.callees, _register_files(kernel))
                 yield Measured(
                     judged,
-                    _story(judged, function, calls, look),
+                    _story(judged, function, flow, calls, look),
                     curve(function) if look.curve else None,
                     curve(function, len(function.code)) if look.code else None,
                     _lds(code.units, kernel, function) if look.lds else None,
@@ -184,7 +186,11 @@ def _lds(
 
 
 def _story(
-    result: Result, function: LiveFunction, calls: tuple[CallNeed, ...], look: Look
+    result: Result,
+    function: LiveFunction,
+    flow: WaitFlow,
+    calls: tuple[CallNeed, ...],
+    look: Look,
 ) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
     files = _register_files(kernel)
@@ -197,17 +203,11 @@ def _story(
         look.most_loops,
         kernel.touched.unwritten if kernel.touched else (),
         calls,
-        wait_flow(kernel, function),
+        flow,
     )
     if not story.exact or not _exceeds(story, kernel):
         return story
     return story._replace(exact=False, reasons=(NOT_ALLOCATED,))
-
-
-def wait_flow(kernel: Kernel, function: LiveFunction) -> WaitFlow:
-    """The loads in flight at each instruction of a kernel's code, or of a function beside it."""
-    counters = kernel.target.counters if kernel.target else ()
-    return WaitFlow(function, counters, bool(kernel.code_object.stamps))
 
 
 def _register_files(kernel: Kernel) -> str:

@@ -87,7 +87,7 @@ class Storyteller:
         chosen = function.code[peak.at.number] if chosen is None else chosen
         values, are_all_followed = live_values(function, chosen)
         reasons = function.reasons if are_all_followed else (*function.reasons, FAR)
-        waits, in_flight = waiting.report() if waiting and not waiting.unknown else ((), {})
+        waits, in_flight = waiting.report if waiting else ((), {})
         self._in_flight = in_flight
         loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
         named = union(

@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+from ..conftest import FIXTURES, ROOTS, needs_corpus
 from .in_flight_simulator import TARGETS, Line, random_code, run, written
-from .texts import measured
+from .pending_reads import early_touches, functions, waits, walked, with_one_more
+from .texts import kernels, measured
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.parametrize("codes", [6, pytest.param(400, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("codes", [3, pytest.param(400, marks=pytest.mark.nightly)])
 def test_waits_complete_what_a_machine_completes(target: str, codes: int, tmp_path: Path) -> None:
     random, simulated = Random(f"{target} {codes}"), list[tuple[list[Line], Any]]()
     while len(simulated) < codes:
@@ -30,3 +32,67 @@ def test_waits_complete_what_a_machine_completes(target: str, codes: int, tmp_pa
             assert told == waits[index].completes, (index, written(code))
             stays = {row["memory"]: [row["loads"], row["bytes"]] for row in wait["stays"]}
             assert stays == waits[index].left(code), (index, written(code))
+
+
+def test_a_reader_sees_which_kernel_hides_latency() -> None:
+    path = FIXTURES / "lines" / "in-flight-clang22-gfx942.s"
+    far = {
+        kernel["symbol"]: max(
+            (row["loads"], row["distance"])
+            for loop in kernel["loops"]
+            for row in loop["in_flight"]
+            if row["memory"] == "global"
+        )
+        for kernel in kernels(path)
+    }
+    names = ("_Z5chase", "_Z6stream", "_Z15stream_restrict", "_Z4gemm")
+    assert [next(far[name] for name in far if name.startswith(begin)) for begin in names] == [
+        *((1, 0), (2, 4), (16, 16), (2, 189)),
+    ]
+
+
+@pytest.mark.parametrize(
+    "roots",
+    [
+        pytest.param(["assembly"], id="some"),
+        pytest.param(["code_object"], marks=pytest.mark.nightly, id="objects"),
+        pytest.param(["corpus"], marks=[pytest.mark.nightly, needs_corpus], id="corpus"),
+    ],
+)
+def test_compilers_wait_for_what_code_reads(roots: list[str]) -> None:
+    """All reads and overwrites of loaded registers, but those of FLAT: LLVM knows the memory and
+    waits in one of the two counters."""
+    places = [path for root in roots for path in ROOTS[root].rglob("*") if path.is_file()]
+    paths = [path for path in places if path.suffix in (".s", ".co", ".o", ".out", ".hsaco")]
+    touches, wrong = 0, list[str]()
+    for kernel, function in functions(sorted(paths)[: 9 if roots == ["assembly"] else None]):
+        if found := early_touches(kernel, function):
+            touches += found[0]
+            wrong += found[1]
+    assert touches > 20
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("seed", "mutants"),
+    [(0, 3), *(pytest.param(seed, 150, marks=pytest.mark.nightly) for seed in range(4))],
+)
+def test_a_wait_for_one_too_few_is_seen(seed: int, mutants: int) -> None:
+    """Each wait whose count is raised by one makes a read too early, or was stricter than its
+    reads need: then no walk through the code finds such a read either."""
+    random, seen = Random(seed), {"early": 0, "stricter": 0}
+    paths = sorted(FIXTURES.glob("assembly/variety-*-gfx1*.s" if mutants > 3 else "lines/in-*.s"))
+    paths += sorted(FIXTURES.glob("*/*-gfx9*.s")) if mutants > 3 else []
+    candidates = [
+        (kernel, function, index)
+        for kernel, function in functions(paths)
+        for index in waits(kernel, function)
+    ]
+    for kernel, function, index in random.sample(candidates, mutants):
+        mutant = with_one_more(function, index, random)
+        found = early_touches(kernel, mutant)
+        assert found
+        is_early = bool(found[1])
+        assert is_early or not walked(kernel, mutant, random, 100), (kernel.symbol, index)
+        seen["early" if is_early else "stricter"] += 1
+    assert seen["early"] > seen["stricter"], seen

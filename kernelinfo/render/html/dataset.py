@@ -103,6 +103,7 @@ _NOT_COUNTED = {
     *("early_encoding_before", "believed", "xnack", "sramecc", "named_barriers"),
     *("v2_name_with_xnack", "with_vcc", "with_xnack", "with_flat_scratch"),
     *("architected_flat_scratch", "dynamic_blocks", "default_size", "devices"),
+    "counters",
 }
 """Fields of a target that the page's arithmetic does not use."""
 

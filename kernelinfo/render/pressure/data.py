@@ -9,6 +9,7 @@ from kernelinfo import __version__
 from kernelinfo.kernel.code_object import CodeObject, matrix_loop_copies
 from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.pressure.function import CodeLocation
+from kernelinfo.pressure.in_flight import far
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import (
     BillLine,
@@ -220,4 +221,5 @@ def _row(measured: Measured, view: View) -> list[object]:
         "; ".join(story.reasons),
         *story.code.counts[1:],
         matrix_loop_copies(kernel.loops or ()),
+        *far([row for loop in story.loops for row in loop.in_flight]),
     ]

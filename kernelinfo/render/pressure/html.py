@@ -23,6 +23,7 @@ from kernelinfo.render.html import TABLE_SCRIPTS, page
 from kernelinfo.render.html import render as render_report
 from kernelinfo.render.html.dataset import PagePiece, Shared, Titles, piece, place, problem_rows
 from kernelinfo.render.names import member_path, printable
+from kernelinfo.render.pressure.in_flight import wait_comments
 from kernelinfo.render.pressure.words import (
     NO_LINE,
     in_short,
@@ -77,11 +78,14 @@ def panes(measured: Measured, texts: PageTexts) -> dict[str, Any]:
     by_file = Counter(point.at.source.file for point in code.points if point.at.source)
     files = {file: number for number, (file, _) in enumerate(by_file.most_common())}
     step = story.advice[0] if story.advice else None
+    comments = wait_comments(story)
     return {
         "shared": story.files == "unified",
         "classes": _CLASSES,
         "files": [texts(file, folder) for file in files],
-        "rows": [_pane_row(point, files) for point in code.points],
+        "rows": [
+            _pane_row(point, files, comments.get(point.at.number, "")) for point in code.points
+        ],
         "labels": [
             (block.at.number, printable(label)) for block in story.blocks for label in block.labels
         ],
@@ -100,13 +104,21 @@ def panes(measured: Measured, texts: PageTexts) -> dict[str, Any]:
     }
 
 
-def _pane_row(point: PressurePoint, files: dict[str, int]) -> tuple[Any, ...]:
-    """Line or address, file or -1, source line, live registers, class, 1 for a spill, and text."""
+def _pane_row(point: PressurePoint, files: dict[str, int], comment: str) -> tuple[Any, ...]:
+    """Line or address, file or -1, source line, live registers, class, 1 for a spill, and text with
+    a comment."""
     location = point.at
     source = (files[location.source.file], location.source.line) if location.source else (-1, 0)
     kind = _CLASSES.index(point.instruction_class)
     where = located(location._replace(source=None)).removeprefix("line ")
-    return (where, *source, *point.counts, kind, point.spills, printable(point.instruction))
+    return (
+        where,
+        *source,
+        *point.counts,
+        kind,
+        point.spills,
+        printable(point.instruction + comment),
+    )
 
 
 SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "pressure.js", *_PANES, "pressure-page.js")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from kernelinfo.kernel import Result, counted
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.in_flight import tightest
 from kernelinfo.pressure.nouns import InFlight, Story
+from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import painted, size, table_lines, wrap
@@ -25,7 +26,7 @@ def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
     rows = [
         row
         for loop in loops
-        for row in _rows(f"{loop.label or ''} {located(loop.at)}", loop.in_flight, result)
+        for row in _rows(f"{loop.label or ''} {located(loop.at)}", loop.in_flight, result, loop.at)
     ] or _rows("all", story.in_flight, result)
     if rows:
         per = f"per {result.occupancy.per}" if result.occupancy else "per CU"
@@ -34,7 +35,9 @@ def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
         yield from painted(table_lines([heading, *rows], "ttnnnnd", view, {0: "bold"}), view)
 
 
-def _rows(name: str, of_loop: Sequence[InFlight], result: Result) -> list[tuple[str, ...]]:
+def _rows(
+    name: str, of_loop: Sequence[InFlight], result: Result, near: CodeLocation | None = None
+) -> list[tuple[str, ...]]:
     """A row for each memory. Bytes of scalar loads are not those of a lane."""
     return [
         (
@@ -44,7 +47,7 @@ def _rows(name: str, of_loop: Sequence[InFlight], result: Result) -> list[tuple[
             "" if row.memory == "scalar" else str(row.bytes),
             size(number) if (number := _bytes_of_all(row, result)) else "",
             str(row.waits),
-            _shortest(row),
+            _shortest(row, near),
         )
         for position, row in enumerate(of_loop)
     ]
@@ -64,6 +67,39 @@ def _shortest(row: InFlight, near: CodeLocation | None = None) -> str:
         return "none for a load in it"
     places = f"{located(row.wait, near)} for {located(row.load, row.wait)}"
     return f"{counted(row.distance, 'instruction')} ({places})"
+
+
+_MOST_NAMED = 3  # places of loads that one line or wait names
+
+
+def waited_for(story: Story) -> dict[SourceLine, str]:
+    """Source line → what its waits wait for: `:75 15`, a place of loads and the fewest instructions
+    between, nearest first."""
+    completed: dict[SourceLine, list[tuple[CodeLocation, int]]] = {}
+    for wait in story.waits:
+        if wait.at.source and wait.completes:
+            completed.setdefault(wait.at.source, []).extend(wait.completes)
+    return {
+        line: _nearest(loads, CodeLocation(0, None, None, line, "elsewhere"))
+        for line, loads in completed.items()
+    }
+
+
+def _nearest(loads: Iterable[tuple[CodeLocation, int]], near: CodeLocation) -> str:
+    places: dict[str, int] = {}
+    for load, distance in sorted(loads, key=lambda pair: pair[1]):
+        places.setdefault(located(load, near), distance)
+    parts = [f"{place} {distance}" for place, distance in places.items()]
+    return ", ".join(parts[:_MOST_NAMED]) + (" …" if len(parts) > _MOST_NAMED else "")
+
+
+def wait_comments(story: Story) -> dict[int, str]:
+    """Number of each wait's instruction → a comment that says what it waits for."""
+    return {
+        wait.at.number: f"  ; for {_nearest(wait.completes, wait.at)} before"
+        for wait in story.waits
+        if wait.completes
+    }
 
 
 def in_flight_line(story: Story, result: Result) -> str:

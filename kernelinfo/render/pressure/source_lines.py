@@ -12,6 +12,7 @@ from kernelinfo.pressure.nouns import LinePressure
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, painted, right
+from kernelinfo.render.pressure.in_flight import waited_for
 from kernelinfo.render.pressure.words import HEADINGS
 
 _SHOWN = (
@@ -30,6 +31,7 @@ def render_source(measured: Measured, text: SourceText, view: View) -> Iterator[
     story, peak = measured.story, measured.story.at.source
     folder = os.path.dirname(measured.result.kernel.code_object.path)
     by_file: dict[str, dict[int, LinePressure]] = {}
+    waited = waited_for(story)
     for line in story.lines:
         if line.source:
             by_file.setdefault(line.source.file, {})[line.source.line] = line
@@ -42,22 +44,37 @@ def render_source(measured: Measured, text: SourceText, view: View) -> Iterator[
             continue
         yield from painted([[(f" {printable(posixpath.basename(file))}", "bold")]], view)
         near = peak.line if peak and peak.file == file else None
-        yield from painted(_annotated(lines, by_file[file], near, view.top), view)
+        waits = {line.line: text for line, text in waited.items() if line.file == file}
+        yield from painted(_annotated(lines, by_file[file], waits, near, view.top), view)
 
 
 def _annotated(
-    text: list[str], lines: Mapping[int, LinePressure], peak: int | None, around: int
+    text: list[str],
+    lines: Mapping[int, LinePressure],
+    waits: Mapping[int, str],
+    peak: int | None,
+    around: int,
 ) -> Iterator[list[Span]]:
-    """The lines of one file. Gaps are left out; the line of the peak is marked.
+    """The lines of one file. Gaps are left out; the line of the peak is marked. `waits` say for
+    which loads the waits of a line wait.
 
     Each line is made when it is asked for: a hostile file has millions of them."""
     chosen = _numbers(lines, peak, around, len(text))
     with_code = [number for number in chosen if number in lines]
     counts = [lines[number].code.counts for number in with_code]
     fields = [name for name in _SHOWN if any(getattr(each, name) for each in counts)]
-    headings = ("live", *(str(getattr(HEADINGS, name)) for name in fields), "line")
-    margins = [headings, *(_margin(lines[number], fields, number) for number in with_code)]
-    margins += [_margin(None, fields, number) for number in chosen[-1:]]
+    is_waiting = any(number in waits for number in with_code)
+    headings = (
+        *("live", *(str(getattr(HEADINGS, name)) for name in fields)),
+        *(["waits for"] if is_waiting else []),
+        "line",
+    )
+
+    def margin(number: int) -> tuple[str, ...]:
+        waited = [waits.get(number, "")] if is_waiting else []
+        return _margin(lines.get(number), fields, waited, number)
+
+    margins = [headings, *map(margin, with_code), *map(margin, chosen[-1:])]
     widths = [max(map(len, column)) for column in zip(*margins, strict=True)]
     yield [(f"   {_in_columns(headings, widths)}", "bold")]
     before = None
@@ -65,9 +82,9 @@ def _annotated(
         if before not in (None, number - 1):
             yield [(" …", "dim")]
         before = number
-        margin = _in_columns(_margin(lines.get(number), fields, number), widths)
         mark, style = (" ►", "bold") if number == peak else ("  ", "")
-        yield [(f"{mark} {margin} | {printable(text[number - 1].expandtabs(4))}", style)]
+        row, code = _in_columns(margin(number), widths), text[number - 1].expandtabs(4)
+        yield [(f"{mark} {row} | {printable(code)}", style)]
 
 
 def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -91,8 +108,10 @@ def _numbers(
     return range(max(first, 1), min(last, last_line) + 1)
 
 
-def _margin(line: LinePressure | None, fields: list[str], number: int) -> tuple[str, ...]:
+def _margin(
+    line: LinePressure | None, fields: list[str], waited: list[str], number: int
+) -> tuple[str, ...]:
     if line is None:
-        return ("", *("" for _ in fields), str(number))
-    counts = (getattr(line.code.counts, name) for name in fields)
-    return (str(line.code.peak.vector), *(str(count or "") for count in counts), str(number))
+        return ("", *("" for _ in fields), *waited, str(number))
+    counts = (str(getattr(line.code.counts, name) or "") for name in fields)
+    return (str(line.code.peak.vector), *counts, *waited, str(number))
