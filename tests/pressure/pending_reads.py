@@ -71,8 +71,8 @@ def _counted(flight: Flight) -> Counter[int]:
 
 
 def early(flow: WaitFlow, function: LiveFunction) -> tuple[int, list[Pair], list[Pair]]:
-    """How often code touches loaded registers; where too early; and where it waited in one of two
-    counters of FLAT: a compiler that knows the memory does."""
+    """How often code touches loaded registers; where too early; and where it is a load of FLAT: a
+    compiler that knows the memory waits in one of its two counters, as for loads from there."""
     code, after = function.instructions, function.wave_graph.after
     reach: dict[int, dict[int, int]] = {0: {}}
     """Block → load → its registers that nothing wrote since."""
@@ -114,10 +114,9 @@ def early(flow: WaitFlow, function: LiveFunction) -> tuple[int, list[Pair], list
                 touched = effect.reads & ~effect.writes if is_next else effect.reads | effect.writes
                 if registers & touched:
                     touches += 1
-                    if (places := before[index][load]) == len(flow.queues[load]):
-                        wrong.append((index, load))
-                    elif places:
-                        flat.append((index, load))
+                    if before[index][load]:
+                        is_flat = len(flow.queues[load]) > 1
+                        (flat if is_flat else wrong).append((index, load))
     return touches, wrong, flat
 
 
@@ -151,7 +150,7 @@ def walked(kernel: Kernel, function: LiveFunction, random: Random, steps: int) -
                 queues.setdefault(queue, []).insert(0, index)
                 if queue[1] != ANY_ORDER:
                     del queues[queue][counters[queue[0]].most :]
-            if index in flow.queues:
+            if len(flow.queues.get(index, ())) == 1:  # not FLAT
                 held[index] = effect.writes
         ways = function.wave_graph.after.of(block)
         if not ways:
