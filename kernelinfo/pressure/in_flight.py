@@ -34,7 +34,7 @@ _CALLS = ("s_swappc", "s_swap_pc", "s_call")
 _QUIET = {"vector", "matrix", "scalar", "copy", "barrier"}
 """Classes whose instructions add to no counter, nor wait for one; `v_interp` may."""
 _MOST_VISITS = 8  # of each block, on average; compiled code needs 2
-_MOST_TOGETHER = 4096  # loads that may be in one queue, on different ways
+_MOST_TOGETHER = 1024  # loads that may have one age, on different ways or in any order
 _ONE = 1 << 40
 """One load in a sum of loads and their bytes."""
 
@@ -147,24 +147,22 @@ class WaitFlow:
             position = heappop(pending)
             is_pending[position] = 0
             end = self._end(blocks[position])
+            if any(len(age) > _MOST_TOGETHER for ages in end[0].values() for age in ages):
+                return TANGLED
             for way in graph.after.of(blocks[position]):
-                changed, is_wide = self._merge(way, end)
-                if changed and not is_pending[rank[way]]:
+                if self._merge(way, end) and not is_pending[rank[way]]:
                     is_pending[rank[way]] = 1
                     heappush(pending, rank[way])
-                left = 0 if is_wide else left
             left -= 1
             if left < 0:
                 return TANGLED
         return ""
 
-    def _merge(self, block: int, end: Flight) -> tuple[bool, bool]:
-        """Add a state at the end of a block before to that at the begin of a block.
-
-        True if it changed; True if more operations may be in a queue than are followed."""
-        is_new = block not in self.begins
+    def _merge(self, block: int, end: Flight) -> bool:
+        """Add a state at the end of a block before to that at the begin of a block. True if it
+        changed."""
+        changed = block not in self.begins
         ages, most = self.begins.setdefault(block, ({}, {}))
-        changed, together = is_new, 0
         for queue, new_ages in end[0].items():
             mine = ages.setdefault(queue, [])
             mine += ({} for _ in new_ages[len(mine) :])
@@ -173,7 +171,6 @@ class WaitFlow:
                     if old.get(load, -_FAR) < issued:
                         old[load] = issued
                         changed = True
-                together = max(together, len(old))
         for key, numbers in end[1].items():
             before = most.get(key, [0])
             if before != numbers:
@@ -182,7 +179,7 @@ class WaitFlow:
                 if joined != before:
                     most[key] = joined
                     changed = True
-        return changed, together > _MOST_TOGETHER
+        return changed
 
     def _end(self, block: int) -> Flight:
         """The state at the end of a block, with times that the blocks behind it count."""
@@ -286,8 +283,10 @@ class WaitFlow:
             loop = loops.around(block)
             inside = loop.position if loop else OUTSIDE
             self._note(inside, self.begins[block], most)
-            for index, completed, flight in self.walk(block):
-                self._note(inside, flight, most)
+            following = [*self.steps[block][1:], None]
+            for step, (index, completed, flight) in zip(following, self.walk(block), strict=False):
+                if step is None or not step[2]:  # most are in flight before a wait
+                    self._note(inside, flight, most)
                 if index in self._loads:
                     loading.add((inside, self._loads[index][0]))
                 if index not in self.waiting:

@@ -36,15 +36,16 @@ def functions(paths: list[Path]) -> Iterator[tuple[Kernel, LiveFunction]]:
                 continue
             assert isinstance(blob, Blob)
             code = code_in(blob, results[0].kernel)
-            for result in results:
-                function: object
-                if isinstance(code, AssemblyText):
-                    line = result.kernel.line or 0
-                    function = line and code.function(
-                        result.kernel.symbol, line, result.kernel.target
-                    )
-                else:
-                    function = next(function for _, function in code.read([result]))
+            if isinstance(code, AssemblyText):
+                places = ((result, result.kernel.line or 0) for result in results)
+                read = (
+                    (result, code.function(result.kernel.symbol, line, result.kernel.target))
+                    for result, line in places
+                    if line
+                )
+            else:
+                read = code.read(results)  # type: ignore[assignment]
+            for result, function in read:
                 if isinstance(function, LiveFunction) and function.code:
                     yield result.kernel, function
 
