@@ -73,6 +73,8 @@ def data_bytes(directive: str, value: Callable[[str], int | None]) -> bytes | No
 ExecChange = Literal["narrows", "widens", "both"]
 
 _ENCODING = re.compile(r"_e64_dpp8?$|_e(?:32|64)$|_sdwa$|_dpp8?$")
+_WITHOUT_INNER_COMMAS = re.compile(r"(?:[^\[\]()]++|\[[^\[\](),\s]*+\])*+")
+"""Operands without a comma or blank inside brackets, as nearly all."""
 _BEYOND_255 = re.compile(r"v(?:\d+|\[\d+:\d+\])\s*/\*(v[^*]*)\*/")
 _UNRESOLVED = re.compile(r"(?<![\w.$@])[vas]\[[\d:\s]*+(?:\[|[^\d:\s\[\]][^\[\]]*+[\[\]])")
 
@@ -222,7 +224,7 @@ def _split(written: str) -> list[str]:
 
     Blanks inside brackets are removed. The last operand still carries the modifiers.
     """
-    if "[" not in written and "(" not in written:
+    if _WITHOUT_INNER_COMMAS.fullmatch(written):
         return [part.strip() for part in written.split(",")]
     parts: list[list[str]] = [[]]
     depth = 0
