@@ -289,5 +289,5 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 def stands_in_ir(flags: Sequence[str]) -> bool:
     """True if IR tells code generation all that the flags of its source may ask of it."""
-    others = (written for option, _, written in _parts(flags) if not option)
-    return all(_STANDS_IN_IR.fullmatch(written) for written in others)
+    rest = (written for option, _, written in _parts(flags) if not option)
+    return all(_STANDS_IN_IR.fullmatch(written) for written in rest)

@@ -15,6 +15,7 @@ from kernelinfo.compare.summary import build
 from kernelinfo.compile import ir
 from kernelinfo.compile.compilers import Compiler, drivers, major_version, parse_ir_flags, read_ir
 from kernelinfo.compile.ir import Input
+from kernelinfo.compile.messages import say as say_of_sources
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_twice
@@ -102,6 +103,8 @@ def open_module(
     """
     text, triple = read_ir(file, compiler, processes)
     if not any(ir.definitions(text)):
+        if file.compiled:
+            raise ReadError(in_file(file.path, say_of_sources("source-without-kernels")))
         raise ReadError(say("module-without-kernels", path=file.path))
     target_id = ir.target_id(text) or options.arch
     if target_id is None and (sidecar := read_sidecar(file.assembly)):  # Triton's JSON

@@ -201,6 +201,15 @@ def test_a_source_that_fails_does_not_stop_the_others(
 
 
 @pytest.mark.nightly
+@needs_clang
+def test_a_source_without_the_named_kernel(folder: Path) -> None:
+    words = ("-k", "k", "--arch", "gfx90a", "--compiler", "clang++-22", "--", *CLOSED)
+    _, err, code = run("sweep", "host.hip", *words, folder=folder)
+    assert code == 2
+    assert tells(err, "source-without-kernels host.hip"), err
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("version", "target"), [(15, "gfx90a"), (19, "gfx942"), (19, "gfx1100"), (22, "gfx90a")]
 )
