@@ -263,6 +263,7 @@ class Analysis:
         for item in listed:
             if isinstance(item, Kernel) and (code := code_of.get(id(item))):
                 item = item._replace(instructions=code[0], touched=code[1], loops=code[2])
+                item = item._replace(needs=code[3])
             yield item
         yield from remarks
 

@@ -26,7 +26,7 @@ from kernelinfo.reading.facts import Code, Module, ReadFilter, SourceLine
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.paths import in_repository
 from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
-from kernelinfo.rules import Rule, findings, may_ask_for_code
+from kernelinfo.rules import Rule, advised, findings, may_ask_for_code
 
 # Source lines of kernels, from the debug information of code objects.
 
@@ -241,6 +241,8 @@ class Judge:
             all_findings = tuple(
                 sorted((*all_findings, *of_kernel), key=lambda finding: finding.rule)
             )
+        if kernel.needs:
+            all_findings = advised(all_findings, kernel, occupancy)
         return Result(kernel, occupancy, all_findings)
 
     def _first(self, kernel: Kernel, configured_size: int | None) -> Result:

@@ -17,9 +17,13 @@ if TYPE_CHECKING:
     from kernelinfo.compile.ir import Compiled
     from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts, TouchedRegisters
     from kernelinfo.kernel.columns import Where
+    from kernelinfo.kernel.needs import RegisterNeeds
 
     ReadInCode = tuple[
-        InstructionCounts | None, TouchedRegisters | None, tuple[LoopCounts, ...] | None
+        InstructionCounts | None,
+        TouchedRegisters | None,
+        tuple[LoopCounts, ...] | None,
+        RegisterNeeds | None,
     ]
     CodeAndRemarks = tuple[list[ReadInCode], list[Problem | Note]]
     ReadCode = Callable[[Blob, Sequence[Kernel]], CodeAndRemarks]
@@ -76,7 +80,7 @@ class Options(NamedTuple):
     """True: kernels of code objects keep the offsets of their numbers, half of their memory."""
     count_instructions: ReadCode | None = None
     """Counts the instructions of kernels of one blob by class, for code objects by llvm-objdump,
-    and finds the registers that they touch and their loops. Each is None if unknown."""
+    and finds the registers that they touch and need, and their loops. Each is None if unknown."""
     read_for_rules: Callable[[Blob, Sequence[Kernel]], CodeAndRemarks | None] | None = None
     """Finds the registers that kernels of one blob touch, and loops in which rules may find
     something, if instructions are not counted. Its answer is None for blobs whose code it leaves

@@ -23,6 +23,7 @@ from kernelinfo.reading.target_id import is_of_clang
 if TYPE_CHECKING:
     from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts, TouchedRegisters
     from kernelinfo.kernel.compiler_number import CompilerNumber
+    from kernelinfo.kernel.needs import RegisterNeeds
     from kernelinfo.model import Step
     from kernelinfo.model.curves import Filling
     from kernelinfo.model.limits import Resource
@@ -158,6 +159,8 @@ class Kernel(NamedTuple):
     loops: tuple[LoopCounts, ...] | None = None
     """Its loops, each before those inside it; of very many those with matrix instructions and the
     largest. None if not asked for or not all of its code is known."""
+    needs: RegisterNeeds | None = None
+    """Vector registers that its code needs; None if not asked for or not known."""
 
     def __repr__(self) -> str:
         """One line: name, target, used and spilled resources, occupancy, limiters, next steps."""

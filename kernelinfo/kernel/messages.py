@@ -34,6 +34,17 @@ MESSAGES = {
     # Kernels on other targets.
     "kernel-wave-size": "{target} has no waves of {lanes} lanes, which the kernel needs",
     "kernel-agprs": "{target} has no AGPRs; the kernel uses {agprs}",
+    # What code needs.
+    "needs": "the code needs {least}{number} {noun}{place}",
+    "needs-spills": "spills {spilled} at {given}: {needed}",
+    "needs-least": "at least ",
+    "needs-at": " at {place}",
+    "needs-line": "line {line}",
+    "needs-step": "; {vgprs} hold them ({waves}), usually",
+    "needs-none": "; no step of this launch has more than {most}",
+    "needs-fit": ", and {given} hold them: {why}",
+    "needs-apart": "VGPRs alone reach {vgprs}, AGPRs {agprs} of {most}",
+    "needs-tuples": "registers for fragments or tuples are not free in a row",
 }
 
 say = wording(MESSAGES)

@@ -65,7 +65,7 @@ def code_of_one(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
     if len(kernels) != 1:
         return [], []
     code, _ = _code_reader()(blob, kernels)
-    return [(None, touches, loops) for _, touches, loops in code], []
+    return [(None, touches, loops, needs) for _, touches, loops, needs in code], []
 
 
 def _code_in_text(
@@ -79,13 +79,14 @@ def _code_in_text(
     for number, (kernel, is_asked) in enumerate(zip(kernels, are_touches_asked, strict=True)):
         symbol, line = kernel.symbol, kernel.line
         touches = text.touched(symbol, line) if is_asked and line else None
-        scanned.append((None, touches, None))
+        scanned.append((None, touches, None, None))
         if (is_asked and not touches) or (line and text.may_copy_in_matrix_loop(symbol, line)):
             closer[number] = kernel
     if closer:
         code, _ = _code_reader()(blob, [*closer.values()])
-        for number, (_, touches, loops) in zip(closer, code, strict=True):
-            scanned[number] = None, touches if are_touches_asked[number] else None, loops
+        for number, (_, touches, loops, needs) in zip(closer, code, strict=True):
+            touches = touches if are_touches_asked[number] else None
+            scanned[number] = None, touches, loops, needs
     return scanned
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel
 from kernelinfo.kernel.code_object import TouchedRegisters
+from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, body_of
 from kernelinfo.pressure.curve import counted, loop_counts
@@ -17,6 +18,8 @@ from kernelinfo.pressure.in_flight import WaitFlow
 from kernelinfo.pressure.instructions import InstructionEffect, operation
 from kernelinfo.pressure.listing import KILL, Instruction, Listing, is_whole
 from kernelinfo.pressure.messages import NO_PROGRAM, say
+from kernelinfo.pressure.needs import needs_of
+from kernelinfo.pressure.places import places_of
 from kernelinfo.pressure.registers import (
     EVERY,
     entry_registers,
@@ -124,8 +127,8 @@ def touched_by(
 
 
 def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
-    """The instructions of each kernel of a blob by class, the registers that it touches, its loops,
-    and what is wrong. None if not all is known.
+    """The instructions of each kernel of a blob by class, the registers that it touches and needs,
+    its loops and what is wrong. None if not all is known.
 
     A missing llvm-objdump is one problem of the whole run: it names no file.
     """
@@ -143,6 +146,7 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
                     counted(listing.instructions),
                     touches,
                     loop_counts(function, in_flight),
+                    _needs(function, kernel),
                 )
             elif unknown:
                 why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
@@ -152,7 +156,8 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
         remarks.append(
             Problem("--instructions", error.message) if is_of_run else problem(blob, error.message)
         )
-    code = [code_of.get((kernel.symbol, kernel.line), (None, None, None)) for kernel in kernels]
+    nothing = None, None, None, None
+    code = [code_of.get((kernel.symbol, kernel.line), nothing) for kernel in kernels]
     return code, remarks
 
 
@@ -160,6 +165,14 @@ def wait_flow(kernel: Kernel, function: LiveFunction) -> WaitFlow:
     """The loads in flight at each instruction of a kernel's code, or of a function beside it."""
     counters = kernel.target.counters if kernel.target else ()
     return WaitFlow(function, counters, bool(kernel.code_object.stamps))
+
+
+def _needs(function: LiveFunction, kernel: Kernel) -> RegisterNeeds | None:
+    places = places_of(function, kernel.traits)
+    if isinstance(places, str):
+        return None
+    files = kernel.target.agprs.file if kernel.target else "unified"
+    return needs_of(function, places, files, with_shares=False)
 
 
 def _listings(

@@ -12,6 +12,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import bug, survived
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import LoopCounts, TouchedRegisters
+from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import body_of, call_needs
@@ -22,13 +23,14 @@ from kernelinfo.pressure.in_flight import WaitFlow
 from kernelinfo.pressure.kernel_code import code_in, touched_by, wait_flow
 from kernelinfo.pressure.messages import say
 from kernelinfo.pressure.nouns import CallNeed, Story
+from kernelinfo.pressure.places import places_of
 from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
 from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.messages import in_kernel
-from kernelinfo.rules import Rule, Selection, findings
+from kernelinfo.rules import Rule, Selection, advised, findings
 
 
 class Measured(NamedTuple):
@@ -47,6 +49,9 @@ NOT_ALLOCATED = "registers above those that the descriptor allocates"
 
 RETURNS = "results: which registers a function returns is not in its code"
 """Reason for inexact results of device functions."""
+
+OF_CALLERS = "a device function also saves registers of its callers"
+"""Reason why it is not known what a device function needs."""
 
 MeasureItem = Measured | Problem | Note  # what a measurement yields
 
@@ -70,7 +75,10 @@ def of_function(measured: Measured) -> Measured:
     """What was measured of a function that is no kernel."""
     story = measured.story
     reasons = (*story.reasons, RETURNS)
-    return measured._replace(story=story._replace(exact=False, reasons=reasons), is_kernel=False)
+    story = story._replace(
+        exact=False, reasons=reasons, needs=None, needs_unknown=OF_CALLERS, needs_curve=()
+    )
+    return measured._replace(story=story, is_kernel=False)
 
 
 def measure_again(
@@ -123,11 +131,11 @@ def measure_in(
                 touches = touched_by(function, body, code.callees)
                 flow = wait_flow(kernel, function)
                 loops = loop_counts(function, flow.report[1])
-                judged = _judged(result, touches, loops, rules)
                 calls = call_needs(function, body, code.callees, _register_files(kernel))
+                story = _story(result, touches, function, flow, calls, look)
                 yield Measured(
-                    judged,
-                    _story(judged, function, flow, calls, look),
+                    _judged(result, touches, loops, story.needs, rules),
+                    story,
                     curve(function) if look.curve else None,
                     curve(function, len(function.code)) if look.code else None,
                     _lds(code.units, kernel, function) if look.lds else None,
@@ -156,16 +164,18 @@ def _judged(
     result: Result,
     touches: TouchedRegisters | None,
     loops: tuple[LoopCounts, ...],
+    needs: RegisterNeeds | None,
     rules: Sequence[Rule],
 ) -> Result:
     """The result with the findings of rules that read its code."""
-    kernel = result.kernel._replace(touched=touches, loops=loops)
+    kernel = result.kernel._replace(touched=touches, loops=loops, needs=needs)
     numbers = {rule.number for rule in rules}
     of_others = [finding for finding in result.findings if finding.rule not in numbers]
     if result.occupancy:
         of_others += findings(kernel, result.occupancy, rules)
     of_others.sort(key=lambda finding: finding.rule)
-    return result._replace(kernel=kernel, findings=tuple(of_others))
+    of_all = advised(of_others, kernel, result.occupancy)
+    return result._replace(kernel=kernel, findings=of_all)
 
 
 def _lds(
@@ -187,6 +197,7 @@ def _lds(
 
 def _story(
     result: Result,
+    touches: TouchedRegisters | None,
     function: LiveFunction,
     flow: WaitFlow,
     calls: tuple[CallNeed, ...],
@@ -201,9 +212,10 @@ def _story(
         look.at(function) if look.at else None,
         look.blocks,
         look.most_loops,
-        kernel.touched.unwritten if kernel.touched else (),
+        touches.unwritten if touches else (),
         calls,
         flow,
+        places_of(function, kernel.traits),
     )
     if not story.exact or not _exceeds(story, kernel):
         return story

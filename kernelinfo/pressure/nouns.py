@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.kernel import in_html
 from kernelinfo.kernel.code_object import InstructionCounts
+from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.counters import Memory
 from kernelinfo.pressure.function import CodeLocation
@@ -240,6 +241,13 @@ class Story(NamedTuple):
     """Basic blocks in the order of the text; empty if they were not asked for."""
     curve: tuple[Counts, ...]
     """VGPRs, AGPRs and SGPRs live at each instruction; zeros for unreachable instructions."""
+    needs: RegisterNeeds | None
+    """What the code needs, spill slots included; None if they cannot be told, and of a function
+    that is no kernel."""
+    needs_unknown: str
+    """Reason why the needs are not known; empty if they are."""
+    needs_curve: tuple[Counts, ...]
+    """Values of each class alive at each instruction, as `RegisterNeeds` counts; empty without."""
     steps: tuple[VgprStep, ...]
     """VGPR steps of the target, highest occupancy first."""
     advice: tuple[Advice, ...]

@@ -13,6 +13,7 @@ from kernelinfo.pressure.curve import tallies, untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.in_flight import NO_COUNTERS, OUTSIDE, WaitFlow
 from kernelinfo.pressure.loops import Loop
+from kernelinfo.pressure.needs import needs_of
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
@@ -27,6 +28,7 @@ from kernelinfo.pressure.nouns import (
     Pressure,
     Story,
 )
+from kernelinfo.pressure.places import Places
 from kernelinfo.pressure.registers import (
     Counts,
     RegisterClass,
@@ -75,11 +77,12 @@ class Storyteller:
         unwritten: tuple[str, ...] = (),
         calls: tuple[CallNeed, ...] = (),
         waiting: WaitFlow | None = None,
+        places: Places | str = "",
     ) -> Story:
         """The story of the function, with its `blocks` if asked for.
 
         `at` is the index of the instruction whose live values are wanted; None for the peak.
-        `most_loops` is as in `measure.Look`.
+        `most_loops` is as in `measure.Look`; `places` as `places_of` returns them.
         """
         function = self.function
         peak = self._peak()
@@ -90,6 +93,7 @@ class Storyteller:
         waits, in_flight = waiting.report if waiting else ((), {})
         self._in_flight = in_flight
         loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
+        proven = None if isinstance(places, str) else places
         named = union(
             instruction.effect.writes | instruction.effect.reads
             for instruction in function.instructions
@@ -115,6 +119,9 @@ class Storyteller:
             loops_left_out=len(function.loops) - len(loops),
             blocks=tuple(self._blocks()) if blocks else (),
             curve=tuple(function.counts[index] for index in function.code),
+            needs=needs_of(function, proven, self.files) if proven else None,
+            needs_unknown=places if isinstance(places, str) else "",
+            needs_curve=tuple(map(proven.counts.__getitem__, function.code)) if proven else (),
             steps=self.steps,
             advice=tuple(self._advice(peak, values)) if is_peak else (),
             has_source=any(instruction.source for instruction in function.instructions),

@@ -8,6 +8,7 @@ from itertools import chain, groupby, islice
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.targets import Device
 from kernelinfo.kernel import Result
+from kernelinfo.kernel.needs import looser_waves, spills_in_words
 from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
@@ -38,7 +39,10 @@ def explanations(
     measured = _with_code(chain(first, results), options, is_alone, view.top or None, tell)
     for index, (result, measurement) in enumerate(measured):
         yield "\n" if index else ""
-        command = sweep_command(result.kernel, ir or "")
+        kernel = measurement.result.kernel if measurement else result.kernel
+        command = sweep_command(
+            kernel, ir or "", looser_waves(kernel.needs, kernel.traits, result.occupancy)
+        )
         further = [("ask", f"`{printable(command)}`: what other occupancies cost")]
         further = further if command else []
         notes = [*_origin(result, is_alone), *_of_code(result, measurement, view)]
@@ -90,6 +94,9 @@ def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
     unwritten = [("unset", unset)] if unset else []
     if line := in_flight_line(measured.story, measured.result):
         unwritten.append(("loads", line))
+    needs, traits = measured.story.needs, result.kernel.traits
+    if needed := spills_in_words(needs, traits, result.occupancy):
+        unwritten = [("needs", needed), *unwritten]
     is_object = result.kernel.code_object.kind == "code-object"
     lds = measured.lds if not is_object or _may_launch_lds(result) else None
     limiters = result.occupancy.limiters if result.occupancy else ()

@@ -162,6 +162,7 @@ def _own_document(result: Result, origins: _Origins) -> dict[str, Any]:
         "instructions": as_json(kernel.instructions),
         "touched": as_json(kernel.touched),
         "loops": as_json(kernel.loops),
+        "needs": as_json(kernel.needs),
     }
 
 

@@ -187,6 +187,21 @@ def _has_read(kernel: Kernel, what: Literal["touched", "loops"]) -> bool:
     return (kernel.touched if what == "touched" else kernel.loops) is not None
 
 
+_SPILLING = ("KI101", "KI106", "KI302")
+"""Rules whose advice is the step that holds what the code needs, where that is known."""
+
+
+def advised(
+    made: Iterable[Finding], kernel: Kernel, occupancy: Occupancy | None
+) -> tuple[Finding, ...]:
+    """The kernel's findings; those on spills name what its code needs instead of general advice."""
+    advice = kernel.needs.advice(kernel.traits, occupancy) if kernel.needs else ""
+    return tuple(
+        finding._replace(hint=advice) if advice and finding.rule in _SPILLING else finding
+        for finding in made
+    )
+
+
 def may_ask_for_code(traits: Traits) -> bool:
     """Whether a rule may read the instructions: without scratch, AGPRs and unknown callees none
     does."""

@@ -60,9 +60,9 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
     yield remark("KI301", agprs=agprs, held=held)
 
 
-def sweep_command(kernel: Kernel, ir: str = "") -> str:
+def sweep_command(kernel: Kernel, ir: str = "", waves: int | None = None) -> str:
     """The command that shows what other occupancies of a kernel cost; empty if its source is not
-    known. `ir` is the path of its LLVM IR.
+    known. `ir` is the path of its LLVM IR; `waves` are waves/SIMD to try instead of all.
 
     It tries a launch bound of 64 workitems if the largest workgroup made the kernel spill.
     """
@@ -76,6 +76,7 @@ def sweep_command(kernel: Kernel, ir: str = "") -> str:
     words = ["kernelinfo", "sweep", path, name]
     if _is_held_by_its_size(kernel.traits):
         words += ["--launch-bounds", "64"]
+    words += [] if waves is None else ["--waves", str(waves)]
     if not ir and origin.target_id:
         words += ["--arch", origin.target_id]
     if not ir and origin.command and BEFORE_FLAGS in origin.command:

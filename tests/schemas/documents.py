@@ -33,6 +33,7 @@ from kernelinfo.kernel.code_object import (
 )
 from kernelinfo.kernel.columns import KernelSums, find
 from kernelinfo.kernel.compiler_number import CompilerNumber
+from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
 from kernelinfo.model import Allocated, Headroom, Occupancy, Step
 from kernelinfo.model.calculator import Rung
@@ -125,10 +126,11 @@ KERNEL = {
     **fields(Kernel, "arguments", arguments=maybe([Argument])),
     **fields(
         Kernel,
-        "instructions touched loops",
+        "instructions touched loops needs",
         instructions=maybe(BY_CLASS),
         touched=maybe(TouchedRegisters),
         loops=maybe([LOOP]),
+        needs=maybe(RegisterNeeds),
     ),
     "provenance": ({"*": PLACE}, "For each key of this kernel that was read: where it comes from."),
 }
@@ -330,7 +332,8 @@ MEASURED_KERNEL = {
     **fields(
         Story,
         "exact reasons instructions used code peak entry unwritten at live_across bill calls "
-        "lines loops in_flight waits waits_unknown blocks curve steps advice",
+        "lines loops in_flight waits waits_unknown blocks needs needs_unknown curve needs_curve "
+        "steps advice",
         code=MIX,
         peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
         at=LOCATION,
@@ -342,7 +345,9 @@ MEASURED_KERNEL = {
         in_flight=[IN_FLIGHT],
         waits=[WAIT],
         blocks=[fields(BlockPressure, but="at") | AT],
+        needs=maybe(RegisterNeeds),
         curve=[tuple[int, int, int]],
+        needs_curve=[tuple[int, int, int]],
         advice=[fields(Advice, fewer="integer>0", idle=[LIVE], freed="integer>0[]")],
     ),
     **fields(Measured, "lds"),
@@ -363,6 +368,7 @@ PRESSURE_ROW = {
     **nullable(fields(SourceLine, "Peak_Source_File=file Peak_Source_Line=line")),
     **fields(Peak, "Peak_Loop=loop"),
     **nullable(fields(Advice, "Next_At_Most=at_most Instructions_Above=above")),
+    "Needs": "integer?: Vector registers that the code needs; null if unknown.",
 }
 
 LIBRARIES = fields(Recompiled, libraries="integer>0")

@@ -80,7 +80,9 @@ def kernel_document(measured: Measured) -> dict[str, Any]:
         "waits": map(_wait, story.waits),
         "waits_unknown": story.waits_unknown,
         "blocks": map(_block, story.blocks),
+        **picked(story, "needs", "needs_unknown"),
         "curve": iter(story.curve),
+        "needs_curve": iter(story.needs_curve),
         "steps": as_json(story.steps),
         "advice": [
             as_json(advice) | {"idle": [_values(value) for value in advice.idle]}
@@ -179,7 +181,7 @@ COLUMNS = (
     *("Kernel_Name", "Symbol", "Target", "Path", "Member", "Instructions", "VGPR_Used"),
     *("AGPR_Used", "SGPR_Used", "Vector_Peak", "VGPR_Peak", "AGPR_Peak", "SGPR_Peak"),
     *("Peak_Line", "Peak_Address", "Peak_Source_File", "Peak_Source_Line", "Peak_Loop"),
-    *("Next_At_Most", "Instructions_Above", "Exact", "Reasons"),
+    *("Next_At_Most", "Instructions_Above", "Needs", "Exact", "Reasons"),
     *(column.name for column in INSTRUCTIONS[1:]),
 )
 
@@ -217,6 +219,7 @@ def _row(measured: Measured, view: View) -> list[object]:
         *(location.source or (None, None)),
         peak.loop,
         *((advice.at_most, advice.above) if advice else (None, None)),
+        story.needs and story.needs.vector,
         story.exact,
         "; ".join(story.reasons),
         *story.code.counts[1:],

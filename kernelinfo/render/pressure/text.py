@@ -112,6 +112,8 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
         (" ", _held(story)),
         ("calls", words.calls(story)),
         ("to reach", words.to_reach(story)),
+        ("needs", words.needs(measured)),
+        (" ", words.crossing(measured)),
         ("inexact", words.inexact(story)),
         ("unset", words.unwritten(measured.result)),
         *(

@@ -9,9 +9,11 @@ from collections.abc import Sequence
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.names import demangle, short
+from kernelinfo.kernel.needs import RegisterNeeds, in_words, registers_of
 from kernelinfo.pressure.debug_information import LdsUse, LdsVariable
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.listing import is_whole
+from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import CodeRange, InstructionMix, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
@@ -193,6 +195,40 @@ def _by_class(code: InstructionMix, most: int | None) -> str:
 def held_by(story: Story) -> str:
     """The vector registers by role, which add up: `64 accumulators, 32 fragments, 6 addresses`."""
     return ", ".join(f"{line.total} {line.role}" for line in story.bill)
+
+
+def needs(measured: Measured) -> str:
+    """What spilling code needs, and the step that holds it; empty for code without spill slots."""
+    story, result = measured.story, measured.result
+    needs = story.needs
+    if needs is None:
+        return f"cannot tell: {story.needs_unknown}" if measured.is_kernel else ""
+    return in_words(needs, result.kernel.traits, result.occupancy) if needs.shares else ""
+
+
+def crossing(measured: Measured) -> str:
+    """The needed values by role: those that cross the border of their block, and the others."""
+    needs, occupancy = measured.story.needs, measured.result.occupancy
+    if needs is None or not needs.shares:
+        return ""
+    border = "the loop's border" if needs.is_loop else "the border of its block"
+    parts = [
+        f"{sum(counts)} {what} ({', '.join(_of_roles(needs, counts))})"
+        for counts, what in (
+            ([share.crossing for share in needs.shares], f"cross {border}"),
+            ([share.inside for share in needs.shares], "begin and end inside"),
+        )
+        if any(counts)
+    ]
+    given = registers_of(occupancy) if occupancy else None
+    if given is not None and needs.border > given:
+        parts.append(f"{needs.border} values cross it at once; {given} registers")
+    return "; ".join(parts)
+
+
+def _of_roles(needs: RegisterNeeds, counts: Sequence[int]) -> list[str]:
+    roles = (share.role or "in spill slots alone" for share in needs.shares)
+    return [f"{number} {role}" for role, number in zip(roles, counts, strict=True) if number]
 
 
 def calls(story: Story) -> str:

@@ -1,0 +1,150 @@
+"""Vector registers that a kernel's code needs, however the compiler placed its values; and these
+in words.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kernelinfo.kernel.messages import say
+from kernelinfo.kernel.traits import Traits
+from kernelinfo.model import Occupancy
+from kernelinfo.model.calculator import VgprStep, vgpr_steps
+from kernelinfo.reading.facts import SourceLine
+
+_OF_A_CLASS = 256  # VGPRs, and AGPRs, that one instruction can name (CDNA3 ISA, "VGPRs")
+_NEAR = 240  # of these; a tuple of 16 does not fit above
+
+
+class NeedsShare(NamedTuple):
+    """Values of one role where most are alive."""
+
+    role: str | None
+    """As in the bill of live registers; None for values that only a spill slot holds."""
+    crossing: int  # alive at the begin or the end of the basic block
+    inside: int  # made and ended inside of it
+
+
+class RegisterNeeds(NamedTuple):
+    """Registers and spill slots alive at once, each value once: the most at any one instruction,
+    each class for itself.
+
+    Callees are left out. SGPRs in lanes of VGPRs count as SGPRs, and such a VGPR as one VGPR.
+    """
+
+    vector: int
+    """Values per lane that the steps of the occupancy bound: of VGPRs and AGPRs together where they
+    share one file, of the class with more where each has its own."""
+    vgprs: int  # per lane
+    agprs: int  # per lane
+    sgprs: int  # per wave
+    in_memory: int  # of `vector`, those that only a spill slot holds
+    exact: bool  # False: the numbers are lower bounds
+    number: int  # number of instructions before the first with `vector`
+    line: int | None  # 1-based, of the assembly text
+    address: int | None  # as symbols of the code object count
+    source: SourceLine | None
+    border: int
+    """Vector values alive at the begin or at the end of its basic block, the more of both: no order
+    of the instructions inside needs fewer."""
+    is_loop: bool  # True if that block is a loop
+    shares: tuple[NeedsShare, ...]
+    """The `vector` values by role, the largest role first; empty without spill slots."""
+
+    def step(self, steps: Iterable[VgprStep]) -> VgprStep | None:
+        """The first of the steps, highest occupancy first, that holds the values; None if none
+        does."""
+        return next((step for step in steps if step.at_most >= self.vector), None)
+
+    def advice(self, traits: Traits, occupancy: Occupancy | None) -> str:
+        """The needs of a kernel with these traits in words, as of `in_words`."""
+        return in_words(self, traits, occupancy)
+
+
+def in_words(needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None) -> str:
+    """`the code needs 167 VGPRs at gemm.py:31; 168 hold them (3 waves/SIMD), usually`; empty if the
+    kernel spills nothing, or its needs are not known."""
+    if needs is None or not (traits.numbers.vgpr_spills or needs.shares):
+        return ""
+    least = "" if needs.exact else say("needs-least")
+    place = _place(needs)
+    what = say(
+        "needs",
+        least=least,
+        number=needs.vector,
+        noun=_noun(needs, traits),
+        place=say("needs-at", place=place) if place else "",
+    )
+    return what if occupancy is None else f"{what}{_held(needs, traits, occupancy)}"
+
+
+def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
+    """What holds the needed registers."""
+    given, steps = registers_of(occupancy), _steps(traits, occupancy)
+    if given is not None and needs.vector <= given:
+        return say("needs-fit", given=given, why=_why_not_free(needs, traits))
+    if (step := needs.step(steps)) is None:
+        return say("needs-none", most=max((step.at_most for step in steps), default=0))
+    return say("needs-step", vgprs=step.at_most, waves=_waves(step.waves_per_simd))
+
+
+def spills_in_words(
+    needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
+) -> str:
+    """`spills 39 at 128: the code needs 167 VGPRs …`; empty as `in_words`."""
+    needed, spilled = in_words(needs, traits, occupancy), traits.numbers.vgpr_spills
+    if not needed or not spilled or occupancy is None:
+        return needed
+    given = registers_of(occupancy)
+    return say("needs-spills", spilled=spilled, given=given, needed=needed)
+
+
+def _steps(traits: Traits, occupancy: Occupancy) -> tuple[VgprStep, ...]:
+    """The VGPR steps of a kernel's launch, highest occupancy first."""
+    return vgpr_steps(traits.target, occupancy) if traits.target else ()
+
+
+def looser_waves(
+    needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
+) -> int | None:
+    """Waves/SIMD of the step that holds what a spilling kernel's code needs; None if its own
+    registers would hold it, or no step does."""
+    if needs is None or occupancy is None or not traits.numbers.vgpr_spills:
+        return None
+    given = registers_of(occupancy)
+    step = needs.step(_steps(traits, occupancy))
+    if step is None or given is None or needs.vector <= given:
+        return None
+    return int(step.waves_per_simd) or None
+
+
+def registers_of(occupancy: Occupancy) -> int | None:
+    """Vector registers that the compiler allocated; None if they are not known."""
+    return occupancy.demand.unpadded.vgprs
+
+
+def _why_not_free(needs: RegisterNeeds, traits: Traits) -> str:
+    """Why a compiler may spill although its registers hold the values."""
+    is_shared = traits.target is not None and traits.target.agprs.file == "unified"
+    if is_shared and max(needs.vgprs, needs.agprs) >= _NEAR:
+        return say("needs-apart", vgprs=needs.vgprs, agprs=needs.agprs, most=_OF_A_CLASS)
+    return say("needs-tuples")
+
+
+def _noun(needs: RegisterNeeds, traits: Traits) -> str:
+    """What the steps of the kernel's occupancy count."""
+    is_shared = traits.target is not None and traits.target.agprs.file == "unified"
+    return "VGPRs and AGPRs" if is_shared and needs.agprs else "VGPRs"
+
+
+def _place(needs: RegisterNeeds) -> str:
+    """`gemm.py:31`, or `line 77` of the assembly."""
+    if needs.source:
+        return f"{posixpath.basename(needs.source.file)}:{needs.source.line}"
+    return "" if needs.line is None else say("needs-line", line=needs.line)
+
+
+def _waves(number: float) -> str:
+    return f"{number:.4g} wave{'' if number == 1 else 's'}/SIMD"

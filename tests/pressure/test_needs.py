@@ -1,0 +1,146 @@
+"""What the code needs: registers and spill slots alive at once, each value once."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from kernelinfo import Story, live_registers
+
+from ..conftest import FIXTURES
+from ..test_golden import run
+from . import spilling
+from .counted_by_walks import counted
+from .texts import module
+
+_STORE = "\tscratch_store_dword off, {}, off offset:{} ; 4-byte Folded Spill\n"
+_LOAD = "\tscratch_load_dword {}, off, off offset:{} ; 4-byte Folded Reload\n"
+_OUT = "\tglobal_store_dword v[0:1], {}, off\n"
+
+
+def _measured(body: str, folder: Path) -> Story:
+    path = folder / "k.s"
+    path.write_text(module(body))
+    return live_registers(path, "k")
+
+
+def _set(*names: str) -> str:
+    return "".join(f"\tv_mov_b32_e32 {name}, 0\n" for name in names)
+
+
+def test_a_slot_counts_as_its_register_did(tmp_path: Path) -> None:
+    """v2 goes to memory, v3 takes its place, and both are read: two values besides the address."""
+    body = _set("v0", "v1", "v2") + _STORE.format("v2", 4) + _set("v2") + _OUT.format("v2")
+    story = _measured(body + _LOAD.format("v2", 4) + _OUT.format("v2"), tmp_path)
+    needs = story.needs
+    assert needs is not None
+    assert (story.peak.pressure.vector, needs.vector, needs.in_memory) == (3, 4, 1)
+    assert [live.vgprs for live in story.needs_curve] == [1, 2, 3, 3, 4, 4, 3, 3, 0]
+
+
+def test_a_value_in_both_counts_once(tmp_path: Path) -> None:
+    body = _set("v0", "v1", "v2") + _STORE.format("v2", 4) + _OUT.format("v2")
+    story = _measured(body + _LOAD.format("v3", 4) + _OUT.format("v3"), tmp_path)
+    assert story.needs is not None
+    assert story.needs.vector == 3 == story.peak.pressure.vector
+
+
+def test_a_value_in_both_on_one_way_counts_twice_behind(tmp_path: Path) -> None:
+    """Behind the branch v2 is another value than that of the slot, on one way."""
+    body = (
+        _set("v0", "v1", "v2")
+        + _STORE.format("v2", 4)
+        + "\ts_cbranch_scc1 .L1\n"
+        + _set("v2")
+        + ".L1:\n"
+        + _OUT.format("v2")
+        + _LOAD.format("v3", 4)
+        + _OUT.format("v3")
+    )
+    story = _measured(body, tmp_path)
+    assert story.needs is not None
+    assert (story.needs.vector, story.needs.number) == (4, 5)
+
+
+def test_sgprs_in_lanes_are_sgprs(tmp_path: Path) -> None:
+    lanes = "".join(f"\tv_writelane_b32 v9, s{4 + n}, {n}\n" for n in range(3))
+    back = "".join(
+        f"\tv_readlane_b32 s4, v9, {n}\n\ts_store_dword s4, s[2:3], 0\n" for n in range(3)
+    )
+    constants = "".join(f"\ts_mov_b32 s{4 + n}, 0\n" for n in range(3))
+    story = _measured("\ts_mov_b64 s[2:3], 0\n" + constants + lanes + back, tmp_path)
+    assert story.needs is not None
+    assert (story.peak.pressure.sgprs, story.needs.sgprs, story.needs.vgprs) == (5, 5, 1)
+    assert story.curve[7].sgprs == 3
+    assert story.needs_curve[7].sgprs == 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "scratch_store_dword v5, v2, off ; 4-byte Folded Spill",
+        "buffer_store_dword v2, v5, s[0:3], 0 offen ; 4-byte Folded Spill",
+        "scratch_store_dword off, v2, s7 ; 4-byte Folded Spill",
+    ],
+)
+def test_an_address_that_is_not_constant_proves_nothing(line: str, tmp_path: Path) -> None:
+    story = _measured(_set("v2", "v5") + f"\t{line}\n", tmp_path)
+    assert story.needs is None
+    assert story.needs_unknown
+
+
+def test_the_border_of_a_loop(tmp_path: Path) -> None:
+    """Six values go round the loop, of which memory holds three; its one block makes v8."""
+    rounds = [f"v{number}" for number in (2, 3, 4)]
+    body = _set("v0", "v1", *rounds)
+    body += "".join(_STORE.format(name, 4 * n) for n, name in enumerate(rounds)) + _set(*rounds)
+    body += ".L1:\n" + _set("v8") + _OUT.format("v8")
+    body += "".join(_OUT.format(name) for name in rounds) + "\ts_cbranch_scc1 .L1\n"
+    body += "".join(_LOAD.format(name, 4 * n) + _OUT.format(name) for n, name in enumerate(rounds))
+    needs = _measured(body, tmp_path).needs
+    assert needs is not None
+    assert (needs.vector, needs.border, needs.is_loop) == (9, 8, True)
+    assert sum(share.crossing for share in needs.shares) == 8
+    assert [(share.role, share.crossing) for share in needs.shares if not share.role] == [(None, 3)]
+
+
+@pytest.mark.parametrize("name", ["variety-clang19-gfx1100", "variety-clang22-gfx942"])
+def test_it_is_what_walks_count(name: str) -> None:
+    assert _differences(FIXTURES / f"assembly/{name}.s") == []
+
+
+@pytest.mark.nightly
+@pytest.mark.needs("clang-15", "clang-19", "clang-22", "triton")
+@pytest.mark.parametrize("version", [15, 19, 22])
+def test_it_is_what_walks_count_in_many_texts(version: int, tmp_path: Path) -> None:
+    """All texts of `spilling`, by three clangs and Triton: over 500."""
+    texts = 0
+    for case in spilling.cases():
+        if case.family == "Triton" and version != 22:
+            continue
+        if version == 15 and (case.target == "gfx942" or case.family == "WMMA"):
+            case = case._replace(target="gfx90a")
+        if version == 15 and case.family == "WMMA":
+            continue
+        path = spilling.compiled(case, case.waves, tmp_path / "k.s", version)
+        assert _differences(path) == [], case
+        texts += 1
+    assert texts > 100
+
+
+def _differences(path: Path) -> list[str]:
+    """Kernels whose values alive at each instruction are not what walks along the text count."""
+    out, _, _ = run("pressure", str(path), "--format", "json")
+    text, different = path.read_text(), list[str]()
+    for kernel in json.loads(out)["kernels"]:
+        if kernel["needs"] is None:
+            continue
+        body = text[text.index(f".amdhsa_kernel {kernel['symbol']}") :]
+        ids = re.search(r"system_vgpr_workitem_id (\d)", body)
+        counts = counted(text, kernel["symbol"], int(ids[1]) + 1 if ids else 1)
+        if [vgprs + agprs for vgprs, agprs, _ in kernel["needs_curve"]] != counts:
+            different.append(kernel["symbol"])
+    return different
