@@ -39,7 +39,7 @@ _OF_OTHERS = {
 _FLAG = r"-(O\w*|[DIUW]\S+|[DIgSc]|std=\S+|f[\w-]+(=\S*)?|g\w+|x|isystem|include|nogpu\w+)"
 """A compiler's flag, none of which is an option of a command."""
 _WITH_VALUE = ("-I", "-D", "-x", "-include", "-isystem")
-_OF_NAMES = ("-k", "--kernel", "--exclude", "-o", "--output")
+_BEFORE_VALUES = ("-k", "--kernel", "--exclude", "-o", "--output", "--mllvm", "--run")
 """Flags whose value is the next word, and options whose value may look like a flag."""
 _ARCH = (
     r"(--offload-arch|--cuda-gpu-arch|--gpu|--mcpu|-mcpu|-march|--amdgpu-target)(=(?P<target>\S+))?"
@@ -98,19 +98,19 @@ def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
     typed = words[: words.index("--") if "--" in words else len(words)]
     if command not in (*_WITH_FORMATS, *_WITH_SOURCES):
         return
-    for index, word in enumerate(typed):
+    pairs = [
+        (word, before)
+        for word, before in zip(typed, ("", *typed), strict=False)
+        if before not in _BEFORE_VALUES
+    ]
+    for word, _ in pairs:
         if match := re.fullmatch(_ARCH, word):
-            following = typed[index + 1] if index + 1 < len(typed) else "gfx942"
-            meant = f"--arch {match['target'] or following}"
+            following = (value for value, before in pairs if before == word)
+            meant = f"--arch {match['target'] or next(following, 'gfx942')}"
             raise OptionError(say("option-meant", option=word, meant=meant))
         if word in _OPTIONS:
             raise OptionError(say("option-meant", option=word, meant=_OPTIONS[word]))
-    pairs = [*zip(typed, ("", *typed), strict=False)]
-    flags = [
-        word
-        for word, before in pairs
-        if before in _WITH_VALUE or (re.fullmatch(_FLAG, word) and before not in _OF_NAMES)
-    ]
+    flags = [word for word, before in pairs if before in _WITH_VALUE or re.fullmatch(_FLAG, word)]
     if not flags or command not in _WITH_SOURCES:
         return
     shown = " ".join(flags)
