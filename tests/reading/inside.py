@@ -28,8 +28,7 @@ from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import NOTHING, Features, KernelFacts, Numbers, ReadWarning
 from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
 from kernelinfo.reading.grammar_tables import make_tables
-from kernelinfo.reading.metadata import kernel_numbers
-from kernelinfo.reading.object_linking import NOTE
+from kernelinfo.reading.metadata import NOT_LINKED, kernel_numbers
 from kernelinfo.reading.paths import fits
 from kernelinfo.reading.target_id import parse_isa_version, parse_target_id
 
@@ -37,8 +36,8 @@ ROOM = "kernelinfo.reading"
 
 __all__ = [
     "MOST_TOKENS",
-    "NOTE",
     "NOTHING",
+    "NOT_LINKED",
     "ROOM",
     "Blob",
     "Builders",

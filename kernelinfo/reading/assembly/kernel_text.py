@@ -36,8 +36,14 @@ from kernelinfo.reading.facts import (
     SourceLine,
 )
 from kernelinfo.reading.messages import in_kernel, say
-from kernelinfo.reading.metadata import SYMBOLS, UINT32, symbol_numbers
-from kernelinfo.reading.object_linking import NOTE, LinkedFunction, with_callees
+from kernelinfo.reading.metadata import (
+    NOT_LINKED,
+    SYMBOLS,
+    UINT32,
+    LinkedFunction,
+    symbol_numbers,
+    with_callees,
+)
 from kernelinfo.reading.target_id import is_of_clang
 
 _ReadBlock = Callable[..., PlacedNumbers]
@@ -367,4 +373,4 @@ class LinkingText:
         for function in self._functions.values():
             function.is_open |= not function.uses.keys() <= self._variables.keys()
             function.uses = {name: self._variables.get(name, 0) for name in function.uses}
-        return with_callees(kernels, self._functions, target, xnack=xnack), (NOTE,)
+        return with_callees(kernels, self._functions, target, xnack=xnack), (NOT_LINKED,)

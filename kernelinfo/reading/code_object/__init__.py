@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.hardware import targets
-from kernelinfo.reading import object_linking
 from kernelinfo.reading.blob import UNBOUNDED, FileBudget
 from kernelinfo.reading.code_object import descriptor, linking_section
 from kernelinfo.reading.code_object.descriptor import (
@@ -44,7 +43,7 @@ from kernelinfo.reading.facts import (
     StatedNumbers,
 )
 from kernelinfo.reading.messages import say
-from kernelinfo.reading.metadata import SYMBOLS, symbol_numbers
+from kernelinfo.reading.metadata import NOT_LINKED, SYMBOLS, symbol_numbers, with_callees
 from kernelinfo.reading.target_id import distinct
 
 _COMMENT_BYTES = 1 << 16
@@ -138,8 +137,8 @@ def read(
         # Rare: only objects for a later device link have this section.
         functions = linking_section.functions(elf, linking, warnings)
         xnack = settings.xnack in ("any", "on")
-        kernels = object_linking.with_callees(kernels, functions, target, xnack=xnack)
-        notes = (object_linking.NOTE,)
+        kernels = with_callees(kernels, functions, target, xnack=xnack)
+        notes = (NOT_LINKED,)
     for reason, names in without.items():
         warnings.append(ReadWarning(say("of-kernels", kernels=shown_kernels(names), reason=reason)))
     module = Module(

@@ -20,7 +20,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.elf import ET_REL, SHT_RELA, SHT_SYMTAB, Elf, Section, string_at
 from kernelinfo.reading.facts import ReadWarning
 from kernelinfo.reading.messages import say
-from kernelinfo.reading.object_linking import LinkedFunction
+from kernelinfo.reading.metadata import LinkedFunction
 
 # Relocates the debug sections of objects before linking; every section gets its own addresses.
 #

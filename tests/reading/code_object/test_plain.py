@@ -14,7 +14,7 @@ from tests.fuzz.specimens import Specimen
 from tests.fuzz.specimens import code_object as specimen
 
 from ..inside import (
-    NOTE,
+    NOT_LINKED,
     NOTHING,
     Blob,
     Data,
@@ -38,7 +38,7 @@ def test_numbers_of_notes_are_what_msgpack_unpacks(roots: Sequence[str]) -> None
             continue
         with suppress(ReadError):
             read = code_object.read(blob.data)
-            if NOTE in read.notes or read.warnings:
+            if NOT_LINKED in read.notes or read.warnings:
                 continue  # the metadata's numbers do not include callees, or are damaged
             notes = {k.symbol: dict(k.stated).get("metadata", NOTHING) for k in read.kernels}
             for note in read_notes(read_elf(blob.data, []), []):
