@@ -154,6 +154,7 @@ _OF_CODE = {
 }
 """Name in records → column of instructions."""
 _COLUMNS = {_plain(name): column for name, column in _OF_CODE.items()}
+_COLUMNS |= {_plain(column.name): column for column in _OF_CODE.values()}
 _COLUMNS |= {_plain(column.name): record_column(column.name) for column in COLUMNS}
 _COLUMNS |= {_plain(column.name): column for column in _HEADINGS}
 _COLUMNS |= {other: _COLUMNS[name] for other, name in _OTHER_NAMES.items()}
