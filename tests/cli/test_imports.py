@@ -18,7 +18,7 @@ OBJECT = str(FIXTURES / "code_object" / "variety-clang22-gfx942.co")
     ("arguments", "absent"),
     [
         ((OBJECT,), {"typer", "lark", "rich", "elftools", "dataclasses"}),
-        ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json"}),
+        ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json", "pathlib"}),
         (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.model"}),
         (("diff", TEXT, TEXT), {"elftools", "lark", "msgpack", "rich"}),
         (("limits", "gfx942"), {"elftools", "lark", "msgpack", "rich"}),
