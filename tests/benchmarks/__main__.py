@@ -5,9 +5,9 @@
 
 Both commands of a line run in turn, A B A B, and the ratio of each pair is taken. Below 1 is in
 favour of kernelinfo. Times depend on the machine and its load, which is stated; instructions do
-not, and judge a change. `--python` is the interpreter whose installed kernelinfo is measured: of a
-checkout, only what is already compiled starts fast. `--write` puts tables and load into
-kernelinfo/manual/speed.md. The run takes a quarter of an hour on two idle cores.
+not: `python -m tests.benchmarks.goals` counts them. `--python` is the interpreter whose installed
+kernelinfo is measured: of a checkout, only what is already compiled starts fast. The run takes a
+quarter of an hour on two idle cores.
 """
 
 from __future__ import annotations
@@ -100,11 +100,9 @@ def load(before: tuple[float, ...]) -> str:
     return f"{LOAD} {before[0]:.1f} before and {after[0]:.1f} after, on {cores} cores."
 
 
-def write(*tables: list[str], loaded: str = "") -> None:
+def write(*tables: list[str]) -> None:
     """Put tables into the page, each instead of the one with the same first line."""
     text = PAGE.read_text()
-    if loaded:
-        text = re.sub(rf"^{LOAD}.*$", loaded, text, flags=re.MULTILINE)
     for table in tables:
         columns = re.escape(table[0].partition("\n")[0])
         before, after = re.split(rf"{columns}\n(?:\|.*\n)*", text)
@@ -130,7 +128,6 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
     parser.add_argument("--short", action="store_true", help="small inputs, two pairs: does it run")
-    parser.add_argument("--write", action="store_true", help="put the tables into manual/speed.md")
     options = parser.parse_args()
     os.environ.pop("PYTHONPATH", None)  # or the checkout would be measured, not what is installed
     pairs = 2 if options.short else options.pairs
@@ -143,21 +140,19 @@ def main() -> None:
         folder = options.folder or Path(temporary)
         folder.mkdir(exist_ok=True)
         other = with_wheel(options.against, Path(temporary, "other")) if options.against else None
-        measured = [printed(heading(START))]
+        printed(heading(START))
         for case in CASES:
             if is_wanted(case.name):
                 if line := row(case, options.python, other, folder, pairs, options.short):
-                    measured.append(printed(line))
+                    printed(line)
                 else:
                     print(f"left out, for want of a tool or a library: {case.name}", flush=True)
-        grown = [printed("\n" + heading(GROWTH)).lstrip()]
+        printed("\n" + heading(GROWTH))
         for series in SERIES:
             if is_wanted(series.name):
-                lines = growth(series, options.python, folder, pairs, options.short)
-                grown += map(printed, lines)
-        loaded = printed(load(before))
-        if options.write:
-            write(measured, grown, loaded=loaded)
+                for line in growth(series, options.python, folder, pairs, options.short):
+                    printed(line)
+        printed(load(before))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from elftools.elf.elffile import ELFFile
 
 
 def tool(name: str) -> str:
@@ -26,6 +29,9 @@ TRACE = FIXTURES / "profile" / "kernel_trace.csv"
 IR = FIXTURES / "src" / "required.ll"
 SMALL_OBJECT = FIXTURES / "code_object" / "occupancy-hip-amdgcn-amd-amdhsa-gfx90a.out"
 
+_BUNDLE = b"__CLANG_OFFLOAD_BUNDLE__"
+_PAGE = 4096
+"""Bytes to which a library aligns its bundles."""
 _DISTINCT = 100
 """Kernels that are compiled; more are copies of them under other names."""
 _STEPS = 940
@@ -93,6 +99,27 @@ def cut(folder: Path, name: str) -> Path | None:
         made.mkdir()
         (made / "library.so").symlink_to(of)
         _extract(of, made)
+    return made
+
+
+def sample(folder: Path, name: str, every: int) -> Path | None:
+    """A folder with each so-manyth bundle of a library as one file, `sample.hipfb`, and its code
+    objects in files; None where it is not installed."""
+    made, of = folder / f"{name}.{every}.sample", library(name)
+    if of is None:
+        return None
+    if not made.exists():
+        made.mkdir()
+        with of.open("rb") as file:
+            fat_binary = ELFFile(file).get_section_by_name(".hip_fatbin")
+        section = fat_binary.data() if fat_binary else b""
+        starts = [match.start() for match in re.finditer(_BUNDLE, section)]
+        starts = [start for start in starts if start % _PAGE == 0]
+        ends = [*starts[1:], len(section)]
+        bundles = [*zip(starts, ends, strict=True)][every // 4 :: every]
+        aligned = (section[start:end] + bytes((start - end) % _PAGE) for start, end in bundles)
+        (made / "sample.hipfb").write_bytes(b"".join(aligned))
+        _extract(made / "sample.hipfb", made)
     return made
 
 

@@ -35,14 +35,16 @@ def run(command: Sequence[str], mark: bytes) -> Run:
     return Run(seconds, cpu_seconds, peak_bytes, kernels)
 
 
-def instructions(command: Sequence[str]) -> int:
-    """Instructions of one run in one process, which hardly differ from run to run."""
+def instructions(command: Sequence[str], *, children: bool = False) -> int:
+    """Instructions of one run, which hardly differ from run to run; with `children` those of the
+    programs that it starts, too."""
     grind = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    grind += ["--trace-children=yes"] if children else []
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run([*grind, *command], cwd=folder, capture_output=True, check=True)
-    found = _INSTRUCTIONS.search(done.stderr)
-    assert found is not None
-    return int(found[1].replace(b",", b""))
+    counts = _INSTRUCTIONS.findall(done.stderr)
+    assert counts
+    return sum(int(count.replace(b",", b"")) for count in counts)
 
 
 class Ratio(NamedTuple):

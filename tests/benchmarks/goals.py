@@ -1,0 +1,122 @@
+"""kernelinfo's instructions, against its goals: `python -m tests.benchmarks.goals`.
+
+    python -m tests.benchmarks.goals --python VENV/bin/python --against OLD/bin/python --write
+
+Instructions come back within 0.5 % on any machine and under any load. `--python` is the interpreter
+whose installed kernelinfo is counted, `--against` that of an earlier version. Needs valgrind, llvm,
+clang and, for libraries, Debian's librocsparse0. `--write` puts the table into
+kernelinfo/manual/speed.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.benchmarks import inputs
+from tests.benchmarks.__main__ import heading, printed, write
+from tests.benchmarks.cases import READELF, awk, kernelinfo
+from tests.benchmarks.measure import instructions
+
+COLUMNS = "| command | Mi | against | Mi | ratio | goal |"
+EVERY, OBJECTS, KERNELS = 16, 1000, 2000
+LINES = ("--format", "jsonl", "--jobs", "1")
+NOTES = (READELF, "--notes")
+PROGRAMS = (READELF, "awk")
+OTHER = "0.3.0"
+"""Peer that is the other version, with the same arguments."""
+
+
+class Goal(NamedTuple):
+    """A command of kernelinfo, and what it is compared with."""
+
+    shown: str
+    """The command in the table; empty for `arguments`."""
+    arguments: tuple[str, ...]
+    peer_name: str = ""
+    peer: tuple[str, ...] = ()
+    """Another command; arguments of kernelinfo if it begins with none of `PROGRAMS`."""
+    most: str = ""
+    """The goal: the most times the peer's instructions, or Mi without one."""
+
+
+def goals(folder: Path) -> list[Goal]:
+    """All goals whose inputs can be made here."""
+    text, code = str(inputs.SMALL_TEXT), str(inputs.SMALL_OBJECT)
+    made = [
+        Goal("--version", ("--version",)),
+        Goal("--help", ("--help",), most="450 Mi"),
+        Goal("explain KI101", ("explain", "KI101"), most="450 Mi"),
+        Goal("report small.s", ("report", text), most="420 Mi"),
+        Goal("small.s", (text,), most="313 Mi"),
+        Goal("small.hsaco", (code,), most="328 Mi"),
+        Goal("check small.s", ("check", text, "--exit-zero"), most="555 Mi"),
+        Goal("explain small.s vgprbound", ("explain", text, "vgprbound"), most="700 Mi"),
+    ]
+    if sample := inputs.sample(folder, "rocsparse", EVERY):
+        library, cut = str(sample / "sample.hipfb"), sorted(map(str, sample.glob("*.co")))
+        report, pinned = ("report", library), str(sample / "pinned.json.gz")
+        lines = (*report, *LINES)
+        check = ("check", library, "--exit-zero", "--baseline", pinned)
+        made += [
+            Goal("report LIB jsonl", lines, OTHER, most="0.40"),
+            Goal("report LIB jsonl", lines, "readelf", (*NOTES, *cut), "0.6"),
+            Goal("report LIB json", (*report, "--format", "json"), "jsonl", lines, "2"),
+            Goal("check LIB, baseline", check, "report LIB", report, "1.3"),
+            Goal("diff LIB LIB", ("diff", library, library), "report LIB", report, "1.5"),
+        ]
+    if objects := inputs.objects(folder, OBJECTS):
+        files = sorted(map(str, objects.glob("*.co")))
+        lines = ("report", str(objects), *LINES)
+        made.append(Goal("report DIR jsonl", lines, "readelf", (*NOTES, *files), "1.6"))
+    if assembly := inputs.text(folder, KERNELS):
+        lines = ("report", str(assembly), *LINES)
+        made.append(Goal("report TEXT jsonl", lines, "awk", tuple(awk("", str(assembly))), "2.5"))
+    return made
+
+
+def row(goal: Goal, python: str, other: str | None) -> str:
+    """The line of a goal in the table; `other` is the interpreter of the other version."""
+    ours = kernelinfo(python)
+    if goal.shown == "check LIB, baseline" and not os.path.exists(goal.arguments[-1]):
+        instructions([ours, *goal.arguments, "--update-baseline"])
+    count = instructions([ours, *goal.arguments])
+    cells = [f"`{goal.shown}`", f"{count / 1e6:,.0f}"]
+    if not goal.peer_name:
+        return "| " + " | ".join([*cells, "", "", "", goal.most]) + " |"
+    peer = [*goal.peer] if goal.peer[:1] and goal.peer[0] in PROGRAMS else [ours, *goal.peer]
+    if goal.peer_name == OTHER and other:
+        peer = [kernelinfo(other), *goal.arguments]
+    peer_count = instructions(peer)
+    cells += [goal.peer_name, f"{peer_count / 1e6:,.0f}", f"{count / peer_count:.2f}", goal.most]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("only", nargs="*", help="rows with one of these words in them")
+    parser.add_argument("--python", type=os.path.abspath, default=sys.executable)
+    parser.add_argument("--against", type=os.path.abspath, help="interpreter of another version")
+    parser.add_argument("--folder", type=Path, help="keep the inputs there for the next time")
+    parser.add_argument("--write", action="store_true", help="put the table into manual/speed.md")
+    options = parser.parse_args()
+    os.environ.pop("PYTHONPATH", None)
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = (options.folder or Path(temporary)).absolute()
+        folder.mkdir(exist_ok=True)
+        table = [printed(heading(COLUMNS))]
+        for goal in goals(folder):
+            if goal.peer_name == OTHER and not options.against:
+                continue
+            if not options.only or any(word in goal.shown for word in options.only):
+                table.append(printed(row(goal, options.python, options.against)))
+    if options.write:
+        write(table)
+
+
+if __name__ == "__main__":
+    main()
