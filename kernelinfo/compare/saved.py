@@ -189,15 +189,21 @@ def _record(code_object: _Object, kernel: _Object) -> Record:
         stated = kernel.get("loops")
         loops = None if stated is None else tuple(map(_loop, stated))
         record |= zip([column.name for column in INSTRUCTIONS], _counts(counts), strict=False)
+        flights = [loop.in_flight for loop in loops or () if loop.in_flight is not None]
+        waits = [loop.wait_distance for loop in loops or () if loop.wait_distance is not None]
         record["Matrix_Loop_Copies"] = None if loops is None else matrix_loop_copies(loops)
+        record["Max_In_Flight"] = max(flights, default=None)
+        record["Min_Wait_Distance"] = min(waits, default=None)
         record[LOOPS] = loops
     return record
 
 
 def _loop(loop: _Object) -> LoopCounts:
     source = loop["source"] and SourceLine(str(loop["source"]["file"]), int(loop["source"]["line"]))
-    numbers = int(loop["depth"]), _counts(loop["counts"]), int(loop["agpr_copies"])
-    return LoopCounts(loop["label"] and str(loop["label"]), source, None, *numbers)
+    copies, size = int(loop["agpr_copies"]), int(loop["code_bytes"])
+    label, depth, counts = loop["label"], int(loop["depth"]), _counts(loop["counts"])
+    flight = [None if loop[k] is None else int(loop[k]) for k in ("in_flight", "wait_distance")]
+    return LoopCounts(label and str(label), source, None, depth, counts, copies, size, *flight)
 
 
 def _counts(counts: _Object) -> InstructionCounts:

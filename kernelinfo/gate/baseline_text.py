@@ -359,31 +359,36 @@ def _write_value(key: str, value: Any) -> Any:
 
 
 def pin_loops(kernel: KernelSummary) -> KernelSummary:
-    """The kernel with what a baseline holds of its loops: the innermost with matrix instructions,
-    without their labels."""
+    """The kernel with what a baseline holds of its loops: the counts of the innermost with matrix
+    instructions."""
     if not kernel.loops:
         return kernel
-    loops = tuple([loop._replace(label=None) for loop in matrix_loops(kernel.loops)])
-    return kernel._replace(loops=loops)
+    loops = [
+        loop._replace(label=None, in_flight=None, wait_distance=None)
+        for loop in matrix_loops(kernel.loops)
+    ]
+    return kernel._replace(loops=tuple(loops))
 
 
 def _write_loop(loop: LoopCounts) -> list[Any]:
-    """Source file and line of its header, depth, copies between VGPRs and AGPRs, and counts."""
-    return [*(loop.source or (None, None)), loop.depth, loop.agpr_copies, *loop.counts]
+    """Source file and line of its header, depth, copies between VGPRs and AGPRs, bytes of code, and
+    counts."""
+    numbers = loop.depth, loop.agpr_copies, loop.code_bytes
+    return [*(loop.source or (None, None)), *numbers, *loop.counts]
 
 
 def _read_loop(loop: Any, symbol: str) -> LoopCounts:
     """Raises `ValueError` for what is no loop."""
-    file, line, depth, agpr_copies, *counts = loop
+    file, line, depth, copies, size, *counts = loop
     if len(counts) != len(InstructionCounts._fields) or not (file is None or type(file) is str):
         raise ValueError(f"{symbol}: loops")
-    for number in (line, depth, agpr_copies, *counts):
+    for number in (line, depth, copies, size, *counts):
         if number is not None and not (type(number) is int and 0 <= number < 1 << 64):
             raise ValueError(f"{symbol}: loops")
-    if None in (depth, agpr_copies, *counts[:15]) or (file is None) is not (line is None):
+    if None in (depth, copies, size, *counts[:15]) or (file is None) is not (line is None):
         raise ValueError(f"{symbol}: loops")
     source = None if file is None else SourceLine(file, line)
-    return LoopCounts(None, source, None, depth, InstructionCounts._make(counts), agpr_copies)
+    return LoopCounts(None, source, None, depth, InstructionCounts._make(counts), copies, size)
 
 
 def _read_value(key: str, value: Any, symbol: str) -> Any:

@@ -109,6 +109,7 @@ class LoopCounts(NamedTuple):
     counts: InstructionCounts  # its instructions by class
     agpr_copies: int
     """Copies between VGPRs and AGPRs: `v_accvgpr_read` and `v_accvgpr_write` of a register."""
+    code_bytes: int  # bytes of its code; of assembly, which does not say, at least so many
     in_flight: int | None = None
     """Most loads from global or FLAT memory that a wave has in flight; None if not known, or if
     none is in it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from struct import Struct
 from typing import Literal, NamedTuple, get_args
@@ -22,9 +22,15 @@ _AGPR_COPIES = ("v_accvgpr_read", "v_accvgpr_write")
 """Begins of the mnemonics of copies between VGPRs and AGPRs."""
 _SPILLS = ("Spill", "Reload")
 _FIELD = 64  # bits of each number of a tally
-_FIELDS = Struct(f"<{len(_CLASSES) + 2 * len(_MOVES) + len(_SPILLS) + 1}Q")
+_FIELDS = Struct(f"<{len(_CLASSES) + 2 * len(_MOVES) + len(_SPILLS) + 2}Q")
 """Numbers of a tally: instructions of each class; bytes that loads and stores move; loads and
-stores of unknown width; spill stores and reloads; copies between VGPRs and AGPRs."""
+stores of unknown width; spill stores and reloads; copies between VGPRs and AGPRs; bytes of code."""
+_LONG = ("matrix", "lds", "load", "store", "atomic", "scratch")
+"""Classes whose instructions take 8 bytes or more (ISA documents, VOP3P, DS, FLAT, MUBUF, MTBUF,
+MIMG). Those of the others may take 4, as LDSDIR does."""
+_LDS_DIRECT = "lds_"
+_SIZE = (_FIELDS.size - 8) * 8
+"""Bits before the bytes of code in a tally."""
 MOST_LOOPS = 64
 """Loops of a kernel that are counted."""
 
@@ -35,7 +41,7 @@ def class_of(instruction: Instruction) -> InstructionClass:
     return "scratch" if instruction.spill and instruction_class in _MOVES else instruction_class
 
 
-def counted(instructions: Iterable[Instruction]) -> InstructionCounts:
+def counted(instructions: Sequence[Instruction]) -> InstructionCounts:
     """Counts of the instructions; comments are left out."""
     return untallied(sum(tallies(instructions)))[0]
 
@@ -59,31 +65,51 @@ def loop_counts(
         mixes.sort(key=lambda loop: (loop[1][0].matrix > 0, loop[1][0].instructions))
         mixes = sorted(mixes[-MOST_LOOPS:], reverse=True)
     made = []
-    for position, (counts, _, _, agpr_copies) in reversed(mixes):
+    for position, (counts, _, _, agpr_copies, size) in reversed(mixes):
         header, depth, *_ = loops[position]
         header_code = [function.instructions[index] for index in function.code_of(header)]
         source = next((each.source for each in header_code if each.source), None)
         address = header_code[0].address if header_code else None
         label = function.label(header)
         flight = far(in_flight.get(position, ()))
-        made.append(LoopCounts(label, source, address, depth, counts, agpr_copies, *flight))
+        made.append(LoopCounts(label, source, address, depth, counts, agpr_copies, size, *flight))
     return tuple(made)
 
 
-def tallies(instructions: Iterable[Instruction]) -> list[int]:
+def code_sizes(instructions: Sequence[Instruction]) -> list[int]:
+    """Bytes of each instruction; of assembly, which does not say, at least so many.
+
+    0 for comments, and for the last instruction of a code object.
+    """
+    begins = [instruction.address for instruction in instructions]
+    if begins and begins[0] is not None:
+        ends = [*begins[1:], begins[-1]]
+        return [(end or 0) - (begin or 0) for begin, end in zip(begins, ends, strict=True)]
+    return [_least_size(instruction) for instruction in instructions]
+
+
+def _least_size(instruction: Instruction) -> int:
+    mnemonic, text = instruction.effect.mnemonic, instruction.text
+    if not text or mnemonic.startswith(_LDS_DIRECT):
+        return 4 if text else 0
+    is_long = instruction.effect.instruction_class in _LONG or mnemonic.startswith(_AGPR_COPIES)
+    return 8 if is_long or "_e64" in text else 4
+
+
+def tallies(instructions: Sequence[Instruction]) -> list[int]:
     """A tally of each instruction; 0 for a comment.
 
     A tally is many numbers in one integer, so those of many instructions are added at once.
     """
     counted: list[int] = []
     by_kind: dict[tuple[InstructionClass, str, str | None], int] = {}
-    for instruction in instructions:
+    for instruction, size in zip(instructions, code_sizes(instructions), strict=True):
         kind = instruction.effect.instruction_class, instruction.effect.mnemonic, instruction.spill
         if kind not in by_kind:
             by_kind[kind] = _tally(
                 class_of(instruction), instruction.effect.mnemonic, instruction.spill
             )
-        counted.append(by_kind[kind] if instruction.text else 0)
+        counted.append(by_kind[kind] + (size << _SIZE) if instruction.text else 0)
     return counted
 
 
@@ -100,18 +126,19 @@ def _tally(
     if spill:
         numbers[len(_CLASSES) + 2 * len(_MOVES) + _SPILLS.index(spill)] = 1
     if instruction_class == "copy" and mnemonic.startswith(_AGPR_COPIES):
-        numbers[-1] = 1
+        numbers[-2] = 1
     return int.from_bytes(_FIELDS.pack(*numbers), "little")
 
 
-def untallied(tally: int) -> tuple[InstructionCounts, int, int, int]:
-    """The instruction counts of a sum of tallies, its spill stores and reloads, and its copies
-    between VGPRs and AGPRs."""
-    *classes, loaded, stored, loads, stores, spills, reloads, copies = _FIELDS.unpack(
+def untallied(tally: int) -> tuple[InstructionCounts, int, int, int, int]:
+    """The instruction counts of a sum of tallies, its spill stores and reloads, its copies between
+    VGPRs and AGPRs, and its bytes of code."""
+    *classes, loaded, stored, loads, stores, spills, reloads, copies, size = _FIELDS.unpack(
         tally.to_bytes(_FIELDS.size, "little")
     )
     moved = (None if loads else loaded, None if stores else stored)
-    return InstructionCounts._make((sum(classes), *classes, *moved)), spills, reloads, copies
+    counts = InstructionCounts._make((sum(classes), *classes, *moved))
+    return counts, spills, reloads, copies, size
 
 
 _MOST_POINTS = 2000

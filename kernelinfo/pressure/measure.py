@@ -116,7 +116,7 @@ def measure_in(
     code, and problems."""
     if not results:
         return
-    rules = [rule for rule in selection.rules() if rule.is_on_code]
+    rules = [rule for rule in selection.rules() if rule.is_on_code or rule.reads == "kernel"]
     code = code_in(blob, results[0].kernel)
     functions = (
         _of_text(code, blob, results) if isinstance(code, AssemblyText) else code.read(results)
@@ -167,7 +167,7 @@ def _judged(
     needs: RegisterNeeds | None,
     rules: Sequence[Rule],
 ) -> Result:
-    """The result with the findings of rules that read its code."""
+    """The result with the findings of rules that read its code, or may: it is known now."""
     kernel = result.kernel._replace(touched=touches, loops=loops, needs=needs)
     numbers = {rule.number for rule in rules}
     of_others = [finding for finding in result.findings if finding.rule not in numbers]

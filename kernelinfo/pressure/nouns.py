@@ -43,6 +43,7 @@ class InstructionMix(NamedTuple):
     peak: Pressure  # most registers of each class live at one of them
     spill_stores: int  # stores of spilled registers, by the compiler's comments
     spill_reloads: int  # loads of spilled registers
+    code_bytes: int  # bytes of their code; of assembly, which does not say, at least so many
 
 
 class Peak(NamedTuple):

@@ -341,5 +341,5 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> _Ranges:
 
 
 def _mix(tally: int, peak: Pressure) -> InstructionMix:
-    counts, spill_stores, spill_reloads, _ = untallied(tally)
-    return InstructionMix(counts, peak, spill_stores, spill_reloads)
+    counts, spill_stores, spill_reloads, _, size = untallied(tally)
+    return InstructionMix(counts, peak, spill_stores, spill_reloads, size)

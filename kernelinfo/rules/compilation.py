@@ -16,6 +16,7 @@ from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, place
 from kernelinfo.reading.facts import Code
 from kernelinfo.reading.paths import BEFORE_FLAGS
 from kernelinfo.rules.messages import remark, say
+from kernelinfo.rules.spills import in_words
 
 _BOUNDS: dict[Language | None, str] = {
     "HIP": "__launch_bounds__ or amdgpu_waves_per_eu",
@@ -228,15 +229,34 @@ def mixed_target_features(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
 
 
 def code_exceeds_icache(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
-    """A kernel's code is larger than the instruction cache.
+    """Code is larger than the instruction cache.
 
-    What it finds: more bytes of code than the first-level instruction cache holds, on targets
-    whose cache size AMD has published. Functions that the kernel calls are not counted.
+    What it finds: a loop with more bytes of code than the first-level instruction cache holds, on
+    targets whose cache size AMD has published; the whole kernel where its loops are not known, as
+    they are with `--instructions`, `pressure` and `explain`. Assembly does not say how large an
+    instruction is: there a loop counts with the bytes that it has at least. Functions that the
+    kernel calls are not counted.
     Why it matters: a loop larger than the cache fetches its instructions from L2 in every
     iteration. Neighbouring CUs that share the cache pay as well.
     What to do: check whether a loop of this size runs often; less unrolling or inlining makes it
     smaller. Code that runs once may be large, so the rule is off by default.
     """
     cache = kernel.target.icache if kernel.target else None
-    if cache is not None and (kernel.code_bytes or 0) > cache.bytes:
-        yield remark("KI401", code=kernel.code_bytes, cus=cache.cus, cache=cache.bytes)
+    if cache is None or (kernel.code_bytes or cache.bytes + 1) <= cache.bytes:
+        return
+    if kernel.loops is None:
+        if kernel.code_bytes:
+            yield remark("KI401", code=kernel.code_bytes, cus=cache.cus, cache=cache.bytes)
+        return
+    larger = [loop for loop in kernel.loops if loop.code_bytes > cache.bytes]
+    if larger:
+        innermost = max(larger, key=lambda loop: (loop.depth, loop.code_bytes))
+        code = innermost.code_bytes
+        in_text = innermost.address is None
+        yield remark(
+            "KI401-loop",
+            code=say("KI401-least", code=code) if in_text else code,
+            loop=in_words(innermost),
+            cus=cache.cus,
+            cache=cache.bytes,
+        )

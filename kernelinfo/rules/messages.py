@@ -93,9 +93,9 @@ MESSAGES = {
         "and AGPRs: {each} for each MFMA{others}"
     ),
     "KI107-mend": "let a wave hold fewer accumulators: a smaller tile, or more waves a workgroup",
-    "KI107-labelled": "loop {label}{place}",
-    "KI107-label-place": " ({place})",
-    "KI107-placed": "the loop at {place}",
+    "loop-labelled": "loop {label}{place}",
+    "loop-label-place": " ({place})",
+    "loop-placed": "the loop at {place}",
     "KI107-others": ", more in {loops}",
     "spills-at": "at {place}",
     "spills-behind-call": "behind the call of {callee}",
@@ -154,6 +154,11 @@ MESSAGES = {
     "KI306": "asked for {waves}, {limits} {allow} {most}",
     "KI306-mend": "ask for the waves that are resident, or use less {limits}",
     "KI401": "{code} bytes of code; the instruction cache of {cus} CUs holds {cache}",
+    "KI401-loop": (
+        "{code} bytes of code in {loop}; the instruction cache of {cus} CUs holds {cache}"
+    ),
+    "KI401-loop-mend": "if it runs often, unroll or inline less",
+    "KI401-least": "at least {code}",
     "KI401-mend": "if one loop is that large, unroll or inline less",
 }
 

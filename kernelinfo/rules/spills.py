@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from kernelinfo.hardware.targets import REGISTER_BYTES
 from kernelinfo.kernel import Kernel, Remark, counted
-from kernelinfo.kernel.code_object import FEW_COPIES, matrix_loops
+from kernelinfo.kernel.code_object import FEW_COPIES, LoopCounts, matrix_loops
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
@@ -208,13 +208,7 @@ def copies_in_matrix_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     if not loops:
         return
     worst = max(loops, key=lambda loop: loop.counts.copies)
-    each, source, others = worst.counts.copies / worst.counts.matrix, worst.source, ""
-    place = f"{posixpath.basename(source.file)}:{source.line}" if source else ""
-    if worst.label:
-        beside = say("KI107-label-place", place=place) if place else ""
-        loop = say("KI107-labelled", label=worst.label, place=beside)
-    else:
-        loop = say("KI107-placed", place=place or f"{worst.address or 0:#x}")
+    each, others = worst.counts.copies / worst.counts.matrix, ""
     if len(loops) > 1:
         others = say("KI107-others", loops=counted(len(loops) - 1, "other loop"))
     yield remark(
@@ -222,10 +216,19 @@ def copies_in_matrix_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
         copies=worst.counts.copies,
         between=worst.agpr_copies,
         instructions=worst.counts.instructions,
-        loop=loop,
+        loop=in_words(worst),
         each=f"{each:.0f}" if each >= 10 else f"{each:.2g}",
         others=others,
     )
+
+
+def in_words(loop: LoopCounts) -> str:
+    """`loop .LBB0_2 (gemm.py:11)`."""
+    place = f"{posixpath.basename(loop.source.file)}:{loop.source.line}" if loop.source else ""
+    if not loop.label:
+        return say("loop-placed", place=place or f"{loop.address or 0:#x}")
+    beside = say("loop-label-place", place=place) if place else ""
+    return say("loop-labelled", label=loop.label, place=beside)
 
 
 def _at(place: SpillPlace) -> str:

@@ -78,3 +78,9 @@ def test_without_lines_loops_need_half_of_their_instructions_in_common(tmp_path:
     old: list[Loop] = [(None, "mmmm", []), (None, "llll", [])]
     assert moved(tmp_path, old, [(None, "lllll", [])]) == [("llll", "lllll"), ("mmmm", "")]
     assert moved(tmp_path, old, [(None, "ssssss", [])]) == [("mmmm", "")]
+
+
+def test_matrix_loops_of_one_depth_are_pairs_whatever_their_line(tmp_path: Path) -> None:
+    old: list[Loop] = [(12, "mmmmvvvvvvvvvvvv", []), (20, "v", [])]
+    new: list[Loop] = [(11, "m", []), (20, "v", [])]
+    assert moved(tmp_path, old, new) == [("vvvvvvvvvvvvmmmm", "m")]

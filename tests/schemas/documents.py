@@ -112,7 +112,8 @@ IN = {"input": "integer: Index into inputs."}
 ASSUMED = {"assumed": "integer?", "assumption": Assumption | None}
 CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=False)
 BY_CLASS = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
-LOOP = fields(LoopCounts, counts=BY_CLASS)
+COUNTED_LOOP = fields(LoopCounts, counts=BY_CLASS)
+LOOP_MOVE = fields(LoopMove, old=maybe(COUNTED_LOOP), new=maybe(COUNTED_LOOP))
 KERNEL = {
     **NAMED,
     **fields(Kernel, "source wave_size code_bytes code spills flags"),
@@ -129,7 +130,7 @@ KERNEL = {
         "instructions touched loops needs",
         instructions=maybe(BY_CLASS),
         touched=maybe(TouchedRegisters),
-        loops=maybe([LOOP]),
+        loops=maybe([COUNTED_LOOP]),
         needs=maybe(RegisterNeeds),
     ),
     "provenance": ({"*": PLACE}, "For each key of this kernel that was read: where it comes from."),
@@ -201,7 +202,7 @@ CHANGED = {
     "status": (Literal[*STATUSES], "What became of it; summary.counts says what each means."),
     **fields(ChangedKernel, "match old new", old=SIDE, new=SIDE),
     **moves(BY_FIELD),
-    **fields(ChangedKernel, "loops", loops=[fields(LoopMove, old=maybe(LOOP), new=maybe(LOOP))]),
+    **fields(ChangedKernel, "loops", loops=[LOOP_MOVE]),
 }
 DIFF = {
     **COMPILERS,
@@ -307,7 +308,7 @@ LAUNCH = {
 AT = fields(CodeLocation, "line address index=number")
 LOCATED = fields(CodeLocation, "line address index=number source")
 LOCATION = Shared("CodeLocation", LOCATED)
-MIX = BY_CLASS | fields(InstructionMix, "peak spill_stores spill_reloads")
+MIX = BY_CLASS | fields(InstructionMix, "peak spill_stores spill_reloads code_bytes")
 NO_LINE = "integer>0?: 1-based; null for the instructions without a source line."
 VALUES = fields(
     LiveValues,

@@ -166,7 +166,8 @@ def _wait(wait: Wait) -> dict[str, Any]:
 
 
 def _mix(code: InstructionMix) -> dict[str, Any]:
-    return {**as_json(code.counts), **picked(code, "peak", "spill_stores", "spill_reloads")}
+    numbers = picked(code, "peak", "spill_stores", "spill_reloads", "code_bytes")
+    return {**as_json(code.counts), **numbers}
 
 
 def _block(block: BlockPressure) -> dict[str, Any]:

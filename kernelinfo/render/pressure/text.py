@@ -341,7 +341,10 @@ def loops_table(story: Story, view: View) -> Iterator[str]:
         *([["at", "", *(words.in_text(loop.at) for loop in shown)]] if shown else []),
         *([["depth", "", *(str(loop.depth) for loop in shown)]] if shown else []),
     ]
-    yield from counts_table(labels, [story.code, *(loop.code for loop in shown)], view)
+    mixes = [story.code, *(loop.code for loop in shown)]
+    bound = "≥ " if story.peak.at.address is None else ""
+    sizes = [["code B", *(f"{bound}{mix.code_bytes}" for mix in mixes)]] if shown else []
+    yield from counts_table(labels, mixes, view, *sizes)
     for name, loop in zip(names, shown, strict=True):
         if pieces := words.apart(loop):
             yield from _labelled("", f"{name}: {pieces}", view)
@@ -349,22 +352,22 @@ def loops_table(story: Story, view: View) -> Iterator[str]:
 
 
 def counts_table(
-    labels: Sequence[Sequence[str]], mixes: Sequence[InstructionMix], view: View
+    labels: Sequence[Sequence[str]], mixes: Sequence[InstructionMix], view: View, *more: list[str]
 ) -> Iterator[str]:
-    """A table of counts, a row for each of `mixes`. `labels` are columns with their headings.
+    """A row of counts for each of `mixes`; `labels` and `more` are columns with their headings.
 
     Where columns of all classes are too wide, one column has the counts in words."""
     peaks = ("peak", *(str(mix.peak.vector) for mix in mixes))
     spills = ("spill st/ld", *(f"{mix.spill_stores} / {mix.spill_reloads}" for mix in mixes))
-    numbers = [peaks, *instruction_columns([mix.counts for mix in mixes])]
+    numbers = [peaks, *instruction_columns([mix.counts for mix in mixes]), *more]
     if any(mix.spill_stores or mix.spill_reloads for mix in mixes):
         numbers.insert(1, spills)
     rows, kinds = [*zip(*labels, *numbers, strict=True)], "t" * len(labels) + "n" * len(numbers)
     if cells(aligned(rows, kinds)[0]) >= view.width:
         counts = ("instr", *(str(mix.counts.instructions) for mix in mixes))
         classes = ("by class", *map(words.by_class, mixes))
-        rows = [*zip(*labels, peaks, counts, classes, strict=True)]
-        view, kinds = view._replace(fold=True), "t" * len(labels) + "nnd"
+        rows = [*zip(*labels, peaks, counts, *more, classes, strict=True)]
+        view, kinds = view._replace(fold=True), "t" * len(labels) + "nn" + "n" * len(more) + "d"
     yield from _table(rows, kinds, view)
 
 
