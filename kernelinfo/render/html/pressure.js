@@ -13,8 +13,9 @@ const POINT = ["number", "where", "source", "vgprs", "agprs", "sgprs", "text", "
 /* The chart, the point under the pointer, and the values of the clicked point. If they are shown
    elsewhere, `marked` is called with the number of the clicked instruction. */
 function pressureSection(data, marked = null) {
-  const points = data.points.map((row) =>
-    Object.fromEntries(POINT.map((name, index) => [name, row[index]])));
+  const points = data.points.map((row, nth) => ({
+    ...Object.fromEntries(POINT.map((name, index) => [name, row[index]])), needs: data.needs[nth],
+  }));
   if (!points.length) return html("section", {}, html("p", {}, "no instructions"));
   const reading = html("p", { class: "reading" }, sayPoint(data, points[data.peak]));
   const values = html("div", { class: "live" });
@@ -77,13 +78,14 @@ function sayPoint(data, point) {
   const source = data.sources[point.source];
   const location = source ? `${source} (${point.where})` : point.where;
   const agprs = point.agprs ? ` and ${point.agprs} AGPRs` : "";
+  const needs = point.needs === undefined ? "" : `, ${point.needs} vector registers needed`;
   const spills = point.spills ? ` · ${plural(point.spills, "spill instruction")}` : "";
-  return `${location}: ${point.vgprs} VGPRs${agprs}, ${point.sgprs} SGPRs live · ${point.text}${spills}`;
+  return `${location}: ${point.vgprs} VGPRs${agprs}, ${point.sgprs} SGPRs live${needs} · ${point.text}${spills}`;
 }
 
 function pressureChart(data, points) {
   const last = Math.max(points.length - 1, 1);
-  const highest = Math.max(...points.map((point) => vectorOf(data, point)), 1);
+  const highest = Math.max(...points.map((point) => vectorOf(data, point)), ...data.needs, 1);
   const shown = data.steps.filter(([most]) => most <= highest);
   const above = data.steps.find(([most]) => most > highest);
   const yMost = above && above[0] < 1.6 * highest ? above[0] * 1.04 : highest * 1.1;
@@ -105,6 +107,7 @@ function pressureChart(data, points) {
     data.loops.map((loop) => loopShade(loop, frame)),
     frame.axes,
     areas.map((name) => registerArea(name, points, heightOf(name), frame)),
+    needsLine(data.needs, frame),
     wavesSteps(shown, frame),
     points.map((point, index) => (point.spills ? spillTick(index, frame) : null)),
     svg("circle", { class: "dot", r: 4, cx: frame.x(data.peak),
@@ -121,6 +124,14 @@ function registerArea(name, points, height, frame) {
   const tops = points.map((point, index) => `${frame.x(index)},${frame.y(height(point))}`);
   return svg("path", { class: `registers ${name}`,
     d: `M${frame.x(0)},${frame.bottom}L${tops.join("L")}V${frame.bottom}Z` });
+}
+
+/* What the code needs, spill slots included, above the live registers. */
+function needsLine(needs, frame) {
+  if (!needs.length) return null;
+  const tops = needs.map((number, index) => `${frame.x(index)},${frame.y(number)}`);
+  return svg("path", { class: "needs", d: `M${tops.join("L")}` },
+    svg("title", {}, "registers that the code needs, spill slots included"));
 }
 
 /* Lines at the steps of the occupancy, named on their right: `≤ 96: 5`. */

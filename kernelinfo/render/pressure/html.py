@@ -15,7 +15,7 @@ from kernelinfo.pressure.curve import PressurePoint
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure_again
-from kernelinfo.pressure.nouns import InstructionMix, LiveValues
+from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Story
 from kernelinfo.pressure.rules import InstructionClass
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
@@ -29,6 +29,7 @@ from kernelinfo.render.pressure.words import (
     in_short,
     in_text,
     located,
+    needs,
     next_read,
     untouched,
     unwritten,
@@ -192,6 +193,7 @@ def dataset(measured: Measured) -> dict[str, Any]:
         "shared": story.files == "unified",
         "sources": sources,
         "points": [_point(point, sources) for point in curve.points],
+        "needs": _needs(story, share),
         "spans": [(span.first, span.last, " ".join(span.registers)) for span in curve.spans],
         "loops": [
             (
@@ -212,11 +214,23 @@ def dataset(measured: Measured) -> dict[str, Any]:
             for line in story.bill
         ],
         "sentences": [
-            text if label == "pressure" else f"{label} {text}"
-            for label, text in (*in_short(story), ("unset", unwritten(measured.result)))
+            text if label in ("pressure", "") else f"{label} {text}"
+            for label, text in (
+                *in_short(story),
+                ("", needs(measured)),
+                ("unset", unwritten(measured.result)),
+            )
             if text
         ],
     }
+
+
+def _needs(story: Story, share: int) -> list[int]:
+    """Most vector registers that the code needs at each point; empty without spill slots."""
+    if story.needs is None or not story.needs.shares:
+        return []
+    each = [values.vector(story.files) for values in story.needs_curve]
+    return [max(each[first : first + share]) for first in range(0, len(each), share)]
 
 
 def _held(value: LiveValues, near: CodeLocation) -> tuple[str | int, ...]:
