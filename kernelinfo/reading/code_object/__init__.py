@@ -27,7 +27,9 @@ from kernelinfo.reading.elf import (
     SHT_DYNSYM,
     SHT_NOBITS,
     SHT_SYMTAB,
+    STRUCTS,
     Elf,
+    RowLayout,
     read_elf,
     string_at,
 )
@@ -231,7 +233,7 @@ _ALL = DESCRIBED | {STT_FUNC, STT_NOTYPE}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _SHN_ABS = 0xFFF1
-_DYNAMIC = Struct("<QQ")
+_DYNAMIC = RowLayout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
 _SYMBOL = Struct("<IBxHQQ")
 _BUT_NAME = Struct("<4x20s")
 _KIND = Struct("<BxH16x")
@@ -367,7 +369,7 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
     if segment is None:
         return
     dynamic = elf.bytes_at(segment.offset, segment.size - segment.size % _DYNAMIC.size)
-    tags = dict(_DYNAMIC.iter_unpack(dynamic or b""))
+    tags = {row[0]: row[1] for row in _DYNAMIC.rows(dynamic or b"")}
     start = elf.offset_of(tags.get(_DT_SYMTAB, -1))
     if not tags or start in read:
         return

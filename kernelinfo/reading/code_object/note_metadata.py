@@ -12,7 +12,7 @@ import msgpack
 
 from kernelinfo.errors import Message, ReadError
 from kernelinfo.reading.blob import FileBudget
-from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, Elf
+from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, RowLayout
 from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import (
@@ -23,12 +23,12 @@ from kernelinfo.reading.metadata import (
 )
 from kernelinfo.reading.target_id import TargetId, isa_version
 
-# Reads ELF notes (System V gABI, "Note Section").
+# Reads ELF notes, with pyelftools' layouts.
 
 _MOST = 4096
 """The most notes of one code object; real ones have two or three."""
 
-_HEADER = Struct("<III")
+_HEADER = RowLayout(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
 
 
 class ElfNote(NamedTuple):
@@ -59,7 +59,9 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
         # A note seen before ends the region: the notes after it were seen, too.
         while position + 12 <= end and position not in seen:
             seen.add(position)
-            name_size, content_size, kind = _HEADER.unpack_from(region, position - start)
+            name_size, content_size, kind = _HEADER.rows(
+                region[position - start :][: _HEADER.size]
+            )[0]
             # AMDGPU pads to 4 bytes, even if the segment states another alignment.
             offset = position + 12 + _padded(name_size)
             if offset + content_size > end:
