@@ -17,7 +17,7 @@ OBJECT = str(FIXTURES / "code_object" / "variety-clang22-gfx942.co")
 @pytest.mark.parametrize(
     ("arguments", "absent"),
     [
-        ((OBJECT,), {"typer", "lark", "rich", "dataclasses"}),
+        ((OBJECT,), {"typer", "lark", "rich"}),
         ((TEXT,), {"typer", "lark", "elftools", "msgpack", "dataclasses", "json", "pathlib"}),
         (("--version",), {"typer", "kernelinfo.analysis", "kernelinfo.model"}),
         (("diff", TEXT, TEXT), {"elftools", "lark", "msgpack", "rich"}),

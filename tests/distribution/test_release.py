@@ -151,7 +151,7 @@ def test_the_conda_recipe_has_the_version_and_the_dependencies_of_the_project() 
     recipe = yaml.safe_load(RECIPE.read_text("utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     needed = {}
-    for line in project["dependencies"]:
+    for line in project["dependencies"] + project["optional-dependencies"]["re"]:
         name, bounds = re.fullmatch(r"([\w.-]+)([^;]*)(?:;.*)?", line).groups()  # type: ignore[union-attr]
         needed[CONDA_NAMES.get(name, name)] = bounds.strip()
     asked = dict(line.split(" ", 1) for line in recipe["requirements"]["run"])
