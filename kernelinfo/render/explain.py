@@ -201,7 +201,7 @@ def _row(
             out_of = f"{limit.available} waves per {per}"
             slack = ""
     if alone.waves_per_simd is not None and alone.waves_per_simd != limit.waves_per_simd:
-        slack = f"{number(alone.waves_per_simd)} if not padded"
+        slack = f"{waves_per_simd(alone.waves_per_simd)} unpadded"
     return label, used, allocated, out_of, allows, slack
 
 

@@ -120,7 +120,7 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
             (finding.severity, f"{finding.rule} {in_words(finding)}")
             for finding in on_code(measured.result)
         ),
-        ("used", _unused_step(story)),
+        ("used", words.unused_step(story)),
         ("LDS", words.shared(measured.lds) if measured.lds else ""),
     )
     for label, text in rows:
@@ -180,22 +180,6 @@ def _held(story: Story) -> str:
     return (
         f"{held}; {step.above} of {story.instructions} hold more than {step.at_most}, the step for "
         f"{waves_per_simd(step.waves_per_simd)}"
-    )
-
-
-def _unused_step(story: Story) -> str:
-    """Hint that live registers fit a better step than used registers; empty otherwise."""
-    if not story.exact:
-        return ""
-    live, used = story.peak.pressure.vector, story.used.vector(story.files)
-    fits = [step for step in story.steps if step.at_most >= live]
-    takes = [step for step in story.steps if step.at_most >= used]
-    if not takes or fits[0].waves_per_simd <= takes[0].waves_per_simd:
-        return ""
-    return (
-        f"{used} used, yet {live} live at once, which fit ≤ "
-        f"{fits[0].at_most} ({waves_per_simd(fits[0].waves_per_simd)}): look for registers that "
-        "assembly in the source claims, for calls, or for tuples that need a gap"
     )
 
 

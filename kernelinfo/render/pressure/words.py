@@ -17,7 +17,7 @@ from kernelinfo.pressure.measure import Measured
 from kernelinfo.pressure.nouns import CodeRange, InstructionMix, LiveValues, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
-from kernelinfo.render.paint import known, percent, size
+from kernelinfo.render.paint import known, percent, size, waves_per_simd
 
 HEADINGS = InstructionCounts._make(
     (
@@ -137,7 +137,7 @@ def in_short(story: Story, most_idle: int = _MOST_IDLE) -> list[tuple[str, str]]
     if reason := inexact(story):
         text += f" ({reason})"
     rows = [("pressure", text), ("held by", held_by(story)), ("calls", calls(story))]
-    rows.append(("to reach", to_reach(story, most_idle)))
+    rows += [("used", unused_step(story)), ("to reach", to_reach(story, most_idle))]
     return [(label, sentence) for label, sentence in rows if sentence]
 
 
@@ -281,7 +281,25 @@ def to_reach(story: Story, most_idle: int = _MOST_IDLE) -> str:
         for value, number in freed:
             of_class[value.register_class] += number
         fewer = " and ".join(counted(of_class[kind], kind.upper()) for kind in of_class)
-    return f"≤ {step.at_most}, {fewer} fewer at {where}: {'; '.join(parts)}"
+    goal = f"≤ {step.at_most} ({waves_per_simd(step.waves_per_simd)})"
+    return f"{goal}, {fewer} fewer at {where}: {'; '.join(parts)}"
+
+
+def unused_step(story: Story) -> str:
+    """Hint that live registers fit a better step than used registers; empty otherwise."""
+    if not story.exact:
+        return ""
+    live, used = story.peak.pressure.vector, story.used.vector(story.files)
+    fits = [step for step in story.steps if step.at_most >= live]
+    takes = [step for step in story.steps if step.at_most >= used]
+    if not takes or fits[0].waves_per_simd <= takes[0].waves_per_simd:
+        return ""
+    return (
+        f"{used} used, yet {live} live at once, which may fit ≤ {fits[0].at_most} "
+        f"({waves_per_simd(fits[0].waves_per_simd)}): the compiler may not have aimed lower, as "
+        "`kernelinfo sweep` asks it to; else look for tuples that need a gap, calls, or registers "
+        "that assembly in the source claims"
+    )
 
 
 def _idle(value: LiveValues, freed: int, near: CodeLocation) -> str:
