@@ -105,7 +105,7 @@ def test_lines_of_the_assembly_are_not_lines_of_the_source(tmp_path: Path) -> No
     words = ("k.ll", "--arch", "gfx942", "--compiler", "clang-22")
     explained, err, code = run("explain", words[0], "k", *words[1:], folder=tmp_path)
     assert code == 0, err
-    assert explained.splitlines()[0] == "k   gfx942  k.ll"
+    assert explained.splitlines()[0].endswith("  k.ll")
     assert "lines are those of the assembly that the compiler wrote" in explained
     watched, _, code = run("watch", *words, "--once", folder=tmp_path)
     assert code == 0
