@@ -85,6 +85,8 @@ def render_kernel(
             lines += _sources(kernel, view.width)
             lines += _listed("expect", notes.expected(result, device), "; ", view.width)
         lines += _noted(further)
+    if kernel.code_object.command is not None:
+        lines.append(_labelled("lines", "are those of the assembly that the compiler wrote"))
     if view.whole:
         arguments = notes.argument_parts(kernel.arguments or ())
         lines += _listed("args", arguments, ", ", view.width)
@@ -279,8 +281,6 @@ def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
         if parts := [_in_words(fact, kernel) for fact in stated]:
             yield from _listed(label, [f"{source}: {parts[0]}", *parts[1:]], ", ", width)
             label = ""
-    if kernel.code_object.command is not None:
-        yield _labelled(label, "lines are those of the assembly that the compiler wrote")
 
 
 def _in_words(fact: Fact, kernel: Kernel) -> str:

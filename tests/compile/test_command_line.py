@@ -106,7 +106,7 @@ def test_lines_of_the_assembly_are_not_lines_of_the_source(tmp_path: Path) -> No
     explained, err, code = run("explain", words[0], "k", *words[1:], folder=tmp_path)
     assert code == 0, err
     assert explained.splitlines()[0].endswith("  k.ll")
-    assert "lines are those of the assembly that the compiler wrote" in explained
+    assert "lines    are those of the assembly that the compiler wrote" in explained
     watched, _, code = run("watch", *words, "--once", folder=tmp_path)
     assert code == 0
     assert " k.ll, line " in watched

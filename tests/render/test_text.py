@@ -169,7 +169,7 @@ def test_a_page_of_the_manual_is_drawn_and_paged_on_a_terminal() -> None:
     page = [line.removeprefix("paged:") for line in read]
     assert "\x1b[1;4mOccupancy from first principles\x1b[0m" in page[0]
     assert not [line for line in page if line.startswith(("#", "* ", "```"))]
-    assert any("waves stay \x1b[1mresident\x1b[0m" in line for line in page)
+    assert any("wave is \x1b[1mresident\x1b[0m" in line for line in page)
     report = on_a_terminal((VARIETY,), NO_COLOR="1")
     assert max(map(cell_len, report)) <= 80
     assert "\x1b" not in "".join(report)
