@@ -9,7 +9,7 @@ reads holds an SGPR.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,6 +30,8 @@ _SLOT = re.compile(
     r"(?:s\[\d+:\d+\]\s*,\s*)?(off|0|s\d+)(?:\s+offset:(-?\w+))?(?:\s.*)?"
 )
 """An access of the stack at a constant distance from a base."""
+_STACK = re.compile(r"s\[\d+:\d+\]")
+"""The resource by which `buffer_` instructions access the stack; a function keeps it."""
 _LANE = re.compile(r"v_(read|write)lane_b32(?:_e64)?\s+(\w+)\s*,\s*(\w+)\s*,\s*(\d+)\s*")
 _CONSTANT = re.compile(r"s_movk?_[bi]32\s+(s\d+)\s*,\s*(\w+)")
 _FRAMES = ("s32", "s33")  # stack and frame pointer (AMDGPUUsage, "Function ABI")
@@ -336,30 +338,49 @@ def places_of(function: LiveFunction, traits: Traits) -> Places | str:
 def _slots(function: LiveFunction, spilled: int | None) -> dict[int, _SlotAccess] | str:
     """The moves to and from spill slots by instruction, or why they cannot be told.
 
-    `spilled` is the number of VGPRs that a compiler says it spilled to scratch; None if unknown.
+    `spilled` is LLVM's count of VGPRs stored to scratch (eliminateFrameIndex); None if unknown.
     """
     code = function.instructions
-    spills = [index for index in function.code if code[index].spill]
-    is_told = bool(spills)
-    if not is_told:
-        if spilled == 0:
-            return {}
-        spills = [i for i in function.code if code[i].effect.mnemonic.startswith("scratch_")]
-        if not spills and spilled is None:
-            return {}
-        if not spills or any(map(_APERTURE.search, {each.text for each in code})):
-            return UNPROVEN
+    marked = [index for index in function.code if code[index].spill]
+    if not marked and spilled == 0:
+        return {}
     bits: dict[tuple[str, int], int] = {}
-    stored = loaded = 0
-    moves: dict[int, _SlotAccess] = {}
-    for index in spills:
+    moves = dict[int, _SlotAccess]()
+    for index in marked:
         move = _slot(code, index, bits)
         if move is None:
-            return MOVING if is_told else UNPROVEN
-        places = union(place for place, _ in move.pairs)
-        stored, loaded = (stored | places, loaded) if move.is_store else (stored, loaded | places)
+            return MOVING
         moves[index] = move
-    return UNPROVEN if loaded & ~stored else moves
+    unmarked = {index: _slot(code, index, bits) for index in _unmarked(code, function)}
+    is_pointed_at = unmarked and any(_APERTURE.search(each.text) for each in code)
+    is_all_constant = None not in unmarked.values() and not is_pointed_at
+    if not marked and (not is_all_constant or not unmarked):
+        return {} if spilled is None and not unmarked else UNPROVEN
+    slots = -1 if is_all_constant else _places(moves.values())
+    left = [(index, move) for index, move in unmarked.items() if move]
+    while more := {i: move for i, move in left if i not in moves and _places([move]) & slots}:
+        moves |= more
+        slots |= _places(more.values())
+    stores = [move for move in moves.values() if move.is_store]
+    if not is_all_constant and sum(len(move.pairs) for move in stores) < (spilled or 0):
+        return UNPROVEN  # other slots than the marked ones hold spilled VGPRs, too
+    # A marked slot that nothing fills is undefined, as half of a pair may be.
+    return UNPROVEN if not marked and _places(moves.values()) & ~_places(stores) else moves
+
+
+def _unmarked(code: Sequence[Instruction], function: LiveFunction) -> Iterator[int]:
+    """Accesses of the stack without LLVM's comment, which LLVM 15 to 19 leave out in a clause."""
+    marked = (code[index].text for index in function.code if code[index].spill)
+    stacks = {stack[0] for text in marked if (stack := _STACK.search(text))}
+    for index in function.code:
+        kind = "" if code[index].spill else code[index].effect.mnemonic[:7]
+        stack = _STACK.search(code[index].text) if kind == "buffer_" else None
+        if kind == "scratch" or (stack and stack[0] in stacks):
+            yield index
+
+
+def _places(moves: Iterable[_SlotAccess]) -> int:
+    return union(place for move in moves for place, _ in move.pairs)
 
 
 def _slot(

@@ -73,8 +73,9 @@ def _registers(text: str) -> set[Place]:
     return found
 
 
-def read(text: str, kernel: str) -> list[Line]:
-    """The instructions of a kernel, with those that may follow each."""
+def read(text: str, kernel: str, *, only_spills: bool = False) -> list[Line]:
+    """The instructions of a kernel, with those that may follow each. With `only_spills`, its whole
+    stack is spill slots, of which LLVM 15 to 19 leave out the comment in a clause."""
     lines, labels = list[Line](), dict[str, int]()
     body = text[text.index(f"\n{kernel}:") + len(kernel) + 2 :]
     clause = 0
@@ -89,6 +90,8 @@ def read(text: str, kernel: str) -> list[Line]:
             if code.startswith("s_clause") and "Folded" in comment:
                 clause = int(code.split()[1], 16) + 1
             elif clause >= 0:  # the comment of a clause is that of its instructions
+                comment = "Folded"
+            if only_spills and re.match(r"scratch_|buffer_.* s\[\d+:\d+\], 0( offset:\d+)?$", code):
                 comment = "Folded"
             lines.append(Line(code, comment))
         elif match := re.search("implicit-def: |kill: ", comment):
@@ -124,12 +127,12 @@ def _reached(
     return seen
 
 
-def counted(text: str, kernel: str, at_entry: int) -> list[int]:
+def counted(text: str, kernel: str, at_entry: int, *, only_spills: bool = False) -> list[int]:
     """Most values alive before or after each instruction, VGPRs and AGPRs each for themselves.
 
-    `at_entry` is the number of VGPRs that the hardware sets.
+    `at_entry` is the number of VGPRs that the hardware sets; `only_spills` is as in `read`.
     """
-    lines = read(text, kernel)
+    lines = read(text, kernel, only_spills=only_spills)
     after = [line.ways for line in lines]
     before: list[list[int]] = [[] for _ in lines]
     for index, ways in enumerate(after):

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -148,12 +148,12 @@ class Outcome(NamedTuple):
     after: int | None  # spills at the step
 
 
-def cases() -> Iterator[Case]:
+def cases(sizes: Iterable[int] = _SIZES) -> Iterator[Case]:
     """The kernels that are tried; not all spill."""
     for family in _FAMILIES:
         for target in _TARGETS.get(family, ("gfx90a", "gfx942", "gfx1100")):
             for waves in _WAVES[target]:
-                for size in _SIZES:
+                for size in sizes:
                     yield Case(family, target, size, waves)
 
     for size in range(len(_TILES)):

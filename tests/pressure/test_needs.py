@@ -92,6 +92,17 @@ def test_an_address_that_is_not_constant_proves_nothing(line: str, tmp_path: Pat
     assert story.needs_unknown
 
 
+def test_a_clause_without_comments_moves_slots(tmp_path: Path) -> None:
+    """LLVM 15 to 19 leave out the comments in a clause. v4's slot was stored by no instruction."""
+    stores = "\tscratch_store_dword off, v2, off offset:4\n"
+    loads = _LOAD.format("v2", 4) + _LOAD.format("v4", 12) + "\tscratch_load_dword v3, off, off\n"
+    body = _set("v0", "v1", "v2", "v3") + stores + _STORE.format("v3", 0) + _set("v2", "v3")
+    body += _OUT.format("v[2:3]") + loads
+    story = _measured(body + _OUT.format("v[2:4]"), tmp_path)
+    assert story.needs is not None
+    assert (story.peak.pressure.vector, story.needs.vector, story.needs.in_memory) == (5, 6, 2)
+
+
 def test_the_border_of_a_loop(tmp_path: Path) -> None:
     """Six values go round the loop, of which memory holds three; its one block makes v8."""
     rounds = [f"v{number}" for number in (2, 3, 4)]
@@ -114,33 +125,46 @@ def test_it_is_what_walks_count(name: str) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.needs("clang-15", "clang-19", "clang-22", "triton")
-@pytest.mark.parametrize("version", [15, 19, 22])
-def test_it_is_what_walks_count_in_many_texts(version: int, tmp_path: Path) -> None:
-    """All texts of `spilling`, by three clangs and Triton: over 500."""
-    texts = 0
-    for case in spilling.cases():
+@pytest.mark.parametrize(("version", "texts"), [(15, 140), (19, 200), (22, 210)])
+def test_it_is_what_walks_count_in_many_texts(version: int, texts: int, tmp_path: Path) -> None:
+    """Texts of `spilling` by three clangs and Triton, 550 and more, of which each can be told."""
+    compared = 0
+    for case in spilling.cases((64, 80, 96, 112, 128, 160)):
         if case.family == "Triton" and version != 22:
             continue
-        if version == 15 and (case.target == "gfx942" or case.family == "WMMA"):
-            case = case._replace(target="gfx90a")
-        if version == 15 and case.family == "WMMA":
+        if version == 15 and case.target == "gfx942":
+            case = case._replace(target="gfx1030")
+        if version == 15 and not _compiles_with_15(case):
             continue
         path = spilling.compiled(case, case.waves, tmp_path / "k.s", version)
-        assert _differences(path) == [], case
-        texts += 1
-    assert texts > 100
+        assert _differences(path, only_spills=True) == [], case
+        compared += 1
+    assert compared >= texts
 
 
-def _differences(path: Path) -> list[str]:
-    """Kernels whose values alive at each instruction are not what walks along the text count."""
+def _compiles_with_15(case: spilling.Case) -> bool:
+    """False where a builtin is missing in clang 15."""
+    return case.family not in ("attention", "WMMA") and (case.family, case.target) != (
+        "MFMA",
+        "gfx1030",
+    )
+
+
+def _differences(path: Path, *, only_spills: bool = False) -> list[str]:
+    """Kernels whose values alive at each instruction are not what walks along the text count.
+
+    With `only_spills`, also why needs cannot be told.
+    """
     out, _, _ = run("pressure", str(path), "--format", "json")
     text, different = path.read_text(), list[str]()
     for kernel in json.loads(out)["kernels"]:
         if kernel["needs"] is None:
+            different += [kernel["needs_unknown"]] if only_spills else []
             continue
         body = text[text.index(f".amdhsa_kernel {kernel['symbol']}") :]
         ids = re.search(r"system_vgpr_workitem_id (\d)", body)
-        counts = counted(text, kernel["symbol"], int(ids[1]) + 1 if ids else 1)
+        at_entry = int(ids[1]) + 1 if ids else 1
+        counts = counted(text, kernel["symbol"], at_entry, only_spills=only_spills)
         if [vgprs + agprs for vgprs, agprs, _ in kernel["needs_curve"]] != counts:
             different.append(kernel["symbol"])
     return different
