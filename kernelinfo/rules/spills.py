@@ -191,7 +191,6 @@ def copies_in_matrix_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     """Values move between VGPRs and AGPRs in a loop with matrix instructions.
 
     What it finds: an innermost loop with matrix instructions of which at least 32 instructions and
-    What it finds: an innermost loop with matrix instructions of which at least 32 instructions and
     a tenth copy between VGPRs and AGPRs. A warning of `check` if it copies more than in the
     baseline. Only where the code was read: assembly, and with `--instructions`, `pressure` and
     `explain` objects.
