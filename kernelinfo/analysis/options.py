@@ -121,7 +121,7 @@ class Options(NamedTuple):
         return pairs
 
     def unmatched(self, met: Collection[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-        """The options of `asked` that are not in `met`, so that no chosen kernel matches them."""
+        """The options of `asked` that no chosen kernel matches: those that are not in `met`."""
         return tuple(option for option in self.asked if option not in met)
 
     def met_members(self, member: str | None) -> tuple[str, ...]:
@@ -137,7 +137,7 @@ class Options(NamedTuple):
         return not self.targets or any(runs_on(target, chosen) for chosen in self.targets)
 
     def asks_for(self, name: str, symbol: str, target: str | None = None) -> bool:
-        """True if a kernel is chosen by name, symbol and, unless None, target id."""
+        """True if the options choose a kernel of this name, symbol and target id; None is any."""
         if target is not None and not self.asks_for_target(target):
             return False
         if self.chooses and not self.chooses(name, symbol):

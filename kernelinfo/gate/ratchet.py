@@ -97,7 +97,7 @@ def is_copying_more(pair: Pair) -> bool:
 
 
 def raise_copies(finding: Finding, pair: Pair) -> Finding:
-    """The finding of KI107 as a warning that says what the baseline had; another as it is."""
+    """A finding of KI107 as a warning that says what the baseline had; others unchanged."""
     if finding.rule != _COPIES:
         return finding
     copies = pair.old.numbers.matrix_loop_copies

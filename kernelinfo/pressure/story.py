@@ -196,7 +196,7 @@ class Storyteller:
         return dict(loops.gathered(range(len(loops))[::-1], most, lambda peaks: max(peaks)))
 
     def _loops(self, positions: Sequence[int]) -> list[LoopPressure]:
-        """Pressure of the loops at some positions, which fall, in the order of the text."""
+        """Pressure of the loops at these positions, which descend; in the order of the text."""
         loops = self.function.loops
         parts = loops.gathered(positions, self._part, _together)
         pressures = [self._loop(loops[position], part) for position, part in parts]

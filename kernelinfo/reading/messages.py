@@ -229,7 +229,7 @@ MESSAGES = {
     "hipk-reference-large": "its reference to kpack archives has {size} bytes; skipped",
     "hipk-reference-damaged": "its reference to kpack archives is damaged ({error})",
     "hipk-reference-incomplete": (
-        "its reference to kpack archives is damaged: no paths and name in it"
+        "its reference to kpack archives is damaged: the paths or the name are missing"
     ),
     "hipk-reference-empty": "its device code is in kpack archives, but its reference names none",
     "hipk-or-more": " or {count} more",

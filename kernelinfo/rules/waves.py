@@ -156,13 +156,14 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     """The descriptor allocates more registers than the code uses.
 
     What it finds: a descriptor that encodes more granules of VGPRs, AGPRs or SGPRs than the code
-    uses. From LLVM 21 on the compiler pads them to the waves that LDS and workgroup size allow,
-    before only to the upper bound of `amdgpu_waves_per_eu`. If no wave is lost, limiters and next
-    steps are those of the code without padding.
+    uses. From LLVM 21 on the compiler pads them to the waves that LDS and workgroup size allow;
+    earlier ones pad only to the upper bound of `amdgpu_waves_per_eu`. If no wave is lost, limiters
+    and next steps are those of the code without padding.
     Why it matters: kernels that run at the same time get fewer registers, and a bound or a generic
     target costs waves. Padding for a generic target assumes the smallest LDS among its devices.
-    What to do: nothing about padding for LDS, which less LDS ends; if the attribute causes it,
-    raise its upper bound; if a generic target causes it, compile for the device.
+    What to do: padding for LDS needs no action, and goes away if the kernel uses less LDS; if the
+    attribute causes it, raise its upper bound; if a generic target causes it, compile for the
+    device.
     """
     demand = traits.demand
     if demand is None or not demand.is_padded:

@@ -27,7 +27,8 @@ MESSAGES = {
         "launch bounds {bounds}: a host that launches more workitems than the bound is refused"
     ),
     "sweep-whole": (
-        "compiled with the other kernels of the module: without them {name} differs ({difference})"
+        "compiled together with the module's other kernels, because {name} differs without them "
+        "({difference})"
     ),
     "sweep-code": "other code",
     "module-not-compiled": "{told}{reason}",

@@ -63,7 +63,7 @@ def find(path: str) -> Iterator[File | Problem]:
 
 
 def find_once(path: str, seen: Seen) -> Iterator[File | Problem | Again]:
-    """The files of `find`; those that `seen` has are `Again`. Adds the others to it."""
+    """The files of `find`, with `Again` in place of any that `seen` has; adds the others to it."""
     for file in _names(path):
         inode = _inode(file) if isinstance(file, File) else None
         if inode is None:

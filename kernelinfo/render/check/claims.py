@@ -119,10 +119,10 @@ def claims(outcome: Outcome, view: View) -> Iterator[Claim]:
 
 
 def fold(claims: Iterable[Claim], outcome: Outcome, view: View) -> list[Claim]:
-    """The claims, each group as its first one that counts the other kernels; all with `--top 0`.
+    """The first claim of each group, with the count of the other kernels; all with `--top 0`.
 
-    A group are the kernels of one source line with one message but for its numbers, and the new
-    kernels of one target that is new, else of one file.
+    A group is either kernels of one source line whose messages differ only in numbers, or the new
+    kernels of one new target, or else of one file.
     """
     groups: dict[object, list[Claim]] = {}
     new_targets = outcome.new_targets

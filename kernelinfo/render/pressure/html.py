@@ -226,7 +226,7 @@ def dataset(measured: Measured) -> dict[str, Any]:
 
 
 def _needs(story: Story, share: int) -> list[int]:
-    """Most vector registers that the code needs at each point; empty without spill slots."""
+    """The largest number of vector registers needed at each point; empty without spill slots."""
     if story.needs is None or not story.needs.shares:
         return []
     each = [values.vector(story.files) for values in story.needs_curve]
