@@ -128,6 +128,23 @@ def test_the_table(build: Path) -> None:
 
 
 @needs_clang
+def test_the_step_that_holds_the_needs_is_a_row(tmp_path: Path) -> None:
+    """No choice is made: the rows by default have the waves of the step that `pressure` names."""
+    bound = "__attribute__((amdgpu_waves_per_eu(5, 5)))"
+    source = KERNELS.replace("BOUND", bound)
+    path = assembly(source, tmp_path / "kernels.s")
+    out, _, _ = run("pressure", path, "-k", "crowded")
+    (waves,) = re.findall(r"hold them \((\d) waves/SIMD\)", " ".join(out.split()))
+    document = swept(bitcode(source, tmp_path / "kernels.bc"), "crowded")
+    (variant,) = (
+        v["kernel"]
+        for v in document["kernels"][0]["variants"]
+        if v["asked"]["waves"] == int(waves) and not v["asked"]["or_more"]
+    )
+    assert variant["spills"]["vgprs"] == 0
+
+
+@needs_clang
 def test_waves_and_launch_bounds_are_each_tried_with_each_strategy(small: str) -> None:
     document = swept(
         small,
