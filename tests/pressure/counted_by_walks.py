@@ -51,9 +51,6 @@ class Line:
         """True if the instruction overwrites a register or slot."""
         return place in self.writes or any(place == slot for slot, _ in self.stores)
 
-    def uses(self, place: Place) -> bool:
-        return place in self.reads or any(place == slot for slot, _ in self.loads)
-
 
 def _effect(code: str) -> tuple[set[Place], set[Place]]:
     """Registers that an instruction writes and reads: its first operand, and the others."""
@@ -141,54 +138,58 @@ def counted(text: str, kernel: str, at_entry: int, *, only_spills: bool = False)
     reachable = _reached([0], after, lambda index: False)
     places = {place for line in lines for place in (*line.reads, *line.writes)}
     slots = {slot for line in lines for slot, _ in (*line.stores, *line.loads)}
+    ended, made = defaultdict[Place, set[int]](set), defaultdict[tuple[Place, Place], set[int]](set)
+    read_by = defaultdict[Place, set[int]](set)
+    for index, line in enumerate(lines):
+        for place in (*line.reads, *(slot for slot, _ in line.loads)):
+            read_by[place].add(index)
+        for place in (*line.writes, *(slot for slot, _ in line.stores)):
+            ended[place].add(index)
+        for pair in (*line.stores, *line.loads):
+            made[pair].add(index)
     alive: dict[Place, set[int]] = {}
     """Place → instructions before which it is alive."""
     filled: dict[Place, set[int]] = {}
     """Place → instructions behind which something may have filled it."""
     for place in places | slots:
-        readers = [index for index, line in enumerate(lines) if line.uses(place)]
-        needed = set(readers)
-        pending = list(readers)
+        needed = set(read_by[place])
+        pending = [*needed]
         while pending:
             for other in before[pending.pop()]:
-                if other not in needed and not lines[other].ends(place):
+                if other not in needed and other not in ended[place]:
                     needed.add(other)
                     pending.append(other)
-        fills = [
-            i for i, line in enumerate(lines) if line.code and line.ends(place) and i in reachable
-        ]
+        fills = [index for index in ended[place] & reachable if lines[index].code]
         starts = [way for index in fills for way in after[index]]
         if place[0] == "v" and place[1] < at_entry:
             starts.append(0)
         here = _reached(starts, after, lambda index: False)
         alive[place], filled[place] = needed & here, here | {*fills}
-    pairs = {pair for line in lines for pair in (*line.stores, *line.loads)}
+    pairs = set(made)
     same: dict[tuple[Place, Place], set[int]] = {}
     """Slot and register → instructions before which both hold one value on every way."""
     for slot, register in pairs:
-        makes = {i for i, s in enumerate(lines) if (slot, register) in (*s.stores, *s.loads)}
-        breaks = {
-            index
-            for index, line in enumerate(lines)
-            if index not in makes and (line.ends(slot) or line.ends(register))
-        }
+        makes = made[slot, register]
+        breaks = (ended[slot] | ended[register]) - makes
         broken = _reached(
             [0, *(way for index in breaks for way in after[index])], after, makes.__contains__
         )
         same[slot, register] = reachable - broken
+    moved = defaultdict[Place, set[Place]](set)
+    for slot, register in pairs:
+        moved[slot].add(register)
     held_as: dict[Place, str] = {}
     for line in lines:
         for slot, (kind, _) in line.stores:
             held_as[slot] = "v" if held_as.get(slot, kind) == "v" else kind
 
-    def number(registers: set[Place], held: set[Place], index: int | None) -> dict[str, int]:
+    def number(registers: set[Place], held: set[Place], index: int) -> dict[str, int]:
         count = defaultdict[str, int](int)
         for kind, _ in registers:
             count[kind] += 1
         for slot in held:
             is_double = any(
-                slot == other and register in registers and (index is None or index in where)
-                for (other, register), where in same.items()
+                register in registers and index in same[slot, register] for register in moved[slot]
             )
             count["a" if held_as.get(slot) == "a" else "v"] += not is_double
         return count
