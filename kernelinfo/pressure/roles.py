@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from heapq import heappop, heappush
 from typing import Literal
 
 from kernelinfo.pressure import rules
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.instructions import operation
+from kernelinfo.pressure.instructions import InstructionEffect, operation
+from kernelinfo.pressure.instructions import effect as effect_of
 from kernelinfo.pressure.listing import Instruction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import Role
@@ -88,12 +89,17 @@ class ValueTrace:
 
 
 _MOST_STEPS = 100_000
-"""For the uses of one instruction's values."""
+"""For the uses of one instruction's values; for the sums of a loop."""
 _LOADS = ("load", "scratch")
 _LOADING = re.compile(r"ds_(?:read|load)|\w+_atomic_")
 """Other instructions whose result comes from memory, if they have one."""
+_TO_C = ("v_fma_", "v_fmamk", "v_mad_", "v_madmk", "v_pk_fma_", "v_dot2_", "v_dot4_", "v_dot8_")
+_TO_ANY = ("v_add_", "v_sub_", "v_subrev_", "v_pk_add_")
+"""Floating-point instructions whose sum may be in another register: of operand C, or of any."""
 _FLOATING = re.compile(r"v_(?:dot\w|\w+?_(?:bf16|f16|f32|f64)(?:_|\Z))")
 
+_Sum = tuple[int, int, int]
+"""An instruction, registers that it writes, and those whose values it copies or adds to."""
 _Use = Literal["sum", "fragment", "address", "lane", "other"]
 """What an instruction reads a register as: operand C of a matrix instruction, another of its
 operands, an address, lanes that hold SGPRs, or anything else."""
@@ -140,10 +146,11 @@ def _changed(instruction: Instruction) -> int:
 
 
 @lru_cache(maxsize=1 << 10)
-def _special(text: str, is_matrix: bool) -> int:
-    """The registers of a matrix instruction's operand C; of another one's address in memory."""
+def _special(text: str, is_sum: bool) -> int:
+    """The registers of operand C, which a matrix instruction or an FMA adds to; of an address in
+    memory."""
     taken, encoding = operation(text)
-    position = rules.sum_operand(taken) if is_matrix else rules.address(taken, encoding)
+    position = rules.sum_operand(taken) if is_sum else rules.address(taken, encoding)
     if position is None:
         return 0
     return whole(named("".join(taken.operands[position : position + 1])))
@@ -167,11 +174,12 @@ class Roles:
         and nothing read since.
         """
         self._function = function
+        self._start = start
         self._loop = loop
         self._writers = writers
         self._loaded = loaded
-        self._sums_of: dict[int, int] = {}
-        """Position of a loop → registers that it adds to."""
+        self._sums_of: dict[int, tuple[int, dict[int, int]]] = {}
+        """Position of a loop → its sums."""
         self._uses = self._used(start, registers & (VGPRS | AGPRS))
 
     def of(self, register: int, is_constant: bool) -> Role | None:
@@ -195,16 +203,16 @@ class Roles:
 
     def _is_sum(self, register: int, index: int | None, writer: Instruction | None) -> bool:
         """True for the sums of a loop, and for results of matrix instructions."""
-        if register & self._sums(self._loop):
+        if self._loop and register & self._sums(self._loop)[0]:
             return True
         if writer is None or index is None:
             return False
+        loop = self._function.loop_around(index)
+        if loop and loop != self._loop and register & self._sums(loop)[1].get(index, 0):
+            return True
         if writer.effect.instruction_class == "copy":
             return bool(writer.effect.reads & self._results)
-        if writer.effect.instruction_class == "matrix":
-            return True
-        loop = self._function.loop_around(index)
-        return bool(register & _added(writer) and register & self._sums(loop))
+        return writer.effect.instruction_class == "matrix"
 
     @cached_property
     def _results(self) -> int:
@@ -217,22 +225,11 @@ class Roles:
         )
         return AGPRS & union(effect.writes for effect in effects)
 
-    def _sums(self, loop: Loop | None) -> int:
-        """Registers that each turn of a loop adds to, and that nothing else in it writes."""
-        if loop is None:
-            return 0
+    def _sums(self, loop: Loop) -> tuple[int, dict[int, int]]:
+        """Registers that hold the sums of a loop at the start, if it is in the loop; instruction of
+        the loop → registers in which it writes them."""
         if loop.position not in self._sums_of:
-            function, sums, written_otherwise = self._function, 0, 0
-            for block in function.graph.order:
-                if function.loops.holds(loop, block):
-                    for index in function.flow.instructions(block):
-                        instruction = function.instructions[index]
-                        if instruction.effect.writes:
-                            added = _added(instruction)
-                            sums |= added
-                            written_otherwise |= instruction.effect.writes & ~added
-            sums &= ~whole(written_otherwise) & whole(function.live_in(loop.header))
-            self._sums_of[loop.position] = sums
+            self._sums_of[loop.position] = _sums(self._function, loop, self._start)
         return self._sums_of[loop.position]
 
     def _used(self, start: int, registers: int) -> dict[_Use, int]:
@@ -291,9 +288,78 @@ def is_load(instruction: Instruction) -> bool:
     return effect.instruction_class in _LOADS or bool(_LOADING.match(effect.mnemonic))
 
 
-def _added(instruction: Instruction) -> int:
-    """Registers to which a floating-point instruction adds in place, or so to say."""
-    effect = instruction.effect
-    if effect.instruction_class != "vector" or not effect.reads & effect.writes:
+def _sums(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int, int]]:
+    """The sums of a loop, as `Roles` keeps them: values that it turns into those of its next turn
+    by additions and copies, in whatever registers.
+
+    One walk through its code in the order of the flow; a branch counts as taken both ways."""
+    blocks = [n for n in reversed(function.graph.order) if function.loops.holds(loop, n)]
+    changed = function.live_in(loop.header) & function.touched_in(blocks)[1]
+    held, added, moved = changed & (VGPRS | AGPRS), 0, 0
+    """Registers whose values come from those at the head; those of them with something added; those
+    that are not as they were at the head."""
+    steps: list[_Sum] = []
+    for block in blocks:
+        for index in function.flow.instructions(block):
+            instruction = function.instructions[index]
+            if index == start:
+                steps.append((index, 0, 0))
+            if not instruction.effect.reads & held:
+                held &= ~instruction.effect.writes
+                continue
+            for text, effect in _halves(instruction):
+                carried, into = _carried(text, effect, held, moved), effect.writes
+                if carried and len(steps) < _MOST_STEPS:
+                    steps.append((index, into, carried))
+                    held |= into
+                    moved |= into
+                    is_sum = effect.instruction_class != "copy" or carried & added
+                    added = added | into if is_sum else added & ~into
+                else:
+                    held &= ~into
+    sums = changed & held & added
+    at_head, at_start, written = _traced(steps, sums, start)
+    if sums & ~at_head:
+        _, at_start, written = _traced(steps, sums & at_head, start)
+    return at_start, written
+
+
+def _traced(steps: list[_Sum], sums: int, start: int) -> tuple[int, int, dict[int, int]]:
+    """Registers that hold values at the head and at the start of which a turn makes its `sums`;
+    instruction → registers in which it writes them."""
+    at_start, written = 0, defaultdict[int, int](int)
+    for index, into, carried in reversed(steps):
+        if index == start:
+            at_start |= sums
+        if into & sums:
+            written[index] |= into & sums
+            sums = sums & ~into | carried
+        if index == start:
+            at_start |= sums
+    return sums, at_start, written
+
+
+def _halves(instruction: Instruction) -> Iterable[tuple[str, InstructionEffect]]:
+    """The halves of a dual instruction; the whole of another one."""
+    if "::" not in instruction.text:
+        return ((instruction.text, instruction.effect),)
+    return ((half, effect_of(half)) for half in instruction.text.split("::"))
+
+
+def _carried(text: str, effect: InstructionEffect, held: int, moved: int) -> int:
+    """The held registers that an instruction copies, or to which it adds: in place, so to say, or
+    into another register. A factor of an FMA counts if it was not `moved`: a sum that is scaled."""
+    if effect.instruction_class == "copy":
+        return effect.reads & held
+    if effect.instruction_class == "matrix":
+        return _special(text, True) & held
+    mnemonic, read = effect.mnemonic, effect.reads & held
+    if effect.instruction_class != "vector" or not _FLOATING.match(mnemonic):
         return 0
-    return whole(effect.reads & effect.writes) if _FLOATING.match(effect.mnemonic) else 0
+    changed = read & effect.writes
+    if mnemonic.startswith(_TO_C):
+        if "/*" in text:
+            return _special(text, True) & held or changed & ~moved
+        addend = "".join(text.split(",", 4)[3:4])  # takes a tenth of the time
+        return named(addend) & held or changed & ~moved
+    return changed or (read if mnemonic.startswith(_TO_ANY) else 0)

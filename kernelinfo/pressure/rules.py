@@ -195,7 +195,7 @@ def address(operation: Operation, encoding: str) -> int | None:
 
 
 def sum_operand(operation: Operation) -> int:
-    """Position of the operand that a matrix instruction adds its product to: C.
+    """Position of the operand that a matrix instruction or an FMA adds its product to: C.
 
     Sparse ones add to their result (LLVM VOP3PInstructions.td, `SMFMAC`, `SWMMAC`).
     """

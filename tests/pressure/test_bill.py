@@ -88,6 +88,49 @@ def test_values_after_a_loop_have_the_role_that_the_loop_gave_them(tmp_path: Pat
     assert roles["accumulators"] == ["v[20:23]", "v44"]
 
 
+MOVING_SUMS = """\
+	v_mov_b32_e32 v2, 0
+	v_mov_b32_e32 v3, 0
+	v_mov_b32_e32 v4, 0
+	v_mov_b32_e32 v5, 0
+.LBB0_1:
+	ds_read_b128 v[8:11], v0
+	v_pk_fma_f32 v[12:13], v[12:13], v[10:11], v[2:3] op_sel_hi:[0,1,1]
+	v_pk_fma_f32 v[14:15], v[8:9], v[10:11], v[4:5]
+	v_mul_f32_e32 v16, v14, v14
+	ds_read_b128 v[2:5], v0 offset:16
+	global_store_dword v0, v16, s[0:1]
+	v_pk_fma_f32 v[6:7], v[2:3], v[4:5], v[12:13]
+	v_add_f32_e32 v10, v14, v2
+	v_sub_f32_e32 v11, v15, v3
+	v_mov_b32_e32 v2, v6
+	v_mov_b32_e32 v3, v7
+	v_pk_mov_b32 v[4:5], v[10:11], v[10:11] op_sel:[0,1]
+	s_cbranch_scc1 .LBB0_1
+	global_store_dwordx4 v0, v[2:5], s[0:1]
+"""
+
+
+@pytest.mark.parametrize(
+    ("instruction", "sums"),
+    [
+        ("ds_read_b128 v[8:11]", ["v[2:5]"]),
+        ("global_store_dword v0", ["v[12:15]"]),
+        ("v_mov_b32_e32 v3, v7", ["v2", "v7", "v[10:11]"]),
+        ("global_store_dwordx4", ["v[2:5]"]),
+    ],
+)
+def test_sums_that_move_to_other_registers_are_accumulators(
+    instruction: str, sums: list[str], tmp_path: Path
+) -> None:
+    path, text = tmp_path / "k.s", texts.module(MOVING_SUMS)
+    path.write_text(text)
+    line = 1 + text.partition(f"\t{instruction}")[0].count("\n")
+    [kernel] = texts.kernels(path, "k", "--at", str(line))
+    roles = {one["role"]: one["registers"] for one in kernel["bill"]}
+    assert roles["accumulators"] == sums
+
+
 def test_source_text_stands_beside_the_lines_that_wrote_values(tmp_path: Path) -> None:
     (tmp_path / "k.hip").write_text("\n\nfloat sum = 0;\n")
     body = '\t.file 1 "k.hip"\n\t.loc 1 3 1\n\tv_mov_b32_e32 v1, 0\n\t.loc 1 2 1\n'
