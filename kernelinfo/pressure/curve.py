@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from heapq import nlargest
 from itertools import groupby, pairwise
 from struct import Struct
 from typing import Literal, NamedTuple, get_args
@@ -60,12 +61,13 @@ def loop_counts(
         return sum(map(in_block.__getitem__, blocks))
 
     of_loops = loops.gathered(range(len(loops))[::-1], tally, lambda parts: sum(parts))
-    mixes = [(position, untallied(total)) for position, total in of_loops]
-    if len(mixes) > MOST_LOOPS:
-        mixes.sort(key=lambda loop: (loop[1][0].matrix > 0, loop[1][0].instructions))
-        mixes = sorted(mixes[-MOST_LOOPS:], reverse=True)
+    del numbers
+    mixes = ((position, untallied(total)) for position, total in of_loops)
+    largest = nlargest(
+        MOST_LOOPS, mixes, key=lambda loop: (loop[1][0].matrix > 0, loop[1][0].instructions)
+    )
     made = []
-    for position, (counts, _, _, agpr_copies, size) in reversed(mixes):
+    for position, (counts, _, _, agpr_copies, size) in sorted(largest):
         header, depth, *_ = loops[position]
         header_code = [function.instructions[index] for index in function.code_of(header)]
         source = next((each.source for each in header_code if each.source), None)
@@ -102,14 +104,13 @@ def tallies(instructions: Sequence[Instruction]) -> list[int]:
     A tally is many numbers in one integer, so those of many instructions are added at once.
     """
     counted: list[int] = []
-    by_kind: dict[tuple[InstructionClass, str, str | None], int] = {}
+    by_kind: dict[tuple[InstructionClass, str, str | None, int], int] = {}
     for instruction, size in zip(instructions, code_sizes(instructions), strict=True):
-        kind = instruction.effect.instruction_class, instruction.effect.mnemonic, instruction.spill
+        mnemonic, spill = instruction.effect.mnemonic, instruction.spill
+        kind = instruction.effect.instruction_class, mnemonic, spill, size
         if kind not in by_kind:
-            by_kind[kind] = _tally(
-                class_of(instruction), instruction.effect.mnemonic, instruction.spill
-            )
-        counted.append(by_kind[kind] + (size << _SIZE) if instruction.text else 0)
+            by_kind[kind] = _tally(class_of(instruction), mnemonic, spill) + (size << _SIZE)
+        counted.append(by_kind[kind] if instruction.text else 0)
     return counted
 
 

@@ -34,10 +34,12 @@ _CALLS = ("s_swappc", "s_swap_pc", "s_call")
 _QUIET = {"vector", "matrix", "scalar", "copy", "barrier"}
 """Classes whose instructions add to no counter, nor wait for one; `v_interp` may."""
 _MOST_VISITS = 8  # of each block, on average; compiled code needs 2
+_MOST_BLOCKS = 1 << 15  # of compiled code, the largest function has some thousands
 _MOST_TOGETHER = 1024  # loads that may have one age, on different ways or in any order
 _ONE = 1 << 40
 """One load in a sum of loads and their bytes."""
 
+MANY_BLOCKS = f"more than {_MOST_BLOCKS} blocks: what is in flight was not followed through them"
 TANGLED = "tangled branches: what is in flight was not followed through every way"
 UNREAD_WAIT = "a wait whose count is no number"
 UNKNOWN_CALL = "calls of functions that may return with loads in flight"
@@ -81,7 +83,7 @@ class WaitFlow:
         """Index of each load → what it loads from, and `_ONE` more than its bytes."""
         self.waiting: set[int] = set()
         """Indices of the waits."""
-        self.steps: list[list[_Change]] = [[] for _ in range(function.size)]
+        self.steps: list[list[_Change]] = []
         """Steps of each block."""
         self.begins: dict[int, Flight] = {}
         """State at the begin of each block that is reached."""
@@ -91,6 +93,8 @@ class WaitFlow:
     def _doubt(self) -> str:
         """Reason why the code is not known as a whole; empty if it is."""
         function = self._function
+        if function.size > _MOST_BLOCKS:
+            return MANY_BLOCKS
         unread = [reason for reason in function.listing.reasons if not is_whole([reason])]
         return next(
             iter((*([] if self._counters else [NO_COUNTERS]), *unread, *function.flow_reasons)), ""
@@ -101,6 +105,7 @@ class WaitFlow:
 
         Returns a reason if it is not known."""
         function, by_kind, unknown = self._function, queues_of(self._counters), ""
+        self.steps = [[] for _ in range(function.size)]
         by_mnemonic: dict[tuple[str, bool, bool], tuple[Queue, ...]] = {}
         firsts, number, block_of = function.flow.firsts, function.number, function.flow.block_of
         for index in function.code:

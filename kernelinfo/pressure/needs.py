@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from kernelinfo.kernel.needs import NeedsShare, RegisterNeeds
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.places import Places
@@ -23,8 +25,7 @@ def needs_of(
     number = next(n for n, live in enumerate(at_once) if live.vector(files) == most)
     index = function.code[number]
     block, at = function.block_of(index), function.location(index)
-    ends = [point for _, *points in places.points(block) for point in points] if most else []
-    both = (places.count(point).vector(files) for point in (*ends[1:2], *ends[-2:-1]))
+    border = _border(places, block, files) if most else 0
     loop = function.loop_around(index)
     blocks = [other for other in function.graph.order if loop and function.loops.holds(loop, other)]
     vgprs, agprs, sgprs = map(max, zip(*{*at_once}, strict=True))
@@ -39,10 +40,19 @@ def needs_of(
         line=at.line,
         address=at.address,
         source=at.source,
-        border=max(both, default=0),
+        border=border,
         is_loop=blocks == [block],
         shares=_shares(function, places, index) if with_shares and places.has_slots else (),
     )
+
+
+def _border(places: Places, block: int, files: str) -> int:
+    """The most vector registers alive at the begin or the end of a block."""
+    points = places.points(block)  # the last instruction first; a list may hold a million of them
+    last = next(points)
+    first = deque(points, maxlen=1)
+    _, begin, _ = first[0] if first else last
+    return max(places.count(point).vector(files) for point in (begin, last[2]))
 
 
 def _shares(function: LiveFunction, places: Places, index: int) -> tuple[NeedsShare, ...]:
