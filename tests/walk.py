@@ -51,8 +51,7 @@ def walk(path: str) -> str:
         fill(", ".join(stay), 96, subsequent_indent="    ")
         for _, stay in groupby(names, lambda name: name.split(".")[0])
     ]
-    imported = sum(name.startswith(PACKAGE) for name in sys.modules)
-    return "\n".join([*stays, "", f"{len(names)} modules are entered, {imported} imported."])
+    return "\n".join([*stays, "", f"{len(names)} modules are entered."])
 
 
 if __name__ == "__main__":
