@@ -6,11 +6,9 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 from kernelinfo.compare.messages import say
-from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts, matrix_loops
+from kernelinfo.kernel.code_object import CLASSES, NONE, LoopCounts, matrix_loops
 
-_CLASSES = InstructionCounts._fields[1:15]
-"""The classes, which add up to `instructions`."""
-_IN_WORDS = ("copies", "instructions", *(name for name in _CLASSES if name != "copies"))
+_IN_WORDS = ("copies", "instructions", *(name for name in CLASSES if name != "copies"))
 _MOST_TOLD = 3
 
 
@@ -30,7 +28,7 @@ class LoopMove(NamedTuple):
     @property
     def change(self) -> tuple[int, ...]:
         """How many more instructions of each class the loop has."""
-        old, new = (_by_class(loop) if loop else (0,) * len(_CLASSES) for loop in self)
+        old, new = ((loop.counts if loop else NONE).by_class for loop in self)
         return tuple(after - before for before, after in zip(old, new, strict=True))
 
     def __str__(self) -> str:
@@ -80,7 +78,7 @@ def moved_loops(
     for before, after in paired(old, new):
         move = LoopMove(before, after)
         if before and after:
-            if _by_class(before) != _by_class(after):
+            if before.counts.by_class != after.counts.by_class:
                 moves.append(move)
         elif is_matrix_loop(move):
             moves.append(move)
@@ -100,10 +98,6 @@ def in_words(moves: Sequence[LoopMove]) -> Iterator[str]:
 
 def _content(loop: LoopCounts) -> tuple[object, ...]:
     return loop.source, loop.depth, loop.counts
-
-
-def _by_class(loop: LoopCounts) -> tuple[int, ...]:
-    return loop.counts[1:15]
 
 
 _NumberedLoop = tuple[int, LoopCounts]
@@ -170,5 +164,5 @@ def _aligned(
 
 def _share(before: LoopCounts, after: LoopCounts) -> float:
     """How many of the instructions two loops have in common by class, from above 0 to 1."""
-    common = sum(map(min, _by_class(before), _by_class(after)))
+    common = sum(map(min, before.counts.by_class, after.counts.by_class))
     return (1 + 2 * common) / (1 + before.counts.instructions + after.counts.instructions)

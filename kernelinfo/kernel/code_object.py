@@ -87,6 +87,14 @@ class InstructionCounts(NamedTuple):
         """Matrix instructions / (vector + matrix); 0 without either."""
         return self.matrix / (self.vector + self.matrix or 1)
 
+    @property
+    def by_class(self) -> tuple[int, ...]:
+        """The number of each of `CLASSES`."""
+        return self[1:15]
+
+
+CLASSES = InstructionCounts._fields[1:15]
+"""Fields of the classes."""
 
 NONE = InstructionCounts._make([0] * len(InstructionCounts._fields))
 """Counts of no instructions."""

@@ -17,6 +17,7 @@ from kernelinfo.pressure.instructions import operation
 from kernelinfo.pressure.listing import ENDS, Instruction, Listing, number
 from kernelinfo.pressure.nouns import CallNeed
 from kernelinfo.pressure.registers import EVERY, count, span
+from kernelinfo.pressure.rules import CALLS, DIRECT_CALLS
 from kernelinfo.reading.data import integer
 
 FunctionPlace = str | int
@@ -24,7 +25,6 @@ FunctionPlace = str | int
 
 _LEFT_OPEN = {"calls", "indirect branch", "branch to an unknown label"}
 """Reasons for inexact results that following calls and branches settles."""
-_CALLS, _DIRECT_CALLS = ("s_swappc_b64", "s_swap_pc_i64"), ("s_call_b64", "s_call_i64")
 _JUMPS, _UNKNOWN_JUMPS = ("s_setpc_b64", "s_set_pc_i64"), ("s_add_pc", "s_rfe")
 _BRANCHES = ("s_branch", "s_cbranch", "s_subvector_loop")
 _GET = ("s_getpc_b64", "s_get_pc_i64")
@@ -168,9 +168,9 @@ class _Walk:
         instruction = self._code[index]
         mnemonic = instruction.effect.mnemonic
         last = (instruction.effect.operands or instruction.text.split())[-1]
-        if mnemonic in _CALLS:
+        if mnemonic in CALLS:
             return self._lead(index, self._address(last, state), _after_a_call(state), state)
-        if mnemonic in _DIRECT_CALLS:
+        if mnemonic in DIRECT_CALLS:
             return self._lead(
                 index, self._by_offset(instruction, last), _after_a_call(state), state
             )

@@ -29,8 +29,8 @@ from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import InFlight, LoopPressure, Story, Wait
+from kernelinfo.pressure.rules import CALLS, DIRECT_CALLS
 
-_CALLS = ("s_swappc", "s_swap_pc", "s_call")
 _QUIET = {"vector", "matrix", "scalar", "copy", "barrier"}
 """Classes whose instructions add to no counter, nor wait for one; `v_interp` may."""
 _MOST_VISITS = 8  # of each block, on average; compiled code needs 2
@@ -118,7 +118,7 @@ class WaitFlow:
                 continue
             block = block_of[index]
             clock = number[index] - number[firsts[block]]
-            if mnemonic.startswith(_CALLS):
+            if mnemonic in CALLS or mnemonic in DIRECT_CALLS:
                 unknown = unknown or ("" if trusts_calls else UNKNOWN_CALL)
                 self.steps[block].append((index, clock, (), ()))
                 continue

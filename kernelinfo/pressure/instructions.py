@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.pressure import rules
 from kernelinfo.pressure.registers import named
-from kernelinfo.pressure.rules import InstructionClass, class_of
+from kernelinfo.pressure.rules import CALLS, DIRECT_CALLS, InstructionClass, class_of
 from kernelinfo.reading.data import integer
 
 
@@ -83,7 +83,8 @@ UNDECODED = "undecoded words"
 UNRESOLVED = "registers named by unknown symbols"
 _INEXACT = ("indexed registers", UNDECODED, "calls")
 _INEXACT_MNEMONIC = re.compile(
-    r"([vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on)|(v_illegal)|(s_swappc_b64|s_swap_pc_i64|s_call_[bi]64)"
+    r"([vs]_movrel.*|v_swaprel.*|s_set_gpr_idx_on)|(v_illegal)"
+    rf"|({'|'.join((*CALLS, *DIRECT_CALLS))})"
 )
 """A group for each reason why the text does not name all registers."""
 _HWREG = re.compile(r"hwreg\((\w+)(?:,(\d{1,2}),(\d{1,2}))?\)")

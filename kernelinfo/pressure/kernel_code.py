@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kernelinfo.errors import ReadError
-from kernelinfo.kernel import Kernel
+from kernelinfo.errors import ReadError, bug
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import TouchedRegisters
 from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.pressure.assembly import AssemblyText
@@ -32,6 +32,7 @@ from kernelinfo.pressure.registers import (
 from kernelinfo.pressure.rules import access, is_merging
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.messages import in_kernel
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.options import CodeAndRemarks, ReadInCode
@@ -46,6 +47,22 @@ def code_in(blob: Blob, kernel: Kernel) -> AssemblyText | ObjectCode:
     from kernelinfo.pressure.object_code import ObjectCode
 
     return ObjectCode(blob, kernel.target)
+
+
+def functions_of(
+    code: AssemblyText | ObjectCode, blob: Blob, results: Sequence[Result]
+) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
+    """Each kernel of a blob with its code, which `code_in` gives; None if there is none."""
+    if not isinstance(code, AssemblyText):
+        yield from code.read(results)
+        return
+    for result in results:
+        kernel = result.kernel
+        line, target = kernel.line, kernel.target
+        try:
+            yield result, None if line is None else code.function(kernel.symbol, line, target)
+        except Exception as error:
+            yield result, problem(blob, in_kernel(kernel.symbol, bug(error)))
 
 
 def unwritten(function: LiveFunction) -> int:

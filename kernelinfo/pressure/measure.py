@@ -20,7 +20,7 @@ from kernelinfo.pressure.curve import Curve, curve, loop_counts
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import WaitFlow
-from kernelinfo.pressure.kernel_code import code_in, touched_by, wait_flow
+from kernelinfo.pressure.kernel_code import code_in, functions_of, touched_by, wait_flow
 from kernelinfo.pressure.messages import say
 from kernelinfo.pressure.nouns import CallNeed, Story
 from kernelinfo.pressure.places import places_of
@@ -118,10 +118,7 @@ def measure_in(
         return
     rules = [rule for rule in selection.rules() if rule.is_on_code or rule.reads == "kernel"]
     code = code_in(blob, results[0].kernel)
-    functions = (
-        _of_text(code, blob, results) if isinstance(code, AssemblyText) else code.read(results)
-    )
-    for result, function in functions:
+    for result, function in functions_of(code, blob, results):
         kernel = result.kernel
         if isinstance(function, Problem):
             yield function
@@ -146,18 +143,6 @@ def measure_in(
             yield problem(blob, say("instructions-missing", kernel=kernel.symbol))
         else:  # every path of it ends in __builtin_unreachable
             yield Note(blob.path, say("kernel-empty", kernel=kernel.symbol), blob.member)
-
-
-def _of_text(
-    text: AssemblyText, blob: Blob, results: Iterable[Result]
-) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
-    for result in results:
-        kernel = result.kernel
-        line, target = kernel.line, kernel.target
-        try:
-            yield result, None if line is None else text.function(kernel.symbol, line, target)
-        except Exception as error:
-            yield result, problem(blob, in_kernel(kernel.symbol, bug(error)))
 
 
 def _judged(

@@ -72,11 +72,14 @@ def _load(operation: Operation) -> Access:
     return _NONE if "lds" in operation.modifiers else _FIRST
 
 
+CALLS, DIRECT_CALLS = ("s_swappc_b64", "s_swap_pc_i64"), ("s_call_b64", "s_call_i64")
+"""Calls of a function whose address is in registers, and of one at an offset."""
+
 WRITTEN: tuple[tuple[str, str, _Decision], ...] = (
     (
         "scalar results of instructions that have mostly none",
-        r"s_get_barrier_state|s_sendmsg_rtn_.*|s_getreg_.*|s_getpc_b64|s_get_pc_i64"
-        r"|s_swappc_b64|s_swap_pc_i64|s_call_b64|s_call_i64",
+        r"s_get_barrier_state|s_sendmsg_rtn_.*|s_getreg_.*|s_getpc_b64|s_get_pc_i64|"
+        + "|".join((*CALLS, *DIRECT_CALLS)),
         _FIRST,
     ),
     (

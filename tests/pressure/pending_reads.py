@@ -13,12 +13,11 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import opened
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.counters import ANY_ORDER, Queue
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import Flight, WaitFlow
 from kernelinfo.pressure.instructions import effect
-from kernelinfo.pressure.kernel_code import code_in, wait_flow
+from kernelinfo.pressure.kernel_code import code_in, functions_of, wait_flow
 from kernelinfo.reading.blob import Blob
 
 Pair = tuple[int, int]
@@ -36,16 +35,7 @@ def functions(paths: list[Path]) -> Iterator[tuple[Kernel, LiveFunction]]:
                 continue
             assert isinstance(blob, Blob)
             code = code_in(blob, results[0].kernel)
-            if isinstance(code, AssemblyText):
-                places = ((result, result.kernel.line or 0) for result in results)
-                read = (
-                    (result, code.function(result.kernel.symbol, line, result.kernel.target))
-                    for result, line in places
-                    if line
-                )
-            else:
-                read = code.read(results)  # type: ignore[assignment]
-            for result, function in read:
+            for result, function in functions_of(code, blob, results):
                 if isinstance(function, LiveFunction) and function.code:
                     yield result.kernel, function
 
