@@ -105,8 +105,9 @@ _NumberedLoop = tuple[int, LoopCounts]
 _Pairs = list[tuple[LoopCounts | None, LoopCounts | None]]
 _LEVELS: tuple[tuple[Callable[[LoopCounts], Hashable], float], ...] = (
     (lambda loop: loop.source and (loop.source, loop.depth), 0.0),
-    (lambda loop: loop.source, 0.0),
+    (lambda loop: loop.source, 0.5),
     (lambda loop: loop.counts.matrix and (loop.depth,), 0.0),
+    (lambda loop: True, 0.9),
     (lambda loop: (loop.depth,), 0.5),
 )
 """What two loops have in common, and the share of their instructions, by class, that they need to
@@ -116,9 +117,10 @@ have in common. The strictest first."""
 def paired(old: Sequence[LoopCounts], new: Sequence[LoopCounts]) -> _Pairs:
     """Each loop once, with the same loop of the other build or None.
 
-    Loops of one source line and depth are paired first, then those of one line, then those of one
-    depth with matrix instructions, and those of one depth that are alike. Among several the order
-    of both builds is kept, and the pairs are those that have most in common.
+    Loops of one source line and depth are paired first, then those of one line that are alike, then
+    those of one depth with matrix instructions, those that are nearly equal, and those of one depth
+    that are alike. Among several the order of both builds is kept, and the pairs are those that
+    have most in common.
     """
     ours, theirs = dict(enumerate(old)), dict(enumerate(new))
     pairs: _Pairs = []

@@ -74,6 +74,20 @@ def test_depth_decides_before_the_line_alone(tmp_path: Path) -> None:
     assert moved(tmp_path, [(3, "l", [])], new[0][2]) == [("l", "ll")]
 
 
+def test_a_header_that_moved_to_a_line_of_the_loop_around_it_is_no_pair(tmp_path: Path) -> None:
+    """clang 19 at -O2 and -O3: the header of the outer loop gets the line of the inner one."""
+    old: list[Loop] = [(None, "vvvvvvvvlll", [(7, "vvl", [])])]
+    new: list[Loop] = [(7, "vvvvvvvvllll", [(9, "vvvl", [])])]
+    assert moved(tmp_path, old, new) == [("vvl", "vvvl"), ("v" * 10 + "llll", "v" * 11 + "l" * 5)]
+
+
+def test_a_loop_is_no_pair_of_the_loop_around_the_same_one(tmp_path: Path) -> None:
+    """clang 19 unrolls the outer loop, clang 22 does not."""
+    old: list[Loop] = [(8, "vvvvvvvvvvvll", [])]
+    new: list[Loop] = [(5, "vvl", [(7, "vvvvvvvvvvvvll", [])])]
+    assert moved(tmp_path, old, new) == [("v" * 11 + "ll", "v" * 12 + "ll")]
+
+
 def test_without_lines_loops_need_half_of_their_instructions_in_common(tmp_path: Path) -> None:
     old: list[Loop] = [(None, "mmmm", []), (None, "llll", [])]
     assert moved(tmp_path, old, [(None, "lllll", [])]) == [("llll", "lllll"), ("mmmm", "")]
