@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -34,10 +34,9 @@ from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import harmless, without_hashes
 from kernelinfo.render.watch import details, on_screen, render_jsonl, rows
-from kernelinfo.watch.history import with_peaks
-from kernelinfo.watch.loop import WatchedCommand, WatchedOutputs, events
-from kernelinfo.watch.nouns import Began, Event, WatchLook
-from kernelinfo.watch.running import Watch, WatchedSources
+from kernelinfo.watch import Watch, WatchedCommand, WatchedOutputs, events
+from kernelinfo.watch.looks import Event, WatchLook, with_peaks
+from kernelinfo.watch.running import WatchedSources
 
 EXAMPLES = """
   kernelinfo watch k.hip --arch gfx942 -- -O2     # compiles at each save
@@ -125,7 +124,7 @@ def command(
     sys.exit(code)
 
 
-def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Options) -> Watch[Any]:
+def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Options) -> Watch:
     """Sources that are compiled, a command that builds, or outputs that somebody else builds.
 
     Raises `OptionError` for sources with `--run`, without a target, or that are not there."""
@@ -142,7 +141,7 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Opti
     return WatchedSources(sources, settings, query)
 
 
-def _watch(watch: Watch[Any], view: View, format: str, *, once: bool, folds: bool) -> int:
+def _watch(watch: Watch, view: View, format: str, *, once: bool, folds: bool) -> int:
     """Show each look until a signal comes, or one. Returns 2 if the last one failed.
 
     Looks that are appended have whole lines, which editors read, unless `folds` is set.
@@ -156,12 +155,12 @@ def _watch(watch: Watch[Any], view: View, format: str, *, once: bool, folds: boo
 
 
 def _append(
-    stream: Iterator[Event | None], watch: Watch[Any], view: View, format: str, *, once: bool
+    stream: Iterator[Event | None], watch: Watch, view: View, format: str, *, once: bool
 ) -> int:
     """Append each look to standard output."""
     for event in stream:
-        if isinstance(event, Began) and format == "text":
-            _print([f"building: {event.command}\n"], view)
+        if isinstance(event, str) and format == "text":
+            _print([f"building: {event}\n"], view)
         if not isinstance(event, WatchLook):
             continue
         if format == "text":
@@ -181,7 +180,7 @@ def _print(pieces: Iterable[str], view: View) -> None:
     sys.stdout.flush()
 
 
-def _draw(stream: Iterator[Event | None], watch: Watch[Any], view: View) -> None:
+def _draw(stream: Iterator[Event | None], watch: Watch, view: View) -> None:
     """Draw the last good look in place, below the message of a command that failed since."""
     with whole_screen() as screen:
         good: WatchLook | None = None
@@ -191,8 +190,8 @@ def _draw(stream: Iterator[Event | None], watch: Watch[Any], view: View) -> None
                 screen.fit()
                 continue
             now = "waits for a change; Ctrl-C ends"
-            if isinstance(event, Began):
-                now = f"building: {event.command}"
+            if isinstance(event, str):
+                now = f"building: {event}"
             elif event.failure:
                 failed = event
             else:

@@ -1,8 +1,240 @@
-"""Looks at files that change: what moved in their kernels since the look before."""
+"""Looks at files that change: outputs are read again, and a loop waits for the next change."""
 
-from kernelinfo.watch.files import FolderTree as FolderTree
-from kernelinfo.watch.files import Outputs as Outputs
-from kernelinfo.watch.history import with_peaks as with_peaks
-from kernelinfo.watch.loop import WatchedOutputs as WatchedOutputs
-from kernelinfo.watch.nouns import WatchLook as WatchLook
-from kernelinfo.watch.reading import Sources as Sources
+from __future__ import annotations
+
+import os
+import time
+from collections import defaultdict
+from collections.abc import Generator, Iterable, Sequence
+
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.copies import source_name
+from kernelinfo.analysis.inputs import Events, conclusions, each, read_inputs
+from kernelinfo.analysis.options import Options
+from kernelinfo.reading.blob import Missing, Problem
+from kernelinfo.reading.containers import open_file
+from kernelinfo.reading.containers.files import LOG, File
+from kernelinfo.reading.containers.magic import is_named_as_code
+from kernelinfo.waiting import wait_in_turns
+from kernelinfo.watch.files import FileTree as FileTree
+from kernelinfo.watch.files import Snapshot, Stamp, is_under, snapshot
+from kernelinfo.watch.files import Sources as Sources
+from kernelinfo.watch.looks import Event, FileReading, FileReadings, LookHistory, nothing_chosen
+from kernelinfo.watch.looks import WatchLook as WatchLook
+from kernelinfo.watch.looks import with_peaks as with_peaks
+from kernelinfo.watch.messages import say
+from kernelinfo.watch.running import RunningCommand, WatchedSources
+
+_REST = 0.5
+"""Seconds that a file must stay as it is before its damage, or its absence, is believed."""
+_SIDECAR = ".json"
+"""Suffix of Triton's JSON, which says how the code object next to it is launched."""
+
+INTERVAL = 0.2
+"""Seconds between two looks at the files."""
+_WHILE_BUILDING = 0.05
+"""The same while a build runs. A save has to end it first: ninja takes an output that is written
+after the save for a current one, even if it was begun before."""
+_SHARE = 0.017
+"""Most of a core that looking may take; 2 % with all else. Large folders wait longer."""
+_MOST_OVERTAKEN = 20
+"""Runs in a row that a save may overtake. The next one ends: its command may write a source."""
+
+
+class WatchedOutputs:
+    """Outputs that somebody else builds. A file is read again when its stamp changes.
+
+    A file that is half written mostly cannot be read: its reading before stays until it rests. So
+    does the reading of a file that is gone for a moment, as while it is written anew.
+    """
+
+    def __init__(self, paths: Sequence[str], options: Options) -> None:
+        self.options = options
+        self.running: RunningCommand | None = None
+        self._paths = tuple(paths)
+        self._trees = [FileTree(path, only_folders=True) for path in paths]
+        self._history = LookHistory()
+        self._readings: FileReadings | None = None
+        self._unrested: dict[str, tuple[Stamp | None, float]] = {}
+        """Path -> its stamp, None for a file that is gone, and the time when it was first seen."""
+        self._failed_with: Snapshot | None = None
+        """The files that a failed command left. They do not count as a look: compilers delete an
+        output that they could not make."""
+
+    def step(self) -> Event | None:
+        """The next event; None if nothing is new. The first step is always a look."""
+        stamps = snapshot(self._trees)
+        if stamps == self._failed_with:
+            return None
+        self._failed_with = None
+        readings = self._read_changed(stamps, time.monotonic())
+        return None if readings is None else self._look(readings)
+
+    def _look(
+        self, readings: FileReadings, command: str = "", seconds: float | None = None
+    ) -> WatchLook:
+        message = say("file-not-yet")
+        missing = (tree.path for tree in self._trees if not tree.snapshot())
+        problems = [Problem(path, message) for path in missing]
+        problems += nothing_chosen(readings, self._paths, self.options)
+        return self._history.look(readings, problems, command, seconds)
+
+    def look_after(self, command: str, seconds: float, failure: str) -> WatchLook:
+        """The look after a command of the user ended; all files are read that it changed."""
+        stamps = snapshot(self._trees)
+        self._failed_with = stamps if failure else None
+        if failure:
+            return self._history.failed(failure, command, seconds)
+        return self._look(self._read_rested(stamps), command, seconds)
+
+    def _read_changed(self, stamps: Snapshot, now: float) -> FileReadings | None:
+        """The readings of all files, if one of them changed and has kernels or had some; else None.
+
+        `now` is in seconds of a clock that never goes back. The first call always returns readings.
+        """
+        before = self._readings
+        if before is None:
+            return self._read_rested(stamps)
+        self._unrested = {
+            path: (stamp, since)
+            for path, (stamp, since) in self._unrested.items()
+            if (stamp is None) == (path not in stamps)
+        }
+        due = [path for path in stamps if self._is_due(path, stamps[path], before.get(path), now)]
+        gone = [path for path in before if path not in stamps and self._rests(path, None, now)]
+        if not due and not gone:
+            return None
+        read = self._read_files(self._with_neighbours(due, stamps), stamps)
+        settled = {
+            path: reading
+            for path, reading in read.items()
+            if not reading.problems or self._rests(path, reading.stamp, now)
+        }
+        kept = {path: reading for path, reading in before.items() if path not in gone}
+        self._readings = kept | settled
+        for path in (*settled, *gone):
+            self._unrested.pop(path, None)
+        touched = [readings.get(path) for path in (*settled, *gone) for readings in (before, read)]
+        is_told = any(reading and (reading.results or reading.problems) for reading in touched)
+        return self._readings if is_told else None
+
+    def _read_rested(self, stamps: Snapshot) -> FileReadings:
+        """The readings of all files, whose writers have ended."""
+        before = self._readings or {}
+        due = [path for path in stamps if path not in before or before[path].stamp != stamps[path]]
+        kept = {path: reading for path, reading in before.items() if path in stamps}
+        self._readings = kept | self._read_files(self._with_neighbours(due, stamps), stamps)
+        self._unrested.clear()
+        return self._readings
+
+    def _is_due(self, path: str, stamp: Stamp, before: FileReading | None, now: float) -> bool:
+        """True if the file has to be read. A file without kernels must rest first: a log."""
+        if before is None or before.stamp == stamp:
+            return before is None
+        may_have = before.results or before.problems or is_named_as_code(path)
+        return bool(may_have) or self._rests(path, stamp, now)
+
+    def _rests(self, path: str, stamp: Stamp | None, now: float) -> bool:
+        """True if the file has had this stamp for half a second."""
+        before, since = self._unrested.get(path, (None, now))
+        if path not in self._unrested or before != stamp:
+            self._unrested[path] = stamp, now
+            return False
+        return now - since >= _REST
+
+    def _with_neighbours(self, due: Iterable[str], stamps: Snapshot) -> list[str]:
+        """The files and their neighbours of the same source, which state parts of the same kernels:
+        assembly, code object, Triton's JSON; or are a database and its log."""
+        groups: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+        for path in stamps:
+            groups[_source(path)].append(path)
+        return [*dict.fromkeys(path for file in due for path in groups[_source(file)])]
+
+    def _read_files(self, paths: Iterable[str], stamps: Snapshot) -> FileReadings:
+        # A text that was cut off is a problem, as for the gate: it may still be written.
+        analysis = Analysis(self.options._replace(is_gate=True), self._paths)
+        return {path: self._read_file(path, stamps[path], analysis) for path in paths}
+
+    def _read_file(self, path: str, stamp: Stamp, analysis: Analysis) -> FileReading:
+        is_named = not any(is_under(path, folder) for folder in self._paths)
+        events = Events()
+        blobs = open_file(
+            File(path, is_named, None if is_named else stamp.size),
+            among=self._paths,
+            within=self.options.bounds,
+        )
+        items = [*read_inputs(blobs, events, analysis.results, self.options._replace(is_gate=True))]
+        if is_named and not self._paths[1:]:  # of several, another may have the chosen kernels
+            items += conclusions([(path, events)], self.options._replace(is_gate=False))
+        else:
+            items += (Missing.problem([host]) for host in each(events, "missing"))
+        return FileReading.of(items, events, stamp)
+
+
+def _source(path: str) -> tuple[str, str]:
+    """The folder, and the name of the source that a file was compiled from."""
+    return os.path.dirname(path), source_name(path.removesuffix(_SIDECAR).removesuffix(LOG))
+
+
+class WatchedCommand(WatchedOutputs):
+    """A command that runs when a source changes, and the outputs that it builds.
+
+    A source that is saved while the command runs ends it and its group, and it runs again. Files
+    that appear or vanish meanwhile are the command's own.
+    """
+
+    def __init__(self, command: str, paths: Sequence[str], options: Options) -> None:
+        super().__init__(paths, options)
+        self._command = command
+        self._sources = Sources(paths)
+        self._overtaken = 0
+        """Runs in a row that a save overtook."""
+
+    def step(self) -> Event | None:
+        has_changed = self._sources.have_changed(only_saved=self.running is not None)
+        if self.running is None:
+            return self._start() if has_changed else super().step()
+        if has_changed and self._overtaken < _MOST_OVERTAKEN:
+            self._overtaken += 1
+            return self._start()
+        return self._end(self.running) if self.running.wait(0) else None
+
+    def _start(self) -> str:
+        """Start the command once the sources rest; end the one that still runs."""
+        if self.running:
+            self.running.end()
+        self._sources.rest()
+        self.running = RunningCommand(self._command)
+        return self._command
+
+    def _end(self, running: RunningCommand) -> WatchLook:
+        seconds = time.monotonic() - running.began
+        self.running = None
+        self._overtaken = 0
+        self._sources.absorb()
+        failure = running.failure()
+        running.end()
+        return self.look_after(self._command, seconds, failure)
+
+
+Watch = WatchedSources | WatchedOutputs
+"""Something to watch, asked again and again. At most one command or compiler runs at a time."""
+
+
+def events(watch: Watch) -> Generator[Event | None, None, None]:
+    """Each event, and None after each look at the files that found nothing new. Never ends."""
+    interval = INTERVAL
+    try:
+        while True:
+            began = time.thread_time()
+            event = watch.step()
+            seconds = time.thread_time() - began
+            yield event
+            if event is None:  # the end of a build ends the pause
+                wait = watch.running.wait if watch.running else time.sleep
+                wait_in_turns(wait, max(interval, seconds / _SHARE))
+            else:
+                interval = _WHILE_BUILDING if isinstance(event, str) else INTERVAL
+    finally:
+        if watch.running:
+            watch.running.end()

@@ -1,13 +1,14 @@
-"""Files of the paths, each with the stamp by which a change is seen."""
+"""Files of a build and its sources, each with the stamp by which a change is seen."""
 
 from __future__ import annotations
 
 import os
 import stat
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from hashlib import blake2b
 from itertools import takewhile
 from operator import attrgetter
 from typing import NamedTuple, TypeVar
@@ -97,119 +98,91 @@ def is_under(path: str, folder: str) -> bool:
     return path.startswith(os.path.join(folder, ""))
 
 
-class Outputs:
-    """Outputs of a build: files, globs, and folders without the folders that `.gitignore` names.
-
-    Files that `.gitignore` names by suffix stay: they are what a compiler writes. A folder that is
-    ignored as a whole is looked at, because the user named it.
-    """
-
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._paths = tuple(paths)
-        self._trees: dict[str, FolderTree] = {}
-
-    def snapshot(self) -> Snapshot:
-        """The stamps of all files, in the order of the paths; each file once."""
-        stamps: Snapshot = {}
-        names: dict[int, str] = {}
-        for path in self._paths:
-            for name, stamp in self._under(path).items():
-                first = names.setdefault(stamp.inode, name)
-                if first == name or not _is_same(first, name):
-                    stamps[name] = stamp
-        return stamps
-
-    def is_named(self, path: str) -> bool:
-        """True if the user or a glob names the file itself."""
-        return not any(is_under(path, folder) for folder in self._paths)
-
-    def missing(self) -> list[str]:
-        """The paths without any file now."""
-        return [path for path in self._paths if not self._under(path)]
-
-    def _under(self, path: str) -> Snapshot:
-        if os.path.isdir(path):
-            if path not in self._trees:
-                self._trees[path] = FolderTree(path, only_folders=True)
-            return self._trees[path].snapshot()
-        if os.path.lexists(path):
-            names = [path]
-        else:
-            names = [file.path for file in files.find(path) if isinstance(file, File)]
-        stamps = ((name, stamp_of(name)) for name in names)
-        return {name: stamp for name, stamp in stamps if stamp is not None}
+def snapshot(trees: Iterable[FileTree]) -> Snapshot:
+    """The stamps of all files, in the order of the paths; each file once."""
+    stamps: Snapshot = {}
+    names: dict[int, str] = {}
+    for tree in trees:
+        for name, stamp in tree.snapshot().items():
+            first = names.setdefault(stamp.inode, name)
+            if first == name or not _is_same(first, name):
+                stamps[name] = stamp
+    return stamps
 
 
-class _FolderNames(NamedTuple):
-    """The names in a folder that are not left out."""
-
-    stamp: Stamp  # of the folder
-    is_settled: bool  # False if the folder had just changed: it may change again at the same time
-    files: tuple[str, ...]
-    folders: tuple[str, ...]
-
-
-class FolderTree:
-    """A folder that is looked at again and again, without what `.gitignore` names.
+class FileTree:
+    """What a path names, looked at again and again: a file, the files of a glob, or a folder
+    without what `.gitignore` names.
 
     A folder is listed again only when its time changes, which a new, renamed or deleted file does.
     Listing 3,000 files takes twice as long as asking each for its stamp.
     """
 
     def __init__(
-        self, root: str, *, only_folders: bool = False, without: Sequence[str] = ()
+        self, path: str, *, only_folders: bool = False, without: Sequence[str] = ()
     ) -> None:
-        """`only_folders` leaves out ignored folders, but not ignored files. `without` are real
-        paths to leave out."""
-        self._root = root
+        """`only_folders` leaves out ignored folders, but not ignored files: they are what a
+        compiler writes. A folder that is ignored as a whole is looked at then, because the user
+        named it. `without` are real paths to leave out."""
+        self.path = path
         self._only_folders = only_folders
         self._without = frozenset(without)
-        real = os.path.abspath(root)
         self._patterns: dict[str, list[IgnorePattern]] | None = None
-        """Folder -> patterns that apply in it, the outermost first; None to ignore nothing."""
-        if not (only_folders and is_ignored_whole(real)):
-            self._patterns = {real: [*_above(real), *_patterns(real)]}
-        self._listings: dict[str, _FolderNames] = {}
+        """Folder -> patterns that apply in it, the outermost first; empty to ignore nothing."""
+        self._listings: dict[str, tuple[Stamp, list[str], list[str]]] = {}
+        """Folder -> its stamp, and the paths of its files and folders that are not left out."""
 
     def snapshot(self) -> Snapshot:
         """The stamps of all regular files; folders that vanish meanwhile are left out."""
-        stamps: Snapshot = {}
+        if os.path.isdir(self.path):
+            if self._patterns is None:
+                self._patterns = _patterns_of(self.path, is_named=self._only_folders)
+            paths = self._below()
+        elif os.path.lexists(self.path):
+            paths = iter([self.path])
+        else:
+            paths = (file.path for file in files.find(self.path) if isinstance(file, File))
+        stamps = ((path, stamp_of(path)) for path in paths)
+        return {path: stamp for path, stamp in stamps if stamp is not None}
+
+    def _below(self) -> Iterator[str]:
+        """The files below the folder."""
         linked: set[str] = set()
-        waiting = [self._root]
+        waiting = [self.path]
         while waiting:
             folder = waiting.pop()
             if os.path.islink(folder) and not self._is_followed(folder, linked):
                 continue
-            listing = self._listing(folder)
-            for path in listing.files if listing else ():
-                if stamp := stamp_of(path):
-                    stamps[path] = stamp
-            waiting += reversed(listing.folders) if listing else ()
-        return stamps
+            paths, folders = self._listing(folder)
+            yield from paths
+            waiting += reversed(folders)
 
     def _is_followed(self, link: str, linked: set[str]) -> bool:
         """True for a link to a folder that neither holds the root nor was linked before."""
         real = os.path.realpath(link)
-        inside = os.path.join(os.path.realpath(self._root), "")
-        is_circle = link != self._root and inside.startswith(os.path.join(real, ""))
+        inside = os.path.join(os.path.realpath(self.path), "")
+        is_circle = link != self.path and inside.startswith(os.path.join(real, ""))
         is_followed = not is_circle and real not in linked
         linked.add(real)
         return is_followed
 
-    def _listing(self, folder: str) -> _FolderNames | None:
-        """The names in a folder, listed again if it changed; None if it cannot be read."""
+    def _listing(self, folder: str) -> tuple[list[str], list[str]]:
+        """The files and folders in a folder, listed again if it changed; none if it is gone."""
         try:
             stamp = _stamp(os.stat(folder))
-            listing = self._listings.get(folder)
-            if listing is None or listing.stamp != stamp or not listing.is_settled:
-                listing = self._listings[folder] = self._listed(folder, stamp)
-            return listing
+            before, files, folders = self._listings.get(folder, (None, [], []))
+            if before != stamp:
+                # A folder that has just changed may change again at the same time.
+                is_settled = abs(time.time_ns() - stamp.modified) > _SETTLED
+                files, folders = self._list(folder)
+                if is_settled:
+                    self._listings[folder] = stamp, files, folders
         except OSError:
             self._listings.pop(folder, None)
-            return None
+            return [], []
+        return files, folders
 
-    def _listed(self, folder: str, stamp: Stamp) -> _FolderNames:
-        is_settled = abs(time.time_ns() - stamp.modified) > _SETTLED
+    def _list(self, folder: str) -> tuple[list[str], list[str]]:
         files, folders = [], []
         with os.scandir(folder) as entries:
             for entry in sorted(entries, key=attrgetter("name")):
@@ -219,7 +192,7 @@ class FolderTree:
                         folders.append(entry.path)
                     elif entry.is_file():
                         files.append(entry.path)
-        return _FolderNames(stamp, is_settled, tuple(files), tuple(folders))
+        return files, folders
 
     def _leaves_out(self, path: str, name: str, is_folder: bool) -> bool:
         if name == ".git" or (is_folder and fnmatchcase(name, _UNFINISHED)):
@@ -230,7 +203,7 @@ class FolderTree:
             return True
         if not self._only_folders and any(fnmatchcase(name, pattern) for pattern in _BESIDE_SAVES):
             return True
-        if self._patterns is None or (self._only_folders and not is_folder):
+        if not self._patterns or (self._only_folders and not is_folder):
             return False
         return _is_ignored(os.path.abspath(path), self._patterns, is_folder=is_folder)
 
@@ -238,7 +211,7 @@ class FolderTree:
 # Files and folders that `.gitignore` names, for folders that are looked at again and again.
 
 _FILE = ".gitignore"
-_MOST_BYTES = 1 << 16
+_MOST_IGNORED = 1 << 16
 """Bytes of a `.gitignore`; a larger one is not read. Each file is compared with each line."""
 
 
@@ -274,14 +247,15 @@ def _is_ignored(path: str, patterns: dict[str, list[IgnorePattern]], *, is_folde
     return last is not None and not last.is_negated
 
 
-def is_ignored_whole(root: str) -> bool:
-    """True if a folder above ignores this one, or it ignores all of itself, as Meson's build
-    folders do."""
-    parts = [*with_parents(root)]
-    is_named = any(
-        pattern.matches(part, is_folder=True) for pattern in _above(root) for part in parts
+def _patterns_of(folder: str, *, is_named: bool) -> dict[str, list[IgnorePattern]]:
+    """The patterns that apply in a folder; none if the user named a folder that is ignored as a
+    whole: by a folder above, or by itself, as Meson's build folders are."""
+    root = os.path.abspath(folder)
+    above, inside = [*_above(root)], [*_patterns(root)]
+    is_ignored = any(pattern.pattern == f"{ANY_FOLDERS}/*" for pattern in inside) or any(
+        pattern.matches(part, is_folder=True) for part in with_parents(root) for pattern in above
     )
-    return is_named or any(pattern.pattern == f"{ANY_FOLDERS}/*" for pattern in _patterns(root))
+    return {} if is_named and is_ignored else {root: [*above, *inside]}
 
 
 def _above(root: str) -> Iterator[IgnorePattern]:
@@ -300,7 +274,7 @@ def _patterns(folder: str) -> Iterator[IgnorePattern]:
     """Patterns of one folder; none if its `.gitignore` cannot be read."""
     data = b""
     with suppress(OSError, ReadError):
-        data = read_document(os.path.join(folder, _FILE), _MOST_BYTES)
+        data = read_document(os.path.join(folder, _FILE), _MOST_IGNORED)
     for line in data.decode("utf-8", "replace").splitlines():
         text = line.rstrip()
         if not text or text.startswith("#"):
@@ -310,3 +284,54 @@ def _patterns(folder: str) -> Iterator[IgnorePattern]:
         anywhere = "/" not in name
         pattern = f"{ANY_FOLDERS}/{name}" if anywhere else name.removeprefix("/")
         yield IgnorePattern(folder, pattern, text.endswith("/"), is_negated)
+
+
+# Sources of the user's own command: which of them were saved.
+
+_MOST_BYTES = 1 << 24
+"""Bytes of a source whose content is compared."""
+
+
+class Sources:
+    """Files of the current folder, without hidden, temporary and ignored ones and the outputs."""
+
+    def __init__(self, outputs: Sequence[str]) -> None:
+        self._tree = FileTree(os.curdir, without=[os.path.realpath(path) for path in outputs])
+        self._seen: Snapshot | None = None
+        """None before the first build."""
+        self._contents: dict[str, bytes] = {}
+        """Path -> digest of the content when the file was last seen to change."""
+
+    def have_changed(self, *, only_saved: bool) -> bool:
+        """True if a file changed since the build began, and before the first build.
+
+        `only_saved` counts files that were there before and have another content now. Others may
+        be the build's own: a header that it generates anew.
+        """
+        if self._seen is None:
+            return True
+        now = self._tree.snapshot()
+        if not only_saved:
+            return now != self._seen
+        both = now.keys() & self._seen.keys()
+        changed = sorted(path for path in both if now[path] != self._seen[path])
+        self._seen |= {path: now[path] for path in changed if not self._is_other(path)}
+        return any(now[path] != self._seen[path] for path in changed)
+
+    def rest(self) -> None:
+        """Wait until no file changes: a save takes several steps. All count as built then."""
+        self._seen = rested(self._tree.snapshot)
+
+    def absorb(self) -> None:
+        """Count files that appeared or vanished in a build as built."""
+        now, seen = self._tree.snapshot(), self._seen or {}
+        self._seen = {path: seen.get(path, stamp) for path, stamp in now.items()}
+
+    def _is_other(self, path: str) -> bool:
+        """True if the content differs from when the file last changed, or cannot be compared."""
+        try:
+            content = blake2b(read_document(path, _MOST_BYTES)).digest()
+        except (OSError, ReadError):
+            return True
+        before, self._contents[path] = self._contents.get(path), content
+        return before != content

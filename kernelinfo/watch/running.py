@@ -1,4 +1,4 @@
-"""Sources that are compiled at each save."""
+"""Commands and compilers that run between two looks; sources that are compiled at each save."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import signal
 import subprocess
 import threading
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, suppress
-from typing import IO, Generic, TypeVar
+from typing import IO
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, conclusions, run
@@ -21,12 +20,16 @@ from kernelinfo.compile.ir import Compiled
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_sources
-from kernelinfo.waiting import wait_in_turns
 from kernelinfo.watch.files import Stamp, rested, stamp_of
-from kernelinfo.watch.history import LookHistory
+from kernelinfo.watch.looks import (
+    Event,
+    FileReading,
+    FileReadings,
+    LookHistory,
+    WatchLook,
+    nothing_chosen,
+)
 from kernelinfo.watch.messages import say
-from kernelinfo.watch.nouns import Began, Event, FileReading, WatchLook
-from kernelinfo.watch.reading import FileReadings, nothing_chosen
 
 # The user's own command, which builds when a source changes.
 
@@ -158,53 +161,15 @@ class RunningCompiler:
         self._open.close()
 
 
-# A watch, and the command or compiler that runs between two of its looks.
-
-
-_Run = TypeVar("_Run", bound=RunningCommand | RunningCompiler)
-
-
-class Watch(ABC, Generic[_Run]):
-    """Something to watch, asked again and again. At most one command or compiler runs at a time."""
-
-    options: Options
-    """Options of the analysis, with the assembly of compiled sources."""
-    _running: _Run | None = None
-
-    @abstractmethod
-    def step(self) -> Event | None:
-        """The next event; None if nothing is new. The first look always comes."""
-
-    def wait(self, seconds: float) -> None:
-        """Wait, but no longer than until the build ends."""
-        if self._running:
-            wait_in_turns(self._running.wait, seconds)
-        else:
-            wait_in_turns(time.sleep, seconds)
-
-    def end(self) -> None:
-        """End the build that still runs."""
-        if self._running:
-            self._running.end()
-            self._running = None
-
-    def _ended(self) -> tuple[_Run, float] | None:
-        """The build that has ended by itself, and its duration in seconds; None if none has."""
-        running = self._running
-        if running is None or not running.wait(0):
-            return None
-        self._running = None
-        return running, time.monotonic() - running.began
-
-
-class WatchedSources(Watch[RunningCompiler]):
+class WatchedSources:
     """Sources, each compiled when it or one of its headers is saved.
 
     A save while the compiler runs ends it, and it starts again.
     """
 
     def __init__(self, paths: Sequence[str], settings: Settings, options: Options) -> None:
-        self.options = options
+        self.options = options  # with the assembly of the compiled sources
+        self.running: RunningCompiler | None = None
         self._paths = tuple(paths)
         self._settings = settings
         self._history = LookHistory()
@@ -220,6 +185,7 @@ class WatchedSources(Watch[RunningCompiler]):
         self._runs = 0
 
     def step(self) -> Event | None:
+        """The next event; None if nothing is new."""
         now = self._stamps()
         self._gone = {
             path: self._gone.get(path, time.monotonic())
@@ -229,8 +195,11 @@ class WatchedSources(Watch[RunningCompiler]):
         changed = [path for path in self._paths if self._runs and self._has_changed(path, now)]
         if changed or not self._runs:
             return self._start(changed)
-        ended = self._ended()
-        return self._look(*ended) if ended else None
+        running = self.running
+        if running is None or not running.wait(0):
+            return None
+        self.running = None
+        return self._look(running, time.monotonic() - running.began)
 
     def _stamps(self) -> dict[str, Stamp | None]:
         paths = dict.fromkeys(path for files in self._dependencies.values() for path in files)
@@ -247,15 +216,16 @@ class WatchedSources(Watch[RunningCompiler]):
             for path in files
         )
 
-    def _start(self, changed: Sequence[str]) -> Began:
+    def _start(self, changed: Sequence[str]) -> str:
         """Start the compiler once the sources rest: a save may take several steps."""
-        self.end()
+        if self.running:
+            self.running.end()
         self._due = tuple(path for path in self._paths if path in {*self._due, *changed})
         absent = {path for path, stamp in self._seen.items() if stamp is None}
         self._seen = rested(self._stamps, absent=absent)
         self._runs += 1
-        self._running = RunningCompiler(self._due, self._settings)
-        return Began(self._command)
+        self.running = RunningCompiler(self._due, self._settings)
+        return self._command
 
     @property
     def _command(self) -> str:

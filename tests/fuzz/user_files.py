@@ -19,7 +19,7 @@ from kernelinfo import Problem
 from kernelinfo.agents.answers import ANSWER_BYTES, ANSWERS, answer
 from kernelinfo.agents.tools import TOOLS, read_request
 from kernelinfo.compile.commands import is_plain, read_entries
-from kernelinfo.watch.files import FolderTree
+from kernelinfo.watch.files import FileTree
 
 from ..reading.inside import File, find, fits
 from .promise import BUG
@@ -61,7 +61,7 @@ def patterns(data: bytes) -> None:
                 assert isinstance(one, File | Problem)
                 assert not isinstance(one, Problem) or BUG not in one.message
         Path(".gitignore").write_bytes(data)
-        tree = FolderTree(".").snapshot()
+        tree = FileTree(".").snapshot()
         assert {path.removeprefix("./") for path in tree} <= {*_FILES, ".gitignore"}
 
 

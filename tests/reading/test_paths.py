@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.watch import FolderTree
+from kernelinfo.watch import FileTree
 
 from ..messages import codes, do_lines_match
 from ..test_golden import run
@@ -46,7 +46,7 @@ def test_patterns_of_a_thousand_parts_end(tmp_path: Path, monkeypatch: pytest.Mo
         Path("kernelinfo.toml").write_text(f'paths = ["{pattern}"]\n')
         assert run("check", folder=tmp_path)[2] == 2
         (tmp_path / ".gitignore").write_text(f"{pattern}\n")
-        assert FolderTree(".").snapshot().keys() > {f"./{deep}/k.s"}
+        assert FileTree(".").snapshot().keys() > {f"./{deep}/k.s"}
 
 
 def test_a_glob_finds_what_the_shell_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,4 +77,4 @@ def test_folders_are_nested_deeper_than_python_recurses(
     deep = f"{tmp_path}/" + "a/" * 1500
     _, err, code = run("check", f"{deep}k.s", folder=tmp_path)
     assert (code, "kernelinfo.toml" in err) == (2, True)
-    assert FolderTree(deep).snapshot() == {}
+    assert FileTree(deep).snapshot() == {}

@@ -74,7 +74,7 @@ from kernelinfo.render.trend.rows import TrendRow
 from kernelinfo.rules import Rule
 from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
 from kernelinfo.variants.requests import Asked
-from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
+from kernelinfo.watch.looks import WatchedKernel, WatchLook
 
 from .generator import Raw, Shared, description, fields, maybe, nullable, values
 from .tables import compared, value_of
@@ -397,7 +397,12 @@ TREND = {
 }
 
 PAIR = maybe(moves(BY_FIELD))
-HIGHEST = fields(Pressure, "vector") | fields(PeakLine, "exact text") | fields(Peak, "instruction")
+HIGHEST = (
+    fields(Pressure, "vector")
+    | fields(Story, "exact")
+    | fields(WatchedKernel, "text=peak_text")
+    | fields(Peak, "instruction")
+)
 HIGHEST |= fields(CodeLocation, "source line address")
 WATCHED = {
     **fields(WatchedKernel, "status"),
@@ -406,7 +411,7 @@ WATCHED = {
     **fields(Result, "findings", findings=[FINDING]),
     "new": "string[]: Rules with findings now, and none in the look before.",
     "ended": "string[]: Rules with findings in the look before, and none now.",
-    **fields(WatchedKernel, "peak", peak=maybe(HIGHEST)),
+    **fields(WatchedKernel, "peak=story", peak=maybe(HIGHEST)),
 }
 LOOK = fields(
     WatchLook,

@@ -113,7 +113,7 @@ def test_a_file_with_another_name_keeps_what_moved_since_the_first_look(build: P
     replaced(build / "k.s", NEW.read_bytes())
     moved = [one.since_first.why for one in look(watched).kernels if one.since_first]
     (build / "k.s").rename(build / "k2.s")
-    renamed = watched.after("mv", 0.0, "")
+    renamed = watched.look_after("mv", 0.0, "")
     assert [one.since_first.why for one in renamed.kernels if one.since_first] == moved
     assert moved
 

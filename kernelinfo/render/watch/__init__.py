@@ -11,7 +11,7 @@ from kernelinfo import __version__
 from kernelinfo.compare.changes import Pair
 from kernelinfo.kernel import Kernel, counted, grouped
 from kernelinfo.kernel.report import Report
-from kernelinfo.pressure.nouns import Peak
+from kernelinfo.pressure.nouns import Peak, Story
 from kernelinfo.render import View
 from kernelinfo.render.diff.rows import of_pair
 from kernelinfo.render.diff.text import STYLES
@@ -20,7 +20,7 @@ from kernelinfo.render.names import attributed, chosen_name, member_path, names_
 from kernelinfo.render.paint import Span, compiler_name, fitted, hidden, painted, waves_per_simd
 from kernelinfo.render.table import TableRow, in_words, next_step, table, target_of
 from kernelinfo.render.tables import json_lines
-from kernelinfo.watch.nouns import PeakLine, WatchedKernel, WatchLook
+from kernelinfo.watch.looks import WatchedKernel, WatchLook
 
 _INDENT = 8
 _ENDED = "ended "
@@ -124,7 +124,9 @@ def _details(look: WatchLook, view: View) -> Iterator[list[Span]]:
 def _is_told(watched: WatchedKernel, look: WatchLook, view: View) -> bool:
     """True for a changed kernel; on a terminal, drawn anew, also if it differs from the first."""
     return (
-        watched.has_changed or bool(watched.peak) or (view.fold and watched.since_first is not None)
+        watched.has_changed
+        or bool(watched.story)
+        or (view.fold and watched.since_first is not None)
     )
 
 
@@ -138,10 +140,8 @@ def _of_kernel(
     if watched.since_first and watched.since_first != watched.since_previous:
         text = f"since the first look: {of_pair(watched.since_first).why}"
         yield from fitted([(" " * _INDENT, ""), (text, "dim")], view, _INDENT)
-    if watched.peak and watched.peak.peak.pressure.vector:
-        yield from fitted(
-            [(f" {_peak(watched.peak, watched.result.kernel, name)}", "")], view, _INDENT
-        )
+    if watched.story and watched.story.peak.pressure.vector:
+        yield from fitted([(f" {_peak(watched, watched.story, name)}", "")], view, _INDENT)
     if step := next_step(watched.result.occupancy, watched.result.next):
         yield from fitted([(" " * _INDENT, ""), ("next  ", "bold"), (step, "")], view, _INDENT)
     for text in _findings(watched, look):
@@ -165,11 +165,12 @@ def _why(watched: WatchedKernel) -> str:
     return "no number moved, other findings" if watched.has_changed and not watched.is_new else ""
 
 
-def _peak(line: PeakLine, kernel: Kernel, name: str) -> str:
+def _peak(watched: WatchedKernel, story: Story, name: str) -> str:
     """Place, number of live registers and text: a line that editors can jump to."""
-    peak, bound = line.peak, "" if line.exact else "at least "
-    live = f"{bound}{peak.pressure.vector} vector registers live at the peak of {name}"
-    return f"{place(peak, kernel)}: {live}: {printable(line.text)}"
+    bound = "" if story.exact else "at least "
+    live = f"{bound}{story.peak.pressure.vector} vector registers live at the peak of {name}"
+    where = place(story.peak, watched.result.kernel)
+    return f"{where}: {live}: {printable(watched.peak_text)}"
 
 
 def place(peak: Peak, kernel: Kernel) -> str:
@@ -237,7 +238,7 @@ def _kernel(watched: WatchedKernel, view: View) -> dict[str, Any]:
         "findings": as_json(watched.result.findings),
         "new": [finding.rule for finding in watched.new_findings],
         "ended": [finding.rule for finding in watched.ended_findings],
-        "peak": _peak_document(watched.peak),
+        "peak": _peak_document(watched),
     }
 
 
@@ -246,15 +247,15 @@ def _moved(pair: Pair | None) -> dict[str, Any] | None:
     return picked(of_pair(pair), "why", "moves") if pair and pair.moves else None
 
 
-def _peak_document(line: PeakLine | None) -> dict[str, Any] | None:
-    if line is None:
+def _peak_document(watched: WatchedKernel) -> dict[str, Any] | None:
+    if watched.story is None:
         return None
-    location = line.peak.at
+    peak = watched.story.peak
     return {
-        "vector": line.peak.pressure.vector,
-        "exact": line.exact,
-        "source": as_json(location.source),
-        **picked(location, "line", "address"),
-        "instruction": line.peak.instruction,
-        "text": line.text,
+        "vector": peak.pressure.vector,
+        "exact": watched.story.exact,
+        "source": as_json(peak.at.source),
+        **picked(peak.at, "line", "address"),
+        "instruction": peak.instruction,
+        "text": watched.peak_text,
     }

@@ -1,25 +1,120 @@
-"""Looks: readings compared with those before and with the first."""
+"""Looks: readings of files compared with those before and with the first."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import datetime
 from functools import partial
+from typing import Literal, NamedTuple
 
+from kernelinfo.analysis.inputs import LEFT_OUT, Events, chosen, nothing_found, total
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare import compare
-from kernelinfo.compare.changes import Pair
+from kernelinfo.compare.changes import Effect, Move, Pair, effect
 from kernelinfo.compare.summary import Build, KernelSummary, build, place_under
 from kernelinfo.kernel import Finding, Result
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.measure import Look, measure_again
 from kernelinfo.pressure.nouns import Peak, Story
 from kernelinfo.reading.blob import Problem
-from kernelinfo.watch.files import stamp_of
-from kernelinfo.watch.nouns import FileReading, PeakLine, WatchedKernel, WatchLook
-from kernelinfo.watch.reading import FileReadings, results_of
+from kernelinfo.watch.files import Stamp, is_under, stamp_of
+
+
+class FileReading(NamedTuple):
+    """The kernels of one file as they were read once."""
+
+    stamp: Stamp | None
+    """None for a source: the compiler says what it was."""
+    results: tuple[Result, ...]
+    problems: tuple[Problem, ...]
+    events: Events
+
+    @classmethod
+    def of(cls, items: Sequence[object], events: Events, stamp: Stamp | None = None) -> FileReading:
+        """The reading of the items of an analysis."""
+        results = tuple(item for item in items if isinstance(item, Result))
+        problems = tuple(item for item in items if isinstance(item, Problem))
+        return cls(stamp, results, problems, events)
+
+
+FileReadings = dict[str, FileReading]
+"""Path -> the last reading of the file."""
+
+
+def results_of(readings: Mapping[str, FileReading]) -> list[Result]:
+    """The kernels of all readings, in their order."""
+    return [result for reading in readings.values() for result in reading.results]
+
+
+class WatchedKernel(NamedTuple):
+    """One kernel of a look, and what moved in it."""
+
+    result: Result
+    since_previous: Pair | None = None
+    """What moved since the look before; None for the first look, a new kernel, and a file that was
+    not read again."""
+    since_first: Pair | None = None
+    """What moved since the kernel was first seen; None if it is as it was."""
+    is_new: bool = False
+    """True for a kernel that the look before did not have; False in the first look."""
+    new_findings: tuple[Finding, ...] = ()
+    """Findings of rules without a finding in the look before."""
+    ended_findings: tuple[Finding, ...] = ()
+    """Findings of the look before, of rules without a finding now."""
+    story: Story | None = None
+    """Its live registers; None if they were not measured: the kernel did not change, or its code
+    cannot be followed."""
+    peak_text: str = ""
+    """Text of the peak's source line, or the instruction where no source line can be read."""
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        """Numbers that moved since the look before."""
+        return self.since_previous.moves if self.since_previous else ()
+
+    @property
+    def status(self) -> Effect | Literal["new"]:
+        """The effect of all moves since the look before."""
+        return "new" if self.is_new else effect(self.moves)
+
+    @property
+    def has_changed(self) -> bool:
+        """True for a new kernel, or if a number or a finding changed since the look before."""
+        return self.status != "same" or bool(self.new_findings or self.ended_findings)
+
+
+class WatchLook(NamedTuple):
+    """One look at all files: each kernel and what moved in it, or the failure of a build."""
+
+    number: int
+    """1 for the first."""
+    time: datetime
+    """With the zone of this machine."""
+    kernels: tuple[WatchedKernel, ...]
+    """Changed kernels first, the worst before the others; then in the order of reading."""
+    gone: tuple[KernelSummary, ...] = ()
+    """Kernels of the look before that are not there now."""
+    problems: tuple[Problem, ...] = ()  # parts that could not be read
+    build: str = ""
+    """The command that ran before the look; empty if somebody else builds."""
+    seconds: float | None = None
+    """Duration of the command; None without one."""
+    failure: str = ""
+    """Message of the command that failed: no kernel was read again. Empty if it worked."""
+    is_first: bool = False
+    """True for the first look that found files: it shows all kernels."""
+
+    @property
+    def changed(self) -> tuple[WatchedKernel, ...]:
+        """Kernels that changed since the look before."""
+        return tuple(kernel for kernel in self.kernels if kernel.has_changed)
+
+
+Event = WatchLook | str
+"""A look; or the command that was started, whose look follows when it ends."""
+
 
 # Peaks of live registers of the kernels that a look shows.
 
@@ -34,36 +129,27 @@ _MOST_FILE = 64 << 20
 
 def with_peaks(look: WatchLook, options: Options) -> WatchLook:
     """The look with the peaks of the kernels that changed; of the first look, of its first ones."""
-    chosen = look.kernels if look.is_first else look.changed
-    problems = [*look.problems]
-    measured = {
-        index: peak
-        for index, kernel in enumerate(look.kernels[: len(chosen)][:_MOST_KERNELS])
-        if (peak := _peak(kernel.result, options, problems.append))
-    }
-    kernels = tuple(
-        kernel._replace(peak=measured.get(index)) for index, kernel in enumerate(look.kernels)
-    )
-    return look._replace(kernels=kernels, problems=tuple(problems))
+    changed = look.kernels if look.is_first else look.changed
+    kernels, problems = [*look.kernels], [*look.problems]
+    for index, kernel in enumerate(kernels[: min(len(changed), _MOST_KERNELS)]):
+        if story := _measured(kernel.result, options, problems.append):
+            text = next(_source_text(story.peak, kernel.result), story.peak.instruction)
+            kernels[index] = kernel._replace(story=story, peak_text=text)
+    return look._replace(kernels=tuple(kernels), problems=tuple(problems))
 
 
-def _peak(result: Result, options: Options, tell: Callable[[Problem], object]) -> PeakLine | None:
-    """The peak of one kernel; None if its code or file is too long, or cannot be followed."""
+def _measured(result: Result, options: Options, tell: Callable[[Problem], object]) -> Story | None:
+    """One kernel's registers; None if its code or file is too long, or cannot be followed."""
     kind, path = result.kernel.code_object.kind, result.kernel.code_object.path
     if kind == "build-log" or (result.kernel.code_bytes or 0) > _MOST_CODE:
         return None
     if (stamp := stamp_of(path)) and stamp.size > _MOST_FILE:
         return None
     (measured,) = measure_again([result], Look(), options, kind, tell)
-    return _line(measured.story, result) if measured else None
+    return measured.story if measured else None
 
 
-def _line(story: Story, result: Result) -> PeakLine:
-    peak = story.peak
-    return PeakLine(peak, story.exact, next(_text(peak, result), peak.instruction))
-
-
-def _text(peak: Peak, result: Result) -> Iterator[str]:
+def _source_text(peak: Peak, result: Result) -> Iterator[str]:
     """The text of the peak's source line, if there is one to read."""
     if peak.at.source is None:
         return
@@ -209,3 +295,18 @@ def _without(findings: tuple[Finding, ...], excluded: tuple[Finding, ...]) -> tu
 
 def _changed_first(kernel: WatchedKernel) -> tuple[int, bool]:
     return _ORDER.index(kernel.status), not kernel.has_changed
+
+
+def nothing_chosen(
+    readings: Mapping[str, FileReading], paths: Sequence[str], options: Options
+) -> list[Problem]:
+    """One problem per path with kernels, if none of any path is chosen."""
+    if any(chosen(reading.events) for reading in readings.values()):
+        return []
+    by_path: dict[str, Events] = {}
+    for file, reading in readings.items():
+        path = next((path for path in paths if is_under(file, path)), file)
+        by_path.setdefault(path, Events()).update(reading.events)
+    left_out = {path: events for path, events in by_path.items() if total(events, *LEFT_OUT)}
+    problems = (nothing_found(path, events, options) for path, events in left_out.items())
+    return [problem for problem in problems if problem]
