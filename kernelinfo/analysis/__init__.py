@@ -20,7 +20,7 @@ from kernelinfo.kernel.names import KernelName, demangle, has_demangler
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
-from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.facts import ReadFilter, SourceLine
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.rules import Selection

@@ -17,8 +17,8 @@ from kernelinfo.reading import code_object
 from kernelinfo.reading.blob import Blob, Note, Problem, SpirV
 from kernelinfo.reading.code_object.descriptor import code_object_version, features, processor
 from kernelinfo.reading.code_object.extents import Owner, extents
-from kernelinfo.reading.containers import bundle, kpack, magic
-from kernelinfo.reading.containers.parts import after_zeros, problem
+from kernelinfo.reading.containers import device_code, formats, kpack
+from kernelinfo.reading.containers.formats import after_zeros, problem
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import Elf, read_elf
 from kernelinfo.reading.facts import ReadWarning
@@ -202,19 +202,19 @@ def _rest(blob: Blob, container: _Container) -> Iterator[tuple[Owner, int]]:
 
 def _streams(blob: Blob, data: Data) -> list[tuple[int, int]]:
     """(begin, end) of the compressed parts of a container; all of it for an unknown layout."""
-    if magic.is_kpack(bytes(data.read(0, 4))):
+    if formats.is_kpack(bytes(data.read(0, 4))):
         return [(_KPACK_HEADER, kpack.table_offset(data))]
     streams: list[tuple[int, int]] = []
     begin: int | None = 0
     while begin is not None:
         inside = data.part(begin)
-        if not magic.is_bundle(bytes(inside.read(0, magic.HEAD_BYTES))):
+        if not formats.is_bundle(bytes(inside.read(0, formats.HEAD_BYTES))):
             return streams or [(0, len(data))]
         try:
-            end = begin + min(bundle.length_of(blob._replace(data=inside)), len(inside))
+            end = begin + min(device_code.length_of_bundle(blob._replace(data=inside)), len(inside))
         except ReadError:
             return [*streams, (begin, len(data))]
-        if inside.read(0, 4) == magic.COMPRESSED_BUNDLE:
+        if inside.read(0, 4) == formats.COMPRESSED_BUNDLE:
             streams.append((begin, end))
         begin = after_zeros(data, end)
     return streams

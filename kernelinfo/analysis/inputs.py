@@ -19,7 +19,7 @@ from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Missing, Note, Problem, SpirV
 from kernelinfo.reading.containers import open_bytes, open_paths
 from kernelinfo.reading.containers.files import Seen
-from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.data import text_of
 from kernelinfo.reading.facts import Module, ReadFilter
 from kernelinfo.reading.target_id import UNKNOWN_TARGET

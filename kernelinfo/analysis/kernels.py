@@ -20,7 +20,7 @@ from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.pattern import matching
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers.parts import UNKNOWN_DATA, problem
+from kernelinfo.reading.containers.formats import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
 from kernelinfo.reading.facts import Code, Module, ReadFilter, SourceLine
 from kernelinfo.reading.messages import in_kernel

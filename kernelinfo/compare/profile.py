@@ -21,7 +21,7 @@ from kernelinfo.compare.messages import say
 from kernelinfo.errors import ReadError, bug
 from kernelinfo.opening import check_below, open_regular
 from kernelinfo.reading.blob import BY_DEFAULT, Bounds
-from kernelinfo.reading.containers import magic
+from kernelinfo.reading.containers import formats
 from kernelinfo.reading.containers.streams import Decompressed
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.messages import in_file
@@ -137,7 +137,7 @@ def _rows_of(path: Path, within: Bounds) -> Iterator[Mapping[str, Any]]:
 
 
 def _plain(data: bytes, within: Bounds) -> bytes:
-    if not data.startswith(magic.COMPRESSED["gzip"]):
+    if not data.startswith(formats.COMPRESSED["gzip"]):
         return data
     limit, budget = within.streamed_bytes(len(data)), within.budget(len(data))
     stream = Decompressed("gzip", Data.of(data), limit, budget)

@@ -21,8 +21,8 @@ from kernelinfo.fleet import listing
 from kernelinfo.fleet.listing import AT_ONCE, InputFile, first_line, is_local
 from kernelinfo.fleet.messages import say
 from kernelinfo.reading.blob import Bounds, Found, Problem
-from kernelinfo.reading.containers import files, magic, open_blob, open_file
-from kernelinfo.reading.containers.archive import thin_members
+from kernelinfo.reading.containers import files, formats, open_blob, open_file
+from kernelinfo.reading.containers.archives import thin_members
 from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.data import Data
 from kernelinfo.waiting import results
@@ -180,9 +180,9 @@ def _pieces(file: InputFile, within: Bounds, seconds: float) -> Iterator[bytes]:
 def _thin_members(file: InputFile, copy: str) -> Iterator[InputFile]:
     """Members of a thin archive that is already fetched; none for other files."""
     with open(copy, "rb") as archive:
-        if archive.read(len(magic.THIN_ARCHIVE)) != magic.THIN_ARCHIVE:
+        if archive.read(len(formats.THIN_ARCHIVE)) != formats.THIN_ARCHIVE:
             return
-        names = thin_members(Data.of(magic.THIN_ARCHIVE + archive.read()))
+        names = thin_members(Data.of(formats.THIN_ARCHIVE + archive.read()))
     url, path = posixpath.dirname(file.url), posixpath.dirname(file.path)
     for name in map(posixpath.normpath, names):
         if not name.startswith(("/", "..")) and "::" not in name:

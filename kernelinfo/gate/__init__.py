@@ -33,7 +33,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.kernel.report import Report
 from kernelinfo.opening import FilePath
-from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.facts import SourceLine
 
 

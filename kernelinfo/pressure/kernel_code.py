@@ -31,7 +31,7 @@ from kernelinfo.pressure.registers import (
 )
 from kernelinfo.pressure.rules import access, is_merging
 from kernelinfo.reading.blob import Blob, Note, Problem
-from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.messages import in_kernel
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.code_object import kernel_symbols
 from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.code_object.dwarf import read_line_table, read_units
-from kernelinfo.reading.containers.parts import problem
+from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.elf import ET_REL, SHT_RELA, read_elf

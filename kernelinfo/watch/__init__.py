@@ -14,7 +14,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.reading.blob import Missing, Problem
 from kernelinfo.reading.containers import open_file
 from kernelinfo.reading.containers.files import LOG, File
-from kernelinfo.reading.containers.magic import is_named_as_code
+from kernelinfo.reading.containers.formats import is_named_as_code
 from kernelinfo.waiting import wait_in_turns
 from kernelinfo.watch.files import FileTree as FileTree
 from kernelinfo.watch.files import Snapshot, Stamp, is_under, snapshot

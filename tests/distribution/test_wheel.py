@@ -12,7 +12,7 @@ import pytest
 
 import kernelinfo
 
-from ..reading.inside import ROOM, magic
+from ..reading.inside import ROOM, formats
 
 ROOT = Path(__file__).parents[2]
 
@@ -106,7 +106,7 @@ EMBEDDED = {
     *("kernelinfo.triton", "kernelinfo.agents", "kernelinfo.watch"),
 }
 """What other people's programs use of kernelinfo, and what that needs."""
-CONTAINERS = {f"{ROOM}.containers.{name}" for name in magic.FORMATS}
+CONTAINERS = {f"{ROOM}.containers.{name.partition('.')[0]}" for name in formats.FORMATS}
 
 
 @pytest.mark.parametrize(

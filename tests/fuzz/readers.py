@@ -38,7 +38,7 @@ from ..reading.inside import (
     Data,
     Directive,
     Evaluator,
-    bounds,
+    formats,
     metadata_yaml,
     open_paths,
     parse_isa_version,
@@ -102,11 +102,11 @@ def _paths(data: bytes) -> None:
     """Each line makes an entry of a folder, or a path that is asked for, by its first letter."""
     asked = ["."]
     # Files count as large, of which parts are read, when the first line says so.
-    copied = 0 if data.startswith(b"large") else bounds.COPIED_BYTES
+    copied = 0 if data.startswith(b"large") else formats.COPIED_BYTES
     with (
         tempfile.TemporaryDirectory() as folder,
         chdir(folder),
-        patch.object(bounds, "COPIED_BYTES", copied),
+        patch.object(formats, "COPIED_BYTES", copied),
     ):
         for line in data.splitlines():
             kind, name = line[:1], os.fsdecode(line[1:40])

@@ -21,7 +21,7 @@ from kernelinfo.reading.assembly.scan import SourceFiles, code_of, without_comme
 from kernelinfo.reading.blob import Blob, FileBudget, Missing
 from kernelinfo.reading.code_object.dwarf import entries_below, read_source_lines
 from kernelinfo.reading.code_object.note_metadata import read_notes
-from kernelinfo.reading.containers import bounds, magic, open_paths
+from kernelinfo.reading.containers import formats, open_paths
 from kernelinfo.reading.containers.files import File, find
 from kernelinfo.reading.data import Data, LongText, Text, lines_from, pieces, searchable
 from kernelinfo.reading.elf import read_elf
@@ -59,7 +59,6 @@ __all__ = [
     "TooLong",
     "Unresolved",
     "assembly",
-    "bounds",
     "build_log",
     "code_object",
     "code_of",
@@ -70,11 +69,11 @@ __all__ = [
     "expressions",
     "find",
     "fits",
+    "formats",
     "info_block",
     "kernel_numbers",
     "lines_from",
     "load_tables",
-    "magic",
     "make_tables",
     "metadata_yaml",
     "number",

@@ -49,7 +49,7 @@ def test_patterns_are_found() -> None:
     assert {
         ("pressure/listing.py _NEXT_FUNCTION", "match"),
         ("reading/assembly/directives.py", "finditer"),
-        ("reading/containers/magic.py", "search"),
+        ("reading/containers/formats.py", "search"),
         ("mc_expression.lark", "match"),
     } <= found
     assert set(USES.unknown) == set(VARIABLES)

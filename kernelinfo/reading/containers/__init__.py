@@ -1,9 +1,9 @@
 """Opens containers down to single code objects and assembly texts.
 
-The first bytes decide on the format, never a file's name. A format is a line in `magic.FORMATS` and
-a module, imported with the first file of the format. Its `read` yields the contents of a container,
-one level deep, and nothing if none of it is for AMD GPUs. It raises `ReadError` if damage keeps it
-from reading on.
+The first bytes decide on the format, never a file's name. A format is a line in `formats.FORMATS`
+and a function of a module, which is imported with the first file of the format. The function yields
+the contents of a container, one level deep, and nothing if none of it is for AMD GPUs. It raises
+`ReadError` if damage keeps it from reading on.
 """
 
 from __future__ import annotations
@@ -21,14 +21,17 @@ from importlib import import_module
 from kernelinfo.errors import BoundError, Message, ReadError, bug, survived
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, Elsewhere, Found, Problem
-from kernelinfo.reading.containers import files, magic
+from kernelinfo.reading.containers import files, formats
 from kernelinfo.reading.containers.files import File, Seen
-from kernelinfo.reading.containers.parts import DATA_SECTION, left_out, problem
+from kernelinfo.reading.containers.formats import DATA_SECTION, left_out, problem
 from kernelinfo.reading.data import Data, text_of
 from kernelinfo.reading.messages import say
 
 _EM_AMDGPU = 224
-_OF_DEVICES = ("bundle", "offload_binary", "kpack", "aks2")
+_OF_DEVICES = (
+    *("device_code.read_bundle", "device_code.read_offload_binary"),
+    *("device_code.read_aks2", "kpack.read"),
+)
 """Formats with nothing but code for devices."""
 _CUDA_NAME = r"[-+_.]cu(?:da)?\d{2,3}(?!\d)"  # torch-2.9.1+cu128-….whl
 _CUDA_CODE = rb"nv_fatbin|__nv_relfatbin"
@@ -94,13 +97,13 @@ def _opened(file: File, *, required: bool, among: Sequence[str], within: Bounds)
     blob = files.load(file.path, within, file.bytes)
     if isinstance(blob, Problem):
         is_empty = blob.code == files.EMPTY.code
-        if (file.named and required) or magic.is_named_as_code(file.path) or not is_empty:
+        if (file.named and required) or formats.is_named_as_code(file.path) or not is_empty:
             yield blob
         return
-    if (file.named or magic.may_be_code(file.path)) and files.is_pointer(blob):
+    if (file.named or formats.may_be_code(file.path)) and files.is_pointer(blob):
         yield Problem(file.path, say("git-lfs-pointer"))
         return
-    if magic.is_named_as_code(file.path) and files.is_all_zero(blob):
+    if formats.is_named_as_code(file.path) and files.is_all_zero(blob):
         yield Problem(file.path, say("file-all-zero"))
         return
     yield from open_blob(blob, among, required=file.named and required)
@@ -111,7 +114,8 @@ def open_blob(blob: Blob, among: Sequence[str] = (), *, required: bool = True) -
     items = _contents(blob, among, required=required)
     first = next(items, None)
     if first is None and required:
-        is_database = magic.format_of(bytes(blob.data.read(0, magic.HEAD_BYTES))) == "database"
+        format = formats.format_of(bytes(blob.data.read(0, formats.HEAD_BYTES)))
+        is_database = format == formats.DATABASE
         without = say("database-without-kernels") if is_database else say("file-without-code")
         first = problem(blob, say("file-cuda") if _is_cuda(blob) else without)
     if first is not None:
@@ -177,14 +181,14 @@ def _elsewhere(host: Elsewhere, entries: list[str], among: Sequence[str]) -> Ite
 
 def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
     """Code and problems of a blob; if not `required`, it may be without code."""
-    head = bytes(blob.data.read(0, magic.HEAD_BYTES))
-    if not required and not magic.may_hold_code(head, blob.member or blob.path):
+    head = bytes(blob.data.read(0, formats.HEAD_BYTES))
+    if not required and not formats.is_worth_opening(head, blob.member or blob.path):
         yield from _searched(blob, required=False)
         return
     if _is_code_object(head):
         yield blob._replace(kind="code-object")
         return
-    format = magic.format_of(head)
+    format = formats.format_of(head)
     if format is None:
         yield from _read_unknown(blob, required=required)
         return
@@ -204,14 +208,15 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
         elif item.is_one_of_many:
             contents = _unpack(item, required=False)
         else:
-            contents = _unpack(item, required=required or format != "compressed")
+            contents = _unpack(item, required=required or format != formats.COMPRESSED_FILE)
         yield from survived(contents, partial(problem, item))
 
 
 def _members(blob: Blob, format: str) -> Iterator[Found]:
     """Contents of a container, one level deep; damage becomes a problem."""
     try:
-        yield from import_module(f"{__name__}.{format}").read(blob)
+        module, _, function = format.partition(".")
+        yield from getattr(import_module(f"{__name__}.{module}"), function)(blob)
     except ReadError as error:
         yield problem(blob, error.message)
     except Exception as error:
@@ -235,9 +240,9 @@ def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
     if not required and len(blob.data) > blob.bounds.carved:
         yield left_out(blob)
         return
-    from kernelinfo.reading.containers import carve  # imports much, for bundles
+    from kernelinfo.reading.containers import host_binary  # imports much, for bundles
 
-    for item in carve.read(blob):
+    for item in host_binary.search(blob):
         if isinstance(item, Blob):
             yield from _unpack(item, required=True)
         else:
@@ -246,7 +251,7 @@ def _searched(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 def _is_code_object(head: bytes) -> bool:
     # A file truncated before its machine field is taken for one: its reader reports the damage.
-    return head.startswith(magic.ELF) and (
+    return head.startswith(formats.ELF) and (
         len(head) < 20 or int.from_bytes(head[18:20], "little") == _EM_AMDGPU
     )
 

@@ -21,8 +21,8 @@ from tempfile import TemporaryDirectory
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
-from kernelinfo.reading.containers import bounds, files
-from kernelinfo.reading.containers.parts import part, problem
+from kernelinfo.reading.containers import files, formats
+from kernelinfo.reading.containers.formats import part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.messages import say
@@ -84,11 +84,11 @@ def _opened(blob: Blob, opened: ExitStack) -> sqlite3.Connection:
         uri = f"{path.absolute().as_uri()}?mode=ro&immutable=1"
         database = sqlite3.connect(uri, uri=True)
     database.text_factory = decode
-    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bounds.DATABASE_BLOB_BYTES)
-    database.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, bounds.DATABASE_OPERATIONS)
+    database.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, formats.DATABASE_BLOB_BYTES)
+    database.setlimit(sqlite3.SQLITE_LIMIT_VDBE_OP, formats.DATABASE_OPERATIONS)
     database.execute("PRAGMA trusted_schema = OFF")
     database.execute("PRAGMA writable_schema = ON")  # lets SQLite read truncated databases
-    left = iter(range(bounds.DATABASE_STEPS // _STEPS))
+    left = iter(range(formats.DATABASE_STEPS // _STEPS))
     database.set_progress_handler(lambda: next(left, None) is None, _STEPS)
     return database
 
@@ -111,7 +111,7 @@ def _read_table(
     rows = unread = 0
     why: str = say("database-rows-unordered")
     for rows, number in enumerate(_row_numbers(database, table), 1):
-        if rows > bounds.DATABASE_ROWS:
+        if rows > formats.DATABASE_ROWS:
             yield problem(blob, say("database-rows-too-many", rows=rows - 1))
             return
         try:

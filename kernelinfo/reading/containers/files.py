@@ -24,8 +24,8 @@ from kernelinfo.opening import (
     read_pipe,
 )
 from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, Problem
-from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.containers.magic import HEAD_BYTES, format_of, is_named_as_code
+from kernelinfo.reading.containers import formats
+from kernelinfo.reading.containers.formats import DATABASE, HEAD_BYTES, format_of, is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.paths import ANY_FOLDERS, fits
@@ -194,7 +194,7 @@ def log_of(database: str) -> str | None:
     log = database + LOG
     if not os.path.isfile(log) or (bound() and not is_below(log, bound())):
         return None
-    room = bounds.DATABASE_COPY_BYTES - os.path.getsize(database)
+    room = formats.DATABASE_COPY_BYTES - os.path.getsize(database)
     return log if 0 < os.path.getsize(log) <= room else None
 
 
@@ -205,7 +205,7 @@ def is_read_as_log(path: str, among: Sequence[str]) -> bool:
         return False
     try:
         with open_regular(database) as file:
-            is_database = format_of(file.read(HEAD_BYTES)) == "database"
+            is_database = format_of(file.read(HEAD_BYTES)) == DATABASE
         return is_database and log_of(database) is not None
     except OSError:
         return False
@@ -233,18 +233,18 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
 
     `size` in bytes is given for a file that is known to be regular."""
     if path == STANDARD_INPUT:
-        data = sys.stdin.buffer.read(bounds.STANDARD_INPUT_BYTES + 1)
-        if len(data) > bounds.STANDARD_INPUT_BYTES:
-            return Problem("<stdin>", say("stdin-too-large", most=bounds.STANDARD_INPUT_BYTES))
+        data = sys.stdin.buffer.read(formats.STANDARD_INPUT_BYTES + 1)
+        if len(data) > formats.STANDARD_INPUT_BYTES:
+            return Problem("<stdin>", say("stdin-too-large", most=formats.STANDARD_INPUT_BYTES))
         if not data:
             return Problem("<stdin>", say("stdin-empty"))
         return whole("<stdin>", Data.of(data), within)
     try:
         check_below(path)
         if is_named_pipe(path):
-            data = read_pipe(path, bounds.STANDARD_INPUT_BYTES)
-            if len(data) > bounds.STANDARD_INPUT_BYTES:
-                return Problem(path, say("stdin-too-large", most=bounds.STANDARD_INPUT_BYTES))
+            data = read_pipe(path, formats.STANDARD_INPUT_BYTES)
+            if len(data) > formats.STANDARD_INPUT_BYTES:
+                return Problem(path, say("stdin-too-large", most=formats.STANDARD_INPUT_BYTES))
             return whole(path, Data.of(data), within) if data else Problem(path, say("pipe-empty"))
         if size is None:
             status = os.stat(path)  # before opening: opening a FIFO would wait for a writer
@@ -253,7 +253,7 @@ def load(path: str, within: Bounds = BY_DEFAULT, size: int | None = None) -> Blo
             size = status.st_size
         if not size:
             return Problem(path, EMPTY)
-        if size > bounds.COPIED_BYTES:
+        if size > formats.COPIED_BYTES:
             return whole(path, Data(LargeFile(path).read, size), within)
         with open(path, "rb", buffering=0) as file:
             data = file.read(size)

@@ -28,8 +28,8 @@ import msgpack
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
-from kernelinfo.reading.containers import bounds, files, magic
-from kernelinfo.reading.containers.parts import Room, fields, part, problem
+from kernelinfo.reading.containers import files, formats
+from kernelinfo.reading.containers.formats import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import Elf
@@ -135,7 +135,7 @@ class Archive:
         if start is None or size is None or start + size > len(data) or size < _COUNT.size:
             raise ReadError(say("kpack-frames-outside"))
         (count,) = _COUNT.unpack(data.read(start, _COUNT.size))
-        if count > bounds.KPACK_FRAMES or count * _COUNT.size > size:
+        if count > formats.KPACK_FRAMES or count * _COUNT.size > size:
             raise ReadError(say("kpack-frames-many", count=count, size=size))
         offset = start + _COUNT.size
         for number in range(1, count + 1):
@@ -155,7 +155,7 @@ def _table(data: Data) -> Mapping[str, object]:
         raise ReadError(say("kpack-version", version=version, known=_VERSION))
     if not _HEADER.size <= offset < len(data):
         raise ReadError(say("kpack-table-outside", at=offset, size=len(data)))
-    if len(data) - offset > bounds.KPACK_TABLE_BYTES:
+    if len(data) - offset > formats.KPACK_TABLE_BYTES:
         raise ReadError(say("kpack-table-large", size=len(data) - offset))
     try:
         table = unpack_first(data.read(offset))
@@ -238,7 +238,7 @@ def wrappers(data: memoryview) -> tuple[tuple[int, ...], bool]:
 def reference(blob: Blob, marker: Data, units: tuple[int, ...] | None) -> Elsewhere:
     """The reference to kpack archives in a host file's marker. Raises `ReadError` if it is damaged
     or names none."""
-    if len(marker) > bounds.KPACK_MARKER_BYTES:
+    if len(marker) > formats.KPACK_MARKER_BYTES:
         raise ReadError(say("hipk-reference-large", size=len(marker)))
     try:
         stated = unpack_first(marker.read())
@@ -251,7 +251,7 @@ def reference(blob: Blob, marker: Data, units: tuple[int, ...] | None) -> Elsewh
     searched = tuple(path for path in paths if isinstance(path, str))
     if not searched:
         raise ReadError(say("hipk-reference-empty"))
-    return Elsewhere(blob, searched[: bounds.SEARCH_PATHS], name, units)
+    return Elsewhere(blob, searched[: formats.SEARCH_PATHS], name, units)
 
 
 def without_sections(blob: Blob, elf: Elf) -> Elsewhere | None:
@@ -271,7 +271,7 @@ def code_objects(host: Elsewhere, among: Sequence[str]) -> Iterator[Found]:
     those that begin with KPAK are read.
     """
     folder = os.path.dirname(os.path.realpath(host.blob.path))
-    archives = list(islice(_archives(host, folder), bounds.SEARCH_PATHS))
+    archives = list(islice(_archives(host, folder), formats.SEARCH_PATHS))
     if not archives:
         yield missing(host, "here")
         return
@@ -352,7 +352,7 @@ def _read_archive(
     blob = part(host.blob, "hipk", file.data, offset=None, member=name)
     blob = blob._replace(budget=file.budget)
     try:
-        if not magic.is_kpack(bytes(file.data.read(0, 4))):
+        if not formats.is_kpack(bytes(file.data.read(0, 4))):
             raise ReadError(say("hipk-no-archive"))
         archive = Archive(blob)
     except ReadError as error:

@@ -12,8 +12,8 @@ from typing import Any
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, FileBudget
-from kernelinfo.reading.containers import bounds
-from kernelinfo.reading.containers.magic import COMPRESSED, Method
+from kernelinfo.reading.containers import formats
+from kernelinfo.reading.containers.formats import COMPRESSED, Method
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.messages import say
 
@@ -123,7 +123,7 @@ class Decompressed:
             return True
         self._fed = self.consumed
         self._streams += 1
-        if self._streams > bounds.STREAMS + (self._limit - self._left) // bounds.STREAM_BYTES:
+        if self._streams > formats.STREAMS + (self._limit - self._left) // formats.STREAM_BYTES:
             raise ReadError(
                 say("compressed-streams-empty", count=self._streams, method=self._method)
             )
@@ -154,10 +154,10 @@ def _opened(method: Method) -> tuple[Any, type[Exception]]:
     if method in _WINDOW_BITS:
         return _Zlib(_WINDOW_BITS[method]), zlib.error
     if method == "xz":
-        return lzma.LZMADecompressor(memlimit=bounds.XZ_MEMORY_BYTES), lzma.LZMAError
+        return lzma.LZMADecompressor(memlimit=formats.XZ_MEMORY_BYTES), lzma.LZMAError
     if method == "bzip2":
         return bz2.BZ2Decompressor(), OSError
-    options = {int(zstd.DecompressionParameter.window_log_max): bounds.ZSTD_WINDOW_LOG}
+    options = {int(zstd.DecompressionParameter.window_log_max): formats.ZSTD_WINDOW_LOG}
     return zstd.ZstdDecompressor(options=options), zstd.ZstdError
 
 

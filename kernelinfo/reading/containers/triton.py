@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from kernelinfo.errors import ReadError
 from kernelinfo.opening import bound, is_below, open_regular
 from kernelinfo.reading.blob import Blob
-from kernelinfo.reading.containers import bounds
+from kernelinfo.reading.containers import formats
 from kernelinfo.reading.facts import KernelFacts, Module, Numbers
 from kernelinfo.reading.messages import say
 
@@ -86,7 +86,7 @@ def _tile(stem: str) -> TritonOptions:
         return ()
     try:
         with open_regular(path) as file:
-            lines = file.read(bounds.SIDECAR_BYTES).decode("utf-8", "replace").splitlines()
+            lines = file.read(formats.SIDECAR_BYTES).decode("utf-8", "replace").splitlines()
     except OSError:
         return ()
     tiles: list[tuple[int, int, str, str]] = []
@@ -149,9 +149,9 @@ def _load(path: str) -> Any:
     import json
 
     with open_regular(path) as file:
-        data = file.read(bounds.SIDECAR_BYTES + 1)
-    if len(data) > bounds.SIDECAR_BYTES:
-        raise ValueError(say("sidecar-large", most=bounds.SIDECAR_BYTES))
+        data = file.read(formats.SIDECAR_BYTES + 1)
+    if len(data) > formats.SIDECAR_BYTES:
+        raise ValueError(say("sidecar-large", most=formats.SIDECAR_BYTES))
     try:
         return json.loads(data)
     except json.JSONDecodeError as error:
