@@ -36,12 +36,17 @@ from kernelinfo.render.diff import text as diff_text
 from kernelinfo.render.diff.data import document as diff_document
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.explanations import explanations
-from kernelinfo.render.hardware import render_constants, render_limits, render_targets
+from kernelinfo.render.hardware import (
+    render_constants,
+    render_limits,
+    render_rules,
+    render_targets,
+    rule_document,
+)
 from kernelinfo.render.json import as_json, kernel_document, occupancy_document
 from kernelinfo.render.paint import harmless
 from kernelinfo.render.pressure import text as pressure_text
 from kernelinfo.render.pressure.data import kernel_document as pressure_document
-from kernelinfo.render.rules import render_rules, rule_document
 from kernelinfo.render.table import severity
 from kernelinfo.rules import every_rule
 from kernelinfo.rules import find as find_rule

@@ -33,7 +33,7 @@ from kernelinfo.gate.pinning import pin, pin_improvements
 from kernelinfo.kernel import Severity
 from kernelinfo.kernel.report import Report
 from kernelinfo.pressure import code_for_rules, with_instructions
-from kernelinfo.render.config import render_config
+from kernelinfo.render.check.documents import render_config
 
 EXAMPLES = """
   kernelinfo check build/                         # only the rules

@@ -36,8 +36,7 @@ from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.messages import in_file
 from kernelinfo.render import Renderer
 from kernelinfo.render.diff import text
-from kernelinfo.render.diff.counts import render_counts
-from kernelinfo.render.diff.text import render_side_by_side
+from kernelinfo.render.diff.text import render_counts, render_side_by_side
 from kernelinfo.render.rows import CountedBy
 
 FailOn = Literal["regression", "change"]

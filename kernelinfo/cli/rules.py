@@ -6,7 +6,7 @@ from typing import Annotated
 
 from kernelinfo.cli import options
 from kernelinfo.cli.output import make_view, write
-from kernelinfo.render.rules import rules_table
+from kernelinfo.render.hardware import rules_table
 from kernelinfo.render.tables import WRITERS
 
 EXAMPLES = """

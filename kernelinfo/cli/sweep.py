@@ -32,7 +32,7 @@ from kernelinfo.hardware.targets import find
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import Renderer
-from kernelinfo.render.sweep import text
+from kernelinfo.render.sweep import render_markdown, render_text
 from kernelinfo.variants.module import clang_of, merge_options, names_kernels
 from kernelinfo.variants.nouns import Sweep
 from kernelinfo.variants.requests import STRATEGIES, Request, make_request
@@ -73,10 +73,10 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
 
 
 OUTPUTS: Mapping[str, Renderer] = {
-    "text": text.render,
-    "json": late("sweep.data", "render_json"),
-    "csv": late("sweep.data", "render_csv"),
-    "markdown": text.render_markdown,
+    "text": render_text,
+    "json": late("sweep", "render_json"),
+    "csv": late("sweep", "render_csv"),
+    "markdown": render_markdown,
 }
 
 

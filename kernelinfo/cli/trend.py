@@ -19,7 +19,7 @@ from kernelinfo.fleet.history import By, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.render import Renderer
 from kernelinfo.render.names import several
-from kernelinfo.render.trend import text
+from kernelinfo.render.trend.writers import render_markdown, render_text
 
 EXAMPLES = """
   kernelinfo trend fleet
@@ -39,11 +39,11 @@ def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
 
 
 OUTPUTS: Mapping[str, Renderer] = {
-    "text": text.render,
-    "json": late("trend.data", "render_json"),
-    "csv": late("trend.data", "render_csv"),
-    "markdown": text.render_markdown,
-    "html": late("trend.html"),
+    "text": render_text,
+    "json": late("trend.writers", "render_json"),
+    "csv": late("trend.writers", "render_csv"),
+    "markdown": render_markdown,
+    "html": late("trend.writers", "render_html"),
 }
 
 

@@ -23,8 +23,7 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.opening import FilePath, check_below
 from kernelinfo.reading.containers import files
 from kernelinfo.render import Renderer, View
-from kernelinfo.render.check import text
-from kernelinfo.render.check.pinned import render_update
+from kernelinfo.render.check import render_text, render_update, verdict
 
 
 def _of_kernels(render: Renderer, outcome: Outcome, view: View) -> Iterator[str]:
@@ -32,17 +31,17 @@ def _of_kernels(render: Renderer, outcome: Outcome, view: View) -> Iterator[str]
     return render(outcome.report.results, view)
 
 
-_MARKDOWN = late("check.markdown")
+_MARKDOWN = late("check.documents", "render_markdown")
 OUTPUTS: Mapping[str, Renderer] = {
     **{name: partial(_of_kernels, render) for name, render in OF_REPORTS.items()},
-    "text": text.render,
-    "json": late("check.json"),
+    "text": render_text,
+    "json": late("check.documents", "render_json"),
     "markdown": _MARKDOWN,
-    "html": late("check.html"),
-    "sarif": late("check.scanning", "render_sarif"),
-    "github": late("check.github"),
-    "gitlab": late("check.scanning", "render_gitlab"),
-    "junit": late("check.junit"),
+    "html": late("check.documents", "render_html"),
+    "sarif": late("check.services", "render_sarif"),
+    "github": late("check.services", "render_github"),
+    "gitlab": late("check.services", "render_gitlab"),
+    "junit": late("check.services", "render_junit"),
 }
 """A format without a function of its own is the report's."""
 
@@ -53,7 +52,7 @@ def write_outcome(outcome: Outcome, view: View, format: str | None, output: str 
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     render = OUTPUTS[format or ("github" if on_github else "text")]
     write(render(outcome, view), output, color=view.color)
-    for line in text.verdict(outcome, view) if output is not None else ():
+    for line in verdict(outcome, view) if output is not None else ():
         complain(line)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
         _add_to(summary, _MARKDOWN(outcome, view))

@@ -38,7 +38,7 @@ OUTPUTS: Mapping[str, Renderer] = {
     "text": late("text"),
     "json": late("json"),
     **ROWS,
-    "markdown": late("markdown"),
+    "markdown": late("columns", "render_markdown"),
     "html": late("html"),
 }
 

@@ -12,9 +12,8 @@ from kernelinfo.kernel.names import base_name, demangle
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.code_object.extents import Owner
 from kernelinfo.render import View
-from kernelinfo.render.matrix import FORMATS
+from kernelinfo.render.matrix import FORMATS, table_page
 from kernelinfo.render.messages import say
-from kernelinfo.render.page_table import table_page
 from kernelinfo.render.paint import fitted, painted, printable, within
 from kernelinfo.render.tables import WRITERS, Table, kernel_table, plain
 

@@ -12,13 +12,13 @@ from kernelinfo.kernel.needs import looser_waves, spills_in_words
 from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
+from kernelinfo.render import pressure as words
 from kernelinfo.render.explain import KnownTexts, render_kernel
 from kernelinfo.render.names import member_path, printable
 from kernelinfo.render.notes import Notes, code_parts
-from kernelinfo.render.pressure import words
-from kernelinfo.render.pressure.in_flight import in_flight_line
+from kernelinfo.render.pressure import in_short, shared
+from kernelinfo.render.pressure.tables import in_flight_line
 from kernelinfo.render.pressure.text import loops_table
-from kernelinfo.render.pressure.words import in_short, shared
 from kernelinfo.rules.compilation import sweep_command
 
 

@@ -1,9 +1,10 @@
-"""Hardware as text: targets, constants, limits of each step, and curves of occupancy."""
+"""What is known before any kernel is read: constants of targets, limits for each step, rules."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from inspect import cleandoc
 from math import ceil
 from typing import Any
 
@@ -27,6 +28,9 @@ from kernelinfo.render.paint import (
     table_lines,
     within,
 )
+from kernelinfo.render.tables import Table, of_records
+from kernelinfo.rules import Rule, every_rule
+from kernelinfo.rules.documented import Documented
 
 _NAMES: dict[CurveVariable, tuple[str, str]] = {
     "vgpr": ("VGPRs", "vgprs"),
@@ -205,3 +209,29 @@ def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[s
     yield from painted(table_lines([heading, *rows], "", view), view)
     steps = {rung.vgprs: rung.waves_per_simd for rung in reversed(rungs)}
     yield from render_steps([*steps.items()], "vgpr", view)
+
+
+# The list of rules: one line per rule, or JSON with documentation.
+
+RULES_SCHEMA = "kernelinfo/rules/1"
+
+
+def render_rules(view: View) -> Iterator[str]:
+    """A line for each rule, with its severity."""
+    rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
+    return painted(table_lines(rows, "tttd", view), view)
+
+
+def rules_table(view: View) -> Table:
+    """Every rule with its documentation; for people a line each."""
+    records = [*map(rule_document, every_rule())]
+    return of_records(records, RULES_SCHEMA, "rules", text=render_rules(view))
+
+
+def rule_document(rule: Rule | Documented) -> dict[str, Any]:
+    """JSON object of a rule with its documentation."""
+    return {
+        "rule": rule.number,
+        **picked(rule, "name", "severity", "on", "summary"),
+        "documentation": cleandoc(rule.documentation),
+    }

@@ -11,7 +11,7 @@ from kernelinfo.pressure.nouns import Story
 from kernelinfo.render import View
 from kernelinfo.render.diff import text
 from kernelinfo.render.names import printable
-from kernelinfo.render.pressure.words import in_short, next_read, some, untouched, written
+from kernelinfo.render.pressure import in_short, next_read, some, untouched, written
 from kernelinfo.render.tables import html_table
 
 _WIDTH = 110

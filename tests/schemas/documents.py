@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Literal
 
-import kernelinfo.render.diff.counts as diff_counts
 import kernelinfo.render.diff.data as diff
 import kernelinfo.render.pressure.data as pressure
-import kernelinfo.render.sweep.data as sweep
-import kernelinfo.render.trend.data as trend
+import kernelinfo.render.sweep as sweep
+import kernelinfo.render.trend.writers as trend
 import kernelinfo.render.watch as watch
 from kernelinfo.cli import arch, calc, limits
 from kernelinfo.cli import compare_profile as profile
@@ -62,15 +61,15 @@ from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.code_object.extents import Owner
 from kernelinfo.reading.facts import Fact, Numbers, SourceLine
-from kernelinfo.render import columns, json, matrix, rows, rules
+from kernelinfo.render import columns, hardware, json, matrix, rows
+from kernelinfo.render import diff as diff_rows
 from kernelinfo.render.bytes import SCHEMA as SCHEMA_OF_BYTES
 from kernelinfo.render.bytes import ByteSums
-from kernelinfo.render.diff import rows as diff_rows
+from kernelinfo.render.diff import ChangedKernel, MovedSum
 from kernelinfo.render.diff import text as diff_text
-from kernelinfo.render.diff.rows import ChangedKernel, MovedSum
 from kernelinfo.render.pressure.data import COLUMNS as OF_PRESSURE
 from kernelinfo.render.rows import BY
-from kernelinfo.render.trend.rows import TrendRow
+from kernelinfo.render.trend import TrendRow
 from kernelinfo.rules import Rule
 from kernelinfo.variants.nouns import Sweep, SweptKernel, Variant
 from kernelinfo.variants.requests import Asked
@@ -454,11 +453,11 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "arch": (arch.SCHEMA, {"targets": ([Target], "The target that was asked for, or all.")}),
     "calc": (calc.CALC_SCHEMA, CALC),
     "curve": (calc.CURVE_SCHEMA, {"points": ([POINT], "One for each value of --vary or --best.")}),
-    "rules": (rules.SCHEMA, {"rules": ([RULE], "Every rule, by number.")}),
+    "rules": (hardware.RULES_SCHEMA, {"rules": ([RULE], "Every rule, by number.")}),
     "compare-profile": (profile.SCHEMA, {"launches": ([LAUNCH], "One for each kernel and shape.")}),
     "diff/diff": (diff.SCHEMA, DIFF),
-    "diff/diff-targets": (diff_text.SCHEMA, DIFF_TARGETS),
-    "diff/diff-counts": (diff_counts.SCHEMA, {"counts": ([IN_BOTH | KEY], f"{COUNTED_BY}.")}),
+    "diff/diff-targets": (diff_text.TARGETS_SCHEMA, DIFF_TARGETS),
+    "diff/diff-counts": (diff_text.COUNTS_SCHEMA, {"counts": ([IN_BOTH | KEY], f"{COUNTED_BY}.")}),
     "pressure/pressure": (pressure.SCHEMA, PRESSURE),
     "row": ("kernelinfo/row/1", ROW),
     "pressure/pressure-row": ("kernelinfo/pressure-row/1", PRESSURE_ROW),

@@ -11,7 +11,7 @@ from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import COMPARED, KernelSummary
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Column
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import (
+from kernelinfo.render.diff import (
     AFFECTED,
     ChangedKernel,
     counts,
@@ -26,18 +26,18 @@ from kernelinfo.render.diff.rows import (
     whole,
     whole_moves,
 )
-from kernelinfo.render.html import TABLE_SCRIPTS, page
-from kernelinfo.render.html.dataset import (
+from kernelinfo.render.html import (
+    TABLE_SCRIPTS,
     PagePiece,
     Shared,
     Titles,
     batches,
+    page,
     piece,
     place_of,
     problem_rows,
 )
-from kernelinfo.render.json import as_json, picked
-from kernelinfo.render.json_text import encoded
+from kernelinfo.render.json import as_json, encoded, picked
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.tables import WRITERS, Table, json_lines
 

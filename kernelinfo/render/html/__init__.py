@@ -6,16 +6,33 @@ hatching, labels for screen readers, print, and both colour schemes by CSS.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
-
-from jinja2 import Environment, PackageLoader
+import zlib
+from base64 import b64encode
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from json import dumps
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from kernelinfo import __version__
-from kernelinfo.kernel import Item
+from kernelinfo.hardware import targets
+from kernelinfo.kernel import Item, Kernel, Repeat, Result
+from kernelinfo.kernel.code_object import CodeObject, library_of, member_file
+from kernelinfo.kernel.names import KernelName
+from kernelinfo.kernel.record import NUMBERS
+from kernelinfo.kernel.traits import LDS_NOT_STATED
 from kernelinfo.model import Occupancy
-from kernelinfo.render import View
-from kernelinfo.render.html.dataset import CodePieces, PagePiece, given_pieces, pieces
+from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.facts import SOURCES
+from kernelinfo.render import NameStyle, View
+from kernelinfo.render.json import as_json
+from kernelinfo.render.names import member_path, name_of, names_of, printable
+from kernelinfo.render.notes import code_parts, expected
+from kernelinfo.render.paint import compiler_name
+from kernelinfo.rules import BY_DEFAULT
+
+if TYPE_CHECKING:
+    from kernelinfo.compare.summary import KernelSummary
+    from kernelinfo.render.names import Named
 
 _SCRIPTS = (
     *("pieces.js", "model.js", "steps.js", "occupancy.js", "words.js", "dom.js", "address.js"),
@@ -54,6 +71,316 @@ def render_given(occupancy: Occupancy, title: str, view: View) -> Iterator[str]:
 
 def page(pieces: Iterable[PagePiece], scripts: Sequence[str]) -> Iterator[str]:
     """A page with its data in pieces and the scripts, in the order of their dependencies."""
+    from jinja2 import Environment, PackageLoader  # 30 ms; JSON and CSV stand beside pages
+
     environment = Environment(loader=PackageLoader("kernelinfo.render", "html"), autoescape=True)
     template = environment.get_template("page.html")
     yield from template.generate(version=__version__, scripts=scripts, pieces=pieces)
+
+
+# A report as compact JSON for the page; values that kernels share are stored once.
+
+# The data of a page in pieces: JSON elements that are written as soon as they are known.
+
+_T = TypeVar("_T")
+
+ROWS = 2000
+"""Most rows of a piece."""
+_PLAIN = 1 << 16
+"""Characters above which a piece is compressed, to a tenth. Shorter ones stay readable."""
+
+
+class PagePiece(NamedTuple):
+    """JSON text of one element of the page."""
+
+    kind: str
+    """`data` is read when the page opens; `source`, the path of a `text`, is listed;
+    `details`, `code` and `text` are read when a kernel is opened."""
+    text: str
+    """JSON without markup, or base64 of its zlib stream."""
+    is_packed: bool
+
+
+def piece(value: Any, kind: str = "data") -> PagePiece:
+    """JSON of `value` as text that cannot end its element; compressed if it is long."""
+    text = dumps(value, separators=(",", ":"))
+    for character in "<>&'":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    if len(text) <= _PLAIN:
+        return PagePiece(kind, text, is_packed=False)
+    return PagePiece(kind, b64encode(zlib.compress(text.encode())).decode(), is_packed=True)
+
+
+def batches(values: Iterable[_T]) -> Iterator[Sequence[_T]]:
+    """The values in lists of at most `ROWS`."""
+    rest = iter(values)
+    while batch := list(islice(rest, ROWS)):
+        yield batch
+
+
+class Shared:
+    """Values that many rows share. Rows hold their numbers, pieces the values."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[Hashable, int] = {}
+        self._fresh: list[Hashable] = []
+
+    def __call__(self, value: Hashable) -> int:
+        """The number of a value, counted from 0 in the order of first use."""
+        number = self._numbers.get(value)
+        if number is None:
+            number = self._numbers[value] = len(self._numbers)
+            self._fresh.append(value)
+        return number
+
+    def fresh(self) -> list[Hashable]:
+        """Values that no piece holds yet, in the order of their numbers."""
+        fresh, self._fresh = self._fresh, []
+        return fresh
+
+
+MOST_OF_A_NAME = 4000
+"""Most characters of a kernel's name in the page. A cut name states its length."""
+
+_FACTS: dict[str, str] = {number.field: number.noun or number.unit for number in NUMBERS} | {
+    "accum_offset": "first AGPR",
+    "max_workgroup_size": "workitems in the largest workgroup",
+    "dynamic_lds_bytes": "B of LDS at launch",
+}
+"""Fields that the page shows with their sources, in that order → their nouns."""
+
+_NOT_COUNTED = {
+    *("source", "confidence", "elf_mach", "encoding_granule", "early_encoding_granule"),
+    *("early_encoding_before", "believed", "xnack", "sramecc", "named_barriers"),
+    *("v2_name_with_xnack", "with_vcc", "with_xnack", "with_flat_scratch"),
+    *("architected_flat_scratch", "dynamic_blocks", "default_size", "devices"),
+    "counters",
+}
+"""Fields of a target that the page's arithmetic does not use."""
+
+CodePieces = Callable[[Sequence[Result]], Iterator[PagePiece]]
+"""A function that makes pieces of the code of some kernels."""
+
+_COLUMNS = ("title", "input", "case", "used", "spills", "findings", "compiler")
+"""Cells of a row of `kernels`. All but the last two are numbers of shared values."""
+_SHARED = ("inputs", "cases", "used", "spills", "findings", "texts")
+"""Kinds of values that kernels share."""
+
+
+def pieces(
+    items: Iterable[Item],
+    view: View,
+    parts: Mapping[str, Mapping[Any, Any]],
+    code: CodePieces | None = None,
+) -> Iterator[PagePiece]:
+    """The report as JSON in pieces. Nothing of a kernel is kept but what others share."""
+    yield _head(view)
+    problems: list[Problem] = []
+    repeats: list[Repeat] = []
+    titles, shared = Titles(view.names), {name: Shared() for name in _SHARED}
+    for batch in batches(_results(items, problems, repeats)):
+        rows = [_row(result, titles, shared) for result in batch]
+        details = [_details(result, shared["texts"]) for result in batch]
+        yield piece({"kernels": rows, "titles": titles.fresh(), **_fresh(shared)})
+        yield piece(details, "details")
+        if code:
+            yield from code(batch)
+    copies = [
+        (*(member_path(origin.path, origin.member) for origin in (copy, copy.first)), copy.is_exact)
+        for copy in repeats
+    ]
+    yield piece(
+        {
+            "kernels": [],
+            "titles": [],
+            **_fresh(shared),
+            "briefs": titles.briefs(),
+            "problems": problem_rows(problems),
+            "repeats": copies,
+            **parts,
+        }
+    )
+
+
+def given_pieces(occupancy: Occupancy, title: str, view: View) -> Iterator[PagePiece]:
+    """The occupancy of given numbers, as the report of one kernel without findings and sources."""
+    yield _head(view)
+    demand = occupancy.demand
+    yield piece(
+        {
+            "is_given": True,
+            "kernels": [(0, 0, 0, 0, 0, (), None)],
+            "titles": [(title, "", len(title))],
+            "briefs": [""],
+            "inputs": [("", "given", occupancy.target, occupancy.target, "", None, "", "", ())],
+            "cases": [_case(occupancy)],
+            "used": [(demand.vgprs, demand.agprs, demand.sgprs, demand.lds_bytes)],
+            "spills": [(0, 0, None)],
+            **dict.fromkeys(("findings", "texts", "problems", "repeats"), ()),
+        }
+    )
+    yield piece([("", (), (), ())], "details")
+
+
+def _fresh(shared: Mapping[str, Shared]) -> dict[str, list[Hashable]]:
+    """Shared values that no piece holds yet."""
+    return {name: values.fresh() for name, values in shared.items()}
+
+
+def _head(view: View) -> PagePiece:
+    """Names of columns and sources, the rules, and the arithmetic of every target."""
+    arithmetic = {name: as_json(targets.find(name), _NOT_COUNTED) for name in targets.known()}
+    return piece(
+        {
+            "columns": _COLUMNS,
+            "rows": ROWS,
+            "facts": list(_FACTS.values()),
+            "sources": SOURCES,
+            "lds_not_stated": LDS_NOT_STATED,
+            "rules": [
+                (rule.number, rule.name, rule.severity, rule.fixed)
+                for rule in (view.selection or BY_DEFAULT).rules()
+            ],
+            "targets": arithmetic,
+        }
+    )
+
+
+def _results(
+    items: Iterable[Item], problems: list[Problem], repeats: list[Repeat]
+) -> Iterator[Result]:
+    """The results among the items; the others are appended to the lists."""
+    for item in items:
+        if isinstance(item, Result):
+            yield item
+        elif isinstance(item, Problem):
+            problems.append(item)
+        elif isinstance(item, Repeat):
+            repeats.append(item)
+
+
+def _row(result: Result, titles: Titles, shared: Mapping[str, Shared]) -> list[Any]:
+    """Cells of a kernel in the order of `_COLUMNS`."""
+    kernel, occupancy = result.kernel, result.occupancy
+    used, compiler = kernel.used, result.compiler_number
+    return [
+        titles(kernel),
+        shared["inputs"](_input(kernel.code_object)),
+        None if occupancy is None else shared["cases"](_case(occupancy)),
+        shared["used"]((used.vgprs, used.agprs, used.sgprs, used.lds_bytes)),
+        shared["spills"]((*kernel.spills, used.scratch_bytes_per_lane)),
+        [
+            shared["findings"]((f.rule, f.name, f.severity, printable(f.message), f.hint))
+            for f in result.findings
+        ],
+        [compiler.waves_per_simd, shared["texts"](compiler.reason or "agrees")]
+        if compiler and compiler.agrees is not None
+        else None,
+    ]
+
+
+def _details(result: Result, texts: Shared) -> list[Any]:
+    """Source line, sentences on the code and on a profile, and facts, for a kernel's page."""
+    return [
+        _source(result.kernel),
+        [texts(part) for part in code_parts(result.kernel.code)],
+        [texts(line) for line in expected(result)],
+        _facts(result.kernel),
+    ]
+
+
+def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
+    """(path, member, line, offset, message) of each problem."""
+    return [
+        (printable(p.path), printable(p.member or ""), p.line, p.offset, printable(p.message))
+        for p in problems
+    ]
+
+
+class Titles:
+    """Names of kernels in a page. Short names need all kernels, so they come last."""
+
+    def __init__(self, style: NameStyle) -> None:
+        self._style = style
+        self._shared = Shared()
+        self._names: list[KernelName] = []
+
+    def __call__(self, kernel: Named) -> int:
+        """The number of a kernel's title."""
+        return self._shared(KernelName(kernel.name, kernel.symbol))
+
+    def fresh(self) -> list[tuple[str, str, int]]:
+        """(name, mangled name or empty if equal, length before a cut) of new titles."""
+        names = [name for name in self._shared.fresh() if isinstance(name, KernelName)]
+        self._names += names
+        return [self._title(name) for name in names]
+
+    def briefs(self) -> list[str]:
+        """Unique short names of the text report by number of title; empty if equal to the name."""
+        short = names_of(self._names, "short" if self._style == "full" else self._style)
+        cut = [short[kernel.symbol][:MOST_OF_A_NAME] for kernel in self._names]
+        names = [self._title(kernel)[0] for kernel in self._names]
+        return ["" if brief == name else brief for brief, name in zip(cut, names, strict=True)]
+
+    def _title(self, kernel: KernelName) -> tuple[str, str, int]:
+        name = name_of(kernel, "mangled" if self._style == "mangled" else "full")
+        symbol = printable(kernel.symbol)
+        shown = "" if symbol == name else symbol[:MOST_OF_A_NAME]
+        return name[:MOST_OF_A_NAME], shown, len(name)
+
+
+def _input(code_object: CodeObject) -> tuple[Any, ...]:
+    """(location, kind, processor, target id, compiler, offset, file or member, its short name,
+    options of Triton)."""
+    return (
+        member_path(code_object.path, code_object.member),
+        code_object.kind,
+        printable(code_object.target or ""),
+        printable(code_object.target_id or ""),
+        compiler_name(code_object.compiler or ""),
+        code_object.offset,
+        *place(code_object.path, code_object.member),
+        tuple(printable(f"{name}={value}") for name, value in code_object.options),
+    )
+
+
+def place(path: str, member: str | None) -> tuple[str, str]:
+    """(file or member file, its short name); the entry of a bundle, a target, is no part of it."""
+    file = member_file(member or "")
+    name = file.rpartition("/")[2] if file else library_of(path) if path else ""
+    return member_path(path, file), printable(name)
+
+
+def place_of(kernel: KernelSummary) -> tuple[str, str, str]:
+    """(target, file or member file, its short name) of a compared kernel."""
+    return printable(kernel.target), *place(*kernel.place)
+
+
+def _case(occupancy: Occupancy) -> tuple[Any, ...]:
+    """(target, demand, launch, numbers of the occupancy)."""
+    allocated = occupancy.allocated
+    return (
+        occupancy.target,
+        tuple(occupancy.demand),
+        tuple(occupancy.launch),
+        (
+            *(occupancy.percent, occupancy.waves_per_simd, occupancy.limiters, occupancy.exact),
+            *(allocated.vgprs, allocated.agprs, allocated.sgprs),
+        ),
+    )
+
+
+def _source(kernel: Kernel) -> str:
+    if kernel.source is not None:
+        return printable(f"{kernel.source.file}:{kernel.source.line}")
+    return "" if kernel.line is None else f"line {kernel.line}"
+
+
+def _facts(kernel: Kernel) -> list[list[int | None]]:
+    """[fact, source, value, line or offset] of each number."""
+    index_of = [*_FACTS].index
+    return [
+        [index_of(f.name), SOURCES.index(f.source), f.value, kernel.line_of(f) or kernel.offset(f)]
+        for f in kernel.traits.facts
+        if f.name in _FACTS
+    ]

@@ -24,8 +24,7 @@ from kernelinfo.pressure.nouns import (
 )
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.json import as_json, code_object_document, picked
-from kernelinfo.render.json_text import encoded
+from kernelinfo.render.json import as_json, code_object_document, encoded, picked
 from kernelinfo.render.names import name_of
 from kernelinfo.render.tables import WRITERS, Table
 

@@ -19,12 +19,19 @@ from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Story
 from kernelinfo.pressure.rules import InstructionClass
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
-from kernelinfo.render.html import TABLE_SCRIPTS, page
+from kernelinfo.render.html import (
+    TABLE_SCRIPTS,
+    PagePiece,
+    Shared,
+    Titles,
+    page,
+    piece,
+    place,
+    problem_rows,
+)
 from kernelinfo.render.html import render as render_report
-from kernelinfo.render.html.dataset import PagePiece, Shared, Titles, piece, place, problem_rows
 from kernelinfo.render.names import member_path, printable
-from kernelinfo.render.pressure.in_flight import wait_comments
-from kernelinfo.render.pressure.words import (
+from kernelinfo.render.pressure import (
     NO_LINE,
     in_short,
     in_text,
@@ -35,6 +42,7 @@ from kernelinfo.render.pressure.words import (
     unwritten,
     written,
 )
+from kernelinfo.render.pressure.tables import wait_comments
 
 _PANES = ("lines.js", "panes-model.js", "panes-rows.js", "panes.js")
 """Scripts of the panes, behind `pressure.js`."""

@@ -15,6 +15,7 @@ from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Story
 from kernelinfo.pressure.values import bill
 from kernelinfo.render import View
+from kernelinfo.render import pressure as words
 from kernelinfo.render.names import attributed, name_of, names_of, printable
 from kernelinfo.render.paint import (
     aligned,
@@ -27,10 +28,8 @@ from kernelinfo.render.paint import (
     waves_per_simd,
     wrap,
 )
-from kernelinfo.render.pressure import words
-from kernelinfo.render.pressure.in_flight import in_flight_table
-from kernelinfo.render.pressure.source_lines import render_source
-from kernelinfo.render.pressure.words import HEADINGS
+from kernelinfo.render.pressure import HEADINGS
+from kernelinfo.render.pressure.tables import in_flight_table, render_source
 from kernelinfo.render.table import in_words
 from kernelinfo.rules import on_code
 

@@ -1,1 +1,373 @@
-"""Output formats of a sweep: one module each, as for reports."""
+"""A sweep in each format: a table of the variants of each kernel, what they trade, and JSON."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from kernelinfo import __version__
+from kernelinfo.kernel import Kernel, Result, counted
+from kernelinfo.kernel.record import NAMES, record
+from kernelinfo.render import View
+from kernelinfo.render.json import encoded, kernel_document, picked
+from kernelinfo.render.names import name_of, printable
+from kernelinfo.render.paint import (
+    Span,
+    bound,
+    cells,
+    column_cells,
+    compiler_name,
+    fitted,
+    known,
+    left,
+    limiters,
+    number,
+    painted,
+    size,
+    table_lines,
+    waves_per_simd,
+    wrap,
+)
+from kernelinfo.render.table import lines_of
+from kernelinfo.render.tables import WRITERS, Table, code, markdown_table, plain
+from kernelinfo.variants.nouns import (
+    Cost,
+    Sweep,
+    SweptKernel,
+    Variant,
+    cost_of,
+    extra_cost,
+    listed,
+    notable,
+)
+from kernelinfo.variants.requests import AS_COMPILED, Asked
+
+HEADING = (
+    *("VGPR", "alloc", "AGPR", "SGPR", "spills", "scratch", "reloads", "LDS", "code"),
+    *("waves/SIMD", "occ", "limited by"),
+)
+LEGEND = (
+    "alloc = VGPRs that the hardware allocates; spills = VGPRs, + SGPRs (S); scratch per lane; "
+    "reloads = inside loops"
+)
+
+_Values = tuple[str | int | None, ...]
+
+
+class SweepRow(NamedTuple):
+    """Variants with equal cells."""
+
+    variants: tuple[Variant, ...]
+    cells: tuple[str, ...]  # in the order of HEADING; empty if the variants failed
+
+    @property
+    def label(self) -> str:
+        """The requests of the variants."""
+        return printable(labels(self.variants))
+
+    @property
+    def is_compiled(self) -> bool:
+        """True if the row has the kernel as compiled."""
+        return self.variants[0].asked == AS_COMPILED
+
+    @property
+    def error(self) -> str:
+        """The error of variants that failed; empty if they did not."""
+        return printable(self.variants[0].error or "")
+
+
+def rows(kernel: SweptKernel) -> tuple[SweepRow, ...]:
+    """The rows, in the order of their first variants."""
+    found: dict[tuple[_Values, str | None], list[Variant]] = {}
+    for variant in kernel.variants:
+        values = _values(variant.result) if variant.result else ()
+        found.setdefault((values, variant.error), []).append(variant)
+    compiled = zip(*(values for values, _ in found if values), strict=True)
+    cells = zip(*map(column_cells, HEADING, compiled), strict=True)
+    return tuple(
+        SweepRow(tuple(same), next(cells) if values else ()) for (values, _), same in found.items()
+    )
+
+
+def _values(result: Result) -> _Values:
+    """The cells of a variant; sizes in bytes."""
+    kernel, occupancy, used = result.kernel, result.occupancy, result.kernel.used
+    allocated = occupancy.allocated if occupancy else None
+    dynamic = occupancy.launch.dynamic_lds_bytes if occupancy else 0
+    at_most = bound(occupancy.exact) if occupancy else ""
+    spills = kernel.spills
+    has_no_agprs = kernel.target is not None and kernel.target.agprs.file == "none"
+    return (
+        known(used.vgprs),
+        known(allocated.vgprs if allocated else None),
+        "0" if has_no_agprs else known(used.agprs),
+        known(allocated.sgprs if allocated else used.sgprs),
+        known(spills.vgprs) + (f"+{spills.sgprs}S" if spills.sgprs else ""),
+        used.scratch_bytes_per_lane,
+        str(cost_of(result).reloads),
+        None if used.lds_bytes is None else used.lds_bytes + dynamic,
+        kernel.code_bytes,
+        f"{at_most}{number(occupancy.waves_per_simd)}" if occupancy else "?",
+        f"{at_most}{occupancy.percent:.1f}%" if occupancy else "?",
+        limiters(occupancy) if occupancy else "unknown target",
+    )
+
+
+def render_text(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    """The header of each input, then its kernels."""
+    for at, sweep in enumerate(sweeps):
+        yield from (["\n"] if at else [])
+        for line in about(sweep):
+            yield from painted(fitted([(line, "")], view, 10), view)
+        for kernel in sweep.kernels:
+            yield from painted(_kernel(kernel, view), view)
+    yield "\n"
+    yield from painted(fitted([(f" {LEGEND}", "")], view, 1), view)
+    yield " occupancy is a ceiling, not a speed\n"
+
+
+def _kernel(kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
+    yield from ([], [(name_of(kernel, view.names), "bold")])
+    yield from _table(rows(kernel), view)
+    for line in (*(f"note: {printable(note)}" for note in kernel.notes), trade(kernel)):
+        yield from wrap([(f" {line}", "")], view.width, 3)
+    for one in kernel.lines:
+        yield from fitted([(f" {one.language:<6} {printable(one.written)}", "")], view, 8)
+
+
+_OFTEN_ZERO = ("AGPR", "spills", "scratch", "reloads", "LDS")
+
+
+def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[Span]]:
+    """A line per row, on a narrow terminal without columns that are 0 in all; below them the errors
+    of variants that failed."""
+    compiled = [row for row in found if row.cells]
+    labels = ["asked for", *(row.label for row in compiled)]
+    columns = {name: [row.cells[at] for row in compiled] for at, name in enumerate(HEADING)}
+    taken = max(map(cells, labels))
+    for name in _OFTEN_ZERO if view.fold else ():
+        is_wide = taken + 2 + cells(lines_of(columns)[0]) > view.width
+        if is_wide and all(cell == "0" for cell in columns[name]):
+            del columns[name]
+    if view.fold and cells(lines_of(columns)[0]) + 3 > view.width:
+        del columns["occ"]  # the waves say the same
+        columns = {name.removesuffix("/SIMD"): column for name, column in columns.items()}
+    rows = zip(labels, *([name, *column] for name, column in columns.items()), strict=True)
+    lines = [(*row[:-1], f" {row[-1]}") for row in rows]
+    styles = {at: "bold" for at, row in enumerate(compiled, 1) if row.is_compiled} | {0: "bold"}
+    yield from table_lines(lines, f"k{'n' * (len(columns) - 1)}t", view, styles, " ")
+    for row in found:
+        if not row.cells:
+            yield from fitted([(f" {left(row.label, taken)}  {row.error}", "red")], view, 4)
+
+
+def render_markdown(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    """Each input with its kernels."""
+    for sweep in sweeps:
+        yield "**kernelinfo sweep**\n\n"
+        yield from _in_markdown(sweep, view)
+    yield f"\n{plain(LEGEND)}\n"
+
+
+def _in_markdown(sweep: Sweep, view: View) -> Iterator[str]:
+    yield from (f"* {plain(' '.join(line.split()))}\n" for line in about(sweep))
+    for kernel in sweep.kernels:
+        yield f"\n### {code(name_of(kernel, view.names))}\n"
+        empty = ("",) * (len(HEADING) - 1)
+        yield from markdown_table(
+            ("asked for", *HEADING),
+            [(plain(r.label), *(r.cells or (plain(r.error), *empty))) for r in rows(kernel)],
+        )
+        yield "\n"
+        yield from (f"* {plain(note)}\n" for note in kernel.notes)
+        yield f"* {plain(trade(kernel))}\n"
+        yield from (f"* {line.language}: {code(line.written)}\n" for line in kernel.lines)
+    yield "\n"
+
+
+# A sweep in words: header, requests of a row, trade-off.
+
+COMPILED = "as compiled ◄"
+"""Label of the row that asks for nothing."""
+
+
+def about(sweep: Sweep) -> Iterator[str]:
+    """Lines on the input, the compiler and the optimisation level; then notes."""
+    yield f"{printable(sweep.file.path)}   {sweep.target_id}"
+    version = compiler_name(sweep.compiler.version)
+    path = "" if sweep.compiler.path == "llvmlite" else f" ({printable(sweep.compiler.path)})"
+    made_by = sweep.file.producer and compiler_name(sweep.file.producer)
+    origin = f"the input was made by {made_by}"
+    if not made_by:
+        origin = "the input does not name the compiler that made it"
+    elif made_by == version:
+        origin = "the one that made the input"
+    yield f"compiler  {version}{path}: {origin}"
+    yield f"level     {_level(sweep)}"
+    yield from (f"note      {printable(note)}" for note in sweep.notes)
+
+
+def _level(sweep: Sweep) -> str:
+    passes = ", code generation alone" if sweep.file.is_optimised else ""
+    driver = " as by hipcc" if sweep.driver == "hipcc" else ""
+    reference = os.path.basename(sweep.assembly) if sweep.assembly else None
+    if sweep.file.compiled:
+        reference = f"the code of {os.path.basename(sweep.file.path)}"
+    reason = {
+        "reproduced": f"reproduces {reference}",
+        "option": "as asked for" + (f", compared with {reference}" if reference else ""),
+        "assumed": f"assumed: no level reproduces {reference}"
+        if reference
+        else "assumed: there is no assembly next to the input to compare with",
+    }[sweep.level_from]
+    return printable(f"-O{sweep.level}{driver}{passes} ({reason})")
+
+
+def label(asked: Asked) -> str:
+    """The request: `launch bounds 256, waves 5, max-ilp`; `waves ≥5` for a minimum."""
+    parts = (
+        f"launch bounds {asked.launch_bounds}" if asked.launch_bounds is not None else None,
+        f"waves {'≥' if asked.or_more else ''}{asked.waves}" if asked.waves is not None else None,
+        asked.strategy,
+    )
+    return ", ".join(filter(None, parts)) or COMPILED
+
+
+def labels(variants: Sequence[Variant]) -> str:
+    """The requests of variants with equal results: `waves 4–6; launch bounds 64, 128`."""
+    groups = [COMPILED if variants[0].asked == AS_COMPILED else ""]
+    single = [v for v in variants if v.asked == Asked(v.asked.waves, v.asked.or_more)]
+    for is_ignored in (False, True):
+        for sign, or_more in (("", False), ("≥", True)):
+            counts = [
+                v.asked.waves
+                for v in single
+                if v.asked.waves and v.is_ignored is is_ignored and v.asked.or_more is or_more
+            ]
+            words = f"waves {sign}{listed(counts, '–')}" + " ignored" * is_ignored
+            groups.append(words if counts else "")
+    bounded: dict[str, list[str]] = {}  # the request without its launch bound → launch bounds
+    for variant in variants:
+        if variant in single:
+            continue
+        rest = label(variant.asked._replace(launch_bounds=None)) + " ignored" * variant.is_ignored
+        bounds = variant.asked.launch_bounds
+        bounded.setdefault(rest, []).extend([str(bounds)] if bounds else [])
+    for rest, sizes in bounded.items():
+        words = f"launch bounds {', '.join(sizes)}" if sizes else ""
+        groups.append(", ".join(filter(None, (words, "" if rest == COMPILED else rest))))
+    return "; ".join(filter(None, groups))
+
+
+def trade(kernel: SweptKernel) -> str:
+    """The trade-off of a kernel: its waves as compiled, and the cost of its notable steps.
+
+    `4 waves/SIMD as compiled; 5 cost 196 B of scratch, 16 reloads in loop .LBB1_2`. Names the last
+    free step, the first step that costs and the step that saves most.
+    """
+    base = kernel.variants[0].result
+    if base is None or base.occupancy is None:
+        return "nothing to compare with: it was not compiled as it is"
+    now, bound = base.occupancy.waves_per_simd, "" if base.occupancy.exact else "≤"
+    steps = (_step(variant, kernel.variants[0]) for variant in notable(kernel))
+    return "; ".join([f"{bound}{waves_per_simd(now)} as compiled", *steps])
+
+
+def _step(variant: Variant, base: Variant) -> str:
+    """The waves of a variant, how to get them, and what they cost or save."""
+    waves, cost = variant.waves_per_simd or 0, extra_cost(variant, base)
+    is_plain = variant.asked == Asked(waves=round(waves))
+    subject = number(waves) + ("" if is_plain else f" ({label(variant.asked)})")
+    plural = "" if waves > 1 else "s"
+    if cost.costs and variant.result:
+        return f"{subject} cost{plural} {_amounts(cost, variant.result.kernel)}"
+    if cost.saves and base.result:
+        saved = Cost(*(-amount for amount in cost))
+        return f"{subject} save{plural} {_amounts(saved, base.result.kernel)}"
+    return f"{subject} {'is' if plural else 'are'} free"
+
+
+def _amounts(cost: Cost, kernel: Kernel) -> str:
+    """The amounts of a cost in words. `kernel` has the loops with the reloads."""
+    parts = (
+        f"{size(cost.scratch_bytes)} of scratch" if cost.scratch_bytes > 0 else "",
+        f"{counted(cost.reloads, 'reload')} in {_loops(kernel)}" if cost.reloads > 0 else "",
+        counted(cost.spills, "spilled register") if not cost.scratch_bytes and cost.spills else "",
+    )
+    return ", ".join(filter(None, parts))
+
+
+def _loops(kernel: Kernel) -> str:
+    """The loops with reloads: `loop .LBB1_3`, `3 loops`."""
+    loops = [loop for loop in (kernel.code.loops if kernel.code else None) or () if loop.reloads]
+    if len(loops) == 1:
+        return f"loop {printable(loops[0].header)}"
+    return counted(len(loops), "loop")
+
+
+# A sweep for programs: JSON, of which sweep-schema.json describes every key, and CSV.
+
+SCHEMA = "kernelinfo/sweep/2"
+
+
+def render_json(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    inputs = (_input(sweep) for sweep in sweeps)
+    yield from encoded({"schema": SCHEMA, "version": __version__, "inputs": inputs})
+
+
+def _input(sweep: Sweep) -> dict[str, Any]:
+    return {
+        "input": sweep.file.path,
+        "command": sweep.file.compiled and sweep.file.compiled.command,
+        "target": sweep.target_id,
+        "made_by": sweep.file.producer,
+        "compiler": {"path": sweep.compiler.path, "version": sweep.compiler.version},
+        "level": f"-O{sweep.level}",
+        "level_from": sweep.level_from,
+        "driver": sweep.driver,
+        "notes": sweep.notes,
+        "kernels": [
+            {
+                **picked(kernel, "symbol", "name", "notes"),
+                "variants": [_variant(variant) for variant in kernel.variants],
+                "lines": [line._asdict() for line in kernel.lines],
+            }
+            for kernel in sweep.kernels
+        ],
+    }
+
+
+def _variant(variant: Variant) -> dict[str, Any]:
+    return {
+        "asked": variant.asked._asdict(),
+        "ignored": variant.is_ignored,
+        "kernel": variant.result and kernel_document(variant.result),
+        "error": variant.error,
+        "code": variant.error and variant.error.code,
+    }
+
+
+_ASKED = (
+    *("Asked_Waves", "Asked_Or_More", "Asked_Launch_Bounds", "Asked_Strategy"),
+    *("Ignored", "Error"),
+)
+
+
+def render_csv(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+    """The heading, then the variants of each kernel, as compiled first."""
+    rows = (
+        (*variant.asked, variant.is_ignored, variant.error, *_report(kernel, variant, view))
+        for sweep in sweeps
+        for kernel in sweep.kernels
+        for variant in kernel.variants
+    )
+    return WRITERS["csv"](Table((*_ASKED, *NAMES), rows), view)
+
+
+def _report(kernel: SweptKernel, variant: Variant, view: View) -> tuple[object, ...]:
+    """The kernel's columns. A variant that failed has only the names."""
+    names = (name_of(kernel, view.names), kernel.symbol)
+    if variant.result:
+        return names + tuple(record(variant.result).values())[len(names) :]
+    return names + (None,) * (len(NAMES) - len(names))

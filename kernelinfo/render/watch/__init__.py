@@ -13,7 +13,7 @@ from kernelinfo.kernel import Kernel, counted, grouped
 from kernelinfo.kernel.report import Report
 from kernelinfo.pressure.nouns import Peak, Story
 from kernelinfo.render import View
-from kernelinfo.render.diff.rows import of_pair
+from kernelinfo.render.diff import of_pair
 from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.names import attributed, chosen_name, member_path, names_of, printable

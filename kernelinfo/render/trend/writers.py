@@ -1,15 +1,32 @@
-"""A trend for people: builds, libraries and targets, then moved kernels, worst first."""
+"""A trend in each format: builds, libraries and targets, then moved kernels, worst first."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
 
+from kernelinfo import __version__
+from kernelinfo.fleet.acceptance import without_versions
 from kernelinfo.fleet.history import BuildTotals, Trend
 from kernelinfo.kernel import counted
-from kernelinfo.render import NameStyle, View
-from kernelinfo.render.diff import rows as diff
+from kernelinfo.kernel.columns import KernelSums
+from kernelinfo.kernel.record import NUMBERS
+from kernelinfo.render import NameStyle, View, diff
+from kernelinfo.render.diff.data import compilers, side, summary_document
 from kernelinfo.render.diff.text import COLUMNS, STYLES, cells_in_markdown
-from kernelinfo.render.names import BETWEEN, name_of, printable, several, told_apart
+from kernelinfo.render.html import (
+    TABLE_SCRIPTS,
+    PagePiece,
+    Shared,
+    Titles,
+    batches,
+    page,
+    piece,
+    place_of,
+)
+from kernelinfo.render.json import as_json, encoded
+from kernelinfo.render.names import BETWEEN, member_path, name_of, printable, several, told_apart
 from kernelinfo.render.paint import (
     Span,
     aligned,
@@ -20,8 +37,17 @@ from kernelinfo.render.paint import (
     table_lines,
 )
 from kernelinfo.render.rows import HEADINGS
-from kernelinfo.render.tables import code, folded, kernel_table, markdown_table, plain
-from kernelinfo.render.trend.rows import (
+from kernelinfo.render.tables import (
+    WRITERS,
+    Row,
+    Table,
+    code,
+    folded,
+    kernel_table,
+    markdown_table,
+    plain,
+)
+from kernelinfo.render.trend import (
     PLACES,
     TrendRow,
     groups,
@@ -30,6 +56,7 @@ from kernelinfo.render.trend.rows import (
     recompiled,
     rows,
     sparkline,
+    step_in_words,
     told_builds,
 )
 
@@ -42,7 +69,7 @@ _MOST_PLACES = 20
 _INDENT = 10
 
 
-def render(trend: Trend, view: View) -> Iterator[str]:
+def render_text(trend: Trend, view: View) -> Iterator[str]:
     moved = rows(trend)
     yield from painted(fitted([(headline(trend, moved), "bold")], view, 1), view)
     yield "\n"
@@ -61,7 +88,7 @@ def render(trend: Trend, view: View) -> Iterator[str]:
         yield from painted(table_lines(sums, "tnnnnnn", view), view)
         return
     yield from _places(moved, view)
-    yield from painted(_kernels(moved, view), view)
+    yield from painted(_kernel_lines(moved, view), view)
 
 
 def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
@@ -105,7 +132,7 @@ def _places(moved: Sequence[TrendRow], view: View) -> Iterator[str]:
     yield "\n"
 
 
-def _kernels(moved: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
+def _kernel_lines(moved: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
     names = diff.fitting_names([row.change for row in moved[: view.top or None]], view)
     equal_rows, libraries, called = _fold(moved, names, view.top or None)
     first = [equal[0] for equal in equal_rows]
@@ -193,3 +220,163 @@ def _cells_in_markdown(row: TrendRow, view: View) -> tuple[str, ...]:
     status, name, target, _ = cells_in_markdown(row.change, view)
     name += plain(BETWEEN + row.change.options) if row.change.options else ""
     return status, plain(row.moved_in_words), code(row.library), name, target, plain(row.why)
+
+
+# A trend for programs: JSON, of which trend-schema.json describes every key, and CSV.
+
+SCHEMA = "kernelinfo/trend/1"
+
+
+def render_json(trend: Trend, view: View) -> Iterator[str]:
+    moved = rows(trend)
+    document = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "dataset": trend.dataset,
+        "builds": list(map(build_document, trend.builds)),
+        "steps": [
+            {
+                "old": old.name,
+                "new": new.name,
+                "counts": diff.counts(diff.rows(step.comparison), step.within_steps),
+                "compilers": compilers(step.comparison),
+                "libraries": step.libraries,
+                "recompiled": as_json(step.recompiled),
+            }
+            for (old, new), step in zip(pairwise(trend.builds), trend.steps, strict=True)
+        ],
+        "unfinished": trend.unfinished,
+        "by": trend.by,
+        "groups": [
+            group._asdict() | {"old": _sums(group.old), "new": _sums(group.new)}
+            for group in trend.groups
+        ],
+        "kernels": map(_kernel, moved),
+    }
+    yield from encoded(document)
+
+
+def build_document(build: BuildTotals) -> dict[str, Any]:
+    """A build and its sums, as `trend-schema.json` describes them."""
+    name, sums, *about = build
+    return {"name": name, **_sums(sums), **dict(zip(build._fields[2:], about, strict=True))}
+
+
+def _sums(sums: KernelSums) -> dict[str, Any]:
+    """The sums by their names; those of waves lost belong to both builds of a group together."""
+    return dict(zip(_SUMS, sums, strict=False))
+
+
+def _kernel(row: TrendRow) -> dict[str, Any]:
+    return {
+        "status": row.change.status,
+        "library": row.history.library,
+        "match": row.change.match,
+        "why": row.why,
+        "moved_in": row.moved_in,
+        "commits": row.commits,
+        "history": [summary_document(kernel) for kernel in row.history.kernels],
+        "steps": [
+            {"build": build, "why": pair.why, "moves": [move._asdict() for move in pair.moves]}
+            for build, pair in row.history.steps
+        ],
+    }
+
+
+_CSV_HEADING = (
+    *("Kernel", "Status", "Match", "Moved_In", "Commits", "Why", "Library", "Build"),
+    *("Kernel_Name", "Symbol", "Target", "Code_Object", *(number.name for number in NUMBERS)),
+)
+_SUMS = {
+    "kernels": "Kernels",
+    "waves_per_simd": "Waves_Per_SIMD",
+    "spilling": "Spilling",
+    "worst_spills": "Worst_Spills",
+    "scratch_bytes_per_lane": "Scratch_Size",
+    "vgprs": "VGPR_Used",
+    "code_bytes": "Code_Size",
+}
+"""Sum of a build -> its column."""
+
+
+def render_csv(trend: Trend, view: View) -> Iterator[str]:
+    """The CSV text, line by line. Column `Kernel` numbers the kernels: rows of one kernel share it,
+    also across renames."""
+    if trend.by:
+        table = Table((trend.by, "Waves_Lost", "Build", *_SUMS.values()), _groups(trend))
+    else:
+        table = Table(_CSV_HEADING, _csv_rows(trend, view))
+    return WRITERS["csv"](table, view)
+
+
+def _csv_rows(trend: Trend, view: View) -> Iterator[Row]:
+    for number, row in enumerate(rows(trend), 1):
+        commits = tuple(commits or "-" for commits in row.commits)
+        about = (number, row.change.status, row.change.match, row.moved_in, commits, row.why)
+        for build, kernel in zip(trend.builds, row.history.kernels, strict=True):
+            yield *about, row.history.library, build.name, *side(kernel, view)
+
+
+def _groups(trend: Trend) -> Iterator[Row]:
+    """One row per group in the first build and one in the last."""
+    for group in trend.groups:
+        for build, sums in ((trend.builds[0], group.old), (trend.builds[-1], group.new)):
+            yield group.key, group.waves_lost, build.name, *_sums(sums).values()
+
+
+# A trend as one HTML page: builds, and moved kernels with their curves.
+
+SCRIPTS = (*TABLE_SCRIPTS, "status.js", "trend.js")
+_MEASURES = (
+    *("waves_per_simd", "exact", "vgprs", "vgpr_spills", "scratch_bytes_per_lane"),
+    "code_bytes",
+)
+"""Fields of `KernelNumbers` that the page draws."""
+
+
+def render_html(trend: Trend, view: View) -> Iterator[str]:
+    yield from page(_pieces(trend, view), SCRIPTS)
+
+
+def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
+    moved = rows(trend)
+    yield piece(
+        {
+            "headline": headline(trend, moved),
+            "builds": list(map(build_document, trend.builds)),
+            "steps": ["", *map(step_in_words, trend.steps)],
+            "recompiled": recompiled(trend),
+            "moved_in": [PLACES, *places(moved)],
+            "groups": [(trend.by, *HEADINGS), *groups(trend)] if trend.by else [],
+            "measures": _MEASURES,
+        }
+    )
+    titles, origins = Titles(view.names), Shared()
+
+    def cells(row: TrendRow) -> list[Any]:
+        texts = row.change.status, printable(row.why), row.moved_in_words, _also(row)
+        curves = [
+            [kernel and getattr(kernel.numbers, measure) for kernel in row.history.kernels]
+            for measure in _MEASURES
+        ]
+        return [*texts, titles(row.history.latest), origins(_origin(row)), curves]
+
+    for batch in batches(moved):
+        changed = [cells(row) for row in batch]
+        yield piece({"rows": changed, "titles": titles.fresh(), "origins": origins.fresh()})
+    yield piece({"rows": [], "titles": [], "origins": [], "briefs": titles.briefs()})
+
+
+def _origin(row: TrendRow) -> tuple[str, str, str]:
+    """(target, library and member file without versions, its short name) of the latest build."""
+    target, location, name = place_of(row.history.latest)
+    file = without_versions(location.partition(" › ")[2])
+    return target, member_path(row.history.library, file), name
+
+
+def _also(row: TrendRow) -> str:
+    """Triton's constants, and the old name of a renamed kernel."""
+    old = row.change.old
+    renamed = old and old.name != row.history.latest.name
+    was = printable(f"was {old.name}") if old and renamed else ""
+    return " · ".join(filter(None, (row.change.options, was)))

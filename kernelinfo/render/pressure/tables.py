@@ -1,0 +1,224 @@
+"""Tables of one kernel: loads in flight, and source lines with live registers beside them."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from kernelinfo.kernel import Result, counted
+from kernelinfo.pressure.debug_information import SourceText
+from kernelinfo.pressure.function import CodeLocation
+from kernelinfo.pressure.in_flight import tightest
+from kernelinfo.pressure.measure import Measured
+from kernelinfo.pressure.nouns import InFlight, LinePressure, Story
+from kernelinfo.reading.facts import SourceLine
+from kernelinfo.render import View
+from kernelinfo.render.names import printable
+from kernelinfo.render.paint import Span, painted, right, size, table_lines, wrap
+from kernelinfo.render.pressure import HEADINGS, located
+
+
+def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
+    """The loads in flight in each loop, in the order of the text; in the whole function if no loop
+    loads. A line says why if they are not known."""
+    if story.waits_unknown:
+        text = f" in flight: cannot tell: {printable(story.waits_unknown)}"
+        yield from painted([[], *wrap([(text, "")], view.width, 2)], view)
+        return
+    loops = [loop for loop in story.loops if loop.in_flight][: view.top or None]
+    rows = [
+        row
+        for loop in loops
+        for row in _rows(f"{loop.label or ''} {located(loop.at)}", loop.in_flight, result, loop.at)
+    ] or _rows("all", story.in_flight, result)
+    if rows:
+        per = f"per {result.occupancy.per}" if result.occupancy else "per CU"
+        heading = ("in flight", "from", "loads", "B/lane", per, "waits", "shortest wait")
+        yield "\n"
+        yield from painted(table_lines([heading, *rows], "ttnnnnd", view, {0: "bold"}), view)
+
+
+def _rows(
+    name: str, of_loop: Sequence[InFlight], result: Result, near: CodeLocation | None = None
+) -> list[tuple[str, ...]]:
+    """A row for each memory. Bytes of scalar loads are not those of a lane."""
+    return [
+        (
+            printable(name.strip()) if position == 0 else "",
+            row.memory,
+            str(row.loads),
+            "" if row.memory == "scalar" else str(row.bytes),
+            size(number) if (number := _bytes_of_all(row, result)) else "",
+            str(row.waits),
+            _shortest(row, near),
+        )
+        for position, row in enumerate(of_loop)
+    ]
+
+
+def _bytes_of_all(row: InFlight, result: Result) -> int | None:
+    """Bytes in flight in all waves of a CU or WGP; None if their number is not known."""
+    occupancy, lanes = result.occupancy, result.kernel.wave_size
+    if occupancy is None or lanes is None:
+        return None
+    return row.bytes * occupancy.waves * (1 if row.memory == "scalar" else lanes)
+
+
+def _shortest(row: InFlight, near: CodeLocation | None = None) -> str:
+    """The wait that has the fewest instructions to hide a load: `17 instructions (:30 for :29)`."""
+    if row.wait is None or row.load is None or row.distance is None:
+        return "none for a load in it"
+    places = f"{located(row.wait, near)} for {located(row.load, row.wait)}"
+    return f"{counted(row.distance, 'instruction')} ({places})"
+
+
+_MOST_NAMED = 3  # places of loads that one line or wait names
+
+
+def waited_for(story: Story) -> dict[SourceLine, str]:
+    """Source line → what its waits wait for: `:75 15`, a place of loads and the fewest instructions
+    between, nearest first."""
+    completed: dict[SourceLine, list[tuple[CodeLocation, int]]] = {}
+    for wait in story.waits:
+        if wait.at.source and wait.completes:
+            completed.setdefault(wait.at.source, []).extend(wait.completes)
+    return {
+        line: _nearest(loads, CodeLocation(0, None, None, line, "elsewhere"))
+        for line, loads in completed.items()
+    }
+
+
+def _nearest(loads: Iterable[tuple[CodeLocation, int]], near: CodeLocation) -> str:
+    places: dict[str, int] = {}
+    for load, distance in sorted(loads, key=lambda pair: pair[1]):
+        places.setdefault(located(load, near), distance)
+    parts = [f"{place} {distance}" for place, distance in places.items()]
+    return ", ".join(parts[:_MOST_NAMED]) + (" …" if len(parts) > _MOST_NAMED else "")
+
+
+def wait_comments(story: Story) -> dict[int, str]:
+    """Number of each wait's instruction → a comment that says what it waits for."""
+    return {
+        wait.at.number: f"  ; for {_nearest(wait.completes, wait.at)} before"
+        for wait in story.waits
+        if wait.completes
+    }
+
+
+def in_flight_line(story: Story, result: Result) -> str:
+    """The loop that waits soonest for a load from far memory, in a sentence; empty if the code has
+    no such wait or is not known."""
+    chosen = tightest(story)
+    if chosen is None:
+        return ""
+    loop, row = chosen
+    text = f"{row.loads} in flight"
+    text += f" in {printable(loop.label or located(loop.at))}" if loop else ""
+    number = _bytes_of_all(row, result)
+    text += f", {size(number)} per {result.occupancy.per}" if number and result.occupancy else ""
+    return f"{text}; shortest wait {_shortest(row, loop and loop.at)}"
+
+
+# Source lines with live registers and instructions in the margin.
+
+_SHOWN = (
+    *("instructions", "matrix", "lds", "loads", "stores", "atomics", "scratch"),
+    *("waits", "barriers", "copies"),
+)
+"""Counts in the margin; those that are 0 in all lines have no column."""
+
+
+def render_source(measured: Measured, text: SourceText, view: View) -> Iterator[str]:
+    """The lines around the peak, or around the line that the user chose, `view.top` on each side;
+    with 0 all lines with instructions.
+
+    Files of inlined functions follow. One line says why if a text is not found.
+    """
+    story, peak = measured.story, measured.story.at.source
+    folder = os.path.dirname(measured.result.kernel.code_object.path)
+    by_file: dict[str, dict[int, LinePressure]] = {}
+    waited = waited_for(story)
+    for line in story.lines:
+        if line.source:
+            by_file.setdefault(line.source.file, {})[line.source.line] = line
+    files = sorted(by_file, key=lambda file: (peak is None or file != peak.file, file))
+    for file in files:
+        yield "\n"
+        lines = text.lines(file, folder)
+        if isinstance(lines, str):
+            yield from painted([[(f" no source text: {printable(lines)}", "")]], view)
+            continue
+        yield from painted([[(f" {printable(posixpath.basename(file))}", "bold")]], view)
+        near = peak.line if peak and peak.file == file else None
+        waits = {line.line: text for line, text in waited.items() if line.file == file}
+        yield from painted(_annotated(lines, by_file[file], waits, near, view.top), view)
+
+
+def _annotated(
+    text: list[str],
+    lines: Mapping[int, LinePressure],
+    waits: Mapping[int, str],
+    peak: int | None,
+    around: int,
+) -> Iterator[list[Span]]:
+    """The lines of one file. Gaps are left out; the line of the peak is marked. `waits` say for
+    which loads the waits of a line wait.
+
+    Each line is made when it is asked for: a hostile file has millions of them."""
+    chosen = _numbers(lines, peak, around, len(text))
+    with_code = [number for number in chosen if number in lines]
+    counts = [lines[number].code.counts for number in with_code]
+    fields = [name for name in _SHOWN if any(getattr(each, name) for each in counts)]
+    is_waiting = any(number in waits for number in with_code)
+    headings = (
+        *("live", *(str(getattr(HEADINGS, name)) for name in fields)),
+        *(["waits for"] if is_waiting else []),
+        "line",
+    )
+
+    def margin(number: int) -> tuple[str, ...]:
+        waited = [waits.get(number, "")] if is_waiting else []
+        return _margin(lines.get(number), fields, waited, number)
+
+    margins = [headings, *map(margin, with_code), *map(margin, chosen[-1:])]
+    widths = [max(map(len, column)) for column in zip(*margins, strict=True)]
+    yield [(f"   {_in_columns(headings, widths)}", "bold")]
+    before = None
+    for number in chosen:
+        if before not in (None, number - 1):
+            yield [(" …", "dim")]
+        before = number
+        mark, style = (" ►", "bold") if number == peak else ("  ", "")
+        row, code = _in_columns(margin(number), widths), text[number - 1].expandtabs(4)
+        yield [(f"{mark} {row} | {printable(code)}", style)]
+
+
+def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
+    """The cells of a row, aligned to the right."""
+    return "  ".join(map(right, cells, widths))
+
+
+def _numbers(
+    lines: Mapping[int, LinePressure], peak: int | None, around: int, last_line: int
+) -> Sequence[int]:
+    """Numbers of the lines to show of a text of `most` lines, ascending: all between the first and
+    the last one with instructions, those around the peak, or in a file without the peak those with
+    most live registers."""
+    if around and peak is None:
+        highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
+        return sorted(number for number in highest[:around] if 1 <= number <= last_line)
+    if peak is not None and around:
+        first, last = peak - around, peak + around
+    else:
+        first, last = min(lines), max(lines)
+    return range(max(first, 1), min(last, last_line) + 1)
+
+
+def _margin(
+    line: LinePressure | None, fields: list[str], waited: list[str], number: int
+) -> tuple[str, ...]:
+    if line is None:
+        return ("", *("" for _ in fields), *waited, str(number))
+    counts = (str(getattr(line.code.counts, name) or "") for name in fields)
+    return (str(line.code.peak.vector), *counts, *waited, str(number))
