@@ -20,7 +20,7 @@ from kernelinfo.reading.assembly.scan import (
     label_offset,
 )
 from kernelinfo.reading.data import decode, decoded_lines, line_end
-from kernelinfo.reading.debug_entries import DebugUnit
+from kernelinfo.reading.facts import DebugUnit
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
 _FUNCTION = re.compile(rb"^[ \t]*+\.type[ \t]+([\w.$]+),@function[^\n]*\n(?=\1:)", re.MULTILINE)

@@ -14,14 +14,14 @@ from typing import NamedTuple
 from kernelinfo.errors import OptionError
 from kernelinfo.opening import is_below, open_regular
 from kernelinfo.pressure.messages import say
-from kernelinfo.reading.debug_entries import (
+from kernelinfo.reading.facts import (
     DebugEntry,
     DebugUnit,
+    SourceLine,
     declared_at,
     function_named,
     inlined_into,
 )
-from kernelinfo.reading.facts import SourceLine
 
 _MOST_BYTES = 4 << 20
 """Most bytes of one file."""

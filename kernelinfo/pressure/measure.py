@@ -28,7 +28,7 @@ from kernelinfo.pressure.story import Storyteller
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.formats import problem
-from kernelinfo.reading.debug_entries import DebugUnit
+from kernelinfo.reading.facts import DebugUnit
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.rules import Rule, Selection, advised, findings
 

@@ -22,9 +22,8 @@ from kernelinfo.reading.code_object.descriptor import SIZE
 from kernelinfo.reading.code_object.dwarf import read_line_table, read_units
 from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.data import Data
-from kernelinfo.reading.debug_entries import DebugUnit
 from kernelinfo.reading.elf import ET_REL, SHT_RELA, read_elf
-from kernelinfo.reading.facts import SourceLine
+from kernelinfo.reading.facts import DebugUnit, SourceLine
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.paths import in_repository
 

@@ -6,6 +6,7 @@ damaged table ends it, and it takes 2.6 ms for a code object of 23 sections; thi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from operator import itemgetter
 from struct import Struct
@@ -215,3 +216,52 @@ def string_at(strings: bytes, start: int) -> str | None:
     """NUL-terminated string from `start` on; None without a NUL in the next 64 KiB."""
     end = strings.find(b"\0", start, start + LONGEST_NAME)
     return None if end < 0 else strings[start:end].decode("utf-8", "backslashreplace")
+
+
+# Debug sections of objects before linking; every section gets its own addresses. LLVM's
+# AMDGPUUsage, "Relocation Records"; debug information needs two kinds of them.
+
+RELA = Struct("<QQq")
+_SYMBOL_SECTION_AND_VALUE = Struct("<6xHQ")
+SYMBOL_BYTES = 24
+_RELOCATED_BYTES = {3: 8, 6: 4}
+"""Relocation type (R_AMDGPU_ABS64, R_AMDGPU_ABS32) → bytes that it fills in."""
+_SECTION_SHIFT = 32
+
+
+def section_address(elf: Elf, section: int, value: int) -> int:
+    """Address of offset `value` in the section with number `section`.
+
+    In a linked object, `value` itself. Debug sections begin at 0, so that offsets in them stay
+    unchanged.
+    """
+    if elf.type != ET_REL or not 0 < section < len(elf.sections):
+        return value
+    is_debug = elf.sections[section].name.startswith(".debug")
+    return value if is_debug else (section << _SECTION_SHIFT) + value
+
+
+def relocated(elf: Elf) -> bytes:
+    """Bytes of the file with relocated debug sections; of a linked file, unchanged."""
+    if elf.type != ET_REL:
+        return bytes(elf.data)
+    data = bytearray(elf.data.read())
+    for section in elf.sections:
+        if section.type == SHT_RELA and section.name.startswith(".rela.debug"):
+            for offset, size, value in _relocations(elf, section):
+                data[offset : offset + size] = value.to_bytes(8, "little")[:size]
+    return bytes(data)
+
+
+def _relocations(elf: Elf, section: Section) -> Iterator[tuple[int, int, int]]:
+    """(offset in the file, bytes, value) of each relocation in a section."""
+    table, target = elf.bytes_of(section), elf.sections[section.info]
+    symbols = elf.bytes_of(elf.sections[section.link])
+    if table is None or symbols is None or target.type == SHT_RELA:
+        return
+    for offset, info, addend in RELA.iter_unpack(table[: len(table) // RELA.size * RELA.size]):
+        size, symbol = _RELOCATED_BYTES.get(info & 0xFFFFFFFF, 0), (info >> 32) * SYMBOL_BYTES
+        if offset + size <= target.size and symbol + SYMBOL_BYTES <= len(symbols):
+            number, value = _SYMBOL_SECTION_AND_VALUE.unpack_from(symbols, symbol)
+            address = section_address(elf, number, value) + addend
+            yield target.offset + offset, size, address % (1 << 64)

@@ -7,7 +7,7 @@ from kernelinfo.compile import ir
 from kernelinfo.variants import SIZES, WAVES
 from tests.reading.by_lark import assert_read_as_by_lark, line_by_lark
 
-from ..reading.inside import info_block, metadata_yaml
+from ..reading.inside import blocks, metadata_yaml
 
 _WISH = {WAVES: "5,5", SIZES: "1,64"}
 
@@ -83,7 +83,7 @@ IR = [
 def same_lines(data: bytes) -> None:
     """Each comment of a kernel's info."""
     for line in data.splitlines():
-        assert info_block.read_line(line) == line_by_lark(line)
+        assert blocks.read_line(line) == line_by_lark(line)
 
 
 def same_expressions(data: bytes) -> None:

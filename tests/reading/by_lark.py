@@ -9,7 +9,7 @@ from typing import Any
 from lark import Lark, Tree, UnexpectedInput
 
 from ..messages import says
-from .inside import MOST_TOKENS, Builders, Directive, NoMatch, Unresolved, expressions, info_block
+from .inside import MOST_TOKENS, Builders, Directive, NoMatch, Unresolved, blocks, expressions
 
 GRAMMARS = Path(__file__).parents[2] / "grammars"
 
@@ -47,10 +47,10 @@ def make_lark(text: str) -> Lark:
 
 
 def line_by_lark(line: bytes) -> str | Directive | None:
-    """The same as `info_block.read_line`."""
+    """The same as `blocks.read_line`."""
     comment = line[line.find(b";") :].decode("utf-8", "backslashreplace")
     try:
-        read: str | Directive = value_by_lark(load_lark("kernel_info"), comment, info_block.BUILD)
+        read: str | Directive = value_by_lark(load_lark("kernel_info"), comment, blocks.BUILD)
     except NoMatch:
         return None
     return read

@@ -6,7 +6,8 @@ Who moves or renames something in that room mends this file, and no test.
 from __future__ import annotations
 
 from kernelinfo.reading import assembly, build_log, code_object, data, elf
-from kernelinfo.reading.assembly import directives, expressions, info_block, metadata_yaml
+from kernelinfo.reading.assembly import blocks, directives, expressions, metadata_yaml
+from kernelinfo.reading.assembly.blocks import read_line
 from kernelinfo.reading.assembly.directives import read_block
 from kernelinfo.reading.assembly.expressions import (
     Call,
@@ -16,7 +17,6 @@ from kernelinfo.reading.assembly.expressions import (
     number,
     read_terms,
 )
-from kernelinfo.reading.assembly.info_block import read_line
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of, without_comments
 from kernelinfo.reading.blob import Blob, FileBudget, Missing
 from kernelinfo.reading.code_object.dwarf import entries_below, read_source_lines
@@ -59,6 +59,7 @@ __all__ = [
     "TooLong",
     "Unresolved",
     "assembly",
+    "blocks",
     "build_log",
     "code_object",
     "code_of",
@@ -70,7 +71,6 @@ __all__ = [
     "find",
     "fits",
     "formats",
-    "info_block",
     "kernel_numbers",
     "lines_from",
     "load_tables",

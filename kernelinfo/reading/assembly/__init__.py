@@ -9,8 +9,7 @@ from itertools import pairwise
 from typing import TypeVar
 
 from kernelinfo.errors import BoundError, Message, bug, survived
-from kernelinfo.reading.assembly import directives, info_block, metadata_yaml, scan
-from kernelinfo.reading.assembly import shader_registers as registers
+from kernelinfo.reading.assembly import blocks, directives, metadata_yaml, scan
 from kernelinfo.reading.assembly.directives import PlacedBlock
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code, with_proven
@@ -81,7 +80,7 @@ class ModuleText:
         self._linking: LinkingText | None = None
         # Registers of the next function; registers of all functions, and their line.
         self._config: PlacedBlock | None = None
-        self._pipelines: tuple[registers.Pipelines, int] | None = None
+        self._pipelines: tuple[blocks.Pipelines, int] | None = None
         # Marks before this offset are already read.
         self._read = start
         # A name is searched for after the last info block, the last begun function, and the last
@@ -152,11 +151,11 @@ class ModuleText:
                 if wrong := self._linking.take(self._text, offset, kind, operand):
                     self.warn(wrong, offset)
             case "AMDGPU.config":
-                block = registers.read_config(self._text, offset)
+                block = blocks.read_config(self._text, offset)
                 self._config = PlacedBlock(block, self._lines.number(offset))
             case "amd_amdgpu_pal_metadata":
                 try:
-                    pipelines = registers.read_pairs(decode(operand))
+                    pipelines = blocks.read_pal_pairs(decode(operand))
                 except ValueError as error:
                     self.warn(say("directive-unreadable", directive=kind, error=error), offset)
                 else:
@@ -178,7 +177,7 @@ class ModuleText:
 
     def _take_info(self, offset: int) -> None:
         prefix = before(self._text, offset)
-        block = info_block.read_block(self._text, offset - len(prefix)) if prefix else None
+        block = blocks.read_block(self._text, offset - len(prefix)) if prefix else None
         if block is None:
             return
         floor, self._informed, self._read = self._informed, block.end, block.end
@@ -251,7 +250,7 @@ class ModuleText:
         try:
             if kind == "amdgpu_pal_metadata":
                 root, _ = metadata_yaml.root_of(yaml)
-                self._pipelines = registers.read_metadata(root), line
+                self._pipelines = blocks.read_pal_metadata(root), line
                 return
             is_v2 = kind == _METADATA_V2
             metadata = metadata_yaml.parse(yaml, self._budget.kernel_limit + 1, is_v2=is_v2)

@@ -13,7 +13,7 @@ from kernelinfo.hardware.targets import Target, align, extra_sgprs
 from kernelinfo.reading.assembly.expressions import Directive, number
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of
 from kernelinfo.reading.data import Text, decode, integer
-from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
+from kernelinfo.reading.facts import DebugEntry, DebugUnit
 from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
 
 Readings = dict[str, tuple[str, Callable[[int], int | None]]]

@@ -9,7 +9,8 @@ from typing import Any
 
 from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target
-from kernelinfo.reading.assembly import directives, info_block
+from kernelinfo.reading.assembly import blocks, directives
+from kernelinfo.reading.assembly.blocks import config_numbers
 from kernelinfo.reading.assembly.directives import DirectiveBlock, PlacedBlock, PlacedNumbers
 from kernelinfo.reading.assembly.expressions import (
     Definitions,
@@ -20,7 +21,6 @@ from kernelinfo.reading.assembly.expressions import (
     number,
 )
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, described_kernel, labels
-from kernelinfo.reading.assembly.shader_registers import config_numbers
 from kernelinfo.reading.blob import FileBudget
 from kernelinfo.reading.data import Text, integer
 from kernelinfo.reading.facts import (
@@ -176,7 +176,7 @@ class Evaluation:
         described.append((metadata, Place("metadata", line, BEGIN)))
         wave_size = next((numbers.wave_size for numbers, _ in described if numbers.wave_size), None)
         info = self._placed(
-            symbol, "kernel-info", kernel.info, info_block.info_numbers, target, wave_size
+            symbol, "kernel-info", kernel.info, blocks.info_numbers, target, wave_size
         )
         code_bytes = kernel.code_bytes
         if info and (stated_within := info[0][0].code_bytes) is not None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kernelinfo.errors import Message, ReadError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.reading.blob import UNBOUNDED, FileBudget
-from kernelinfo.reading.code_object import descriptor, linking_section
+from kernelinfo.reading.code_object import descriptor
 from kernelinfo.reading.code_object.descriptor import (
     code_object_version,
     features,
@@ -137,7 +137,7 @@ def read(
     notes: tuple[Message, ...] = ()
     if linking := next((s for s in elf.sections if s.name == ".amdgpu.info"), None):
         # Rare: only objects for a later device link have this section.
-        functions = linking_section.functions(elf, linking, warnings)
+        functions = descriptor.read_linking_info(elf, linking, warnings)
         xnack = settings.xnack in ("any", "on")
         kernels = with_callees(kernels, functions, target, xnack=xnack)
         notes = (NOT_LINKED,)

@@ -7,7 +7,7 @@ llvm/Support/AMDHSAKernelDescriptor.h and AMDGPU/AMDKernelCodeT.h.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from reprlib import repr as shortened
 from struct import Struct
@@ -18,7 +18,7 @@ from kernelinfo.hardware import targets
 from kernelinfo.hardware.llvm_registers import least_vgprs
 from kernelinfo.hardware.targets import Target, Vgprs, find
 from kernelinfo.reading.data import integer
-from kernelinfo.reading.elf import Elf
+from kernelinfo.reading.elf import RELA, SHT_SYMTAB, SYMBOL_BYTES, Elf, Section, string_at
 from kernelinfo.reading.facts import (
     Features,
     KernelFacts,
@@ -29,7 +29,7 @@ from kernelinfo.reading.facts import (
     StatedNumbers,
 )
 from kernelinfo.reading.messages import say
-from kernelinfo.reading.metadata import NAMED_BARRIERS
+from kernelinfo.reading.metadata import NAMED_BARRIERS, LinkedFunction
 from kernelinfo.reading.target_id import TargetId, parse_target_id
 
 SIZE = 64
@@ -297,3 +297,108 @@ def processor(
         message = say("target-elf-unknown", mach=mach, read_as=read_as)
         warnings.append(ReadWarning(message, offset=48))
     return name, targets.find(name) if name and name in targets.known() else None
+
+
+# Reads the section `.amdgpu.info` of objects for a later device link. Entries:
+#
+#     u8 u8     kind, and bytes of the payload; kinds that are not known are skipped
+#     1         u64, relocated: the function that the following entries describe
+#     2         u32: flags; 1 VCC, 2 flat scratch, 4 dynamic stack
+#     3 4 5 6   u32: SGPRs, VGPRs, AGPRs, bytes of scratch, of this function alone
+#     7         u64, relocated: an LDS variable that it uses
+#     8         u64, relocated: a function that it calls
+#     9         u32: the type of functions that it calls by a pointer
+#
+# llvm/include/llvm/Support/AMDGPUObjLinkingInfo.h, as LLVM 24git writes it.
+
+_INFO_RELOCATIONS = ".rela.amdgpu.info"
+_NAME_AND_SIZE = Struct("<I12xQ")
+_FUNCTION, _FLAGS, _SGPRS, _VGPRS, _AGPRS, _SCRATCH, _USE, _CALL, _INDIRECT = range(1, 10)
+_INFO_NUMBERS = {
+    _FLAGS: "flags",
+    _SGPRS: "sgprs",
+    _VGPRS: "vgprs",
+    _AGPRS: "agprs",
+    _SCRATCH: "scratch",
+}
+_POINTERS = (_FUNCTION, _USE, _CALL)
+
+
+def read_linking_info(
+    elf: Elf, section: Section, warnings: list[ReadWarning]
+) -> dict[str, LinkedFunction]:
+    """Function's name → resources of the function alone, without callees.
+
+    Reading stops at a damaged entry; its function is marked open (`LinkedFunction.is_open`)."""
+    data = elf.bytes_of(section)
+    if data is None:
+        warnings.append(
+            ReadWarning(say("linking-info-outside", section=section.name), offset=section.offset)
+        )
+        return {}
+    symbols = _symbols_at(elf)
+    by_name: dict[str, LinkedFunction] = {}
+    function: LinkedFunction | None = None
+    try:
+        for kind, offset, payload in _info_entries(bytes(data)):
+            symbol = symbols.get(offset)
+            if kind == _FUNCTION:
+                function = LinkedFunction()
+                if symbol is not None:
+                    by_name[symbol[0]] = function
+            elif function is None:
+                raise ReadError(say("linking-info-numbers"))
+            else:
+                _add_entry(function, kind, payload, symbol)
+    except ReadError as error:
+        message = say("linking-info-damaged", section=section.name, error=error)
+        warnings.append(ReadWarning(message, offset=section.offset))
+        if function is not None:
+            function.is_open = True
+    return by_name
+
+
+def _symbols_at(elf: Elf) -> dict[int, tuple[str, int]]:
+    """Offset in the section → (name, size in bytes) of the symbol that a relocation fills in."""
+    relocations = next((s for s in elf.sections if s.name == _INFO_RELOCATIONS), None)
+    table = next((s for s in elf.sections if s.type == SHT_SYMTAB), None)
+    if relocations is None or table is None or table.link >= len(elf.sections):
+        return {}
+    rows, symbols = elf.bytes_of(relocations), elf.bytes_of(table)
+    strings = bytes(elf.bytes_of(elf.sections[table.link]) or b"")
+    by_offset: dict[int, tuple[str, int]] = {}
+    if rows is None or symbols is None:
+        return by_offset
+    for offset, info, _ in RELA.iter_unpack(rows[: len(rows) - len(rows) % RELA.size]):
+        start = (info >> 32) * SYMBOL_BYTES
+        if start + SYMBOL_BYTES <= len(symbols):
+            name_at, size = _NAME_AND_SIZE.unpack_from(symbols, start)
+            by_offset[offset] = string_at(strings, name_at) or "", size
+    return by_offset
+
+
+def _info_entries(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """(kind, offset, bytes) of each payload. Raises `ReadError` at a damaged entry."""
+    offset = 0
+    while offset + 2 <= len(data):
+        kind, size = data[offset], data[offset + 1]
+        payload = data[offset + 2 : offset + 2 + size]
+        expected = 8 if kind in _POINTERS else 4
+        if len(payload) < size or (kind <= _INDIRECT and size != expected):
+            raise ReadError(say("linking-info-entry", kind=kind, size=size, at=offset))
+        yield kind, offset + 2, payload
+        offset += 2 + size
+
+
+def _add_entry(
+    function: LinkedFunction, kind: int, payload: bytes, symbol: tuple[str, int] | None
+) -> None:
+    name, size = symbol or ("", 0)
+    if kind in _INFO_NUMBERS:
+        setattr(function, _INFO_NUMBERS[kind], int.from_bytes(payload, "little"))
+    elif kind == _USE and symbol is not None:
+        function.uses[name] = size
+    elif kind == _CALL and symbol is not None:
+        function.calls.append(name)
+    elif kind in (_USE, _CALL, _INDIRECT):
+        function.is_open = True

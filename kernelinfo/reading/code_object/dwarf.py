@@ -19,11 +19,17 @@ from elftools.elf.elffile import ELFFile
 
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.assembly.scan import LONGEST_PATH, own_line
-from kernelinfo.reading.code_object import kernel_symbols, linking_section
+from kernelinfo.reading.code_object import kernel_symbols
 from kernelinfo.reading.data import Data, decode
-from kernelinfo.reading.debug_entries import DebugEntry, DebugUnit
-from kernelinfo.reading.elf import ET_REL, SHT_PROGBITS, Elf, read_elf
-from kernelinfo.reading.facts import ReadWarning, SourceLine
+from kernelinfo.reading.elf import (
+    ET_REL,
+    SHT_PROGBITS,
+    Elf,
+    read_elf,
+    relocated,
+    section_address,
+)
+from kernelinfo.reading.facts import DebugEntry, DebugUnit, ReadWarning, SourceLine
 from kernelinfo.reading.messages import say
 
 _AddressRange = tuple[int, int]
@@ -47,7 +53,7 @@ def _units(data: Data, elf: Elf | None = None) -> Iterator[Iterator[_Compilation
     `ReadError` for damage that shows inside the `with`."""
 
     def units() -> Iterator[_CompilationUnit]:
-        file = ELFFile(BytesIO(linking_section.relocated(elf) if elf else data.read()))
+        file = ELFFile(BytesIO(relocated(elf) if elf else data.read()))
         is_linked = file["e_type"] != "ET_REL"
         if (elf or is_linked) and file.has_dwarf_info(strict=True):
             dwarf = file.get_dwarf_info(relocate_dwarf_sections=False)
@@ -74,7 +80,7 @@ def read_source_lines(data: Data) -> dict[str, SourceLine]:
     entries = {
         name: (address, address + symbol.size)
         for name, symbol in functions.items()
-        for address in [linking_section.address(elf, symbol.section, symbol.value)]
+        for address in [section_address(elf, symbol.section, symbol.value)]
     }
     lines: dict[str, SourceLine] = {}
     with _units(data, elf) as all_units:

@@ -19,9 +19,9 @@ from ..inside import (
     Blob,
     Data,
     assembly,
+    blocks,
     code_object,
     directives,
-    info_block,
     kernel_numbers,
     metadata_yaml,
     open_paths,
@@ -68,7 +68,7 @@ def test_blocks_of_text(texts: list[bytes], monkeypatch: pytest.MonkeyPatch) -> 
         raise ValueError
 
     def forget() -> None:
-        for known in (directives._block, info_block._read, metadata_yaml._read_common):
+        for known in (directives._block, blocks._read_body, metadata_yaml._read_common):
             known.cache_clear()
 
     short = [with_code(assembly.read(text)) for text in texts]
