@@ -194,6 +194,8 @@ def _record(code_object: _Object, kernel: _Object) -> Record:
         record["Matrix_Loop_Copies"] = None if loops is None else matrix_loop_copies(loops)
         record["Max_In_Flight"] = max(flights, default=None)
         record["Min_Wait_Distance"] = min(waits, default=None)
+        needs = kernel.get("needs")
+        record["Needs"] = needs["vector"] if needs and needs["exact"] else None
         record[LOOPS] = loops
     return record
 

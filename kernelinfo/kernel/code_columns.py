@@ -43,6 +43,11 @@ def _of_loops(
     return choose(stated) if stated else None
 
 
+def _needs(result: Result) -> int | None:
+    needs = result.kernel.needs
+    return needs.vector if needs and needs.exact else None
+
+
 _CLASSES = (
     (
         "Instructions", "in all", "instructions",
@@ -109,6 +114,13 @@ INSTRUCTIONS = (
         lambda result: _of_loops(result, "wait_distance", min),
         field="min_wait_distance", topic="instructions", unit="instructions before a wait",
         key="wait-distance", noun="instructions between load and wait", better="more",
+    ),
+    Column(
+        "Needs", "integer",
+        "Vector registers per lane that the code needs at once, spill slots included; null if they "
+        "cannot be told, or only a lower bound.",
+        _needs, field="needs", topic="VGPR", unit="needed", key="needs", noun="registers needed",
+        better="less",
     ),
 )  # fmt: skip
 """Columns behind all others, only if asked for; None if not counted."""

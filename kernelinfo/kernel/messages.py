@@ -22,7 +22,9 @@ MESSAGES = {
         "pycxxfilt, or give the mangled name"
     ),
     # Columns and conditions.
-    "column-needs-instructions": "{column} needs --instructions, of report, diff, scan or check",
+    "column-needs-instructions": (
+        "{column} is read from code; add --instructions, of report, diff, scan or check"
+    ),
     "columns-listed": "give one of {names}",
     "column-unknown": "{option} {text}: no column {name!r}; {hint}",
     "condition-too-long": "--where: {size} characters; write at most {most}",

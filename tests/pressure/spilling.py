@@ -172,7 +172,7 @@ def _compiled_by_triton(case: Case, waves: int) -> str:
     source = triton.compiler.ASTSource(
         MATMUL, types | dict.fromkeys(constants, "constexpr"), constants
     )
-    options = {"num_warps": 4, "waves_per_eu": waves}
+    options = {"num_warps": 4, "waves_per_eu": waves, "enable_fp_fusion": True}
     made = triton.compile(source, target=TARGETS[case.target], options=options)
     return str(made.asm["amdgcn"])
 

@@ -368,7 +368,6 @@ PRESSURE_ROW = {
     **nullable(fields(SourceLine, "Peak_Source_File=file Peak_Source_Line=line")),
     **fields(Peak, "Peak_Loop=loop"),
     **nullable(fields(Advice, "Next_At_Most=at_most Instructions_Above=above")),
-    "Needs": "integer?: Vector registers that the code needs; null if unknown.",
 }
 
 LIBRARIES = fields(Recompiled, libraries="integer>0")

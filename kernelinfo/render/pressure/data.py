@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel.code_object import CodeObject, matrix_loop_copies
-from kernelinfo.kernel.record import INSTRUCTIONS
+from kernelinfo.kernel.record import BY_NAME, INSTRUCTIONS
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.in_flight import far
 from kernelinfo.pressure.measure import Measured, MeasureItem
@@ -181,7 +181,7 @@ COLUMNS = (
     *("Kernel_Name", "Symbol", "Target", "Path", "Member", "Instructions", "VGPR_Used"),
     *("AGPR_Used", "SGPR_Used", "Vector_Peak", "VGPR_Peak", "AGPR_Peak", "SGPR_Peak"),
     *("Peak_Line", "Peak_Address", "Peak_Source_File", "Peak_Source_Line", "Peak_Loop"),
-    *("Next_At_Most", "Instructions_Above", "Needs", "Exact", "Reasons"),
+    *("Next_At_Most", "Instructions_Above", "Exact", "Reasons"),
     *(column.name for column in INSTRUCTIONS[1:]),
 )
 
@@ -219,10 +219,10 @@ def _row(measured: Measured, view: View) -> list[object]:
         *(location.source or (None, None)),
         peak.loop,
         *((advice.at_most, advice.above) if advice else (None, None)),
-        story.needs and story.needs.vector,
         story.exact,
         "; ".join(story.reasons),
         *story.code.counts[1:],
         matrix_loop_copies(kernel.loops or ()),
         *far([row for loop in story.loops for row in loop.in_flight]),
+        BY_NAME["Needs"].value(measured.result),
     ]
