@@ -9,6 +9,7 @@ Renderer = Callable[..., Iterator[str]]
 
 
 def outputs(command: str) -> Mapping[str, Renderer]:
-    """Format -> function, as the command lists them: the only module that `command` names."""
-    found: Mapping[str, Renderer] = import_module(f"kernelinfo.cli.{command}").OUTPUTS
+    """Format -> function, as the module of the command lists them."""
+    module = import_module(f"kernelinfo.cli.{'fleet' if command == 'trend' else command}")
+    found: Mapping[str, Renderer] = module.OUTPUTS
     return found

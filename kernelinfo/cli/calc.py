@@ -28,14 +28,6 @@ from kernelinfo.render.json import occupancy_document
 from kernelinfo.render.notes import Notes, device_notes
 from kernelinfo.render.tables import WRITERS, Table, of_records
 
-EXAMPLES = """
-  kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70
-  kernelinfo calc --arch gfx942 --lds 20k --vary vgpr      # the curve
-  kernelinfo calc --arch gfx1100 --vgpr 96 --best          # the sizes to launch
-  kernelinfo calc --device MI300X --vgpr 122 --grid 3000   # a whole product
-  kernelinfo calc MI300X --vgpr 122 -o what-if.html        # a page with sliders
-"""
-
 
 def _offered(incomplete: str) -> Offers:
     return listed(incomplete, ((variable, "") for variable in VARIABLES))
@@ -112,6 +104,13 @@ def command(
     """Compute the occupancy of given numbers.
 
     A number that is not given is 0, such as LDS and scratch. Workgroups have 256 workitems.
+
+    Examples:
+      kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70
+      kernelinfo calc --arch gfx942 --lds 20k --vary vgpr      # the curve
+      kernelinfo calc --arch gfx1100 --vgpr 96 --best          # the sizes to launch
+      kernelinfo calc --device MI300X --vgpr 122 --grid 3000   # a whole product
+      kernelinfo calc MI300X --vgpr 122 -o what-if.html        # a page with sliders
     """
     view = make_view(color=color, width=width, output=output)
     target, product = products.choose(options.one_target(gfx, arch), device)

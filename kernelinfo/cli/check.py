@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -10,38 +12,38 @@ from typing import Annotated
 import typer
 
 from kernelinfo.analysis import analyse
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
-from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import CLAIM, DOCUMENTS, Problems, make_view, shown, tell, waiting, write
-from kernelinfo.cli.project import configuration
-from kernelinfo.cli.write_check import (
-    OUTPUTS,
-    is_built,
-    is_part,
-    write_first_configuration,
-    write_outcome,
-    write_update,
+from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
+from kernelinfo.cli.output import (
+    CLAIM,
+    DOCUMENTS,
+    Problems,
+    late,
+    make_view,
+    shown,
+    tell,
+    waiting,
+    write,
 )
+from kernelinfo.cli.project import configuration
+from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import read
-from kernelinfo.config import shadowed_by
-from kernelinfo.config.file import read_file
+from kernelinfo.config import Configuration, shadowed_by
+from kernelinfo.config.file import OWN, read_file
 from kernelinfo.errors import OptionError
 from kernelinfo.gate import asks_for_instructions, check, locate
-from kernelinfo.gate.outcome import Scope
-from kernelinfo.gate.pinning import pin, pin_improvements
-from kernelinfo.kernel import Severity
+from kernelinfo.gate.baseline import updating, write_baseline
+from kernelinfo.gate.outcome import Outcome, Scope
+from kernelinfo.gate.pinning import Update, pin, pin_improvements, write_configuration
+from kernelinfo.kernel import Severity, counted
 from kernelinfo.kernel.report import Report
+from kernelinfo.opening import FilePath, check_below
 from kernelinfo.pressure import code_for_rules, with_instructions
+from kernelinfo.reading.containers import files
+from kernelinfo.render import Renderer, View
+from kernelinfo.render.check import render_text, render_update, verdict
 from kernelinfo.render.check.documents import render_config
-
-EXAMPLES = """
-  kernelinfo check build/                         # only the rules
-  kernelinfo check build/ --baseline base.json --update-baseline
-  kernelinfo check build/ --baseline base.json    # against that build
-  kernelinfo check build/ --baseline base.json --tighten  # pin what got better
-  kernelinfo check --show-config                  # the keys in force
-"""
 
 
 def command(
@@ -131,7 +133,15 @@ def command(
     quiet: bool = typer.Option(False, "-q", "--quiet", help="Show only the outcome."),
     verbose: options.Verbose = False,
 ) -> None:
-    """Check kernels for CI: rules, budgets, a baseline."""
+    """Check kernels for CI: rules, budgets, a baseline.
+
+    Examples:
+      kernelinfo check build/                         # only the rules
+      kernelinfo check build/ --baseline base.json --update-baseline
+      kernelinfo check build/ --baseline base.json    # against that build
+      kernelinfo check build/ --baseline base.json --tighten  # pin what got better
+      kernelinfo check --show-config                  # the keys in force
+    """
     query = options.choice(kernels, exclude, target, member, where)._replace(
         arch=arch,
         workgroup_size=workgroup_size,
@@ -224,3 +234,95 @@ def command(
         sys.exit(CANNOT_ANSWER)
     if outcome.failed and not exit_zero:
         sys.exit(CLAIM)
+
+
+# The files and texts that a check writes.
+
+
+def _of_kernels(render: Renderer, outcome: Outcome, view: View) -> Iterator[str]:
+    """The report, with the findings of the gate."""
+    return render(outcome.report.results, view)
+
+
+_MARKDOWN = late("check.documents", "render_markdown")
+OUTPUTS: Mapping[str, Renderer] = {
+    **{name: partial(_of_kernels, render) for name, render in OF_REPORTS.items()},
+    "text": render_text,
+    "json": late("check.documents", "render_json"),
+    "markdown": _MARKDOWN,
+    "html": late("check.documents", "render_html"),
+    "sarif": late("check.services", "render_sarif"),
+    "github": late("check.services", "render_github"),
+    "gitlab": late("check.services", "render_gitlab"),
+    "junit": late("check.services", "render_junit"),
+}
+"""A format without a function of its own is the report's."""
+
+
+def write_outcome(outcome: Outcome, view: View, format: str | None, output: str | None) -> None:
+    """Write the outcome of a check; without a format as text, or for GitHub Actions if it runs
+    there."""
+    on_github = os.environ.get("GITHUB_ACTIONS") == "true"
+    render = OUTPUTS[format or ("github" if on_github else "text")]
+    write(render(outcome, view), output, color=view.color)
+    for line in verdict(outcome, view) if output is not None else ():
+        complain(line)
+    if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+        _add_to(summary, _MARKDOWN(outcome, view))
+
+
+def write_first_configuration(paths: Sequence[str], options: Options) -> None:
+    """Write `kernelinfo.toml` for the kernels of the paths into the current folder.
+
+    Raises `OptionError` if the file exists or the paths have no kernel.
+    """
+    if os.path.lexists(OWN):
+        raise OptionError(say("config-exists", file=OWN))
+    problems = Problems()
+    report = Report.of(shown(problems.watch(analyse(paths, options)), paths))
+    if not report.results:
+        problems.exit()
+        raise OptionError(say("config-without-kernels", names=", ".join(paths)))
+    write([write_configuration(report)], OWN)
+    kernels = counted(len(report.results), "kernel")
+    accept = "`kernelinfo check --update-baseline` accepts what there is today"
+    write([f"{OWN}: written for {kernels}; edit it, then {accept}\n"], None)
+    problems.exit()
+
+
+def is_built(paths: Sequence[str]) -> bool:
+    """True if any path has a file, or a folder that cannot be read."""
+    return any(os.path.lexists(file.path) for path in paths for file in files.find(path))
+
+
+def is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
+    """True if the command line names other paths than the configuration."""
+    given, stated = ({os.path.abspath(path) for path in names} for names in (paths, configured))
+    return bool(stated) and given != stated
+
+
+def _add_to(summary: str, pieces: Iterator[str]) -> None:
+    try:
+        check_below(summary)
+        with open(summary, "a", encoding="utf-8", errors="backslashreplace") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise OptionError(say("summary-unwritable", path=summary, error=error.strerror)) from None
+
+
+def write_update(
+    pin: Callable[[FilePath, Configuration, Scope, int | None], Update],
+    project: Configuration,
+    scope: Scope,
+    at_least: int | None,
+    view: View,
+    output: str | None,
+) -> None:
+    """Write the baseline that `pin` makes, and what changed in it. Raises `OptionError` without a
+    baseline."""
+    if project.baseline is None:
+        raise OptionError(say("baseline-not-named"))
+    with updating(project.baseline), waiting("writing the baseline"):
+        update = pin(project.baseline, project, scope, at_least)
+        write_baseline(project.baseline, update.pinned)
+    write(render_update(update, project.baseline, view), output, color=view.color)

@@ -21,13 +21,6 @@ from kernelinfo.reading.messages import in_file
 from kernelinfo.render import measurements
 from kernelinfo.render.tables import WRITERS, of_records
 
-EXAMPLES = """
-  kernelinfo compare-profile run.csv kernels.s
-  kernelinfo compare-profile run.csv build/ --device MI250
-  kernelinfo compare-profile run.csv kernels.s -k 'vgpr*' --format csv
-"""
-
-
 OUTPUTS = WRITERS
 SCHEMA = "kernelinfo/compare-profile/1"
 _RUNS = (".csv", ".db")
@@ -61,6 +54,11 @@ def command(
     Pairs each launch of rocprofv3's kernel trace (CSV or rocpd database), of rocprofiler-compute's
     pmc_perf.csv or of rocprof v1's CSV with the kernel of that name in the files, and explains each
     difference.
+
+    Examples:
+      kernelinfo compare-profile run.csv kernels.s
+      kernelinfo compare-profile run.csv build/ --device MI250
+      kernelinfo compare-profile run.csv kernels.s -k 'vgpr*' --format csv
     """
     query = options.choice(kernels, exclude, target, member, where)._replace(
         arch=arch,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shlex
+import signal
+import sys
 from collections.abc import Iterable, Sequence
+from types import FrameType
 
-from kernelinfo.cli.complaints import complain
-from kernelinfo.cli.messages import say
-from kernelinfo.cli.signals import end_on_signals
+from kernelinfo.analysis.pool import ENDING_SIGNALS
+from kernelinfo.cli.messages import complain, say
 from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.settings import Settings
@@ -57,3 +59,22 @@ def _tell(commands: Iterable[Sequence[str]], messages: str) -> None:
         complain(say("compiled-by", names=shlex.join(command)))
     for line in messages.splitlines():
         complain(line)
+
+
+# Exit on signals, for commands that start other programs.
+
+
+def end_on_signals() -> None:
+    """Make SIGHUP, SIGINT and SIGTERM raise `SystemExit`, which ends child processes on its way.
+
+    The exit code is 128 + the signal's number, as in shells. Ignored signals stay ignored (nohup).
+    """
+    for number in ENDING_SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _leave)
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    for other in ENDING_SIGNALS:  # a second signal must not interrupt the clean-up
+        signal.signal(other, signal.SIG_IGN)
+    sys.exit(128 + number)

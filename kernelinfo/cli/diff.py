@@ -12,8 +12,7 @@ from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
-from kernelinfo.cli.messages import say
+from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import (
     CLAIM,
@@ -47,15 +46,6 @@ FAIL_ON = typer.Option(
     "for any change: a kernel affected, gone or new. Without it, never.",
 )
 _SIDE = "A file, folder or glob of code, a saved report (JSON, JSON lines, CSV), or a baseline."
-
-
-EXAMPLES = """
-  kernelinfo diff before.s after.s
-  kernelinfo diff before.s after.s --fail-on regression    # for CI
-  kernelinfo diff before.s after.s --as gfx90a,MI300X      # side by side
-  kernelinfo before.s --format json -o saved.json
-  kernelinfo diff saved.json after.s
-"""
 
 
 OUTPUTS: Mapping[str, Renderer] = {
@@ -113,6 +103,13 @@ def command(
 
     Kernels are paired, also across renames. Affected kernels stand first, each with the numbers
     that moved and the limit that they moved under. A saved report stands for its build.
+
+    Examples:
+      kernelinfo diff before.s after.s
+      kernelinfo diff before.s after.s --fail-on regression    # for CI
+      kernelinfo diff before.s after.s --as gfx90a,MI300X      # side by side
+      kernelinfo before.s --format json -o saved.json
+      kernelinfo diff saved.json after.s
     """
     query = options.choice(kernels, exclude, target, member, where)._replace(
         workgroup_size=workgroup_size,

@@ -39,14 +39,6 @@ from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.paint import harmless, painted, table_lines
 
-EXAMPLES = """
-  kernelinfo explain kernels.s vgprbound
-  kernelinfo explain kernels.s vgprbound -v       # with sources and counters
-  kernelinfo explain kernels.s vgprbound --device MI250 --grid 1000
-  kernelinfo explain KI106                        # one rule
-  kernelinfo explain --format html -o manual      # the manual as pages
-"""
-
 
 def _of_kernels(
     render: Renderer, items: Iterable[Item], view: View, **request: Any
@@ -127,6 +119,13 @@ def command(
     A kernel: the resources that it uses, the hardware's allocation, the next steps, launch bounds,
     findings, the peak of live registers and what the code does. A rule: its finding, its reason and
     its mend.
+
+    Examples:
+      kernelinfo explain kernels.s vgprbound
+      kernelinfo explain kernels.s vgprbound -v       # with sources and counters
+      kernelinfo explain kernels.s vgprbound --device MI250 --grid 1000
+      kernelinfo explain KI106                        # one rule
+      kernelinfo explain --format html -o manual      # the manual as pages
     """
     query = options.choice(None, None, target, member, where)._replace(
         workgroup_size=workgroup_size,

@@ -18,13 +18,6 @@ from kernelinfo.kernel import counted
 from kernelinfo.opening import check_below
 from kernelinfo.reading.blob import Note, Problem
 
-EXAMPLES = """
-  kernelinfo extract libapp.so -o objects
-  kernelinfo extract build/ -o objects --force
-  kernelinfo extract libapp.so -o objects-gfx90a --target gfx90a
-  kernelinfo extract libapp.so -o objects-of-first -k 'first*'
-"""
-
 
 def command(
     *,
@@ -44,6 +37,12 @@ def command(
     Each file is named after its container, member and target. It has the bytes that the compiler
     wrote; compressed code objects are unpacked. With -k or --where code objects with such a kernel
     are written. Only --force overwrites existing files.
+
+    Examples:
+      kernelinfo extract libapp.so -o objects
+      kernelinfo extract build/ -o objects --force
+      kernelinfo extract libapp.so -o objects-gfx90a --target gfx90a
+      kernelinfo extract libapp.so -o objects-of-first -k 'first*'
     """
     query = options.choice(kernels, exclude, target, member, where)
     query = query._replace(bounds=options.bounds(bound, deep=deep))

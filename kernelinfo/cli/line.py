@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
+from inspect import cleandoc
 from typing import Any
 
 import typer
@@ -212,10 +213,27 @@ def command_line(commands: Iterable[str]) -> typer.Typer:
     """The command line with these commands; imports their modules."""
     line = _line()
     for name in commands:
-        module = import_module(f"kernelinfo.cli.{name.replace('-', '_')}")
-        settings: dict[str, Any] = {"epilog": f"Examples:{module.EXAMPLES}"}
-        line.command(name, cls=_Command, hidden=name in _HIDDEN, **settings)(module.command)
+        function = _function_of(name)
+        text, _, examples = cleandoc(function.__doc__ or "").partition("\nExamples:\n")
+        settings: dict[str, Any] = {"help": text, "epilog": f"Examples:\n{examples}"}
+        line.command(name, cls=_Command, hidden=name in _HIDDEN, **settings)(function)
     return line
+
+
+_HOMES = {
+    **dict.fromkeys(("arch", "limits", "rules", "vectors", "cmake-dir", "mcp"), "reference"),
+    **dict.fromkeys(("scan", "trend"), "fleet"),
+}
+"""Command -> the module that it shares; it is the function of its name there. Every other command
+is the function `command` of the module of its name."""
+
+
+def _function_of(name: str) -> Callable[..., None]:
+    """The function of a command: its parameters are the options, its docstring is the help."""
+    own = name.replace("-", "_")
+    module = import_module(f"kernelinfo.cli.{_HOMES.get(name, own)}")
+    function: Callable[..., None] = getattr(module, own if name in _HOMES else "command")
+    return function
 
 
 _HIDDEN = ("rules",)  # `explain rules` tells more

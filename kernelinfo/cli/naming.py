@@ -10,8 +10,7 @@ from typing import TypeVar
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
-from kernelinfo.cli.messages import say
+from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.output import Problems, shown
 from kernelinfo.kernel import Item, Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName

@@ -14,8 +14,7 @@ from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.cli.complaints import CANNOT_ANSWER, complain, give_up
-from kernelinfo.cli.messages import say
+from kernelinfo.cli.messages import CANNOT_ANSWER, complain, give_up, say
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.names import KernelName

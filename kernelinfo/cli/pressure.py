@@ -24,15 +24,6 @@ from kernelinfo.pressure.paths import measure
 from kernelinfo.render import Renderer
 from kernelinfo.render.pressure import text
 
-EXAMPLES = """
-  kernelinfo pressure kernels.s                  # one line a kernel
-  kernelinfo pressure kernels.s vgprbound        # which values hold registers
-  kernelinfo pressure kernels.s vgprbound --at 511 --class sgpr
-  kernelinfo pressure kernels.s --source --format html -o pressure.html
-  kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
-"""
-
-
 _STREAMED = {
     "jsonl": late("pressure.data", "render_jsonl"),
     "csv": late("pressure.data", "render_csv"),
@@ -101,6 +92,13 @@ def command(
     Shows the peak of live registers with its instruction, source line and loop; the values live
     there, those untouched for longest first; and pressure, spills and copies for each source line
     and loop. Assembly needs no other program; a code object needs llvm-objdump.
+
+    Examples:
+      kernelinfo pressure kernels.s                  # one line a kernel
+      kernelinfo pressure kernels.s vgprbound        # which values hold registers
+      kernelinfo pressure kernels.s vgprbound --at 511 --class sgpr
+      kernelinfo pressure kernels.s --source --format html -o pressure.html
+      kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
     """
     path, kernel = in_order(path, kernel)
     query = options.choice(kernels, exclude, target, member, where)._replace(

@@ -29,15 +29,6 @@ from kernelinfo.render.columns import render_columns
 from kernelinfo.render.matrix import render_matrix
 from kernelinfo.render.rows import BY, CountedBy, render_counts
 
-EXAMPLES = """
-  kernelinfo kernels.s
-  kernelinfo build/ -k 'vgpr*' -k 'lds*'          # some kernels of a folder
-  kernelinfo build/ --target MI210 --sort vgpr    # a target, the largest first
-  kernelinfo kernels.s --block 256 --as gfx942    # what if it ran there
-  kernelinfo libapp.so --format jsonl -o kernels.jsonl
-"""
-
-
 _RESOURCES = "|".join(RESOURCES)
 ByKey = TypeVar("ByKey", bound=str)
 
@@ -168,6 +159,13 @@ def command(
     Each row shows the allocated registers and LDS, the waves that fit and their limits. The next
     steps and the findings follow. The many kernels of a library are sorted, the worst first, and
     equal rows stand once.
+
+    Examples:
+      kernelinfo kernels.s
+      kernelinfo build/ -k 'vgpr*' -k 'lds*'          # some kernels of a folder
+      kernelinfo build/ --target MI210 --sort vgpr    # a target, the largest first
+      kernelinfo kernels.s --block 256 --as gfx942    # what if it ran there
+      kernelinfo libapp.so --format jsonl -o kernels.jsonl
     """
     for option, given in (("--columns", columns), ("--sort", sort)):
         if by and given:

@@ -10,8 +10,7 @@ import typer
 
 from kernelinfo.analysis.inputs import once
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
-from kernelinfo.cli.messages import say
+from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.output import bar, tell, write
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import scanning

@@ -17,12 +17,10 @@ import typer
 from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import completion, options
-from kernelinfo.cli.compiling import compile_twice_now
-from kernelinfo.cli.complaints import CANNOT_ANSWER, complain
-from kernelinfo.cli.messages import say
+from kernelinfo.cli.compiling import compile_twice_now, end_on_signals
+from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.naming import names_in
 from kernelinfo.cli.output import bar, late, make_view, write
-from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
 from kernelinfo.compile.ir import Input, definitions, read_input
 from kernelinfo.compile.processes import Processes
@@ -40,14 +38,6 @@ from kernelinfo.variants.sweeping import NO_KERNEL, sweep_input
 from kernelinfo.waiting import wait_in_turns
 
 _VARIANTS, _SECONDS = 10, 5  # between two lines on progress
-
-EXAMPLES = """
-  kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
-  kernelinfo sweep kernels.bc vgprbound --waves 4,5,8
-  kernelinfo sweep kernels.bc -k 'vgpr*' --exclude 'lds*' --waves 5
-  kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
-  kernelinfo sweep kernels.bc --format csv -o sweep.csv
-"""
 
 
 def _numbers(option: str, text: str | None) -> tuple[int, ...]:
@@ -146,6 +136,13 @@ def command(
     `--`. The compiler compiles it with other `amdgpu_waves_per_eu`, launch bounds or scheduling
     strategies. Each result is a row: registers, spills, scratch, reloads in loops, code size,
     waves/SIMD. Nothing is left on disk.
+
+    Examples:
+      kernelinfo sweep kernels.bc                     # hipcc --save-temps leaves it
+      kernelinfo sweep kernels.bc vgprbound --waves 4,5,8
+      kernelinfo sweep kernels.bc -k 'vgpr*' --exclude 'lds*' --waves 5
+      kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
+      kernelinfo sweep kernels.bc --format csv -o sweep.csv
     """
     query = options.choice(kernels, exclude, None, None, where)._replace(
         workgroup_size=workgroup_size,

@@ -14,13 +14,11 @@ import typer
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
-from kernelinfo.cli.compiling import tell_left_out
-from kernelinfo.cli.complaints import CANNOT_ANSWER
-from kernelinfo.cli.messages import say
+from kernelinfo.cli.compiling import end_on_signals, tell_left_out
+from kernelinfo.cli.messages import CANNOT_ANSWER, say
 from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.screen import whole_screen
-from kernelinfo.cli.signals import end_on_signals
 from kernelinfo.cli.sources import (
     refuse_missing_sources,
     settings_of,
@@ -37,14 +35,6 @@ from kernelinfo.render.watch import details, on_screen, render_jsonl, rows
 from kernelinfo.watch import Watch, WatchedCommand, WatchedOutputs, events
 from kernelinfo.watch.looks import Event, WatchLook, with_peaks
 from kernelinfo.watch.running import WatchedSources
-
-EXAMPLES = """
-  kernelinfo watch k.hip --arch gfx942 -- -O2     # compiles at each save
-  kernelinfo watch build/ -k 'gemm*'              # somebody else builds
-  kernelinfo watch build/ --run 'ninja -C build'  # builds at each save
-  kernelinfo watch ~/.triton/cache                # each kernel of Triton
-  kernelinfo watch kernels.s --once --format jsonl      # for an editor
-"""
 
 _INTERRUPTED = 128 + signal.SIGINT
 
@@ -97,6 +87,13 @@ def command(
     Shows the kernels after each build, changed ones first: what moved since the look before and
     since the first one, new and ended findings, and the source line with most live registers.
     A terminal is drawn in place; otherwise each look is appended. Ctrl-C ends it.
+
+    Examples:
+      kernelinfo watch k.hip --arch gfx942 -- -O2     # compiles at each save
+      kernelinfo watch build/ -k 'gemm*'              # somebody else builds
+      kernelinfo watch build/ --run 'ninja -C build'  # builds at each save
+      kernelinfo watch ~/.triton/cache                # each kernel of Triton
+      kernelinfo watch kernels.s --once --format jsonl      # for an editor
     """
     query = options.choice(kernels, exclude, target, member, where)._replace(
         workgroup_size=workgroup_size,

@@ -10,7 +10,7 @@ import kernelinfo.render.pressure.data as pressure
 import kernelinfo.render.sweep as sweep
 import kernelinfo.render.trend.writers as trend
 import kernelinfo.render.watch as watch
-from kernelinfo.cli import arch, calc, limits
+from kernelinfo.cli import calc, reference
 from kernelinfo.cli import compare_profile as profile
 from kernelinfo.compare import Comparison, Totals, changes
 from kernelinfo.compare.changes import Effect, Move
@@ -448,8 +448,14 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "matrix": (matrix.SCHEMA, MATRIX),
     "bytes": (SCHEMA_OF_BYTES, BYTES),
     "columns": (columns.SCHEMA, CHOSEN),
-    "limits": (limits.SCHEMA, {"target": GFX, "steps": ([Rung], "One for each occupancy.")}),
-    "arch": (arch.SCHEMA, {"targets": ([Target], "The target that was asked for, or all.")}),
+    "limits": (
+        reference.LIMITS_SCHEMA,
+        {"target": GFX, "steps": ([Rung], "One for each occupancy.")},
+    ),
+    "arch": (
+        reference.ARCH_SCHEMA,
+        {"targets": ([Target], "The target that was asked for, or all.")},
+    ),
     "calc": (calc.CALC_SCHEMA, CALC),
     "curve": (calc.CURVE_SCHEMA, {"points": ([POINT], "One for each value of --vary or --best.")}),
     "rules": (hardware.RULES_SCHEMA, {"rules": ([RULE], "Every rule, by number.")}),
