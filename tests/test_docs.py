@@ -16,8 +16,7 @@ import pytest
 
 from kernelinfo import manual
 from kernelinfo.hardware import targets
-from kernelinfo.rules import Rule, every_rule
-from kernelinfo.rules.documented import Documented
+from kernelinfo.rules import Documented, Rule, every_rule
 
 from .test_golden import run
 from .test_house import FLOORS

@@ -65,7 +65,7 @@ ROOMS = {
     "elftools": ("reading/elf.py", "reading/code_object/dwarf.py"),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
     "yaml": ("reading/assembly/",),
-    "re2": ("kernel/pattern.py",),
+    "re2": ("kernel/names.py",),
     "pycxxfilt": ("kernel/names.py", "kernel/demangler.py"),
     "jinja2": ("render/html/",),
     "sqlite3": ("compare/profile.py", "reading/containers/database.py"),

@@ -13,7 +13,7 @@ from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import BoundError, Message, ReadError, bug, survived
 from kernelinfo.kernel import Repeat, counted, grouped
-from kernelinfo.kernel.pattern import nearest_kernels
+from kernelinfo.kernel.names import nearest_kernels
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Missing, Note, Problem, SpirV

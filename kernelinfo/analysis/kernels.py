@@ -15,14 +15,12 @@ from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import CodeObject, member_file
-from kernelinfo.kernel.combine import combine
-from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.pattern import matching
-from kernelinfo.kernel.traits import Traits
+from kernelinfo.kernel.names import demangle, matching
+from kernelinfo.kernel.traits import Traits, settled
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.formats import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import Code, Module, ReadFilter, SourceLine
+from kernelinfo.reading.facts import Code, KernelFacts, Module, ReadFilter, SourceLine
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.paths import in_repository
 from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
@@ -149,6 +147,24 @@ def _of_module(
             yield problem(blob, in_kernel(facts.symbol, bug(error)))
         else:
             yield kernel
+
+
+def combine(facts: KernelFacts, code_object: CodeObject, target: Target | None) -> Kernel:
+    """One kernel from all its statements, without counts of instructions.
+
+    Conflicts between sources are kept in `Traits.disagreements`.
+    """
+    return Kernel(
+        code_object,
+        facts.symbol,
+        demangle(facts.symbol),
+        settled(facts.stated, target and target.name, code_object.target),
+        facts.code_bytes,
+        facts.places,
+        facts.line,
+        None,
+        facts.source and in_repository(facts.source),
+    )
 
 
 def _target(

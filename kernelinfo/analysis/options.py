@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.pattern import in_member, matching
+from kernelinfo.kernel.names import in_member, matching
 from kernelinfo.model.limits import Resource
 from kernelinfo.reading import blob
 from kernelinfo.reading.blob import Blob, Bounds, Note, Problem

@@ -29,13 +29,19 @@ from kernelinfo.cli.output import (
 from kernelinfo.cli.project import configuration
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import read
-from kernelinfo.config import Configuration, shadowed_by
-from kernelinfo.config.file import OWN, read_file
+from kernelinfo.config import OWN, Configuration, read_file, shadowed_by
 from kernelinfo.errors import OptionError
-from kernelinfo.gate import asks_for_instructions, check, locate
+from kernelinfo.gate import (
+    Update,
+    asks_for_instructions,
+    check,
+    locate,
+    pin,
+    pin_improvements,
+    write_configuration,
+)
 from kernelinfo.gate.baseline import updating, write_baseline
 from kernelinfo.gate.outcome import Outcome, Scope
-from kernelinfo.gate.pinning import Update, pin, pin_improvements, write_configuration
 from kernelinfo.kernel import Severity, counted
 from kernelinfo.kernel.report import Report
 from kernelinfo.opening import FilePath, check_below

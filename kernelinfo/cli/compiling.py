@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from types import FrameType
 
-from kernelinfo.analysis.pool import ENDING_SIGNALS
+from kernelinfo.analysis.parallel import ENDING_SIGNALS
 from kernelinfo.cli.messages import complain, say
 from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.compile.processes import Processes

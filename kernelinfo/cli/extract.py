@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import typer
 
-from kernelinfo.analysis.extraction import Extract, extract
+from kernelinfo.analysis.contents import Extract, extract
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli import options
 from kernelinfo.cli.messages import say

@@ -13,8 +13,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.output import Problems, shown
 from kernelinfo.kernel import Item, Kernel, Result, counted
-from kernelinfo.kernel.names import KernelName
-from kernelinfo.kernel.pattern import is_pattern, matches
+from kernelinfo.kernel.names import KernelName, is_pattern, matches
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.render.names import attributed, names_of, printable
 

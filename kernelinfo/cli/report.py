@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from kernelinfo.analysis.byte_owners import own_bytes
+from kernelinfo.analysis.contents import own_bytes
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.options import separate

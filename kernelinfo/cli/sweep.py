@@ -31,7 +31,7 @@ from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.paths import SOURCE_SUFFIXES
 from kernelinfo.render import Renderer
 from kernelinfo.render.sweep import render_markdown, render_text
-from kernelinfo.variants.module import clang_of, merge_options, names_kernels
+from kernelinfo.variants import clang_of, merge_options, names_kernels
 from kernelinfo.variants.nouns import Sweep
 from kernelinfo.variants.requests import STRATEGIES, Request, make_request
 from kernelinfo.variants.sweeping import NO_KERNEL, sweep_input

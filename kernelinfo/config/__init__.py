@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kernelinfo.config.file import OWN, SHARED, ConfigFile, KeyPath, Validation, read_file, spelled
-from kernelinfo.config.keys import GATED, KEYS
+from kernelinfo.config.keys import GATED, KEYS, Key, KeyTable, Many, Scalar
 from kernelinfo.config.keys import MEASURES as MEASURES
 from kernelinfo.config.keys import Allowance as Allowance
 from kernelinfo.config.keys import Bound as Bound
 from kernelinfo.config.messages import say
-from kernelinfo.errors import ConfigError, Message
+from kernelinfo.errors import ConfigError, KernelinfoError, Message, ReadError, bug, did_you_mean
 from kernelinfo.kernel import Severity
-from kernelinfo.kernel.pattern import matching
+from kernelinfo.kernel.names import matching
 from kernelinfo.kernel.record import Column
 from kernelinfo.opening import FilePath
 from kernelinfo.reading.messages import in_file
-from kernelinfo.reading.paths import configurations
+from kernelinfo.reading.paths import (
+    CONFIGURATION_BYTES,
+    CONFIGURATIONS,
+    configurations,
+    may_configure,
+    read_document,
+)
 from kernelinfo.reading.target_id import runs_on
 from kernelinfo.rules import BY_DEFAULT, Selection
 
@@ -74,6 +81,111 @@ def entries_for(
         for entry in entries
         if entry.kernel in fitting and (entry.target is None or runs_on(target, entry.target))
     ]
+
+
+# TOML values -> Python values; all errors of a file are collected.
+
+KeyPath = tuple[str | int, ...]
+"""Keys and array indices from the top: `("budget", 1, "kernel")`."""
+
+
+class Validation:
+    """Reader of values by their keys; collects errors."""
+
+    def __init__(self) -> None:
+        self.complaints: list[tuple[KeyPath, Message]] = []
+        """(key, message) of each error. The message has the form `what was found; what to
+        write`."""
+
+    def table(self, stated: Any, keys: tuple[Key, ...], path: KeyPath) -> dict[str, Any]:
+        """Key -> value, for keys that are set or have a default."""
+        names = [key.name for key in keys]
+        spellings = {name for key in keys for name in key.names}
+        for name in stated.keys() - spellings:
+            near = did_you_mean(name.replace("_", "-"), names)
+            hint = near or say("config-keys-known", names=", ".join(names))
+            self._complain((*path, name), say("config-key-unknown", hint=hint))
+        read = {}
+        for key in keys:
+            if key.older in stated and key.name in stated:
+                self._complain((*path, key.older), say("config-key-twice", name=key.name))
+            name = key.stated_name(stated)
+            if name is not None:
+                read[key.name] = self._value(stated[name], key.kind, (*path, name))
+            elif key.required:
+                assert isinstance(key.kind, Scalar)
+                expected = key.kind.expected
+                self._complain(path, say("config-key-missing", name=key.name, expected=expected))
+            elif isinstance(key.kind, KeyTable) and not key.kind.array:
+                read[key.name] = self.table({}, key.kind.keys, (*path, key.name))
+            elif key.default is not None:
+                read[key.name] = self._value(key.default, key.kind, (*path, key.name))
+        return read
+
+    def _value(self, stated: Any, kind: Scalar | Many | KeyTable, path: KeyPath) -> Any:
+        match kind:
+            case Scalar():
+                return self._scalar(stated, kind, path)
+            case Many(name=None) if isinstance(stated, list):
+                items = enumerate(stated)
+                return tuple(self._scalar(item, kind.item, (*path, index)) for index, item in items)
+            case Many(name=Scalar() as names) if isinstance(stated, dict):
+                return tuple(
+                    (
+                        self._scalar(name, names, (*path, name)),
+                        self._scalar(item, kind.item, (*path, name)),
+                    )
+                    for name, item in stated.items()
+                )
+            case KeyTable(array=False) if isinstance(stated, dict):
+                return self.table(stated, kind.keys, path)
+            case KeyTable(array=True) if isinstance(stated, list) and all(
+                isinstance(item, dict) for item in stated
+            ):
+                return tuple(
+                    self._element(item, kind, (*path, index)) for index, item in enumerate(stated)
+                )
+        self._complain(path, say("config-value", value=stated, expected=kind.expected))
+        return None
+
+    def _element(self, stated: Any, kind: KeyTable, path: KeyPath) -> dict[str, Any]:
+        """One table of an array, with its key path under `path`."""
+        unbounded = {name for key in kind.keys for name in key.names} - {*kind.one_of}
+        if kind.one_of and stated.keys() <= unbounded:  # otherwise a key may be misspelled
+            self._complain(path, say("budget-without-bounds", names=", ".join(kind.one_of)))
+        return self.table(stated, kind.keys, path) | {"path": path}
+
+    def _scalar(self, stated: Any, kind: Scalar, path: KeyPath) -> Any:
+        message = say("config-value", value=stated, expected=kind.expected)
+        try:
+            if _fits(stated, kind):
+                return kind.read(stated)
+        except KernelinfoError as error:
+            message = error.message
+        except ValueError:
+            pass
+        self._complain(path, message)
+        return None
+
+    def _complain(self, path: KeyPath, message: Message) -> None:
+        self.complaints.append((path, message))
+
+
+def _fits(stated: Any, kind: Scalar) -> bool:
+    # Python counts True as a number.
+    if not isinstance(stated, kind.types) or (isinstance(stated, bool) and bool not in kind.types):
+        return False
+    if isinstance(stated, (int, float)) and kind.least is not None:
+        return stated >= kind.least
+    if isinstance(stated, str) and kind.pattern and not re.search(kind.pattern, stated):
+        return False
+    return not kind.choices or stated in kind.choices
+
+
+def spelled(path: KeyPath) -> str:
+    """A key path as text: `budget[1].waves`."""
+    parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return "".join(parts).removeprefix(".")
 
 
 def _gate(values: dict[str, Any]) -> Gate:
@@ -183,3 +295,134 @@ def _located(file: ConfigFile, path: KeyPath, message: Message) -> Message:
     place = f"{file.path}:{line}" if line else file.path
     located = say("config-line", place=place, key=spelled(path), reason=message)
     return Message(located.replace("\n", r"\n"), located.code)
+
+
+OWN, SHARED = CONFIGURATIONS
+
+
+class ConfigFile(NamedTuple):
+    """A configuration file as written."""
+
+    path: str
+    lines: dict[KeyPath, int]
+    """Line of each key, from 1; keys whose line is unknown are left out."""
+    table: dict[str, Any]
+    inside: KeyPath
+    """Keys that lead from the file's top to its table."""
+
+    def line(self, path: KeyPath) -> int | None:
+        """The line of a key, from 1; None if the key is not set or its line is unknown."""
+        return self.lines.get(self.inside + path)
+
+
+def read_file(path: FilePath) -> ConfigFile | None:
+    """The configuration file; None for a `pyproject.toml` without `[tool.kernelinfo]`. Raises
+    `ConfigError`."""
+    path = os.fspath(path)
+    try:
+        return _read_file(path)
+    except Exception as error:
+        raise ConfigError(in_file(path, bug(error))) from error
+
+
+def _read_file(path: str) -> ConfigFile | None:
+    shared = os.path.basename(path) == SHARED
+    try:
+        data = read_document(path, CONFIGURATION_BYTES)
+        if shared and not may_configure(data):  # it may even be invalid TOML
+            return None
+        text = data.decode()
+        document = tomllib.loads(text)
+    except OSError as error:
+        if os.path.islink(path) and not os.path.exists(path):
+            raise ConfigError(in_file(path, say("config-link-broken"))) from None
+        message = say("config-unreadable", error=error.strerror)
+        raise ConfigError(in_file(path, message)) from None
+    except ReadError as error:
+        raise ConfigError(in_file(path, error.message)) from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(in_file(path, say("config-invalid", error=error))) from None
+    if not shared:
+        return ConfigFile(path, lines_of(text), document, ())
+    tool = document.get("tool", {})
+    table = tool.get("kernelinfo") if isinstance(tool, dict) else None
+    if table is None:
+        return None
+    if not isinstance(table, dict):
+        raise ConfigError(in_file(path, say("config-table-no-table", value=table)))
+    return ConfigFile(path, lines_of(text), table, ("tool", "kernelinfo"))
+
+
+# Lines of keys in a TOML text: tomllib does not report them.
+
+
+def lines_of(text: str) -> dict[KeyPath, int]:
+    """Key path -> line, from 1, of each key, table and array element in valid TOML.
+
+    Elements inside a value of several lines are left out: their line is unknown.
+    """
+    lines: dict[KeyPath, int] = {}
+    lengths: dict[KeyPath, int] = {}
+    """Length so far of each array of tables."""
+    table: KeyPath = ()
+    for line, length, statement in _statements(text):
+        stated = tomllib.loads(statement)
+        if statement.lstrip().startswith("["):
+            table = _header(stated, lengths)
+            paths = [table]
+        else:
+            paths = [*_paths(stated, table)]
+        for path in paths:
+            if length == 1 or not any(isinstance(part, int) for part in path[len(table) :]):
+                for end in range(1, len(path) + 1):  # the first mention of a table counts
+                    lines.setdefault(path[:end], line)
+    return lines
+
+
+_TOKENS = (
+    r'"""(?:\\.|[^\\"]|"(?!""))*+"{0,5}'
+    r"|'{3}(?:[^']|'(?!''))*+'{0,5}"
+    r'|"(?:\\.|[^"\\\n])*+"?'
+    r"|'[^'\n]*+'?|#[^\n]*+|[\[\]{}\n]"
+)
+"""Strings, comments, brackets and ends of lines in valid TOML."""
+
+
+def _statements(text: str) -> Iterator[tuple[int, int, str]]:
+    """(first line, number of lines, text) of each header and each key with its value.
+
+    A statement ends with the line in which its last bracket and string are closed.
+    """
+    start, first, line, depth = 0, 1, 1, 0
+    for token in re.finditer(_TOKENS, f"{text}\n", re.DOTALL):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(token[0], 0)
+        line += token[0].count("\n")
+        if token[0] == "\n" and depth == 0:
+            statement = text[start : token.end()]
+            if statement.strip() and not statement.lstrip().startswith("#"):
+                yield first, line - first, statement
+            start, first = token.end(), line
+
+
+def _header(stated: dict[str, Any], lengths: dict[KeyPath, int]) -> KeyPath:
+    """The key path of the table that `[a.b]` or `[[a.b]]` opens. Arrays on the way continue with
+    their last element."""
+    path: KeyPath = ()
+    inside: Any = stated
+    while inside:
+        if isinstance(inside, list):
+            lengths[path] = lengths.get(path, 0) + 1
+            return (*path, lengths[path] - 1)
+        if path in lengths:
+            path = (*path, lengths[path] - 1)
+        ((key, inside),) = inside.items()
+        path = (*path, key)
+    return path
+
+
+def _paths(value: Any, path: KeyPath) -> Iterator[KeyPath]:
+    inside = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, member in inside:
+        yield (*path, key)
+        if isinstance(member, (dict, list)):
+            yield from _paths(member, (*path, key))

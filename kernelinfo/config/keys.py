@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from kernelinfo.kernel import Severity
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.names import matches
 from kernelinfo.kernel.record import BY_FIELD, INSTRUCTIONS, NUMBERS, Column
 from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.rules import named

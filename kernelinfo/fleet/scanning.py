@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from kernelinfo.analysis.inputs import NO_KERNEL, place
 from kernelinfo.analysis.options import Options
-from kernelinfo.analysis.pool import Pool, signals_wait
+from kernelinfo.analysis.parallel import Pool, signals_wait
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import recording
 from kernelinfo.fleet.acceptance import read_accepted

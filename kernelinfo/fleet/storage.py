@@ -10,7 +10,7 @@ from typing import Any
 
 import duckdb
 
-from kernelinfo.analysis.pool import signals_wait
+from kernelinfo.analysis.parallel import signals_wait
 from kernelinfo.atomic_write import atomic_write, create_aside, name_of_aside
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import listing

@@ -19,15 +19,13 @@ from kernelinfo.config import Budget, Configuration, Gate, Suppression, entries_
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import Message
 from kernelinfo.gate import ratchet
-from kernelinfo.gate.expectation import is_selected
 from kernelinfo.gate.messages import say
-from kernelinfo.gate.outcome import Judged, KernelCase, Notice, Suppressed
+from kernelinfo.gate.outcome import Judged, KernelCase, Notice, Suppressed, is_selected
 from kernelinfo.gate.ratchet import Foreign
 from kernelinfo.kernel import Finding, Result, Severity
 from kernelinfo.kernel.record import BY_NAME, Column
 from kernelinfo.reading.blob import Problem
-from kernelinfo.rules import find, means
-from kernelinfo.rules.documented import documented
+from kernelinfo.rules import documented, find, means
 
 _BUDGET = documented("KI206")
 _EXPIRED, _UNUSED = documented("KI505"), documented("KI506")

@@ -8,8 +8,7 @@ from itertools import islice
 from math import ceil
 from operator import itemgetter
 
-from kernelinfo.compare.changes import Pair
-from kernelinfo.compare.loops import in_words
+from kernelinfo.compare.changes import Pair, in_words
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
 from kernelinfo.config import Configuration, Gate, ToolchainChange
 from kernelinfo.config.keys import SCRATCH, SGPR_SPILL, VGPR_SPILL, WAVES
@@ -22,7 +21,7 @@ from kernelinfo.kernel import Finding, Result, Severity, counted
 from kernelinfo.kernel.record import BY_FIELD, INSTRUCTIONS, Column
 from kernelinfo.model.limits import MOST, RESOURCES, Resource, place
 from kernelinfo.reading.target_id import makers
-from kernelinfo.rules.documented import documented
+from kernelinfo.rules import documented
 
 _REGRESSION, _VANISHED = documented("KI501"), documented(VANISHED)
 _UNBASELINED, _STALE = documented(UNBASELINED), documented("KI504")

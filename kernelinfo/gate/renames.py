@@ -12,8 +12,7 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.errors import Message, OptionError, or_list
 from kernelinfo.gate.messages import say
-from kernelinfo.kernel.names import base_name, stem, without_namespace
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.names import base_name, matches, stem, without_namespace
 from kernelinfo.kernel.record import NUMBERS
 
 _LEAST_ALIKE = 0.5

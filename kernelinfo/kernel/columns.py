@@ -13,7 +13,7 @@ from kernelinfo.hardware.products import target_named
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.code_object import member_file
 from kernelinfo.kernel.messages import say
-from kernelinfo.kernel.pattern import in_member, matches
+from kernelinfo.kernel.names import in_member, matches
 from kernelinfo.kernel.record import (
     BY_NAME,
     COLUMNS,

@@ -11,8 +11,8 @@ from operator import attrgetter
 from typing import Any
 
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.code_columns import INSTRUCTIONS as INSTRUCTIONS
 from kernelinfo.kernel.code_object import library_of
+from kernelinfo.kernel.column import INSTRUCTIONS as INSTRUCTIONS
 from kernelinfo.kernel.column import Column as Column
 from kernelinfo.kernel.column import Part as Part
 from kernelinfo.kernel.column import Record as Record

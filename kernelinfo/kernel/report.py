@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from kernelinfo.errors import OptionError, UnknownKernelError, did_you_mean
 from kernelinfo.kernel import Item, Kernel, Repeat, Result, in_html
 from kernelinfo.kernel.messages import say
-from kernelinfo.kernel.pattern import matches, nearest_kernels
+from kernelinfo.kernel.names import matches, nearest_kernels
 from kernelinfo.kernel.record import NUMBERS, compared_value, record
 from kernelinfo.reading.blob import Problem, SpirV
 

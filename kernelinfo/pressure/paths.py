@@ -13,8 +13,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import ReadWorker, processes, shared_out, tasks
 from kernelinfo.errors import ReadError
 from kernelinfo.kernel import Kernel, Repeat, Result
-from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.names import demangle, matches
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.pressure.kernel_code import code_in
 from kernelinfo.pressure.measure import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from kernelinfo.analysis.byte_owners import OwnedBytes
+from kernelinfo.analysis.contents import OwnedBytes
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import grouped
 from kernelinfo.kernel.names import base_name, demangle

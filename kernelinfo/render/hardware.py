@@ -29,8 +29,7 @@ from kernelinfo.render.paint import (
     within,
 )
 from kernelinfo.render.tables import Table, of_records
-from kernelinfo.rules import Rule, every_rule
-from kernelinfo.rules.documented import Documented
+from kernelinfo.rules import Documented, Rule, every_rule
 
 _NAMES: dict[CurveVariable, tuple[str, str]] = {
     "vgpr": ("VGPRs", "vgprs"),

@@ -8,8 +8,7 @@ from shlex import quote
 
 from kernelinfo.hardware.targets import align
 from kernelinfo.kernel import Kernel, Language, Remark, counted, waves_per_simd
-from kernelinfo.kernel.names import short
-from kernelinfo.kernel.pattern import matches
+from kernelinfo.kernel.names import matches, short
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, place

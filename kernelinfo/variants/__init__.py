@@ -3,21 +3,365 @@
 IR file -> text -> function attributes edited -> the user's compiler -> assembly -> kernels.
 """
 
-from kernelinfo.variants.module import IrModule, by_symbol, open_module
-from kernelinfo.variants.nouns import Line, LineLanguage, choose_written, measures
-from kernelinfo.variants.nouns import lines as source_lines
-from kernelinfo.variants.requests import SIZES, WAVES, Asked
+from __future__ import annotations
 
-__all__ = [
-    "SIZES",
-    "WAVES",
-    "Asked",
-    "IrModule",
-    "Line",
-    "LineLanguage",
-    "by_symbol",
-    "choose_written",
-    "measures",
-    "open_module",
-    "source_lines",
-]
+import os
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import NamedTuple
+
+from kernelinfo.analysis import Analysis
+from kernelinfo.analysis.options import Options
+from kernelinfo.compare.changes import Pair
+from kernelinfo.compare.summary import build
+from kernelinfo.compile import ir
+from kernelinfo.compile.compilers import Compiler, drivers, major_version, parse_ir_flags, read_ir
+from kernelinfo.compile.ir import Input
+from kernelinfo.compile.messages import say as say_of_sources
+from kernelinfo.compile.processes import Processes
+from kernelinfo.compile.settings import Settings
+from kernelinfo.compile.sources import compile_twice
+from kernelinfo.errors import CompilerError, Message, ReadError, UnknownTargetError
+from kernelinfo.hardware.targets import find
+from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.names import demangle
+from kernelinfo.kernel.report import Report
+from kernelinfo.reading.containers import open_bytes
+from kernelinfo.reading.containers.triton import read_sidecar
+from kernelinfo.reading.messages import in_file
+from kernelinfo.variants.messages import say
+from kernelinfo.variants.nouns import Line as Line
+from kernelinfo.variants.nouns import LineLanguage as LineLanguage
+from kernelinfo.variants.nouns import Origin, Variant, is_same
+from kernelinfo.variants.nouns import choose_written as choose_written
+from kernelinfo.variants.nouns import lines as lines
+from kernelinfo.variants.nouns import measures as measures
+from kernelinfo.variants.requests import AS_COMPILED, Request
+from kernelinfo.variants.requests import SIZES as SIZES
+from kernelinfo.variants.requests import WAVES as WAVES
+from kernelinfo.variants.requests import Asked as Asked
+
+LEVELS = ("3", "2", "1", "s")
+"""Levels in the order tried, until one reproduces the assembly next to the input."""
+
+
+class IrModule(NamedTuple):
+    """Textual IR, and the means to compile it."""
+
+    file: Input
+    text: str
+    triple: str
+    target_id: str
+    compiler: Compiler
+    processes: Processes
+    reading: Options
+    is_optimised: bool  # code generation alone is left
+    optimised: str = ""  # the source's IR as its compiler optimised it, in place of assembly
+
+    @property
+    def drivers(self) -> dict[str, tuple[str, ...]]:
+        """Compiler driver that may have made the input → LLVM options that it adds."""
+        return drivers(self.text, is_optimised=self.is_optimised)
+
+    def of_kernels(self, symbols: Collection[str]) -> IrModule:
+        """The module whose other kernels the compiler drops first; itself if there are none.
+
+        IR that is optimised already has no pass that drops them.
+        """
+        if self.is_optimised or {kernel.symbol for kernel in ir.definitions(self.text)} <= {
+            *symbols
+        }:
+            return self
+        return self._replace(text=ir.without_other_kernels(self.text, symbols))
+
+    def compile(
+        self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
+    ) -> dict[str, Result]:
+        """Symbol → kernel, compiled with changed attributes: symbol → attribute name → value.
+
+        `level` is `3` of -O3. Raises `CompilerError` or `ReadError`.
+        """
+        build = (self.triple, self.target_id, level, *options)
+        command = self.compiler.to_assembly(*build, is_optimised=self.is_optimised)
+        text = ir.with_attributes(self.text, changes)
+        assembly = self.processes.run(command, text.encode("utf-8", "surrogateescape"))
+        # Named like the file of the same compilation, so that Triton's JSON next to it is read.
+        blobs = open_bytes(assembly, self.file.assembly)
+        results = by_symbol(Analysis(self.reading).analyse_path(self.file.assembly, blobs))
+        return {symbol: self._named(result) for symbol, result in results.items()}
+
+    def _named(self, result: Result) -> Result:
+        """The result with the path of the IR. The assembly has no file."""
+        code_object = result.kernel.code_object._replace(path=self.file.path)
+        return result._replace(kernel=result.kernel._replace(code_object=code_object))
+
+
+def by_symbol(items: Iterable[Item]) -> dict[str, Result]:
+    """Symbol → kernel. Raises `ReadError` if an item is a problem."""
+    report = Report.of(items)
+    for problem in report.problems:
+        raise ReadError(problem.located)
+    return {result.kernel.symbol: result for result in report.results}
+
+
+def open_module(
+    file: Input, compiler: Compiler, processes: Processes, options: Options
+) -> IrModule:
+    """The module in `file`. `options.arch` is the target if the IR states none.
+
+    Raises `ReadError` if it is not a module for AMD GPUs with kernels.
+    """
+    text, triple = read_ir(file, compiler, processes)
+    if not any(ir.definitions(text)):
+        if file.compiled:
+            raise ReadError(in_file(file.path, say_of_sources("source-without-kernels")))
+        raise ReadError(say("module-without-kernels", path=file.path))
+    target_id = ir.target_id(text) or options.arch
+    if target_id is None and (sidecar := read_sidecar(file.assembly)):  # Triton's JSON
+        target_id = sidecar.arch
+    if target_id is None:
+        raise ReadError(say("module-without-target", path=file.path))
+    try:
+        find(target_id.partition(":")[0])
+    except UnknownTargetError as error:
+        raise ReadError(in_file(file.path, error.message)) from None
+    reading = options._replace(arch=None)
+    optimised = ""
+    if file.optimised and major_version(file.producer) == major_version(compiler.version):
+        optimised, _ = read_ir(file._replace(data=file.optimised), compiler, processes)
+    work = (triple, target_id, compiler, processes, reading, file.is_optimised)
+    return IrModule(file, text, *work, optimised)
+
+
+def merge_options(request: Request, settings: Settings) -> tuple[Request, Settings]:
+    """The request and the settings, each with the level and the LLVM options of both."""
+    level = (f"-O{request.level}",) if request.level else ()
+    llvm = (word for option in request.options for word in ("-mllvm", option))
+    flags = (*settings.flags, *level, *llvm)
+    said = parse_ir_flags(flags)
+    level_of = {"fast": "3", "g": "1"}
+    request = request._replace(level=level_of.get(said.level, said.level), options=said.llvm)
+    return request, settings._replace(flags=flags)
+
+
+def clang_of(file: Input) -> str | None:
+    """The clang that made the IR of a source; None for hipcc, whose clang is looked for."""
+    command = file.compiled.command if file.compiled else ()
+    return command[0] if command and "clang" in os.path.basename(command[0]) else None
+
+
+def names_kernels(request: Request, options: Options) -> bool:
+    """True if the user names kernels, and asks nothing of them as compiled."""
+    return bool(request.kernel or options.kernels) and options.where is None
+
+
+def compile_to_ir(
+    path: str, request: Request, options: Options, settings: Settings, processes: Processes
+) -> tuple[Input, Request]:
+    """The IR of a source, and the request with the level and the LLVM options of the flags.
+
+    Raises `CompilerError` with what the compiler says."""
+    is_of_one = names_kernels(request, options)
+    request, settings = merge_options(request, settings)
+    ((compiled, made),) = compile_twice([path], settings, processes, is_of_one=is_of_one)
+    if made is None:
+        raise CompilerError(
+            say("module-not-compiled", told=compiled.messages, reason=compiled.error)
+        )
+    return made, request
+
+
+class Baseline(NamedTuple):
+    """A module, the way to compile it, and its kernels as compiled."""
+
+    module: IrModule
+    level: str  # `3` of -O3
+    level_from: Origin  # an option, the first that reproduces the assembly, or assumed
+    driver: str  # `clang` or `hipcc`
+    options: tuple[str, ...]  # LLVM options of the driver and of the user
+    compiled: Mapping[str, Variant]  # symbol → kernel as compiled
+
+    def variants(self, change: Asked, symbols: Iterable[str]) -> dict[str, Variant]:
+        """Symbol → kernel, all changed in one compilation."""
+        changes = {symbol: self.attributes(change, symbol) for symbol in symbols}
+        options = (*self.options, *change.options)
+        return _variants(self.module, change, changes, self.level, options)
+
+    def attributes(self, change: Asked, symbol: str) -> dict[str, str]:
+        """Attribute name → value of a change of one kernel."""
+        return change.attributes(has_required_size=self.required_size(symbol) is not None)
+
+    def has(self, symbol: str, variant: Variant) -> bool:
+        """True if a variant is the same with this kernel alone changed, among the others."""
+        if (result := variant.result) is None:
+            return False
+        options = (*self.options, *variant.asked.options)
+        changes = {symbol: self.attributes(variant.asked, symbol)}
+        module = self.module._replace(optimised="")
+        made = compile_optimised(module, changes, self.level, options, [result])
+        alone = made.get(symbol) or self.variants(variant.asked, [symbol])[symbol].result
+        return is_same(alone, result)
+
+    def required_size(self, symbol: str) -> int | None:
+        """Workitems of the workgroup that a kernel's source requires; None if it does not."""
+        result = self.compiled[symbol].result
+        size = result.kernel.workgroup.required if result else None
+        return prod(size) if size else None
+
+    def differs(self, symbol: str, result: Result | None) -> bool:
+        """True if a kernel as compiled has not the numbers of `result`."""
+        return not is_same(self.compiled[symbol].result, result)
+
+
+def baseline(module: IrModule, request: Request, reference: Mapping[str, Result]) -> Baseline:
+    """The first way to compile the module that gives the kernels of `reference`, else -O3.
+
+    `reference` are kernels of the build's own assembly by symbol, empty without one.
+    """
+    is_asked = request.level is not None and module.file.compiled is None
+    origin: Origin = "option" if is_asked else "reproduced"
+    levels = LEVELS if reference and not module.is_optimised else LEVELS[:1]
+    drivers = list(module.drivers) if reference else list(module.drivers)[:1]
+    symbols = {kernel.symbol: dict[str, str]() for kernel in ir.definitions(module.text)}
+    tried = []
+    for level, driver in product((request.level,) if request.level else levels, drivers):
+        options = (*module.drivers[driver], *request.options)
+        compiled = _variants(module, AS_COMPILED, symbols, level, options)
+        made = Baseline(module, level, origin, driver, options, compiled)
+        common = [symbol for symbol in reference if symbol in compiled and compiled[symbol].result]
+        if common and not differences(reference, compiled):
+            return made
+        tried.append(made)
+    return tried[0]._replace(level_from="option" if request.level else "assumed")
+
+
+def leave_out_others(
+    module: IrModule,
+    request: Request,
+    reference: Mapping[str, Result],
+    symbols: Iterable[str],
+    whole: Baseline | None = None,
+) -> tuple[Baseline, tuple[Message, ...]]:
+    """The kernels named by `symbols` in a module without the others, and notes.
+
+    The whole module and a note if the numbers of a kernel depend on the others: clang 15 and 19
+    may spill other registers then. `whole` is the whole module if it is compiled already.
+    """
+    part = module.of_kernels(symbols := tuple(symbols))
+    if part is module:
+        return whole or baseline(module, request, reference), ()
+    alone = baseline(part, request, reference)
+    expected = reference
+    if not reference and whole is None:
+        changes = {symbol: dict[str, str]() for symbol in symbols}
+        likely = [*filter(None, (alone.compiled[symbol].result for symbol in symbols))]
+        expected = compile_optimised(module, changes, alone.level, alone.options, likely)
+    if not any(alone.differs(symbol, expected.get(symbol)) for symbol in symbols):
+        return alone, ()
+    whole = whole or baseline(module, request, reference)
+    if (alone.level, alone.driver) != (whole.level, whole.driver):
+        compiled = whole._replace(module=part).variants(AS_COMPILED, symbols)
+        alone = alone._replace(compiled=compiled)
+    alone = whole._replace(module=part, compiled=alone.compiled)
+    for symbol in symbols:
+        result = whole.compiled[symbol].result
+        if result and alone.differs(symbol, result):
+            moved = differences({symbol: result}, alone.compiled).get(symbol) or say("sweep-code")
+            return whole, (say("sweep-whole", name=demangle(symbol), difference=moved),)
+    return alone, ()
+
+
+def compile_optimised(
+    module: IrModule,
+    changes: Mapping[str, Mapping[str, str]],
+    level: str,
+    options: tuple[str, ...],
+    likely: Sequence[Result] = (),
+) -> dict[str, Result]:
+    """The kernels named by `changes` as in the whole module; empty if they cannot be compiled so.
+
+    All kernels are optimised, which takes much less time than code generation, and code is made
+    only of those that the named ones may depend on. `changes` and `options` are those of
+    `IrModule.compile`, `likely` are the named kernels as compiled otherwise.
+    """
+    if module.compiler.is_llvmlite or module.is_optimised:
+        return {}
+    try:
+        if not (text := module.optimised):
+            build = (module.triple, module.target_id, level, *options)
+            data = ir.with_attributes(module.text, changes).encode("utf-8", "surrogateescape")
+            command = module.compiler.to_optimised(*build)
+            text = module.processes.run(command, data).decode("utf-8", "surrogateescape")
+        optimised = module._replace(is_optimised=True)
+        needed = _needed_kernels(module, likely) or tuple(changes)
+        part = optimised._replace(text=ir.without_bodies(text, needed))
+        compiled = part.compile({}, level, options)
+        made = {symbol: compiled[symbol] for symbol in changes}
+        if not likely and _needed_kernels(module, [*made.values()]):
+            return compile_optimised(module, changes, level, options, [*made.values()])
+    except (CompilerError, ReadError, KeyError):
+        return {}
+    return made
+
+
+def _needed_kernels(module: IrModule, results: Sequence[Result]) -> tuple[str, ...]:
+    """The kernels on which the code of `results` may depend, in order; empty: on no other."""
+    if not any(may_depend_on_others(module, result) for result in results):
+        return ()
+    symbols = tuple(kernel.symbol for kernel in ir.definitions(module.text))
+    if any(map(_calls, results)):
+        return symbols
+    return symbols[: max(symbols.index(result.kernel.symbol) for result in results) + 1]
+
+
+_INDEPENDENT = 22
+"""The first clang of which no kernel was seen to depend on those before it in its module."""
+
+
+def may_depend_on_others(module: IrModule, result: Result | None) -> bool:
+    """True if a kernel may have other numbers where other kernels are not changed or compiled.
+
+    Functions that it calls take attributes of all their callers (LLVM AMDGPUAttributor.cpp). And
+    clang 15 and 19 spill other registers after kernels that may use others, if one file has VGPRs
+    and AGPRs.
+    """
+    if result is None or result.kernel.target is None:
+        return False
+    if _calls(result):
+        return True
+    version = major_version(module.compiler.version) or 0
+    is_shared = result.kernel.target.agprs.file == "unified"
+    return bool(result.kernel.spills.vgprs) and is_shared and version < _INDEPENDENT
+
+
+def _calls(result: Result) -> bool:
+    return result.kernel.code is not None and bool(result.kernel.code.calls)
+
+
+def differences(reference: Mapping[str, Result], compiled: Mapping[str, Variant]) -> dict[str, str]:
+    """Symbol → difference of a kernel from that of `reference`, in words."""
+    different = {}
+    for symbol, old in reference.items():
+        if symbol in compiled and (new := compiled[symbol].result):
+            before, after = build([old, new], lambda origin: "").kernels
+            if (pair := Pair(before, after)).moves:
+                different[symbol] = pair.why
+    return different
+
+
+def _variants(
+    module: IrModule,
+    change: Asked,
+    changes: Mapping[str, Mapping[str, str]],
+    level: str,
+    options: tuple[str, ...],
+) -> dict[str, Variant]:
+    """Symbol → kernel, for each symbol of `changes`."""
+    error, results = say("variant-without-kernel"), dict[str, Result]()
+    try:
+        results = module.compile(changes, level, options)
+    except (CompilerError, ReadError) as failure:
+        error = failure.message
+    made = {symbol: results.get(symbol) for symbol in changes}
+    return {s: Variant(change, result, None if result else error) for s, result in made.items()}

@@ -20,12 +20,10 @@ from kernelinfo.errors import Message, OptionError, ReadError
 from kernelinfo.hardware.products import target_named
 from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Result
-from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.pattern import matches, matching, nearest_kernels
+from kernelinfo.kernel.names import demangle, matches, matching, nearest_kernels
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import is_source
-from kernelinfo.variants.messages import say
-from kernelinfo.variants.module import (
+from kernelinfo.variants import (
     Baseline,
     IrModule,
     baseline,
@@ -38,6 +36,7 @@ from kernelinfo.variants.module import (
     may_depend_on_others,
     open_module,
 )
+from kernelinfo.variants.messages import say
 from kernelinfo.variants.nouns import (
     Line,
     LineLanguage,

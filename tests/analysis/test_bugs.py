@@ -204,7 +204,7 @@ def test_code_objects_beside_a_bug_are_extracted(
         ("gate.baseline:parse", ["check", "b.s", "--baseline", "pinned.json"]),
         ("gate.baseline:parse", ["diff", "pinned.json", "b.s"]),
         ("compare.profile:together", ["compare-profile", "b.s", "pinned.json"]),
-        ("config.file:lines_of", ["check", "b.s", "--config", "kernelinfo.toml"]),
+        ("config:lines_of", ["check", "b.s", "--config", "kernelinfo.toml"]),
     ],
 )
 def test_a_document_that_meets_a_bug_is_one_line(

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pytest
 
 from kernelinfo import Kernel, KernelinfoError, Occupancy, arch
+from kernelinfo.analysis.kernels import combine
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target, align, total_vgprs
 from kernelinfo.kernel.code_object import CodeObject
-from kernelinfo.kernel.combine import combine
 
 from ..reading.inside import Features, KernelFacts
 from ..reading.inside import Numbers as Stated

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelinfo.kernel.names import demangle
-from kernelinfo.kernel.pattern import matches, matching
+from kernelinfo.kernel.names import demangle, matches, matching
 
 from ..conftest import FIXTURES
 from ..test_golden import run

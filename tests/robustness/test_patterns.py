@@ -15,7 +15,7 @@ pytestmark = pytest.mark.nightly
 
 VARIABLES = {
     "fleet/listing.py: fits": "a user's glob, by `glob.translate`",
-    "config/file.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
+    "config/__init__.py: kind.pattern": "`BOUND` and `ALLOWANCE`, which are found by name",
     "kernel/code_object.py: package": "names of files, of 255 characters at most",
     "pressure/rules.py: row": "a table, `TABLES` below",
     "pressure/rules.py: row.mnemonics": "a table, `TABLES` below",

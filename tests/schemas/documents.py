@@ -13,8 +13,7 @@ import kernelinfo.render.watch as watch
 from kernelinfo.cli import calc, reference
 from kernelinfo.cli import compare_profile as profile
 from kernelinfo.compare import Comparison, Totals, changes
-from kernelinfo.compare.changes import Effect, Move
-from kernelinfo.compare.loops import LoopMove
+from kernelinfo.compare.changes import Effect, LoopMove, Move
 from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape
 from kernelinfo.compare.summary import IDENTITY, KernelSummary

@@ -7,7 +7,8 @@ from random import Random
 
 import pytest
 
-from kernelinfo.variants import SIZES, WAVES, Asked, LineLanguage, source_lines
+from kernelinfo.variants import SIZES, WAVES, Asked, LineLanguage
+from kernelinfo.variants import lines as source_lines
 
 from ..compiling import bitcode, needs_clang
 from ..conftest import require

@@ -12,9 +12,9 @@ from typing import NamedTuple, TypeVar
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.config.keys import MEASURES
+from kernelinfo.gate import Update
 from kernelinfo.gate.baseline_text import name_unit
 from kernelinfo.gate.outcome import UNBASELINED, Notice, Outcome, Suppressed
-from kernelinfo.gate.pinning import Update
 from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.kernel.record import INSTRUCTIONS
 from kernelinfo.opening import FilePath

@@ -15,7 +15,7 @@ from typing import Any
 
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
-from kernelinfo.config.file import ConfigFile, KeyPath
+from kernelinfo.config import ConfigFile, KeyPath
 from kernelinfo.config.keys import KEYS, Key, KeyTable
 from kernelinfo.errors import Message
 from kernelinfo.gate.outcome import VANISHED, Outcome

@@ -8,8 +8,7 @@ from itertools import chain
 from typing import Literal, NamedTuple
 
 from kernelinfo.compare import Comparison
-from kernelinfo.compare.changes import Effect, Match, Move, Pair, effect
-from kernelinfo.compare.loops import LoopMove, in_words
+from kernelinfo.compare.changes import Effect, LoopMove, Match, Move, Pair, effect, in_words
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import library_of, member_file
