@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
+from operator import itemgetter
 
 from kernelinfo.analysis.kernels import freed
 from kernelinfo.errors import ReadError, bug
@@ -29,6 +31,8 @@ from kernelinfo.reading.paths import in_repository
 
 HALVES = "low halves: the object does not tell whether writing them keeps the high halves"
 """Reason for inexact results."""
+_LineTable = Sequence[tuple[int, SourceLine | None]]
+"""Address from which on code is of a source line → the line; in ascending order."""
 _LOW, _HIGH = re.compile(r"\b(v\d+)\.l\b"), re.compile(r"\bv\d+\.h\b")
 
 
@@ -41,11 +45,20 @@ class ObjectCode:
 
     def listings(self, kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, Listing, int]]:
         """Each kernel whose code is in the file, with its listing and the registers set at its
-        entry. Raises `ReadError` as `disassembly.listings`."""
+        entry; without source lines if the line table is damaged. Raises `ReadError` as
+        `disassembly.listings`."""
         by_symbol = {kernel.symbol: kernel for kernel in kernels}
+        table: _LineTable = []
+        with suppress(ReadError):
+            table = self._line_table
         for symbol, listing in listings(self._blob.data, by_symbol, self._target):
             kernel = by_symbol[symbol]
-            yield kernel, listing, _entry_of(kernel, self._blob.data)
+            yield kernel, _located(listing, table), _entry_of(kernel, self._blob.data)
+
+    @cached_property
+    def _line_table(self) -> _LineTable:
+        with freed():
+            return read_line_table(self._blob.data)
 
     def read(
         self, results: Sequence[Result]
@@ -53,14 +66,12 @@ class ObjectCode:
         """The function of each kernel; None if its code is not in the file, or a problem."""
         blob, by_symbol = self._blob, {result.kernel.symbol: result for result in results}
         try:
-            with freed():
-                table = read_line_table(blob.data)
-            addresses = [address for address, _ in table]
+            table = self._line_table
             for symbol, listing in listings(blob.data, [*by_symbol], self._target):
                 if result := by_symbol.pop(symbol, None):
                     try:
                         entry = _entry_of(result.kernel, blob.data)
-                        yield result, _followed(_located(listing, table, addresses), entry)
+                        yield result, _followed(_located(listing, table), entry)
                     except Exception as error:
                         yield result, problem(blob, in_kernel(result.kernel.symbol, bug(error)))
         except ReadError as error:
@@ -144,15 +155,13 @@ def _peak(function: LiveFunction) -> list[int]:
     return [max(column) for column in zip(*function.counts, strict=True)]
 
 
-def _located(
-    listing: Listing, table: Sequence[tuple[int, SourceLine | None]], addresses: Sequence[int]
-) -> Listing:
+def _located(listing: Listing, table: _LineTable) -> Listing:
     """The listing with source lines from the line table."""
     if not table:
         return listing
     located = []
     for instruction in listing.instructions:
-        row = bisect_right(addresses, instruction.address or 0)
+        row = bisect_right(table, instruction.address or 0, key=itemgetter(0))
         line = table[row - 1][1] if row else None
         located.append(instruction._replace(source=in_repository(line) if line else None))
     return listing._replace(instructions=tuple(located))

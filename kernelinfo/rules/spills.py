@@ -196,8 +196,10 @@ def copies_in_matrix_loop(kernel: Kernel, occupancy: Occupancy) -> Iterator[Rema
     `explain` objects.
     Why it matters: the copies take issue slots from the matrix instructions in every iteration.
     The accumulators or operands did not fit into the kind of register in which they are needed.
-    What to do: let a wave hold fewer accumulators (a smaller tile, more waves), so that they fit.
-    LLVM 22 has `-mllvm -amdgpu-mfma-vgpr-form`, which keeps results in VGPRs.
+    What to do: let a wave hold fewer accumulators (a smaller tile, more waves), so that they fit:
+    half the tile took four Triton kernels from 354 to 898 copies to between 0 and 18. LLVM 22 has
+    `-mllvm -amdgpu-mfma-vgpr-form`. It helps kernels that call functions through pointers (128
+    copies to 0 in `fixtures/src/copies.hip`), and changed none of 520 kernels without such calls.
     """
     loops = [
         loop

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from ..conftest import FIXTURES
 from ..test_golden import run
 
 Loop = tuple[int | None, str, list["Loop"]]
@@ -86,6 +89,16 @@ def test_a_loop_is_no_pair_of_the_loop_around_the_same_one(tmp_path: Path) -> No
     old: list[Loop] = [(8, "vvvvvvvvvvvll", [])]
     new: list[Loop] = [(5, "vvl", [(7, "vvvvvvvvvvvvll", [])])]
     assert moved(tmp_path, old, new) == [("v" * 11 + "ll", "v" * 12 + "ll")]
+
+
+@pytest.mark.needs("llvm-22")
+@pytest.mark.parametrize("suffix", ["s", "co"])
+def test_loops_of_objects_have_lines_as_those_of_texts(suffix: str) -> None:
+    lines = FIXTURES / "lines"
+    paths = [str(lines / f"copies{form}-clang22-gfx942.{suffix}") for form in ("", "-vgpr-form")]
+    out, err, _ = run("diff", *paths, "--instructions")
+    assert err == ""
+    assert "; loop copies.hip:19: copies 128 → 0, instructions 189 → 60, matrix 4," in out
 
 
 def test_without_lines_loops_need_half_of_their_instructions_in_common(tmp_path: Path) -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import opened
 from kernelinfo.analysis.options import Options
+from kernelinfo.hardware.counters import OperationKind, WaitCounter
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.pressure.counters import ANY_ORDER, Queue
 from kernelinfo.pressure.function import LiveFunction
@@ -61,9 +63,9 @@ def _counted(flight: Flight) -> Counter[int]:
     )
 
 
-def early(flow: WaitFlow, function: LiveFunction) -> tuple[int, list[Pair], list[Pair]]:
-    """How often code touches loaded registers; where too early; and where it is a load of FLAT: a
-    compiler that knows the memory waits in one of its two counters, as for loads from there."""
+def early(flow: WaitFlow, function: LiveFunction) -> tuple[int, list[Pair]]:
+    """How often code touches loaded registers, and where too early. A load of FLAT is complete when
+    both of its counters say so."""
     code, after = function.instructions, function.wave_graph.after
     reach: dict[int, dict[int, int]] = {0: {}}
     """Block → load → its registers that nothing wrote since."""
@@ -91,7 +93,7 @@ def early(flow: WaitFlow, function: LiveFunction) -> tuple[int, list[Pair], list
             if new != old:
                 reach[way] = new
                 waiting.add(way)
-    touches, wrong, flat = 0, list[Pair](), list[Pair]()
+    touches, wrong = 0, list[Pair]()
     for block in reach:
         held_at: dict[int, dict[int, int]] = {}
         through(block, held_at)
@@ -106,9 +108,55 @@ def early(flow: WaitFlow, function: LiveFunction) -> tuple[int, list[Pair], list
                 if registers & touched:
                     touches += 1
                     if before[index][load]:
-                        is_flat = len(flow.queues[load]) > 1
-                        (flat if is_flat else wrong).append((index, load))
-    return touches, wrong, flat
+                        wrong.append((index, load))
+    return touches, wrong
+
+
+def with_global_flat(counters: Sequence[WaitCounter]) -> list[WaitCounter]:
+    """The counters as if FLAT addresses were global. LLVM counts an access so if it knows that
+    (SIInsertWaitcnts.cpp, `getEventsFor`), which a text does not tell."""
+
+    def kinds(group: tuple[OperationKind, ...]) -> tuple[OperationKind, ...]:
+        kept = [kind for kind in group if kind not in ("flat load", "flat store")]
+        loads: list[OperationKind] = ["flat load"] if "load" in kept else []
+        stores: list[OperationKind] = ["flat store"] if "store" in kept else []
+        return (*kept, *loads, *stores)
+
+    return [
+        counter._replace(
+            in_order=tuple(map(kinds, counter.in_order)), any_order=kinds(counter.any_order)
+        )
+        for counter in counters
+    ]
+
+
+class Touches(NamedTuple):
+    """What code does with loaded registers."""
+
+    number: int
+    wrong: list[Pair]
+    in_both: set[int]
+    """Indices of loads of FLAT that both counters complete before each touch."""
+    as_global: set[int]
+    """Of those that are complete as global loads are, in the counter of these alone."""
+
+
+def touches_of(kernel: Kernel, function: LiveFunction) -> Touches | None:
+    """None if it is not known what the code's waits wait for."""
+    flow = wait_flow(kernel, function)
+    if flow.unknown:
+        return None
+    assert kernel.target
+    number, wrong = early(flow, function)
+    flat = {load for load, queues in flow.queues.items() if len(queues) > 1}
+    doubted = flat & {load for _, load in wrong}
+    unexplained = set[int]()
+    if doubted:
+        known = WaitFlow(function, with_global_flat(kernel.target.counters), trusts_calls=True)
+        unexplained = doubted & {load for _, load in early(known, function)[1]}
+    as_global = doubted - unexplained
+    left = [pair for pair in wrong if pair[1] not in as_global]
+    return Touches(number, left, flat - doubted, as_global)
 
 
 def walked(kernel: Kernel, function: LiveFunction, random: Random, steps: int) -> set[Pair]:
@@ -172,9 +220,8 @@ def with_one_more(function: LiveFunction, index: int, random: Random) -> LiveFun
 def early_touches(kernel: Kernel, function: LiveFunction) -> tuple[int, list[str]] | None:
     """How often code touches loaded registers, and texts of what does too early; None if it is not
     known what its waits wait for."""
-    flow = wait_flow(kernel, function)
-    if flow.unknown:
+    touches, code = touches_of(kernel, function), function.instructions
+    if touches is None:
         return None
-    touches, wrong, _ = early(flow, function)
-    code = function.instructions
-    return touches, [f"{kernel.symbol}: {code[i].text}; {code[j].text}" for i, j in wrong]
+    wrong = [f"{kernel.symbol}: {code[i].text}; {code[j].text}" for i, j in touches.wrong]
+    return touches.number, wrong

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
 
+from ..compiling import assembly, needs_clang
 from ..conftest import FIXTURES, ROOTS, needs_corpus
 from .in_flight_simulator import TARGETS, Line, random_code, run, written
-from .pending_reads import early_touches, functions, waits, walked, with_one_more
+from .pending_reads import early_touches, functions, touches_of, waits, walked, with_one_more
 from .texts import kernels, measured
 
 
@@ -60,8 +62,8 @@ def test_a_reader_sees_which_kernel_hides_latency() -> None:
     ],
 )
 def test_compilers_wait_for_what_code_reads(roots: list[str]) -> None:
-    """All reads and overwrites of loaded registers, but those of FLAT: LLVM knows the memory and
-    waits in one of the two counters."""
+    """All reads and overwrites of loaded registers. A load of FLAT is complete in both counters, or
+    where all its touches follow as those of a global load do: LLVM may know that it is one."""
     places = [path for root in roots for path in ROOTS[root].rglob("*") if path.is_file()]
     paths = [path for path in places if path.suffix in (".s", ".co", ".o", ".out", ".hsaco")]
     touches, wrong = 0, list[str]()
@@ -71,6 +73,60 @@ def test_compilers_wait_for_what_code_reads(roots: list[str]) -> None:
             wrong += found[1]
     assert touches > 20
     assert wrong == []
+
+
+FLAT = """
+__global__ void k(int *p, int count, int *out) {
+  __attribute__((shared)) static int x[256];
+  int t = __builtin_amdgcn_workitem_id_x();
+  x[t] = t;
+  __builtin_amdgcn_s_barrier();
+  int *either = t & 1 ? x : p, sum = p[t] * 3;
+  for (int i = 0; i < count; i++) sum += either[i + t] * p[i + t];
+  out[t] = sum;
+}
+"""
+
+
+@needs_clang
+@pytest.mark.parametrize(
+    ("target", "of_global", "of_any"),
+    [("gfx803", 2, 1), ("gfx90a", 0, 2), ("gfx1030", 0, 1), ("gfx1201", 0, 1)],
+)
+def test_flat_loads_are_waited_for_as_llvm_knows_their_memory(
+    target: str, of_global: int, of_any: int, tmp_path: Path
+) -> None:
+    """By the memory operands of its machine code. A target without global instructions has FLAT."""
+    text = Path(assembly(FLAT, tmp_path / "k.s", target))
+    stop = ("-mllvm", "-stop-after=si-insert-waitcnts")
+    machine_code = Path(assembly(FLAT, tmp_path / "k.mir", target, *stop)).read_text("utf-8")
+    memories = ["addrspace 1)" in line for line in machine_code.splitlines() if "FLAT_LOAD" in line]
+    assert Counter(memories) == Counter({True: of_global, False: of_any})
+    [(kernel, function)] = functions([text])
+    touches = touches_of(kernel, function)
+    assert touches
+    assert touches.wrong == []
+    loads = sorted(touches.in_both | touches.as_global)
+    is_global = dict(zip(loads, memories, strict=True))
+    assert all(is_global[load] for load in touches.as_global)
+    assert bool(touches.as_global) == bool(of_global)
+
+
+@pytest.mark.parametrize("wait", ["vmcnt(0)", "lgkmcnt(0)"])
+@needs_clang
+def test_a_load_of_flat_that_one_counter_alone_completes_is_early(
+    wait: str, tmp_path: Path
+) -> None:
+    """Its memory counter decides where LLVM may know the memory; LDS's counter never does."""
+    text = Path(assembly(FLAT, tmp_path / "k.s", "gfx90a"))
+    code = text.read_text("utf-8")
+    both = "s_waitcnt vmcnt(0) lgkmcnt(0)"
+    assert both in code
+    text.write_text(code.replace(both, f"s_waitcnt {wait}"), "utf-8")
+    [(kernel, function)] = functions([text])
+    touches = touches_of(kernel, function)
+    assert touches
+    assert bool(touches.wrong) == (wait == "lgkmcnt(0)")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
+from ..conftest import FIXTURES
 from ..test_golden import run
 
 TEXT = """
@@ -39,6 +42,37 @@ def test_copies_are_told_from_a_tenth_of_the_loop_on(tmp_path: Path) -> None:
     assert findings(tmp_path, "KI107", COPY * 32 + NOTHING * 287) == []
     (message,) = findings(tmp_path, "KI107", COPY * 32 + NOTHING * 286)
     assert message.startswith("32 of 320 instructions in loop .Lloop ")
+
+
+@pytest.mark.needs("llvm-22")
+@pytest.mark.parametrize("suffix", ["s", "co"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "report k --instructions --format json --select KI107",
+        "check k --format json --select KI107",
+        "explain k scaled --format json --select KI107",
+    ],
+)
+def test_copies_are_the_same_in_an_object_and_its_text(
+    command: str, suffix: str, tmp_path: Path
+) -> None:
+    """Kernels that LLVM compiled, without and with `-amdgpu-mfma-vgpr-form`."""
+    (tmp_path / "kernelinfo.toml").write_text("instructions = true\n")
+    messages = []
+    for name in ("copies", "copies-vgpr-form"):
+        path = FIXTURES / "lines" / f"{name}-clang22-gfx942.{suffix}"
+        words = [str(path) if word == "k" else word for word in command.split()]
+        out, err, _ = run(*words, folder=tmp_path)
+        assert err == ""
+        document = json.loads(out)
+        kernel = document["kernels"][0] if "kernels" in document else document["kernel"]
+        messages += [found["message"] for found in kernel["findings"]]
+    label = ".LBB0_2" if suffix == "s" else "L0"
+    assert messages == [
+        f"128 of 189 instructions in loop {label} (copies.hip:19) copy registers, "
+        "128 between VGPRs and AGPRs: 32 for each MFMA"
+    ]
 
 
 def test_a_loop_counts_against_the_instruction_cache_not_the_kernel(tmp_path: Path) -> None:

@@ -238,6 +238,21 @@ def test_each_look_fits_its_schema(build: Path) -> None:
         assert found.interrupt() == 0
 
 
+def test_the_loop_whose_copies_moved_is_named(build: Path) -> None:
+    """Also where all copies go, and with them the finding."""
+    looks = []
+    with watching(build.parent, "build", "--instructions", "--select", "KI107") as found:
+        for name in ("copies", "copies-vgpr-form", "copies"):
+            replaced(build / "k.s", (FIXTURES / "lines" / f"{name}-clang22-gfx942.s").read_bytes())
+            looks.append(named(found.until(lambda look: len(look["kernels"]) == 1), "scaled"))
+    (first, fewer, more) = looks
+    assert first["previous"] is None
+    assert "; loop copies.hip:19: copies 128 → 0, instructions 189 → 60" in fewer["previous"]["why"]
+    assert (fewer["new"], fewer["ended"]) == ([], ["KI107"])
+    assert "; loop copies.hip:19: copies 0 → 128, instructions 60 → 189" in more["previous"]["why"]
+    assert (more["new"], more["ended"]) == (["KI107"], [])
+
+
 @needs_corpus
 def test_missing_archives_in_a_folder_are_told(tmp_path: Path) -> None:
     name = "libmore.so.1.0"
