@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from kernelinfo.errors import TargetsError as TargetsError
     from kernelinfo.errors import UnknownKernelError as UnknownKernelError
     from kernelinfo.errors import UnknownTargetError as UnknownTargetError
-    from kernelinfo.fleet.api import scan as scan
-    from kernelinfo.fleet.api import trend as trend
+    from kernelinfo.fleet import scan as scan
+    from kernelinfo.fleet import trend as trend
     from kernelinfo.fleet.history import Trend as Trend
     from kernelinfo.gate import check as check
     from kernelinfo.gate.outcome import Judged as Judged
@@ -110,7 +110,7 @@ else:
         "pressure.nouns": ("Story",),
         "variants.nouns": ("Sweep",),
         "variants.sweeping": ("sweep",),
-        "fleet.api": ("scan", "trend"),
+        "fleet": ("scan", "trend"),
         "fleet.history": ("Trend",),
     }
     """Module → its names of the public API; a name is imported when it is first used."""

@@ -42,7 +42,7 @@ FLOORS = (
 TOP = {"__main__", "__init__"}
 """The command and the public API."""
 ASKED_FROM_OUTSIDE = {
-    ("fleet/api.py", "kernelinfo.render"),
+    ("fleet/__init__.py", "kernelinfo.render"),
 }
 """The import that goes up: a script asks the fleet itself for a scan, whose rows are JSON lines.
 Values that notebooks show go up by name, in `kernelinfo.kernel.in_html`."""

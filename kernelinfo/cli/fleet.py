@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+import kernelinfo.fleet as fleet
 from kernelinfo.cli import completion, options
 from kernelinfo.cli.compiling import end_on_signals
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
@@ -17,7 +18,6 @@ from kernelinfo.cli.options import parse_labels
 from kernelinfo.cli.output import CLAIM, late, make_view, waiting, write
 from kernelinfo.cli.project import configuration
 from kernelinfo.errors import KernelinfoError, OptionError
-from kernelinfo.fleet import api, require_libraries
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.pressure import with_instructions
@@ -108,7 +108,7 @@ def scan(
     )
     if instructions:
         query = with_instructions(query)
-    require_libraries("fleet", *(["cluster"] if scheduler else []))
+    fleet.require_libraries("fleet", *(["cluster"] if scheduler else []))
     from kernelinfo.cli import run_scan  # imports the libraries of the extra
 
     if remove:
@@ -146,7 +146,7 @@ def scan(
 def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
     """Kernels of the datasets on the line, for completion."""
     with suppress(KernelinfoError):
-        kernels = [kernel for path in completion.paths(ctx) for kernel in api.kernel_names(path)]
+        kernels = [kernel for path in completion.paths(ctx) for kernel in fleet.kernel_names(path)]
         return completion.named(kernels, incomplete)
     return []
 
@@ -205,7 +205,7 @@ def trend(
     """
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     with waiting("comparing builds"):
-        result = api.trend(
+        result = fleet.trend(
             dataset,
             builds=builds.split(",") if builds else (),
             since=since,

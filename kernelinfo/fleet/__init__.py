@@ -1,15 +1,25 @@
 """Fleets: a scan reads many builds into one Parquet dataset, and DuckDB queries it.
 
-Needs the libraries of an extra."""
+Needs the libraries of an extra, which are loaded when a scan or a trend is asked for."""
 
 from __future__ import annotations
 
 import atexit
 import gc
+from collections.abc import Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet.messages import say
+from kernelinfo.render import View, rows
+
+if TYPE_CHECKING:
+    from kernelinfo.fleet.history import By, Trend
+    from kernelinfo.fleet.scanning import Scanned
 
 _LIBRARIES = {"fleet": ("duckdb", "fsspec"), "cluster": ("distributed",)}
 
@@ -29,3 +39,87 @@ def require_libraries(*extras: str) -> None:
         raise KernelinfoError(say("libraries-missing", names=names, extras=lacking))
     gc.enable()
     atexit.register(gc.unfreeze)
+
+
+def scan(
+    *urls: str,
+    to: str,
+    build: str,
+    shard: str = "",
+    labels: Mapping[str, str] | None = None,
+    options: Options | None = None,
+    accept_problems: str | None = None,
+    timeout: float = 60,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    wait: bool = False,
+) -> Scanned:
+    """The build that files, folders, globs or URLs were read into, in the dataset at `to`.
+
+    `options` choose kernels, launch and bounds. `accept_problems` is a file of known problems.
+    `timeout` is in seconds per file. `workers` processes of this machine do the work, or those of
+    the dask `scheduler` at an address. With `wait` the scan waits for another one of the build.
+    `record.problems` of the result lists what could not be read. Raises `KernelinfoError`: no file
+    is found, the dataset cannot be written, another scan writes the build, an extra is missing.
+    """
+    require_libraries("fleet", *(["cluster"] if scheduler else []))
+    from kernelinfo.fleet import scanning  # the libraries of the extra
+
+    request = scanning.make_request(
+        urls,
+        to,
+        build,
+        options or Options(),
+        shard=shard,
+        accept_problems=accept_problems,
+        rows=partial(rows.render_jsonl, view=View()),
+        timeout=timeout,
+        labels=tuple((labels or {}).items()),
+    )
+    return scanning.scan(request, scheduler, workers, wait=wait)
+
+
+def trend(
+    dataset: str,
+    *,
+    builds: Sequence[str] = (),
+    since: str | None = None,
+    options: Options | None = None,
+    moved: bool = False,
+    by: By | None = None,
+    may_be_first: bool = False,
+) -> Trend:
+    """How kernels of a dataset moved from build to build, as `kernelinfo trend`.
+
+    `builds` are compared in the given order, by default all in natural order of their names (7.9
+    before 7.10), starting with `since`. `options` choose kernels. With `moved` the result has
+    kernels that moved only within the steps of the hardware, too. `by` sums up all kernels of the
+    first and last build. Raises `KernelinfoError`: the dataset cannot be read, an extra is missing,
+    or it has a single build, unless `may_be_first`.
+    """
+    result: Trend = _movers().ask(
+        dataset,
+        options or Options(),
+        builds,
+        since,
+        moved=moved,
+        by=by,
+        may_be_first=may_be_first,
+    )
+    return result
+
+
+def kernel_names(dataset: str) -> list[tuple[str, str, str | None]]:
+    """(name, symbol, member) of each kernel of the dataset's last build, sorted by name.
+
+    Raises `KernelinfoError` as `trend` does.
+    """
+    names: list[tuple[str, str, str | None]] = _movers().kernel_names(dataset)
+    return names
+
+
+def _movers() -> ModuleType:
+    require_libraries("fleet")
+    from kernelinfo.fleet import movers  # DuckDB
+
+    return movers

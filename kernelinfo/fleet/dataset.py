@@ -14,21 +14,23 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import re
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from typing import Any, Literal, NamedTuple
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+import duckdb
 
 from kernelinfo import __version__
-from kernelinfo.errors import KernelinfoError, OptionError
+from kernelinfo.analysis.inputs import unmatched
+from kernelinfo.analysis.options import Options
+from kernelinfo.errors import KernelinfoError, Message, OptionError
 from kernelinfo.fleet.listing import address
 from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.storage import Storage
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.kernel.record import COLUMNS, INSTRUCTIONS
+from kernelinfo.reading.messages import in_file
 
 TableName = Literal["kernels", "problems", "inputs"]
 TABLES: tuple[TableName, ...] = ("kernels", "problems", "inputs")
@@ -250,164 +252,121 @@ def append_lines(scratch: str, name: str, lines: str) -> int:
         return file.tell()
 
 
-# One writer per build: a lock file that names its holder and the time until it holds.
-
-_RENEWED = 60  # seconds between renewals
-_HELD = 3600  # seconds from a renewal until another scan may take the lock over
-_LONGEST = 7 * 86_400  # seconds; no scan holds a lock for longer without a renewal
-_POLL = 1  # seconds between two looks at a lock that is waited for
+_KEY = ("Build", "Url", "Part")
 
 
-class Holder(NamedTuple):
-    """The scan that holds a lock."""
+def open_builds(
+    connection: duckdb.DuckDBPyConnection, dataset: Dataset, builds: Sequence[str]
+) -> None:
+    """Create the views `inputs`, `kernels` and `problems`: the rows of these builds that count.
 
-    host: str
-    machine: str  # tells apart containers of one host
-    process: int
-    begun: str  # start of the process in the system's own words; empty if it does not say
-    since: str  # ISO 8601, UTC
-    until: float  # seconds since 1970
-
-    @property
-    def is_over(self) -> bool:
-        """True if the lock expired, or its process ran here and has exited."""
-        if time.time() > self.until:
-            return True
-        if self.machine != _machine():
-            return False
-        return not _lives(self.process) or _begun(self.process) not in ("", self.begun)
-
-    def __str__(self) -> str:
-        return say("scan-holding", host=self.host, process=self.process, since=self.since)
-
-
-class Lock:
-    """A lock on a build, or on one shard of it."""
-
-    def __init__(self, dataset: Dataset, build: str, shard: str, patience: float) -> None:
-        """`patience` in seconds is how long the holder may take for one file."""
-        self._storage = dataset.storage
-        self._path = f"{dataset.folder('inputs', build)}/{part_prefix(shard)}lock"
-        part = say("shard-of-build", shard=shard) if shard else ""
-        self._what = say("build-of-dataset", dataset=dataset.name, build=build, shard=part)
-        self._patience = patience
-        self._renewed = 0.0
-        self._own: Holder | None = None
-
-    def take(self) -> Holder | None:
-        """Take the lock. Returns its holder if another scan holds it."""
-        claim = self._new()
-        if not self._storage.create(self._path, _written(claim)):
-            holder = self.holder()
-            if holder is not None and not holder.is_over:
-                return holder
-            self._storage.delete(self._path)
-            if not self._storage.create(self._path, _written(claim)):
-                return self.holder() or claim
-        self._own, self._renewed = claim, time.time()
-        return None
-
-    def _new(self) -> Holder:
-        now, process = time.time(), os.getpid()
-        return Holder(
-            host=platform.node(),
-            machine=_machine(),
-            process=process,
-            begun=_begun(process),
-            since=datetime.now(UTC).isoformat(timespec="seconds"),
-            until=now + min(_HELD + 2 * self._patience, _LONGEST / 2),
+    A build of kernelinfo 0.2.0 has no manifest: the latest part of each address counts. Two shards
+    may have a file of one address; their names begin the parts. A row of `inputs` whose `Part` is
+    null is a file that no scan has read yet. Raises `KernelinfoError`.
+    """
+    for table in TABLES:
+        files = [file for build in builds for file in _files_of(dataset, table, build)]
+        open_files(connection, dataset, table, files)
+    connection.execute(
+        "CREATE TEMP TABLE current AS"
+        " SELECT Build, Url, max(Part) AS Part FROM all_inputs"
+        " GROUP BY Build, Url, coalesce(regexp_extract(Part, '^(.*)~', 1), '')"
+    )
+    same = " AND ".join(f"t.{name} IS NOT DISTINCT FROM c.{name}" for name in _KEY)
+    for table in TABLES:
+        connection.execute(
+            f"CREATE TEMP VIEW {table} AS SELECT t.* FROM all_{table} t SEMI JOIN current c"
+            f" ON {same}"
         )
 
-    def holder(self) -> Holder | None:
-        """The scan that holds the lock; None if none does, or the file is damaged."""
-        content = self._storage.read(self._path)
-        try:
-            scan = Holder(**json.loads(content or b""))
-            scan = scan._replace(process=int(scan.process), until=float(scan.until))
-            return scan if scan.until < time.time() + _LONGEST else None
-        except (TypeError, ValueError, OverflowError, RecursionError):
-            return None
 
-    def renew(self) -> None:
-        """Hold the lock longer, written at most once a minute. Raises `KernelinfoError` if it was
-        taken over."""
-        if self._own is not None and time.time() > self._renewed + _RENEWED:
-            self.check()
-            self._own = self._own._replace(until=self._new().until)
-            self._storage.replace(self._path, _written(self._own))
-            self._renewed = time.time()
-
-    def check(self) -> None:
-        """Raises `KernelinfoError` if another scan has taken the lock over."""
-        holder = self.holder()
-        if (
-            self._own is None
-            or holder is None
-            or holder._replace(until=0) != self._own._replace(until=0)
-        ):
-            other = holder or say("scan-unknown")
-            raise KernelinfoError(say("build-taken-over", build=self._what, scan=other))
-
-    def release(self) -> None:
-        """Delete the lock unless another scan has taken it over."""
-        with suppress(KernelinfoError):
-            self.check()
-            self._storage.delete(self._path)
-        self._own = None
-
-    def refused(self, holder: Holder) -> KernelinfoError:
-        """The error for a build that another scan writes."""
-        return KernelinfoError(say("build-locked", build=self._what, scan=holder))
+def _files_of(dataset: Dataset, table: TableName, build: str) -> list[str]:
+    files = dataset.files(table, build)
+    return [file for file in files if is_manifest(file)] or files
 
 
-@contextmanager
-def held(
-    lock: Lock, *, wait: bool = False, tell: Callable[[str], object] = lambda text: None
-) -> Iterator[None]:
-    """Hold a lock. Raises `KernelinfoError` if another scan holds it; with `wait` says so once and
-    waits until it is free."""
-    is_told = False
-    while holder := lock.take():
-        if not wait:
-            raise lock.refused(holder)
-        if not is_told:
-            tell(say("build-waiting", scan=holder))
-        is_told = True
-        time.sleep(_POLL)
-    try:
-        yield
-    finally:
-        lock.release()
+def unmatched_choices(
+    connection: duckdb.DuckDBPyConnection, view: str, options: Options
+) -> tuple[Message, ...]:
+    """A message per `-k`, `--target` and `--member` without a kernel in a view, if another option
+    has one."""
+    columns = "Kernel_Name, Symbol, Target, Member"
+    kernels = connection.execute(f"SELECT DISTINCT {columns} FROM {view}").fetchall()
+    met = {pair for kernel in kernels for pair in options.met(*kernel)}
+    return tuple(unmatched(options, met)) if met else ()
 
 
-def _written(holder: Holder) -> bytes:
-    return json.dumps(holder._asdict()).encode()
+def open_files(
+    connection: duckdb.DuckDBPyConnection, dataset: Dataset, table: TableName, files: Sequence[str]
+) -> None:
+    """Create the view `all_TABLE`: all rows of some files, with `Build`, `Part` and `File`.
+
+    `Part` is that of the file's name; a row of `inputs` states its own. Raises `KernelinfoError`
+    for a file that no scan wrote.
+    """
+    columns = _columns(table)
+    name = r"regexp_extract(File, 'Build=([^/]+)/([^./]+)[^/]*$', {})"
+    part = "" if table == "inputs" else f", {name.format(2)} AS Part"
+    typed = ", ".join(f'NULL::{kind} AS "{column}"' for column, kind in columns.items())
+    rows = f"SELECT {typed}, NULL::VARCHAR AS File WHERE false"  # older files lack columns
+    if files:
+        _check_files(connection, dataset, table, listed(files))
+        rows += (
+            f" UNION ALL BY NAME FROM read_parquet([{listed(files)}], filename='File',"
+            " hive_partitioning=false, union_by_name=true)"
+        )
+    kept = ", ".join(f'"{column}"' for column in (*columns, "File"))
+    connection.execute(
+        f"CREATE TEMP VIEW all_{table} AS SELECT {kept}, {name.format(1)} AS Build{part}"
+        f" FROM ({rows})"
+    )
 
 
-def _machine() -> str:
-    """Host and process namespace: process numbers compare only within one."""
-    namespace = ""
-    with suppress(OSError, AttributeError):
-        namespace = os.readlink("/proc/self/ns/pid")
-    return f"{platform.node()} {namespace}".rstrip()
+def _columns(table: TableName) -> ColumnTypes:
+    if table == "kernels":
+        return row_columns() | {"Url": "VARCHAR"}
+    return MANIFEST if table == "inputs" else PROBLEMS
 
 
-def _lives(process: int) -> bool:
-    """False if no process has this number; True if the system does not say."""
-    if os.name == "posix":  # Windows has no signal 0
-        with suppress(PermissionError, OverflowError):
-            try:
-                os.kill(process, 0)
-            except ProcessLookupError:
-                return False
-    return True
+_PARQUET = {
+    "VARCHAR": ("BYTE_ARRAY", "UTF8"),
+    "BIGINT": ("INT64", "INT_64"),
+    "DOUBLE": ("DOUBLE", None),
+    "BOOLEAN": ("BOOLEAN", None),
+    "VARCHAR[]": (None, "LIST"),
+}
+"""DuckDB type -> Parquet's (physical type, converted type); None accepts any."""
+_ROWS_TO_BYTES = 1 / 4  # most rows per byte of a file; real files take 14 bytes a row
+_FEW_ROWS = 20_000  # rows that a file of any size may state
 
 
-def _begun(process: int) -> str:
-    """When the process began, in ticks since the system started, or `ended`; empty if /proc does
-    not say."""
-    with suppress(OSError, IndexError):
-        with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as status:
-            fields = status.read().rpartition(")")[2].split()
-        return "ended" if fields[0] in "ZX" else fields[19]  # proc(5): state, starttime
-    return ""
+def _check_files(
+    connection: duckdb.DuckDBPyConnection, dataset: Dataset, table: TableName, files: str
+) -> None:
+    """Check that the files have the columns of a scan; older files may lack some.
+
+    Raises `KernelinfoError` for a file with other columns, or with more rows than its size can
+    hold.
+    """
+
+    def refuse(file: str, wrong: Message) -> KernelinfoError:
+        message = say("dataset-file-damaged", file=file.rpartition("/")[2], wrong=wrong)
+        return KernelinfoError(in_file(dataset.name, message))
+
+    query = f"SELECT file_name, num_rows, file_size_bytes FROM parquet_file_metadata([{files}])"
+    for file, rows, size in connection.execute(query).fetchall():
+        if rows > max(_FEW_ROWS, size * _ROWS_TO_BYTES):
+            raise refuse(file, say("dataset-rows-too-many", rows=rows, size=size))
+    columns = _columns(table)
+    needed = {"Url", "Symbol"} if table == "kernels" else {"Url"}
+    types = {name: _PARQUET[kind] for name, kind in columns.items()}
+    names = defaultdict[str, list[str]](list)  # file -> columns
+    query = f"SELECT file_name, name, type, converted_type FROM parquet_schema([{files}])"
+    for file, name, *kinds in connection.execute(query).fetchall():
+        # An unknown column, of a newer version, must have one type in all files.
+        if types.setdefault(name, (kinds[0], kinds[1])) != tuple(kinds):
+            raise refuse(file, say("dataset-columns"))
+        names[file].append(name)
+    for file, has in names.items():
+        if not needed <= set(has) or any(has.count(name) > 1 for name in columns):
+            raise refuse(file, say("dataset-columns"))

@@ -267,53 +267,51 @@ class Trend(NamedTuple):
         )
 
 
-def trace_histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> Iterator[History]:
+def trace_histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> list[History]:
     """One history per kernel; a kernel and its renamed successor share one, and so do a kernel and
     the only one of its library, target and symbol that went before."""
-    first = [_Chain([mover.kernel], []) for mover in nights[0].movers]
-    carried = [night.carried for night in nights]
-    chains, every = {id(chain.kernels[0]): chain for chain in first}, first
-    ended = defaultdict[tuple[str, str, str], list[_Chain]](list)
+    histories = [History((mover.kernel,), ()) for mover in nights[0].movers]
+    places = {id(history.first): place for place, history in enumerate(histories)}
+    """Id of a kernel of the build before -> place of its history."""
+    ended = defaultdict[tuple[str, str, str], list[int]](list)
     for number, (night, step) in enumerate(zip(nights[1:], steps, strict=True), 1):
-        going_on: dict[int, _Chain] = {}
+        going_on: dict[int, int] = {}
         for pair in step.comparison.pairs:
-            chain = going_on[id(pair.new)] = chains[id(pair.old)]
-            chain.kernels.append(pair.new)
-            if pair.moves or pair.renamed:
-                chain.steps.append((night.name, pair))
+            place = going_on[id(pair.new)] = places[id(pair.old)]
+            has_moved = bool(pair.moves or pair.renamed)
+            histories[place] = _go_on(histories[place], pair, night.name, has_moved=has_moved)
         for kernel in step.comparison.new:
             before = ended.pop(identify(kernel), [])
             if len(before) == 1:
-                chain = _resume(before[0], kernel, night.name, number)
+                place = before[0]
+                pair = Pair(histories[place].latest, kernel)
+                history = _pad(histories[place], number)
+                histories[place] = _go_on(history, pair, night.name, has_moved=bool(pair.moves))
             else:
-                chain = _Chain([*[None] * number, kernel], [])
-                every.append(chain)
-            going_on[id(kernel)] = chain
+                place = len(histories)
+                histories.append(History((*[None] * number, kernel), ()))
+            going_on[id(kernel)] = place
         for kernel in step.comparison.gone:
-            ended[identify(kernel)].append(chains[id(kernel)])
-        chains = going_on
-    for chain in every:
-        missing = len(nights) - len(chain.kernels)
-        filled = (*chain.kernels, *[None] * missing)
-        unread = frozenset(n for n, kernel in enumerate(filled) if id(kernel) in carried[n])
-        yield History(filled, tuple(chain.steps), unread)
+            ended[identify(kernel)].append(places[id(kernel)])
+        places = going_on
+    carried = [night.carried for night in nights]
+    return [_mark_unread(_pad(history, len(nights)), carried) for history in histories]
 
 
-class _Chain(NamedTuple):
-    """A history under construction, up to some build."""
-
-    kernels: list[KernelSummary | None]
-    steps: list[tuple[str, Pair]]
+def _pad(history: History, builds: int) -> History:
+    """The history up to this number of builds, without a kernel in those that it lacks."""
+    return history._replace(filled=(*history.filled, *[None] * (builds - len(history.filled))))
 
 
-def _resume(chain: _Chain, kernel: KernelSummary, build: str, number: int) -> _Chain:
-    """The chain with a kernel of build `number`, after builds that lacked it."""
-    pair = Pair(next(filter(None, reversed(chain.kernels))), kernel)
-    chain.kernels.extend([None] * (number - len(chain.kernels)))
-    chain.kernels.append(kernel)
-    if pair.moves:
-        chain.steps.append((build, pair))
-    return chain
+def _go_on(history: History, pair: Pair, build: str, *, has_moved: bool) -> History:
+    """The history with the kernel of one more build."""
+    steps = (*history.steps, (build, pair)) if has_moved else history.steps
+    return history._replace(filled=(*history.filled, pair.new), steps=steps)
+
+
+def _mark_unread(history: History, carried: Sequence[Set[int]]) -> History:
+    unread = frozenset(n for n, kernel in enumerate(history.filled) if id(kernel) in carried[n])
+    return history._replace(unread=unread)
 
 
 def sum_waves_lost(histories: Iterable[History], by: By) -> Mapping[str, float]:

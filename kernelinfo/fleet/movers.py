@@ -21,7 +21,7 @@ from kernelinfo.compare.saved import checked
 from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, Message, OptionError
 from kernelinfo.fleet.acceptance import KnownProblem, accepted, without_versions
-from kernelinfo.fleet.dataset import Dataset, quoted
+from kernelinfo.fleet.dataset import Dataset, open_builds, quoted, unmatched_choices
 from kernelinfo.fleet.history import (
     BuildTotals,
     By,
@@ -36,7 +36,6 @@ from kernelinfo.fleet.history import (
     trace_histories,
 )
 from kernelinfo.fleet.messages import say
-from kernelinfo.fleet.tables import open_builds, unmatched_choices
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.kernel.columns import KernelSums, Where

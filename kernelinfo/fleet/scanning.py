@@ -15,7 +15,14 @@ from kernelinfo.analysis.parallel import Pool, signals_wait
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.fleet import recording
 from kernelinfo.fleet.acceptance import read_accepted
-from kernelinfo.fleet.dataset import Dataset, DatasetRow, Lock, check_destination, held, part_prefix
+from kernelinfo.fleet.dataset import (
+    Dataset,
+    DatasetRow,
+    check_destination,
+    open_builds,
+    part_prefix,
+    unmatched_choices,
+)
 from kernelinfo.fleet.listing import (
     InputFile,
     address,
@@ -27,7 +34,7 @@ from kernelinfo.fleet.listing import (
     with_own_paths,
 )
 from kernelinfo.fleet.messages import say
-from kernelinfo.fleet.tables import open_builds, unmatched_choices
+from kernelinfo.fleet.recording import Lock, held
 from kernelinfo.fleet.worker import (
     ScanRequest,
     ScanTaskDone,

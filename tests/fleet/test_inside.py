@@ -22,7 +22,7 @@ import fsspec
 from fsspec.spec import AbstractBufferedFile
 
 from kernelinfo import Options, ReadError
-from kernelinfo.fleet import dataset, remote
+from kernelinfo.fleet import recording, remote
 from kernelinfo.fleet.dataset import Dataset
 from kernelinfo.fleet.listing import SHARED_BYTES, InputFile, address, find, tasks, units
 from kernelinfo.fleet.scanning import list_files, make_request
@@ -161,7 +161,7 @@ def test_a_file_that_became_shorter_is_a_failure() -> None:
 
 def machine() -> dict[str, object]:
     """Content of a lock that names this machine."""
-    return {"host": "here", "machine": dataset._machine()}
+    return {"host": "here", "machine": recording._machine()}
 
 
 def test_locks_that_nobody_holds_do_not_block(tmp_path: Path) -> None:
@@ -180,8 +180,8 @@ def test_locks_that_nobody_holds_do_not_block(tmp_path: Path) -> None:
 
 
 def test_a_scan_whose_lock_was_taken_over_says_so(tmp_path: Path) -> None:
-    own = dataset.Lock(Dataset(str(tmp_path)), "b", "", 60)
-    with dataset.held(own):
+    own = recording.Lock(Dataset(str(tmp_path)), "b", "", 60)
+    with recording.held(own):
         own.check()
         locked(tmp_path, holder())
         with refused("build-taken-over scan-holding far"):
@@ -192,8 +192,8 @@ def test_a_scan_whose_lock_was_taken_over_says_so(tmp_path: Path) -> None:
 def test_of_two_writers_without_exclusive_files_one_is_named(tmp_path: Path) -> None:
     """A store that lets both create the lock, as some do: the first finds it is not its own."""
     memory = fsspec.filesystem("memory")
-    own = dataset.Lock(Dataset("memory://fleet"), "b", "", 60)
-    with dataset.held(own):
+    own = recording.Lock(Dataset("memory://fleet"), "b", "", 60)
+    with recording.held(own):
         memory.pipe_file("/fleet/inputs/Build=b/lock", holder().encode())
         with refused("build-taken-over scan-holding far"):
             own.check()

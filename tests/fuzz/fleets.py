@@ -154,11 +154,8 @@ def pages(data: bytes) -> None:
 
 def locks(data: bytes) -> None:
     """A lock file of any content is held, over or damaged; a scan then takes it or is refused."""
-    from kernelinfo.fleet.dataset import (
-        Dataset,  # duckdb, which tests without extras lack
-        Lock,
-        held,
-    )
+    from kernelinfo.fleet.dataset import Dataset  # duckdb, which tests without extras lack
+    from kernelinfo.fleet.recording import Lock, held
 
     with TemporaryDirectory() as folder:
         file = Path(folder, "inputs", "Build=b", "lock")
