@@ -375,9 +375,17 @@ def _shared(work: list[ReadTask], ended: set[int], at_once: int) -> Iterator[Rea
 class ReadWorker:
     """Work of one process. It reads a shared file once and keeps its place between tasks."""
 
-    def __init__(self, options: Options, among: Sequence[str], rows: Rows | None = None) -> None:
+    def __init__(
+        self,
+        options: Options,
+        among: Sequence[str],
+        rows: Rows | None = None,
+        read: Callable[[Analysis, Blob], Iterator[Any]] = Analysis.results,
+    ) -> None:
+        """`read` gives all that a run reads from one blob."""
         self._options, self._among, self._rows = options, among, rows
-        self.analysis = Analysis(options, among)
+        self._analysis = Analysis(options, among)
+        self._read = partial(read, self._analysis)
         self._files: tuple[File | Problem | Again, ...] = ()
         """The shared file that is open."""
         self._blobs: Iterator[Found] = iter(())
@@ -388,7 +396,7 @@ class ReadWorker:
         """The outcome of a task: results and problems of its files or code objects."""
         events = Events()
         blobs = self._open(task) if task.stop is None else self._share(task, task.stop)
-        items = [*read_inputs(blobs, events, self.read, self._options)]
+        items = [*read_inputs(blobs, events, self._read, self._options)]
         pieces: list[Piece] = [
             item._replace(blob=None) if isinstance(item, SpirV) else item for item in items
         ]
@@ -396,10 +404,6 @@ class ReadWorker:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
         return ReadTaskDone(pieces, events, task.stop is None or self._next < task.stop)
-
-    def read(self, blob: Blob) -> Iterator[Any]:
-        """All that a run reads from one blob."""
-        return self.analysis.results(blob)
 
     def parts(self, task: ReadTask) -> list[ReadTask]:
         """One task for each file of the task."""
@@ -419,7 +423,7 @@ class ReadWorker:
                 yield blob
             elif isinstance(blob, Blob):
                 # The analysis compares later code objects with it.
-                conflicting_entry(blob, self.analysis.entries)
+                conflicting_entry(blob, self._analysis.entries)
 
     def _open(self, task: ReadTask) -> Iterator[Found]:
         return chain.from_iterable(

@@ -155,6 +155,10 @@ class _TypeLayout(NamedTuple):
     alignment: int
 
 
+_Layouts = dict[int, _TypeLayout | None]
+"""Reference of a type → its layout; None if it is not stated."""
+
+
 def lds_of(units: Iterable[DebugUnit], symbol: str, size: int) -> LdsUse | None:
     """Variables of a kernel with `size` bytes of LDS; None without debug information.
 
@@ -165,8 +169,8 @@ def lds_of(units: Iterable[DebugUnit], symbol: str, size: int) -> LdsUse | None:
         function = function_named(unit, symbol)
         if function is None:
             continue
-        types = _Layouts(unit)
-        every = (_laid_out(entries, types, size) for entries in _possible(unit, function))
+        layouts: _Layouts = {}
+        every = (_laid_out(entries, unit, layouts, size) for entries in _possible(unit, function))
         fitting = {variables for variables in every if variables}
         return LdsUse(size, fitting.pop() if len(fitting) == 1 else ())
     return None
@@ -204,15 +208,15 @@ def _possible(unit: DebugUnit, function: DebugEntry) -> Iterator[list[DebugEntry
 
 
 def _laid_out(
-    entries: Sequence[DebugEntry], types: _Layouts, size: int
+    entries: Sequence[DebugEntry], unit: DebugUnit, layouts: _Layouts, size: int
 ) -> tuple[LdsVariable, ...] | None:
     """The variables, largest first; None if their aligned sizes do not add up to `size`."""
-    layouts = [*map(types.of, entries)]
-    if None in layouts or _together(filter(None, layouts)) != size:
+    types = [_layout(entry, unit, layouts) for entry in entries]
+    if None in types or _together(filter(None, types)) != size:
         return None
     variables = (
         LdsVariable(entry.name or "?", layout.size, entry.source)
-        for entry, layout in zip(entries, layouts, strict=True)
+        for entry, layout in zip(entries, types, strict=True)
         if layout
     )
     return tuple(
@@ -231,50 +235,44 @@ def _together(layouts: Iterable[_TypeLayout]) -> int:
     return -(-end // alignment_of_all) * alignment_of_all
 
 
-class _Layouts:
-    """Layouts of the types of one unit, each computed once."""
+def _layout(entry: DebugEntry, unit: DebugUnit, layouts: _Layouts) -> _TypeLayout | None:
+    """Layout of the type of a variable, member or type; None if it is not stated. `layouts` are
+    those of the unit so far; the new ones are added."""
+    reference = entry.numbers.get("DW_AT_type", -1)
+    if reference not in layouts:
+        layouts[reference] = None  # ends a circle of types
+        type_entry = unit.get(reference)
+        layouts[reference] = _type_layout(type_entry, unit, layouts) if type_entry else None
+    return layouts[reference]
 
-    def __init__(self, unit: DebugUnit) -> None:
-        self._unit = unit
-        self._known: dict[int, _TypeLayout | None] = {}
 
-    def of(self, entry: DebugEntry) -> _TypeLayout | None:
-        """Layout of the type of a variable, member or type; None if it is not stated."""
-        reference = entry.numbers.get("DW_AT_type", -1)
-        if reference not in self._known:
-            self._known[reference] = None  # ends a circle of types
-            type_entry = self._unit.get(reference)
-            self._known[reference] = self._of_type(type_entry) if type_entry else None
-        return self._known[reference]
+def _type_layout(entry: DebugEntry, unit: DebugUnit, layouts: _Layouts) -> _TypeLayout | None:
+    kind = entry.tag.removeprefix("DW_TAG_")
+    size = entry.numbers.get("DW_AT_byte_size")
+    if kind in _THROUGH:
+        return _layout(entry, unit, layouts)
+    if kind == "array_type":
+        return _array_layout(entry, _layout(entry, unit, layouts))
+    if kind == "pointer_type":
+        size = size or _POINTER_BYTES
+    if not size:
+        return None
+    if kind not in _WITH_MEMBERS:
+        return _TypeLayout(size, size)
+    members = (child for child in entry.children if child.tag == "DW_TAG_member")
+    alignments = (layout.alignment for m in members if (layout := _layout(m, unit, layouts)))
+    declared = entry.numbers.get("DW_AT_alignment", 1)
+    return _TypeLayout(size, max([declared, *alignments]))
 
-    def _of_type(self, type_entry: DebugEntry) -> _TypeLayout | None:
-        kind = type_entry.tag.removeprefix("DW_TAG_")
-        size = type_entry.numbers.get("DW_AT_byte_size")
-        if kind in _THROUGH:
-            return self.of(type_entry)
-        if kind == "array_type":
-            return self._of_array(type_entry)
-        if kind == "pointer_type":
-            size = size or _POINTER_BYTES
-        if not size:
-            return None
-        return _TypeLayout(size, self._alignment(type_entry) if kind in _WITH_MEMBERS else size)
 
-    def _alignment(self, type_entry: DebugEntry) -> int:
-        """Alignment in bytes: the declared one or that of a member, the larger."""
-        members = (self.of(child) for child in type_entry.children if child.tag == "DW_TAG_member")
-        inner = (member.alignment for member in members if member)
-        return max([type_entry.numbers.get("DW_AT_alignment", 1), *inner])
-
-    def _of_array(self, type_entry: DebugEntry) -> _TypeLayout | None:
-        element = self.of(type_entry)
-        counts = [
-            child.numbers.get("DW_AT_count", child.numbers.get("DW_AT_upper_bound", -1) + 1)
-            for child in type_entry.children
-            if child.tag == "DW_TAG_subrange_type"
-        ]
-        if element is None or not counts:
-            return None
-        size = element.size * prod(counts)
-        is_vector = "DW_AT_GNU_vector" in type_entry.numbers
-        return _TypeLayout(size, size if is_vector else element.alignment)
+def _array_layout(entry: DebugEntry, element: _TypeLayout | None) -> _TypeLayout | None:
+    counts = [
+        child.numbers.get("DW_AT_count", child.numbers.get("DW_AT_upper_bound", -1) + 1)
+        for child in entry.children
+        if child.tag == "DW_TAG_subrange_type"
+    ]
+    if element is None or not counts:
+        return None
+    size = element.size * prod(counts)
+    is_vector = "DW_AT_GNU_vector" in entry.numbers
+    return _TypeLayout(size, size if is_vector else element.alignment)

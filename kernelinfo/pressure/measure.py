@@ -14,13 +14,18 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import LoopCounts, TouchedRegisters
 from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
-from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.calls import body_of, call_needs
 from kernelinfo.pressure.curve import Curve, curve, loop_counts
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import WaitFlow
-from kernelinfo.pressure.kernel_code import code_in, functions_of, touched_by, wait_flow
+from kernelinfo.pressure.kernel_code import (
+    AssemblyText,
+    code_in,
+    functions_of,
+    touched_by,
+    wait_flow,
+)
 from kernelinfo.pressure.messages import say
 from kernelinfo.pressure.nouns import CallNeed, Story
 from kernelinfo.pressure.places import places_of

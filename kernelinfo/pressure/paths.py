@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from kernelinfo.analysis import Analysis
@@ -36,26 +36,15 @@ def measure(path: str, options: Options, look: Look, jobs: int = 1) -> Iterator[
     """
     work = [*tasks([path])] if jobs != 1 and not options.compiled else []
     if work and (count := processes(work, jobs)) > 1:
-        worker = _MeasureWorker(options, [path], look)
+        worker = ReadWorker(options, [path], read=partial(_measured, look=look))
         yield from shared_out(work, options, count, worker, at_once=1)
         return
-    events, read = Events(), partial(_measured, Analysis(options, [path]), look)
+    events, read = Events(), partial(_measured, Analysis(options, [path]), look=look)
     yield from read_inputs(opened(path, options), events, read, options)
     yield from conclusions([(path, events)], options)
 
 
-class _MeasureWorker(ReadWorker):
-    """A process that measures kernels next to others."""
-
-    def __init__(self, options: Options, among: Sequence[str], look: Look) -> None:
-        super().__init__(options, among)
-        self._look = look
-
-    def read(self, blob: Blob) -> Iterator[MeasureItem | RunEvent]:
-        return _measured(self.analysis, self._look, blob)
-
-
-def _measured(analysis: Analysis, look: Look, blob: Blob) -> Iterator[MeasureItem | RunEvent]:
+def _measured(analysis: Analysis, blob: Blob, look: Look) -> Iterator[MeasureItem | RunEvent]:
     """Register pressure of the kernels of one blob, with problems, notes and events."""
     results = []
     for item in analysis.results(blob):

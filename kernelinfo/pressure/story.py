@@ -13,7 +13,6 @@ from kernelinfo.pressure.curve import tallies, untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.in_flight import NO_COUNTERS, OUTSIDE, WaitFlow
 from kernelinfo.pressure.loops import Loop
-from kernelinfo.pressure.needs import needs_of
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
@@ -37,7 +36,7 @@ from kernelinfo.pressure.registers import (
     union,
     used,
 )
-from kernelinfo.pressure.values import FAR, bill, live_values
+from kernelinfo.pressure.values import FAR, bill, live_values, needs_of
 from kernelinfo.reading.facts import SourceLine
 
 MOST_RANGES = 16

@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from kernelinfo.pressure.assembly import AssemblyText
 from kernelinfo.pressure.instructions import effect
+from kernelinfo.pressure.kernel_code import AssemblyText
 from kernelinfo.pressure.listing import evaluated
 from kernelinfo.pressure.registers import ranges, span
 
