@@ -13,7 +13,7 @@ from kernelinfo.analysis.messages import say
 from kernelinfo.analysis.options import Options
 from kernelinfo.errors import BoundError, Message, ReadError, bug, survived
 from kernelinfo.kernel import Repeat, counted, grouped
-from kernelinfo.kernel.names import nearest_kernels
+from kernelinfo.kernel.names import nearest_kernels, short
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Missing, Note, Problem, SpirV
@@ -28,6 +28,8 @@ _MOST_EVENTS = 1 << 16
 """Most distinct events of one path. A library of 88 137 kernels has 11 431 names."""
 _MOST_LISTED = 20
 """Most targets in a message."""
+_FEW_NAMES = 4
+"""Most names of kernels in a message."""
 _MOST_PROBLEMS = 1000
 """Most problems to list of one file: an archive could have one in every member."""
 
@@ -125,9 +127,11 @@ def nothing_found(
         if targets := each(events, "other-target"):
             there += say("kernels-for-targets", targets=listed_targets(targets))
         mend = _suggestion(options.kernels, names) or _expanded(options.kernels)
+        if options.kernels and not mend:
+            mend = _names_there(path, names)
         message = say("choice-of-none", sought=sought, choice=choice, there=there, mend=mend)
         if (passed_over := total(events, "unchosen")) and (name := options.named):
-            mend = _suggestion((name,), names) or say("kernels-explained", path=path)
+            mend = _suggestion((name,), names) or _names_there(path, names)
             among = grouped(passed_over)
             message = say("kernel-not-named", name=name, among=among, kind=kind, mend=mend)
     return Problem(path, message)
@@ -137,6 +141,15 @@ def _suggestion(patterns: Iterable[str], names: Collection[str]) -> str:
     """`; did you mean gemm?` for the first pattern close to a kernel's name; or empty."""
     suggestion = (nearest_kernels(pattern, names) for pattern in patterns)
     return next((f"; {hint}" for hint in suggestion if hint), "")
+
+
+def _names_there(path: str, names: Collection[str]) -> str:
+    """`; there are gemm and copy`, or the command that lists more kernels; empty without names."""
+    if len(names) > _FEW_NAMES:
+        return say("kernels-explained", path=path)
+    *first, last = sorted({short(name) for name in names}) or [""]
+    listed = " and ".join(filter(None, (", ".join(first), last)))
+    return say("kernels-there", names=listed) if listed else ""
 
 
 def listed_targets(targets: Iterable[str]) -> str:

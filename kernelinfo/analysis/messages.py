@@ -33,6 +33,7 @@ MESSAGES = {
     "choice-unmatched": "{option} {value} matches no {sought}{mend}",
     "kernel-not-named": "no kernel is named {name!r} ({among} in the {kind}){mend}",
     "kernels-explained": "; `kernelinfo explain {path}` lists them",
+    "kernels-there": "; it has {names}",
     "kernels-left-out": "{count} in the {kind}",
     "kernels-for-targets": ", for {targets}",
     "targets-others": "there are kernels for {targets}",

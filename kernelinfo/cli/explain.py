@@ -138,7 +138,8 @@ def command(
         _write_manual(output)
         return
     if path is None:
-        write(painted(table_lines([*manual.topics().items()], "td", view), view), output)
+        rows = [*manual.topics().items(), ("", f"Parts of these: {', '.join(manual.sections())}")]
+        write(painted(table_lines(rows, "td", view), view), output)
         return
     if kernel is None and (page := _page_or_rule(path)):
         _show(page, view, output)
@@ -245,13 +246,16 @@ def _page_or_rule(name: str) -> str:
     """
     if name in manual.topics():
         return "".join(manual.page(name))
+    if section := manual.sections().get(name):
+        return section
     if rule := _rule(name):
         return rule
     may_be_file = name == STANDARD_INPUT or os.path.exists(name)
     if may_be_file or not name.replace("-", "_").isidentifier():
         return ""
     every = rules.every_rule()
-    names = (*manual.topics(), *(entry.name for entry in every), *(entry.number for entry in every))
+    topics = (*manual.topics(), *manual.sections())
+    names = (*topics, *(entry.name for entry in every), *(entry.number for entry in every))
     if name.casefold().startswith("gfx") or name in products.names():
         raise OptionError(say("target-explained", name=name))
     suggestion = (

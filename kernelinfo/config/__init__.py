@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kernelinfo.config.keys import GATED, KEYS, Key, KeyTable, Many, Scalar
+from kernelinfo.config.keys import GATED, KEYS, OF_FILE, OF_TABLES, Key, KeyTable, Many, Scalar
 from kernelinfo.config.keys import MEASURES as MEASURES
 from kernelinfo.config.keys import Allowance as Allowance
 from kernelinfo.config.keys import Bound as Bound
@@ -256,7 +256,7 @@ def _configuration(file: ConfigFile) -> Configuration:
     values = validation.table(file.table, KEYS, ())
     if validation.complaints:
         complaints = sorted(validation.complaints, key=lambda entry: file.line(entry[0]) or 0)
-        lines = [_located(file, *complaint) for complaint in complaints]
+        lines = [*dict.fromkeys(_located(file, *complaint) for complaint in complaints)]
         raise ConfigError(Message("\n".join(lines), lines[0].code))
 
     def next_to_file(path: str) -> str:
@@ -291,6 +291,13 @@ def _configuration(file: ConfigFile) -> Configuration:
 
 
 def _located(file: ConfigFile, path: KeyPath, message: Message) -> Message:
+    if len(path) > 1 and path[-1] in OF_FILE:
+        value: Any = file.table
+        for key in path:
+            value = value[key]
+        if path[-1] not in OF_TABLES or isinstance(value, bool):
+            header = f"[[{path[0]}]]" if isinstance(path[-2], int) else f"[{path[-2]}]"
+            message = say("config-key-below", table=header)
     line = file.line(path)
     place = f"{file.path}:{line}" if line else file.path
     located = say("config-line", place=place, key=spelled(path), reason=message)

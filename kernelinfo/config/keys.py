@@ -354,3 +354,14 @@ KEYS = (
         [],
     ),
 )
+
+OF_FILE = {name for key in KEYS for name in key.names}
+"""Spellings of the keys of the whole file."""
+OF_TABLES = {
+    name
+    for key in KEYS
+    if isinstance(key.kind, KeyTable)
+    for inner in key.kind.keys
+    for name in inner.names
+}
+"""Spellings of the keys in its tables."""

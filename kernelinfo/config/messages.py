@@ -12,6 +12,9 @@ MESSAGES = {
     "config-table-no-table": "tool.kernelinfo: {value!r}; write a table",
     "config-key-unknown": "unknown key; {hint}",
     "config-keys-known": "choose one of {names}",
+    "config-key-below": (
+        "is a key of the whole file, but TOML counts it to {table}; move it above the first table"
+    ),
     "config-key-missing": "{name} is missing; write {expected}",
     "config-key-twice": "is the former name of {name}, which is also set; keep one",
     "config-value": "{value!r}; write {expected}",

@@ -37,8 +37,9 @@ MESSAGES = {
     "kernel-wave-size": "{target} has no waves of {lanes} lanes, which the kernel needs",
     "kernel-agprs": "{target} has no AGPRs; the kernel uses {agprs}",
     # What code needs.
-    "needs": "the code needs {least}{number} {noun}{place}",
-    "needs-spills": "spills {spilled} at {given}: {needed}",
+    "needs": "the code needs {what}",
+    "needs-registers": "{least}{number} {noun}{place}",
+    "needs-spills": "{what}, {spilled} spilled at {given}",
     "needs-least": "at least ",
     "needs-at": " at {place}",
     "needs-line": "line {line}",

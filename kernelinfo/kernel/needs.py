@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.traits import Traits
@@ -66,18 +66,26 @@ class RegisterNeeds(NamedTuple):
 def in_words(needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None) -> str:
     """`the code needs 167 VGPRs at gemm.py:31; 168 hold them (3 waves/SIMD), usually`; empty if the
     kernel spills nothing, or its needs are not known."""
-    if needs is None or not (traits.numbers.vgpr_spills or needs.shares):
+    if not _is_needed(needs, traits):
         return ""
-    least = "" if needs.exact else say("needs-least")
+    what = say("needs", what=_registers(needs, traits))
+    return what if occupancy is None else f"{what}{_held(needs, traits, occupancy)}"
+
+
+def _is_needed(needs: RegisterNeeds | None, traits: Traits) -> TypeGuard[RegisterNeeds]:
+    return needs is not None and bool(traits.numbers.vgpr_spills or needs.shares)
+
+
+def _registers(needs: RegisterNeeds, traits: Traits) -> str:
+    """`167 VGPRs at gemm.py:31`."""
     place = _place(needs)
-    what = say(
-        "needs",
-        least=least,
+    return say(
+        "needs-registers",
+        least="" if needs.exact else say("needs-least"),
         number=needs.vector,
         noun=_noun(needs, traits),
         place=say("needs-at", place=place) if place else "",
     )
-    return what if occupancy is None else f"{what}{_held(needs, traits, occupancy)}"
 
 
 def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
@@ -93,12 +101,16 @@ def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
 def spills_in_words(
     needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
 ) -> str:
-    """`spills 39 at 128: the code needs 167 VGPRs …`; empty as `in_words`."""
-    needed, spilled = in_words(needs, traits, occupancy), traits.numbers.vgpr_spills
-    if not needed or not spilled or occupancy is None:
-        return needed
-    given = registers_of(occupancy)
-    return say("needs-spills", spilled=spilled, given=given, needed=needed)
+    """`167 VGPRs at gemm.py:31, 39 spilled at 128; …`; empty as `in_words`."""
+    if not _is_needed(needs, traits):
+        return ""
+    what, spilled = _registers(needs, traits), traits.numbers.vgpr_spills
+    if occupancy is None:
+        return what
+    if spilled:
+        given = registers_of(occupancy)
+        what = say("needs-spills", what=what, spilled=spilled, given=given)
+    return f"{what}{_held(needs, traits, occupancy)}"
 
 
 def _steps(traits: Traits, occupancy: Occupancy) -> tuple[VgprStep, ...]:

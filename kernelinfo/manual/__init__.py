@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 _FOLDER = os.path.dirname(__file__)
 _SUFFIX = ".md"
@@ -20,6 +21,18 @@ def page(topic: str) -> str:
     if topic not in topics():
         raise KeyError(topic)
     return _text(topic)
+
+
+def sections() -> dict[str, str]:
+    """The Markdown text of each section that has a name of its own, such as `waits` of the heading
+    `## Waits, in flight: what …`, by its names."""
+    named = {}
+    for topic in topics():
+        for section in re.findall(r"^## .*(?:\n(?!## ).*)*", _text(topic), re.MULTILINE):
+            names, colon, _ = section.partition("\n")[0].removeprefix("## ").partition(":")
+            for name in names.split(", ") if colon else ():
+                named[name.casefold().replace(" ", "-")] = f"{section.rstrip()}\n"
+    return dict(sorted(named.items()))
 
 
 def _text(topic: str) -> str:

@@ -216,6 +216,8 @@ class Story(NamedTuple):
     unwritten: tuple[str, ...]
     """Registers that every path reads before anything writes them, and that the hardware does not
     set; empty unless all code is known. Compilers do this on purpose."""
+    unwritten_at: CodeLocation | None
+    """The first instruction of the text that reads one of `unwritten`; None without any."""
     at: CodeLocation
     """Location of `live_across`: the peak, or the line that the user chose."""
     live_across: tuple[LiveValues, ...]

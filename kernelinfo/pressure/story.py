@@ -32,6 +32,7 @@ from kernelinfo.pressure.registers import (
     Counts,
     RegisterClass,
     count,
+    named,
     ranges,
     union,
     used,
@@ -93,7 +94,7 @@ class Storyteller:
         self._in_flight = in_flight
         loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
         proven = None if isinstance(places, str) else places
-        named = union(
+        touched = union(
             instruction.effect.writes | instruction.effect.reads
             for instruction in function.instructions
         )
@@ -102,10 +103,11 @@ class Storyteller:
             code=self._mix(function.code),
             exact=not reasons,
             reasons=reasons,
-            used=used(named),
+            used=used(touched),
             peak=peak,
             entry=ranges(function.live_in(0)),
             unwritten=unwritten,
+            unwritten_at=self._first_read(union(map(named, unwritten))),
             at=function.location(chosen, function.loop_around(chosen)),
             live_across=values,
             calls=calls,
@@ -141,6 +143,12 @@ class Storyteller:
         label = function.label(loop.header) if loop else None
         text = function.instructions[first].text
         return Peak(pressure, function.location(first, loop), text, label, len(highest))
+
+    def _first_read(self, registers: int) -> CodeLocation | None:
+        function = self.function
+        reads = (i for i in function.code if function.instructions[i].effect.reads & registers)
+        first = next(reads, None)
+        return None if first is None else function.location(first)
 
     def _mix(self, indices: Sequence[int]) -> InstructionMix:
         """Counts and peak of some instructions."""

@@ -246,7 +246,7 @@ def _steps(target: Target, occupancy: Occupancy) -> str:
         here = " ◄" if vgprs is not None and passed < vgprs <= largest else ""
         steps.append(f"{largest}:{number(waves)}{here}")
         passed = largest
-    return "VGPRs ≤ " + "  ".join(steps) + " waves/SIMD"
+    return "waves/SIMD at VGPRs ≤ " + "  ".join(steps)
 
 
 _IN_WORDS: dict[str, str] = {

@@ -7,10 +7,11 @@ from itertools import chain, groupby, islice
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.targets import Device
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.needs import looser_waves, spills_in_words
 from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.paths import is_source
 from kernelinfo.render import View
 from kernelinfo.render import pressure as words
 from kernelinfo.render.explain import KnownTexts, render_kernel
@@ -40,11 +41,7 @@ def explanations(
     for index, (result, measurement) in enumerate(measured):
         yield "\n" if index else ""
         kernel = measurement.result.kernel if measurement else result.kernel
-        command = sweep_command(
-            kernel, ir or "", looser_waves(kernel.needs, kernel.traits, result.occupancy)
-        )
-        further = [("ask", f"`{printable(command)}`: what other occupancies cost")]
-        further = further if command else []
+        further = [("ask", text)] if (text := _sweep(kernel, result, ir)) else []
         notes = [*_origin(result, is_alone), *_of_code(result, measurement, view)]
         if measurement:  # with the findings on its code
             result = result._replace(findings=measurement.result.findings)
@@ -54,6 +51,21 @@ def explanations(
         if measurement and view.whole:
             yield "\n"
             yield from loops_table(measurement.story, view)
+
+
+def _sweep(kernel: Kernel, result: Result, ir: str | None) -> str:
+    """The command that tries other occupancies; empty where VGPRs neither limit nor spill, and
+    without a source or IR that is here."""
+    is_bound = result.occupancy and "vgpr" in result.occupancy.limiters
+    if not is_bound and not any(kernel.spills):
+        return ""
+    source, flags = "", ""
+    if not ir and not kernel.code_object.command and kernel.source:
+        source = kernel.source.file if is_source(kernel.source.file) else ""
+        flags = ", with your flags behind `--`" if source else ""
+    waves = looser_waves(kernel.needs, kernel.traits, result.occupancy)
+    command = sweep_command(kernel, ir or "", waves, source)
+    return f"`{printable(command)}`{flags}: what other occupancies cost" if command else ""
 
 
 def _origin(result: Result, is_alone: bool) -> Notes:
@@ -90,8 +102,10 @@ def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
     object, which states its LDS, only LDS that the host must add at launch."""
     if measured is None:
         return []
-    unset = words.unwritten(measured.result)
+    unset = words.unwritten(measured)
     unwritten = [("unset", unset)] if unset else []
+    if view.whole and (copies := words.copies(measured.story)):
+        unwritten.append(("copies", copies))
     if line := in_flight_line(measured.story, measured.result):
         unwritten.append(("loads", line))
     needs, traits = measured.story.needs, result.kernel.traits

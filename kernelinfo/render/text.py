@@ -219,12 +219,12 @@ def _about_agprs(shown: list[Result]) -> Iterator[str]:
         for result in shown
         if result.occupancy and result.occupancy.allocated.agprs and result.kernel.used.agprs == 0
     ]
-    none = " AGPR of kernels without any ="
+    none = " AGPR of kernels that use none ="
     shared = [(used, allocated) for used, file, allocated in unused if file == "unified"]
     if shared:
         used, allocated = max(shared, key=itemgetter(0))
-        ends = f"{used} VGPRs end at {allocated.arch_vgprs} of {allocated.vgprs}"
-        yield f"{none} the rest, as profilers show it: {ends}"
+        share = f"{used} VGPRs take {allocated.arch_vgprs} of {allocated.vgprs}"
+        yield f"{none} rounding, as profilers show it: {share}"
     if len(shared) < len(unused):
         yield f"{none} VGPR: both files are allocated alike"
 

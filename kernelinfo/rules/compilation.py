@@ -60,14 +60,15 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
     yield remark("KI301", agprs=agprs, held=held)
 
 
-def sweep_command(kernel: Kernel, ir: str = "", waves: int | None = None) -> str:
+def sweep_command(kernel: Kernel, ir: str = "", waves: int | None = None, source: str = "") -> str:
     """The command that shows what other occupancies of a kernel cost; empty if its source is not
-    known. `ir` is the path of its LLVM IR; `waves` are waves/SIMD to try instead of all.
+    known. `ir` is the path of its LLVM IR; `waves` are waves/SIMD to try instead of all; `source`
+    is a source that nobody compiled here.
 
     It tries a launch bound of 64 workitems if the largest workgroup made the kernel spill.
     """
     origin = kernel.code_object
-    path = ir or (origin.path if origin.command else "")
+    path = ir or (origin.path if origin.command else source)
     if not path:
         return ""
     name = short(kernel.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,8 @@ def test_roles(tmp_path: Path) -> None:
     assert {one["role"]: set(one["registers"]) for one in kernel["bill"]} == ROLES
     out, _, _ = run("pressure", str(path), "k", "--at", str(line))
     text = out.partition("live at")[2].partition("\n\n")[0]
-    assert {role for role in ROLES if f" {role} " in text} == {*ROLES}
+    heads = (rf"^ \d+ {role.removesuffix('s')}" for role in ROLES)
+    assert all(re.search(head, text, re.MULTILINE) for head in heads)
 
 
 def test_one_line_in_explain_and_in_python(tmp_path: Path) -> None:
@@ -72,6 +74,7 @@ def test_one_line_in_explain_and_in_python(tmp_path: Path) -> None:
     path.write_text(texts.module(MATRIX_LOOP))
     story = kernelinfo.live_registers(path, "k")
     held = ", ".join(f"{line.total} {line.role}" for line in story.bill)
+    held = held.replace("1 spill lanes", "1 spill lane")
     assert sum(line.total for line in story.bill) == story.peak.pressure.vector
     out, _, _ = run("explain", str(path), "k")
     assert f" held by  {held}\n" in out
@@ -137,7 +140,7 @@ def test_source_text_stands_beside_the_lines_that_wrote_values(tmp_path: Path) -
     body += "\tglobal_store_dword v0, v1, s[0:1]\n"
     (tmp_path / "k.s").write_text(texts.module(body))
     out, _, _ = run("pressure", "k.s", "k", "--source", folder=tmp_path)
-    [row] = [line for line in out.splitlines() if " v1 " in line and " others " in line]
+    [row] = [line for line in out.splitlines() if " v1 " in line and " other " in line]
     assert row.endswith("  float sum = 0;")
 
 

@@ -330,11 +330,12 @@ MEASURED_KERNEL = {
     "kernel": "boolean: false for a function that is no kernel.",
     **fields(
         Story,
-        "exact reasons instructions used code peak entry unwritten at live_across bill calls "
-        "lines loops in_flight waits waits_unknown blocks needs needs_unknown curve needs_curve "
-        "steps advice",
+        "exact reasons instructions used code peak entry unwritten unwritten_at at "
+        "live_across bill calls lines loops in_flight waits waits_unknown blocks needs "
+        "needs_unknown curve needs_curve steps advice",
         code=MIX,
         peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
+        unwritten_at=maybe(LOCATION),
         at=LOCATION,
         live_across=[LIVE],
         calls=[fields(CallNeed, at=LOCATION)],

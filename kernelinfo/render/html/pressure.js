@@ -60,8 +60,8 @@ function pressureSection(data, marked = null) {
 /* Who holds the registers at the peak: the live values by role, whose numbers add up. */
 function billOf(bill) {
   if (!bill.length) return "";
-  const rows = bill.flatMap(([total, role, values]) => values.map((cells, nth) => ({
-    cells: [nth ? "" : `${total} ${role}`, ...cells.map(String)],
+  const rows = bill.flatMap(([held, values]) => values.map((cells, nth) => ({
+    cells: [nth ? "" : held, ...cells.map(String)],
   })));
   const isShown = (_, column) => column !== 3 || rows.some(({ cells }) => cells[3]);
   const headings = ["held by", "registers", "count", "variable", "written", "next read",

@@ -6,15 +6,21 @@ import posixpath
 from collections import Counter
 from collections.abc import Sequence
 
-from kernelinfo.kernel import Result, counted
-from kernelinfo.kernel.code_object import InstructionCounts
+from kernelinfo.kernel import counted
+from kernelinfo.kernel.code_object import FEW_COPIES, InstructionCounts
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.needs import RegisterNeeds, in_words, registers_of
 from kernelinfo.pressure.debug_information import LdsUse, LdsVariable
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.listing import is_whole
 from kernelinfo.pressure.measure import Measured
-from kernelinfo.pressure.nouns import CodeRange, InstructionMix, LiveValues, LoopPressure, Story
+from kernelinfo.pressure.nouns import (
+    CodeRange,
+    InstructionMix,
+    LiveValues,
+    LoopPressure,
+    Story,
+)
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import known, percent, size, waves_per_simd
@@ -30,6 +36,7 @@ HEADINGS = InstructionCounts._make(
 NO_LINE = "no source line"
 """Name of the row of instructions without a source line."""
 _MOST_CALLS = 3
+_MOST_COPYING = 5  # source lines that one sentence names
 _MOST_IDLE = 2  # groups of values that one sentence names
 _WHY = {
     "half an instruction": "half an instruction: one side of `::` is empty",
@@ -113,13 +120,38 @@ def inexact(story: Story) -> str:
     return "; ".join(_WHY.get(reason, reason) for reason in story.reasons)
 
 
-def unwritten(result: Result) -> str:
+def unwritten(measured: Measured) -> str:
     """Registers that the code reads although nothing wrote them; empty if a finding names them."""
-    touched = result.kernel.touched
-    is_found = any(finding.rule == "KI007" for finding in result.findings)
-    if touched is None or not touched.unwritten or is_found:
+    story = measured.story
+    is_found = any(finding.rule == "KI007" for finding in measured.result.findings)
+    if not story.unwritten or is_found:
         return ""
-    return f"{', '.join(touched.unwritten)}: read before anything writes them"
+    place = f" at {located(story.unwritten_at)}" if story.unwritten_at else ""
+    return (
+        f"{', '.join(story.unwritten)}: read{place} before any write; compilers do so where the "
+        "value does not matter"
+    )
+
+
+def copies(story: Story) -> str:
+    """The source lines that copy registers most; empty for few copies, and without lines."""
+    number = story.code.counts.copies
+    by_line = {line.source: line.code.counts.copies for line in story.lines}
+    lines = [(source, count) for source, count in by_line.items() if source and count]
+    if number < FEW_COPIES or not lines:
+        return ""
+    lines.sort(key=lambda line: -line[1])
+    parts, near = list[str](), None
+    for source, count in lines[:_MOST_COPYING]:
+        parts.append(f"{count} at {_line(source, near)}")
+        near = source
+    if hidden := lines[_MOST_COPYING:]:
+        rest = sum(count for _, count in hidden)
+        parts.append(f"{rest} at {counted(len(hidden), 'more line')}")
+    if unknown := by_line.get(None):
+        parts.append(f"{unknown} without a source line")
+    total = f"{number} of {counted(story.instructions, 'instruction')} copy registers"
+    return f"{at_least(story)}{total}: {', '.join(parts)}"
 
 
 def at_least(story: Story, blank: str = "") -> str:
@@ -192,9 +224,19 @@ def _by_class(code: InstructionMix, most: int | None) -> str:
     return ", ".join(f"{count} {names[count > 1]}" for count, names in largest if count)
 
 
+_SINGULAR: dict[str | None, str] = {"addresses": "address", "others": "other", None: "SGPR"}
+"""Roles of one register whose name does not only lose its s."""
+
+
+def of_role(total: int, role: str | None) -> str:
+    """Registers of a role with their number: `64 accumulators`, `1 address`."""
+    name = role or "SGPRs"
+    return f"{total} {_SINGULAR.get(role, name.removesuffix('s')) if total == 1 else name}"
+
+
 def held_by(story: Story) -> str:
     """The vector registers by role, which add up: `64 accumulators, 32 fragments, 6 addresses`."""
-    return ", ".join(f"{line.total} {line.role}" for line in story.bill)
+    return ", ".join(of_role(line.total, line.role) for line in story.bill)
 
 
 def needs(measured: Measured) -> str:
@@ -227,8 +269,11 @@ def crossing(measured: Measured) -> str:
 
 
 def _of_roles(needs: RegisterNeeds, counts: Sequence[int]) -> list[str]:
-    roles = (share.role or "in spill slots alone" for share in needs.shares)
-    return [f"{number} {role}" for role, number in zip(roles, counts, strict=True) if number]
+    return [
+        of_role(number, share.role) if share.role else f"{number} in spill slots alone"
+        for share, number in zip(needs.shares, counts, strict=True)
+        if number
+    ]
 
 
 def calls(story: Story) -> str:

@@ -66,6 +66,7 @@ def kernel_document(measured: Measured) -> dict[str, Any]:
         "code": _mix(story.code),
         "peak": _peak(story.peak),
         **picked(story, "entry", "unwritten"),
+        "unwritten_at": _located(story.unwritten_at) if story.unwritten_at else None,
         "at": _located(story.at),
         "live_across": [_values(value) for value in story.live_across],
         "bill": [_bill_line(line) for line in story.bill],

@@ -38,6 +38,7 @@ from kernelinfo.render.pressure import (
     located,
     needs,
     next_read,
+    of_role,
     untouched,
     unwritten,
     written,
@@ -218,7 +219,7 @@ def dataset(measured: Measured) -> dict[str, Any]:
         "peak": story.peak.at.number // share,
         "instructions": story.instructions,
         "bill": [
-            (line.total, line.role, [_held(value, story.at) for value in line.values])
+            (of_role(line.total, line.role), [_held(value, story.at) for value in line.values])
             for line in story.bill
         ],
         "sentences": [
@@ -226,7 +227,7 @@ def dataset(measured: Measured) -> dict[str, Any]:
             for label, text in (
                 *in_short(story),
                 ("", needs(measured)),
-                ("unset", unwritten(measured.result)),
+                ("unset", unwritten(measured)),
             )
             if text
         ],

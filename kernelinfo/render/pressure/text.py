@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
+from kernelinfo.hardware.targets import extra_sgprs
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.pressure.debug_information import SourceText
@@ -114,7 +115,8 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
         ("needs", words.needs(measured)),
         (" ", words.crossing(measured)),
         ("inexact", words.inexact(story)),
-        ("unset", words.unwritten(measured.result)),
+        ("copies", words.copies(story)),
+        ("unset", words.unwritten(measured)),
         *(
             (finding.severity, f"{finding.rule} {in_words(finding)}")
             for finding in on_code(measured.result)
@@ -134,7 +136,9 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
     yield "\n"
     yield from loops_table(story, view)
     yield from in_flight_table(story, measured.result, view)
-    yield from _missing(story, kernel.code_object.kind, view)
+    for position, text in enumerate(_footnotes(measured)):
+        yield "" if position else "\n"
+        yield from _labelled("", text, view)
 
 
 def _embedded(source: SourceText, view: View) -> Iterator[str]:
@@ -212,7 +216,7 @@ def _values(measured: Measured, view: View) -> Iterator[str]:
             blank = [""] * (len(variable) + 2)
             rest = (f"the other {count}", str(count), *blank, f"{longest} or less")
             of_role.append((*rest, *("" for _ in texts)))
-        role = f"{line.total} {line.role or 'SGPRs'}"
+        role = words.of_role(line.total, line.role)
         heads = [role, *[""] * len(of_role)]
         rows += [(head, *cells) for head, cells in zip(heads, of_role, strict=False)]
     kinds = "ttn" + "t" * (len(heading) - 3 - len(texts)) + "d" * len(texts)
@@ -354,15 +358,21 @@ def counts_table(
     yield from _table(rows, kinds, view)
 
 
-def _missing(story: Story, kind: str, view: View) -> Iterator[str]:
-    """Hints for build flags: source lines, variable names."""
+def _footnotes(measured: Measured) -> Iterator[str]:
+    """What the descriptor counts otherwise, and build flags for source lines and variable names."""
+    kernel, story = measured.result.kernel, measured.story
+    named, counts = story.used.sgprs, kernel.used.sgprs or 0
+    kind = kernel.code_object.kind
+    if kernel.target and 0 < counts - named <= extra_sgprs(
+        kernel.target, vcc=True, flat_scratch=True, xnack=True
+    ):
+        yield f"SGPRs: {named} are named in the code, {counts} with VCC, flat scratch and XNACK"
     source = "" if story.has_source else "-gline-tables-only for source lines"
     names = "" if story.has_variables or kind != "assembly" else "-g for variable names"
     if flags := ", ".join(filter(None, (source, names))):
-        yield "\n"
-        yield from _labelled("", f"build with {flags}", view)
+        yield f"build with {flags}"
     if kind != "assembly":
-        yield from _labelled("", "variables and spills are named in the .s of --save-temps", view)
+        yield "variables and spills are named in the .s of --save-temps"
 
 
 def _labelled(label: str, text: str, view: View) -> Iterator[str]:
