@@ -10,9 +10,9 @@ from types import FrameType
 
 from kernelinfo.analysis.parallel import ENDING_SIGNALS
 from kernelinfo.cli.messages import complain, say
+from kernelinfo.compile import Settings
 from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_sources, compile_twice, list_left_out
 
 SECONDS = 600

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
-from kernelinfo.compile.settings import Settings, make_absolute
+from kernelinfo.compile import Settings, make_absolute
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import files

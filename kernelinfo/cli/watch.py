@@ -25,7 +25,7 @@ from kernelinfo.cli.sources import (
     sources_to_compile,
     without_sources,
 )
-from kernelinfo.compile.settings import Settings
+from kernelinfo.compile import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.pressure import with_instructions
 from kernelinfo.reading.containers.files import STANDARD_INPUT

@@ -161,14 +161,6 @@ _HIPCC = ("-amdgpu-early-inline-all=true", "-amdgpu-function-calls=false")
 """LLVM options that hipcc adds to `_CLANG` (hipcc.pl; hipcc's hipBin_amd.h, executeHipCCCmd)."""
 
 
-class IrFlags(NamedTuple):
-    """Flags of a compiler of IR, by what they say."""
-
-    level: str = "3"  # of -O3
-    llvm: tuple[str, ...] = ()  # values of -mllvm
-    rest: tuple[str, ...] = ()
-
-
 def drivers(text: str, *, is_optimised: bool) -> dict[str, tuple[str, ...]]:
     """Compiler driver that may have made a module -> LLVM options that it adds."""
     if is_optimised or ir.is_opencl(text):
@@ -213,24 +205,25 @@ def compile_ir(
     The IR comes on standard input. Raises `ReadError` if the file is not IR for this target, and
     `CompilerError` if no compiler is found or it fails.
     """
-    file, stated = read_input(path), parse_ir_flags(flags)
+    file, (level, llvm, rest) = read_input(path), parse_ir_flags(flags)
     program = find_compiler(compiler, file.producer, processes)
     text, triple = read_ir(file, program, processes)
     target_id = ir.target_id(text) or target
     processor = target_id.partition(":")[0]
     if processor != target:
         raise ReadError(say("ir-other-target", path=path, stated=processor, target=target))
-    if stated.rest and program.is_llvmlite:
-        raise CompilerError(say("llvmlite-flag", flag=stated.rest[0]))
-    options = (*drivers(text, is_optimised=False)["clang"], *stated.llvm)
-    build = (triple, target_id, stated.level, *options)
+    if rest and program.is_llvmlite:
+        raise CompilerError(say("llvmlite-flag", flag=rest[0]))
+    options = (*drivers(text, is_optimised=False)["clang"], *llvm)
+    build = (triple, target_id, level, *options)
     *command, out, output, source = program.to_assembly(*build, is_optimised=False)
-    whole = (*command, *stated.rest, out, output, source)
+    whole = (*command, *rest, out, output, source)
     return whole, processes.run(whole, text.encode("utf-8", "surrogateescape"))
 
 
-def parse_ir_flags(flags: Sequence[str]) -> IrFlags:
-    """The flags by what they say. The last -O counts."""
+def parse_ir_flags(flags: Sequence[str]) -> tuple[str, list[str], list[str]]:
+    """The level, 3 of -O3, the LLVM options, values of -mllvm, and the other flags of a compiler of
+    IR. The last -O counts."""
     level, llvm, rest = "3", list[str](), list[str]()
     before = ""
     for flag in flags:
@@ -241,4 +234,4 @@ def parse_ir_flags(flags: Sequence[str]) -> IrFlags:
         elif flag != "-mllvm":
             rest.append(flag)
         before = flag
-    return IrFlags(level, tuple(llvm), tuple(rest))
+    return level, llvm, rest

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
+from kernelinfo.compile import Settings
 from kernelinfo.compile.commands import (
     ASSEMBLY,
     BITCODE,
@@ -32,7 +33,6 @@ from kernelinfo.compile.compilers import compile_ir
 from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.compile.messages import say
 from kernelinfo.compile.processes import Processes, find_program
-from kernelinfo.compile.settings import Settings
 from kernelinfo.errors import CompilerError, Message, OptionError, ReadError
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage, read_document

@@ -15,12 +15,11 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import build
-from kernelinfo.compile import ir
+from kernelinfo.compile import Settings, ir
 from kernelinfo.compile.compilers import Compiler, drivers, major_version, parse_ir_flags, read_ir
 from kernelinfo.compile.ir import Input
 from kernelinfo.compile.messages import say as say_of_sources
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_twice
 from kernelinfo.errors import CompilerError, Message, ReadError, UnknownTargetError
 from kernelinfo.hardware.targets import find
@@ -139,9 +138,9 @@ def merge_options(request: Request, settings: Settings) -> tuple[Request, Settin
     level = (f"-O{request.level}",) if request.level else ()
     llvm = (word for option in request.options for word in ("-mllvm", option))
     flags = (*settings.flags, *level, *llvm)
-    said = parse_ir_flags(flags)
+    stated, options, _ = parse_ir_flags(flags)
     level_of = {"fast": "3", "g": "1"}
-    request = request._replace(level=level_of.get(said.level, said.level), options=said.llvm)
+    request = request._replace(level=level_of.get(stated, stated), options=tuple(options))
     return request, settings._replace(flags=flags)
 
 

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.compile import ir
+from kernelinfo.compile import Settings, ir, make_absolute
 from kernelinfo.compile.compilers import find_compiler
-from kernelinfo.compile.ir import Input, read_input
+from kernelinfo.compile.ir import IR_SUFFIXES, Input, read_input
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.settings import IR_SUFFIXES, Settings, make_absolute
 from kernelinfo.compile.sources import list_left_out
 from kernelinfo.errors import Message, OptionError, ReadError
 from kernelinfo.hardware.products import target_named

@@ -16,9 +16,9 @@ from typing import IO
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, conclusions, run
 from kernelinfo.analysis.options import Options
+from kernelinfo.compile import Settings
 from kernelinfo.compile.ir import Compiled
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_sources
 from kernelinfo.watch.files import Stamp, rested, stamp_of
 from kernelinfo.watch.looks import (

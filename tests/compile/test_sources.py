@@ -10,9 +10,9 @@ from threading import Thread
 import pytest
 
 from kernelinfo import CompilerError, OptionError, Options, Report, analyse
+from kernelinfo.compile import Settings
 from kernelinfo.compile.ir import Compiled
 from kernelinfo.compile.processes import Processes
-from kernelinfo.compile.settings import Settings
 from kernelinfo.compile.sources import compile_sources
 
 from ..compiling import needs_clang
