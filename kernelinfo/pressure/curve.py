@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from heapq import nlargest
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from struct import Struct
 from typing import Literal, NamedTuple, get_args
 
@@ -16,6 +17,7 @@ from kernelinfo.pressure.listing import Instruction
 from kernelinfo.pressure.nouns import InFlight
 from kernelinfo.pressure.registers import Counts, each, ranges, union, whole
 from kernelinfo.pressure.rules import InstructionClass, bytes_of
+from kernelinfo.pressure.values import named_registers
 
 _CLASSES: tuple[InstructionClass, ...] = get_args(InstructionClass)
 _MOVES = ("load", "store")
@@ -172,6 +174,9 @@ class Curve(NamedTuple):
 
     points: tuple[PressurePoint, ...]
     spans: tuple[LiveSpan, ...]  # by index of point
+    variables: tuple[tuple[str, LiveSpan], ...]
+    """Source variables, each with registers that hold it, live or not; none without comments of the
+    compiler that name them."""
 
 
 def curve(function: LiveFunction, limit: int = _MOST_POINTS) -> Curve:
@@ -181,7 +186,7 @@ def curve(function: LiveFunction, limit: int = _MOST_POINTS) -> Curve:
     shares = [code[i : i + size] for i in range(0, len(code), size)]
     highest = [max(share, key=lambda index: sum(counts[index][:2])) for share in shares]
     points = tuple(_point(function, *both) for both in zip(shares, highest, strict=True))
-    return Curve(points, _spans(function, highest))
+    return Curve(points, _spans(function, highest), _variables(function, highest))
 
 
 def _point(function: LiveFunction, share: Sequence[int], index: int) -> PressurePoint:
@@ -193,6 +198,31 @@ def _point(function: LiveFunction, share: Sequence[int], index: int) -> Pressure
         instruction.text,
         class_of(instruction),
         spills,
+    )
+
+
+_MOST_NAMES = 1 << 17
+"""Names of registers that a curve has. A kernel of 5,000 instructions has some 3,000."""
+
+
+def _variables(function: LiveFunction, indices: Sequence[int]) -> tuple[tuple[str, LiveSpan], ...]:
+    """The source variables along these instructions."""
+    by_ends: dict[tuple[str, int, int], int] = defaultdict(int)
+    ends: dict[tuple[int, str], tuple[int, int]] = {}
+    """Register and variable → points of their last span."""
+    for register, name, begin, end in islice(named_registers(function), _MOST_NAMES):
+        first, last = bisect_left(indices, begin), bisect_right(indices, end) - 1
+        if first > last:
+            continue
+        if (register, name) in ends and ends[register, name][1] + 1 >= first:  # in the next block
+            by_ends[name, *ends[register, name]] &= ~register
+            first = ends[register, name][0]
+        by_ends[name, first, last] |= register
+        ends[register, name] = first, last
+    return tuple(
+        (name, LiveSpan(first, last, ranges(registers)))
+        for (name, first, last), registers in sorted(by_ends.items())
+        if registers
     )
 
 

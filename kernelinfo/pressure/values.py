@@ -211,25 +211,43 @@ def _in_loop(register: int, loop: Loop | None, reads: int, writes: int) -> _InLo
     return "constant" if register & reads else "through"
 
 
-def _variables(function: LiveFunction, last_index: int) -> dict[int, str]:
-    """Register → source variable at an instruction, by the compiler's comments.
+def _variables(function: LiveFunction, index: int) -> dict[int, str]:
+    """Register → source variable at an instruction."""
+    block = function.block_of(index)
+    return {
+        register: name
+        for register, name, first, last in named_registers(function, block)
+        if first <= index <= last
+    }
+
+
+def named_registers(
+    function: LiveFunction, block: int | None = None
+) -> Iterator[tuple[int, str, int, int]]:
+    """Each register that holds a source variable by the compiler's comments, the variable, and the
+    first and last instruction where it does: in a block, or in all.
 
     Copies of an inlined function share their names, so one name may hold several registers. A name
     lasts until its register is overwritten. The compiler repeats the names at the begin of a block.
     """
-    first = function.flow.firsts[function.block_of(last_index)]
     stated: dict[int, list[tuple[str, int]]] = defaultdict(list)
     for index, name, registers in function.listing.variables:
-        if first <= index <= last_index:
+        if index < len(function.instructions):
             stated[index].append((name, registers))
-    names: dict[int, str] = {}
-    for index in range(first, last_index + 1):
-        for name, registers in stated.get(index, ()):
-            names.update(dict.fromkeys(each(registers), name))
-        if names and index < last_index:
-            for register in each(function.instructions[index].effect.writes):
-                names.pop(register, None)
-    return names
+    blocks = {function.block_of(index) for index in stated}
+    for number in sorted(blocks & {block} if block is not None else blocks):
+        names: dict[int, tuple[str, int]] = {}
+        for index in function.flow.instructions(number):
+            for name, registers in stated.get(index, ()):
+                for register in each(registers):
+                    if register in names:
+                        yield register, *names[register], index - 1
+                    names[register] = name, index
+            for register in each(function.instructions[index].effect.writes) if names else ():
+                if register in names:
+                    yield register, *names.pop(register), index
+        last = function.flow.instructions(number)[-1]
+        yield from ((register, *named, last) for register, named in names.items())
 
 
 def _grouped(values: Iterable[_LiveRegister]) -> Iterator[list[_LiveRegister]]:

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..conftest import FIXTURES
+from ..pressure import texts
 from ..pressure.test_loops import blocks_of_loops
 from ..test_golden import run
 from .chromium import Opened
@@ -115,6 +116,42 @@ def test_the_marked_instruction_lists_its_live_values(page: Page) -> None:
         for first, last in re.findall(r"v\[?(\d+)(?::(\d+))?", names)
     ]
     assert sum(named) == int(peak)
+
+
+NAMED = """\
+	;DEBUG_VALUE: f:x <- $vgpr0
+	v_mov_b32_e32 v1, v0
+	;DEBUG_VALUE: f:y <- $vgpr1
+	global_load_dwordx2 v[2:3], v1, s[0:1]
+	;DEBUG_VALUE: f:z <- $vgpr3
+.LBB0_1:
+	;DEBUG_VALUE: f:z <- $vgpr3
+	;DEBUG_VALUE: f:y <- $vgpr1
+	v_add_u32_e32 v1, v3, v1
+	;DEBUG_VALUE: f:y <- $vgpr1
+	;DEBUG_VALUE: f:x <- undef
+	s_cbranch_scc1 .LBB0_1
+	global_store_dwordx2 v1, v[2:3], s[0:1]
+"""
+
+
+def test_live_values_have_the_names_of_their_variables(opened: Opened, tmp_path: Path) -> None:
+    """Those that `pressure --at` has at each instruction."""
+    text, out = tmp_path / "k.s", tmp_path / "page.html"
+    text.write_text(texts.module(NAMED))
+    run("pressure", str(text), "k", "--source", "--format", "html", "-o", str(out))
+    page = opened.open(out)
+    whole(page)
+    seen = set[str]()
+    for line in page.locator(".code .line[role=option]").all():
+        line.click()
+        [kernel] = texts.kernels(text, "k", "--at", line.locator(".where").inner_text())
+        values = {"".join(value["registers"]): value["variable"] for value in kernel["live_across"]}
+        stated = {name for name in values.values() if name}
+        cells = page.locator(".detail tbody td:nth-of-type(1)").all_text_contents()
+        assert stated == {name for cell in cells for name in re.findall(r"f:\w", cell)}
+        seen |= stated
+    assert seen == {"f:x", "f:y", "f:z"}
 
 
 def test_keys_move_along_both_sides(page: Page) -> None:

@@ -248,7 +248,7 @@ function detailOf(model, item, one) {
   return [
     html("p", { class: "reading" }, html("b", {}, first), ` · ${one.text} · ${told}`,
       one.spills ? html("span", { class: "error" }, " · spill") : null),
-    liveTable(data.spans, one.number, (at) => location(instructions[at]),
+    liveTable(data, one.number, (at) => location(instructions[at]),
       (from, to) => to - from + 1),
   ];
 }

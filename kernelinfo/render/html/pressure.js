@@ -212,7 +212,7 @@ function valuesAt(data, points, index) {
     const source = data.sources[points[at].source];
     return source ? `${source} (${points[at].where})` : points[at].where;
   };
-  const table = liveTable(data.spans, index, location,
+  const table = liveTable(data, index, location,
     (first, last) => points[last].number - points[first].number + 1);
   const groups = plural(table.querySelectorAll("tbody tr").length, "group");
   return html("details", { open: true },
@@ -220,14 +220,37 @@ function valuesAt(data, points, index) {
 }
 
 /* Spans of registers around a point: ends by `location`, instructions by `length`. */
-function liveTable(spans, index, location, length) {
+function liveTable({ spans, variables }, index, location, length) {
   const isScalar = ([, , registers]) => !/^[va]/.test(registers);
   const live = spans.filter(([first, last]) => first <= index && index <= last)
     .sort((one, other) => isScalar(one) - isScalar(other)
       || (other[1] - other[0]) - (one[1] - one[0]));
+  const names = new Map(variables.filter(([, first, last]) => first <= index && index <= last)
+    .flatMap(([name, , , registers]) => eachRegister(registers).map((one) => [one, name])));
   const rows = live.map(([first, last, registers]) => ({
-    cells: [registers, location(first), location(last), String(length(first, last))],
+    cells: [registers, ...(names.size ? [namesOf(registers, names)] : []),
+      location(first), location(last), String(length(first, last))],
   }));
-  return tableOf("Registers that are live there", ["registers", "live from", "to", "instructions"],
-    rows, "   n");
+  const headings = ["registers", ...(names.size ? ["variable"] : []), "live from", "to",
+    "instructions"];
+  return tableOf("Registers that are live there", headings, rows, names.size ? "    n" : "   n");
+}
+
+/* `v[1:2] a0` as v1, v2, a0. */
+function eachRegister(text) {
+  return text.split(" ").flatMap((part) => {
+    const [, letter, first, last = first] = part.match(/^([a-z])\[?(\d+)(?::(\d+))?/);
+    return Array.from({ length: last - first + 1 }, (_, nth) => `${letter}${+first + nth}`);
+  });
+}
+
+/* The variables that registers hold; with their registers if they are not all of them. */
+function namesOf(registers, names) {
+  const every = eachRegister(registers);
+  const held = new Map();
+  for (const one of every.filter((register) => names.has(register))) {
+    held.set(names.get(one), [...(held.get(names.get(one)) ?? []), one]);
+  }
+  return [...held].map(([name, which]) =>
+    (which.length === every.length ? name : `${name} ${which.join(" ")}`)).join(", ");
 }

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
-from kernelinfo.pressure.curve import PressurePoint
+from kernelinfo.pressure.curve import Curve, LiveSpan, PressurePoint
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure_again
@@ -99,7 +99,7 @@ def panes(measured: Measured, texts: PageTexts) -> dict[str, Any]:
         "labels": [
             (block.at.number, printable(label)) for block in story.blocks for label in block.labels
         ],
-        "spans": [(span.first, span.last, " ".join(span.registers)) for span in code.spans],
+        **_registers(code),
         "loops": [
             (
                 printable(loop.label or ""),
@@ -112,6 +112,18 @@ def panes(measured: Measured, texts: PageTexts) -> dict[str, Any]:
         "step": step and (step.at_most, step.waves_per_simd),
         "peak": story.peak.at.number,
     }
+
+
+def _registers(curve: Curve) -> dict[str, Any]:
+    """First and last point of live registers, and of those that hold a source variable."""
+    return {
+        "spans": [_span(span) for span in curve.spans],
+        "variables": [(printable(name), *_span(span)) for name, span in curve.variables],
+    }
+
+
+def _span(span: LiveSpan) -> tuple[int, int, str]:
+    return span.first, span.last, " ".join(span.registers)
 
 
 def _pane_row(point: PressurePoint, files: dict[str, int], comment: str) -> tuple[Any, ...]:
@@ -203,7 +215,7 @@ def dataset(measured: Measured) -> dict[str, Any]:
         "sources": sources,
         "points": [_point(point, sources) for point in curve.points],
         "needs": _needs(story, share),
-        "spans": [(span.first, span.last, " ".join(span.registers)) for span in curve.spans],
+        **_registers(curve),
         "loops": [
             (
                 printable(loop.label or ""),
