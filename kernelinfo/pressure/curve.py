@@ -44,26 +44,21 @@ def class_of(instruction: Instruction) -> InstructionClass:
     return "scratch" if instruction.spill and instruction_class in _MOVES else instruction_class
 
 
-def counted(instructions: Sequence[Instruction]) -> InstructionCounts:
-    """Counts of the instructions; comments are left out."""
-    return untallied(sum(tallies(instructions)))[0]
-
-
 def loop_counts(
-    function: LiveFunction, in_flight: Mapping[int, tuple[InFlight, ...]]
+    function: LiveFunction, tallies: Sequence[int], in_flight: Mapping[int, tuple[InFlight, ...]]
 ) -> tuple[LoopCounts, ...]:
-    """The loops of a function, each before those inside it: all, or `MOST_LOOPS` of them, those
-    with matrix instructions and the largest. `in_flight` is as `WaitFlow.report` has it."""
-    loops, firsts, numbers = function.loops, function.flow.firsts, tallies(function.instructions)
+    """The `MOST_LOOPS` loops of a function that have matrix instructions or are the largest, each
+    before those inside it. `tallies` are those of the instructions; `in_flight` is as
+    `WaitFlow.report` has it."""
+    loops, firsts = function.loops, function.flow.firsts
     if not len(loops):
         return ()
-    in_block = [sum(numbers[begin:end]) for begin, end in pairwise(firsts)]
+    in_block = [sum(tallies[begin:end]) for begin, end in pairwise(firsts)]
 
     def tally(blocks: Sequence[int]) -> int:
         return sum(map(in_block.__getitem__, blocks))
 
     of_loops = loops.gathered(range(len(loops))[::-1], tally, lambda parts: sum(parts))
-    del numbers
     mixes = ((position, untallied(total)) for position, total in of_loops)
     largest = nlargest(
         MOST_LOOPS, mixes, key=lambda loop: (loop[1][0].matrix > 0, loop[1][0].instructions)
@@ -100,20 +95,20 @@ def _least_size(instruction: Instruction) -> int:
     return 8 if is_long or "_e64" in text else 4
 
 
-def tallies(instructions: Sequence[Instruction]) -> list[int]:
+def tally_instructions(instructions: Sequence[Instruction]) -> list[int]:
     """A tally of each instruction; 0 for a comment.
 
     A tally is many numbers in one integer, so those of many instructions are added at once.
     """
-    counted: list[int] = []
+    each_tally: list[int] = []
     by_kind: dict[tuple[InstructionClass, str, str | None, int], int] = {}
     for instruction, size in zip(instructions, code_sizes(instructions), strict=True):
         mnemonic, spill = instruction.effect.mnemonic, instruction.spill
         kind = instruction.effect.instruction_class, mnemonic, spill, size
         if kind not in by_kind:
             by_kind[kind] = _tally(class_of(instruction), mnemonic, spill) + (size << _SIZE)
-        counted.append(by_kind[kind] if instruction.text else 0)
-    return counted
+        each_tally.append(by_kind[kind] if instruction.text else 0)
+    return each_tally
 
 
 def _tally(

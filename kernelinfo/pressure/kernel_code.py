@@ -14,7 +14,7 @@ from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import TouchedRegisters
 from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionBody, FunctionPlace, body_of
-from kernelinfo.pressure.curve import counted, loop_counts
+from kernelinfo.pressure.curve import loop_counts, tally_instructions, untallied
 from kernelinfo.pressure.flow import BlockEffects, needed_from
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import WaitFlow
@@ -297,10 +297,11 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
                 function = LiveFunction(listing, entry)
                 touches = touched_by(function, body_of(function, callees), callees)
                 _, in_flight = wait_flow(kernel, function).report
+                tallies = tally_instructions(function.instructions)
                 code_of[kernel.symbol, kernel.line] = (
-                    counted(listing.instructions),
+                    untallied(sum(tallies))[0],
                     touches,
-                    loop_counts(function, in_flight),
+                    loop_counts(function, tallies, in_flight),
                     _needs(function, kernel),
                 )
             elif unknown:

@@ -15,7 +15,7 @@ from kernelinfo.kernel.code_object import LoopCounts, TouchedRegisters
 from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
 from kernelinfo.pressure.calls import body_of, call_needs
-from kernelinfo.pressure.curve import Curve, curve, loop_counts
+from kernelinfo.pressure.curve import Curve, curve, loop_counts, tally_instructions
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import WaitFlow
@@ -132,9 +132,10 @@ def measure_in(
                 body = body_of(function, code.callees)
                 touches = touched_by(function, body, code.callees)
                 flow = wait_flow(kernel, function)
-                loops = loop_counts(function, flow.report[1])
+                tallies = tally_instructions(function.instructions)
+                loops = loop_counts(function, tallies, flow.report[1])
                 calls = call_needs(function, body, code.callees, _register_files(kernel))
-                story = _story(result, touches, function, flow, calls, look)
+                story = _story(result, touches, function, tallies, flow, calls, look)
                 yield Measured(
                     _judged(result, touches, loops, story.needs, rules),
                     story,
@@ -189,6 +190,7 @@ def _story(
     result: Result,
     touches: TouchedRegisters | None,
     function: LiveFunction,
+    tallies: Sequence[int],
     flow: WaitFlow,
     calls: tuple[CallNeed, ...],
     look: Look,
@@ -198,7 +200,7 @@ def _story(
     steps: tuple[VgprStep, ...] = ()
     if kernel.target and occupancy:
         steps = vgpr_steps(kernel.target, occupancy)
-    story = Storyteller(function, files, steps).story(
+    story = Storyteller(function, tallies, files, steps).story(
         look.at(function) if look.at else None,
         look.blocks,
         look.most_loops,

@@ -187,16 +187,18 @@ class Places:
         """Index of each instruction of a reachable block, last one first, and what is alive before
         and after it."""
         function, written, pairs = self._function, self._written[block], self._pairs_in[block]
-        states = []
+        changes = []  # (index, state before it) where the state changes
         for index in function.flow.instructions(block):
-            states.append((written, pairs))
+            before = written, pairs
             begins, ends = self._change(index)
             pairs = pairs & ~ends | begins
             move = self._moves.get(index)
             if move and move.is_store:
                 written |= union(place for place, _ in move.pairs)
+            if (written, pairs) != before:
+                changes.append((index, before))
         needed = union(self._needed[way] for way in function.graph.after.of(block))
-        for index, before, after in function.live(block):
+        for index, live, after in function.live(block):
             later = after, needed & written, pairs
             move = self._moves.get(index)
             if move is None:
@@ -205,8 +207,9 @@ class Places:
                 needed &= ~union(place for place, _ in move.pairs)
             else:
                 needed |= union(place for place, _ in move.pairs)
-            written, pairs = states.pop()
-            yield index, (before, needed & written, pairs), later
+            if changes and changes[-1][0] == index:
+                written, pairs = changes.pop()[1]
+            yield index, (live, needed & written, pairs), later
 
     def apart(self, point: _Point) -> int:
         """Live places whose value is in no live register."""

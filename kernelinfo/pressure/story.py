@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from heapq import nsmallest
 from itertools import chain, pairwise
 from typing import NamedTuple
 
 from kernelinfo.model.calculator import VgprStep
-from kernelinfo.pressure.curve import tallies, untallied
+from kernelinfo.pressure.curve import untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.in_flight import NO_COUNTERS, OUTSIDE, WaitFlow
 from kernelinfo.pressure.loops import Loop
@@ -53,16 +55,21 @@ _Sets = tuple[Counts, Counts, tuple[str, ...], Counts, tuple[str, ...]]
 class Storyteller:
     """Computes the register pressure of a function that has instructions."""
 
-    def __init__(self, function: LiveFunction, files: str, steps: tuple[VgprStep, ...]) -> None:
-        """`files` is the target's `agprs.file`; `steps` are those of its occupancy."""
+    def __init__(
+        self,
+        function: LiveFunction,
+        tallies: Sequence[int],
+        files: str,
+        steps: tuple[VgprStep, ...],
+    ) -> None:
+        """`tallies` are those of the instructions; `files` is the target's `agprs.file`; `steps`
+        are those of its occupancy."""
         self.function = function
         self.files = files
         self.steps = steps
-        counts = function.counts
-        at_once = {live: Pressure(live.vector(files), *live) for live in {*counts}}
-        self._pressures = [at_once[live] for live in counts]
-        """Live registers at each instruction."""
-        self._tallies = tallies(function.instructions)
+        self._pressures = {live: Pressure(live.vector(files), *live) for live in {*function.counts}}
+        """Live registers, by their counts."""
+        self._tallies = tallies
         self._in_flight: Mapping[int, tuple[InFlight, ...]] = {}
         """Loads in flight in each loop, by its position."""
         self._sets: dict[tuple[int, int, int], _Sets] = {}
@@ -94,6 +101,9 @@ class Storyteller:
         self._in_flight = in_flight
         loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
         proven = None if isinstance(places, str) else places
+        curve = needs_curve = tuple(map(function.counts.__getitem__, function.code))
+        if proven and proven.counts is not function.counts:
+            needs_curve = tuple(map(proven.counts.__getitem__, function.code))
         touched = union(
             instruction.effect.writes | instruction.effect.reads
             for instruction in function.instructions
@@ -119,10 +129,10 @@ class Storyteller:
             waits_unknown=(waiting.unknown or None) if waiting else NO_COUNTERS,
             loops_left_out=len(function.loops) - len(loops),
             blocks=tuple(self._blocks()) if blocks else (),
-            curve=tuple(function.counts[index] for index in function.code),
+            curve=curve,
             needs=needs_of(function, proven, self.files) if proven else None,
             needs_unknown=places if isinstance(places, str) else "",
-            needs_curve=tuple(map(proven.counts.__getitem__, function.code)) if proven else (),
+            needs_curve=needs_curve if proven else (),
             steps=self.steps,
             advice=tuple(self._advice(peak, values)) if is_peak else (),
             has_source=any(instruction.source for instruction in function.instructions),
@@ -131,13 +141,14 @@ class Storyteller:
 
     def _pressure(self, indices: Sequence[int]) -> Pressure:
         """Most live registers at some instructions."""
-        return _most(set(map(self._pressures.__getitem__, indices)) or {_NO_PRESSURE})
+        counts = set(map(self.function.counts.__getitem__, indices))
+        return _most({self._pressures[live] for live in counts} or {_NO_PRESSURE})
 
     def _peak(self) -> Peak:
         function = self.function
         pressure = self._pressure(function.code)
-        peaks = {live for live in {*self._pressures} if live.vector == pressure.vector}
-        highest = [index for index in function.code if self._pressures[index] in peaks]
+        peaks = {live for live in self._pressures if live.vector(self.files) == pressure.vector}
+        highest = array("I", (i for i in function.code if function.counts[i] in peaks))
         first = highest[0]
         loop = function.loop_around(first)
         label = function.label(loop.header) if loop else None
@@ -158,11 +169,12 @@ class Storyteller:
         return sum(map(self._tallies.__getitem__, indices))
 
     def _lines(self) -> list[LinePressure]:
-        by_line: dict[SourceLine | None, list[int]] = defaultdict(list)
-        for index in self.function.code:
-            by_line[self.function.instructions[index].source].append(index)
-        if by_line.keys() == {None}:
+        instructions, code = self.function.instructions, self.function.code
+        if not any(instructions[index].source for index in code):
             return []
+        by_line: dict[SourceLine | None, array[int]] = defaultdict(partial(array, "I"))
+        for index in code:
+            by_line[instructions[index].source].append(index)
         lines = [
             LinePressure(line, self._share_mix(self._tally(indices), self._pressure(indices)))
             for line, indices in by_line.items()
@@ -192,8 +204,8 @@ class Storyteller:
         """Position of each loop -> most vector registers live in it."""
         function, loops = self.function, self.function.loops
         live = [
-            pressure.vector if instruction.is_code else 0
-            for pressure, instruction in zip(self._pressures, function.instructions, strict=True)
+            self._pressures[counts].vector if instruction.is_code else 0
+            for counts, instruction in zip(function.counts, function.instructions, strict=True)
         ]
         in_block = [max(live[first:end]) for first, end in pairwise(function.flow.firsts)]
 
@@ -260,10 +272,11 @@ class Storyteller:
             )
 
     def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:
-        vgprs, agprs, _ = self.function.counts[self.function.code[peak.at.number]]
+        code, counts = self.function.code, self.function.counts
+        vgprs, agprs, _ = counts[code[peak.at.number]]
         live = Counter({"vgpr": vgprs})
         live[self._file("agpr")] += agprs
-        at_most = Counter(self._pressures[index].vector for index in self.function.code)
+        at_most = Counter(counts[index].vector(self.files) for index in code)
         for step in self.steps[::-1]:
             if step.at_most >= peak.pressure.vector:
                 continue
