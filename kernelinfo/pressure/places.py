@@ -78,14 +78,18 @@ class Places:
         self._pairs_of: dict[int, int] = {0: 0}
         """Live places → their pairs."""
         self._held_by = self._holders()
-        effects = self._effects()
-        self._written = may_be_written(function.graph, effects.defines, 0)
-        self._needed, is_settled = needed_from(function.graph, effects)
-        self._pairs_in, are_settled = self._same_values()
+        self._written = self._needed = self._pairs_in = [0] * function.size
+        """Places filled before each block, those that it or a later one may read, and pairs."""
+        self.is_settled = True
+        """False if the numbers are lower bounds, because values were not followed to their end."""
+        if moves:
+            effects = self._effects()
+            self._written = may_be_written(function.graph, effects.defines, 0)
+            self._needed, is_settled = needed_from(function.graph, effects)
+            self._pairs_in, are_settled = self._same_values()
+            self.is_settled = is_settled and are_settled
         self.has_slots = any(not place & lanes for place, _ in every)
         """True if some registers are spilled to the stack."""
-        self.is_settled = is_settled and are_settled
-        """False if the numbers are lower bounds, because values were not followed to their end."""
 
     def _holders(self) -> dict[int, int]:
         """VGPR → the lanes of it that hold SGPRs."""
@@ -114,9 +118,6 @@ class Places:
     def _effects(self) -> BlockEffects:
         """Places that each block reads first, overwrites, and fills."""
         effects = BlockEffects([], [], [])
-        if not self._moves:
-            nothing = [0] * self._function.size
-            return BlockEffects(nothing, nothing, nothing)
         for block in range(self._function.size):
             reads = writes = fills = 0
             for index in reversed(self._function.flow.instructions(block)):
