@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 import typer
 
 from kernelinfo.cli import options
-from kernelinfo.cli.completion import Offers, listed
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import Offers, offer_list
 from kernelinfo.cli.options import parse_bytes, parse_sizes
 from kernelinfo.cli.output import make_view, write
 from kernelinfo.errors import LaunchError, OptionError
@@ -30,7 +30,7 @@ from kernelinfo.render.tables import WRITERS, Table, of_records
 
 
 def _offered(incomplete: str) -> Offers:
-    return listed(incomplete, ((variable, "") for variable in VARIABLES))
+    return offer_list(incomplete, ((variable, "") for variable in VARIABLES))
 
 
 CALC_SCHEMA, CURVE_SCHEMA = "kernelinfo/calc/1", "kernelinfo/curve/1"

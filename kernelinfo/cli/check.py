@@ -26,7 +26,7 @@ from kernelinfo.cli.output import (
     waiting,
     write,
 )
-from kernelinfo.cli.project import configuration
+from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import read
 from kernelinfo.config import OWN, Configuration, read_file, shadowed_by
@@ -148,14 +148,10 @@ def command(
       kernelinfo check build/ --baseline base.json --tighten  # pin what got better
       kernelinfo check --show-config                  # the keys in force
     """
-    query = options.choice(kernels, exclude, target, member, where)._replace(
-        arch=arch,
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        all_copies=all_copies,
-        bounds=options.bounds(bound, deep=deep),
+    query = options.choice(
+        kernels, exclude, target, member, where, bound, deep=deep, all_copies=all_copies, arch=arch
     )
+    query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
     view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
     selection = project.selection
@@ -196,9 +192,7 @@ def command(
         return
     renames = tuple(rename or ())
     is_whole = format in DOCUMENTS
-    query = query._replace(
-        selection=selection,
-        workgroup_sizes=project.workgroup_sizes,
+    query = with_project(query, project)._replace(
         instructions=is_whole,
         positions=is_whole,
         is_gate=True,

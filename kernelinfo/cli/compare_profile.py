@@ -60,11 +60,8 @@ def command(
       kernelinfo compare-profile run.csv build/ --device MI250
       kernelinfo compare-profile run.csv kernels.s -k 'vgpr*' --format csv
     """
-    query = options.choice(kernels, exclude, target, member, where)._replace(
-        arch=arch,
-        trap_handler=not no_trap_handler,
-        bounds=options.bounds(bound, deep=deep),
-    )
+    query = options.choice(kernels, exclude, target, member, where, bound, deep=deep, arch=arch)
+    query = options.with_launch(query, no_trap=no_trap_handler)
     view = make_view(names=names, color=color, width=width, output=output)
     product = products.find(device) if device is not None else None
     if run.suffix not in _RUNS and paths[0].endswith(_RUNS):  # swapped

@@ -111,13 +111,10 @@ def command(
       kernelinfo before.s --format json -o saved.json
       kernelinfo diff saved.json after.s
     """
-    query = options.choice(kernels, exclude, target, member, where)._replace(
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        all_copies=all_copies,
-        bounds=options.bounds(bound, deep=deep),
+    query = options.choice(
+        kernels, exclude, target, member, where, bound, deep=deep, all_copies=all_copies
     )
+    query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     if instructions:
         query = with_instructions(query)
     settings = settings_of(archs, compiler, compile_commands, flags)

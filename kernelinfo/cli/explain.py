@@ -14,18 +14,11 @@ import typer
 import kernelinfo.manual as manual
 import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
-from kernelinfo.cli import completion, options
+from kernelinfo.cli import naming, options
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.naming import (
-    choosing,
-    chosen_when_read,
-    every_name,
-    in_order,
-    listed,
-)
 from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import Problems, make_view, shown, write
-from kernelinfo.cli.project import configuration
+from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import check_readable_again
@@ -72,13 +65,13 @@ def command(
     path: str | None = typer.Argument(
         None,
         metavar="PATH|RULE|TOPIC",
-        autocompletion=completion.subjects,
+        autocompletion=naming.subjects,
         help="A file, a rule such as KI101, or a page of the manual; by default the list of pages.",
     ),
     kernel: str | None = typer.Argument(
         None,
         metavar="KERNEL",
-        autocompletion=completion.kernels,
+        autocompletion=naming.kernels,
         help="A kernel's name, with or without parameters, or a glob.",
     ),
     archs: options.Archs = None,
@@ -127,12 +120,8 @@ def command(
       kernelinfo explain KI106                        # one rule
       kernelinfo explain --format html -o manual      # the manual as pages
     """
-    query = options.choice(None, None, target, member, where)._replace(
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        bounds=options.bounds(bound, deep=deep),
-    )
+    query = options.choice(None, None, target, member, where, bound, deep=deep)
+    query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     view = make_view(names=names, color=color, width=width, output=output, whole=verbose)
     if path is None and format == "html":
         _write_manual(output)
@@ -147,7 +136,7 @@ def command(
     if kernel is not None and (both := [*map(_rule, (path, kernel))])[0] and both[1]:
         _show("\n".join(both), view, output)
         return
-    path, kernel = in_order(path, kernel)
+    path, kernel = naming.in_order(path, kernel)
     settings = settings_of(archs, compiler, compile_commands, flags)
     (path, *_), query = with_sources([path], query, settings)
     product = None
@@ -163,9 +152,8 @@ def command(
     project = configuration(select, ignore, severity, config)
 
     problems = Problems()
-    query = choosing(path, kernel, query, problems)._replace(
-        one_kernel=True, selection=project.selection, workgroup_sizes=project.workgroup_sizes
-    )
+    query = naming.choosing(path, kernel, query, problems)._replace(one_kernel=True)
+    query = with_project(query, project)
 
     def is_chosen(candidate: Kernel) -> bool:
         return query.asks_for(candidate.name, candidate.symbol)
@@ -183,11 +171,11 @@ def command(
     )
     streams = output is None and format == "text"
     items = shown(problems.watch(analysed), [path], streams=streams)
-    items = chosen_when_read(path, kernel, query, items, _kernel)
+    items = naming.chosen_when_read(path, kernel, query, items, _kernel)
     if kernel is None:
-        every, items = every_name(path, query, items, problems)
+        every, items = naming.every_name(path, query, items, problems)
         if where is None and len({entry.name for entry in every}) > 1:
-            write(listed(every, path), output)
+            write(naming.listed(every, path), output)
             problems.exit()
             return
     view = view._replace(selection=project.selection)

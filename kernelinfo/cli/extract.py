@@ -44,8 +44,7 @@ def command(
       kernelinfo extract libapp.so -o objects-gfx90a --target gfx90a
       kernelinfo extract libapp.so -o objects-of-first -k 'first*'
     """
-    query = options.choice(kernels, exclude, target, member, where)
-    query = query._replace(bounds=options.bounds(bound, deep=deep))
+    query = options.choice(kernels, exclude, target, member, where, bound, deep=deep)
     problems = Problems()
     code_objects = shown(extract(paths, query), paths, _so_far, streams=True)
     write(problems.reported(_written(code_objects, output, force)), None)

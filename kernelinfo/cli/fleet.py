@@ -10,13 +10,13 @@ from typing import Annotated
 import typer
 
 import kernelinfo.fleet as fleet
-from kernelinfo.cli import completion, options
+from kernelinfo.cli import naming, options
 from kernelinfo.cli.compiling import end_on_signals
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.options import parse_labels
 from kernelinfo.cli.output import CLAIM, late, make_view, waiting, write
-from kernelinfo.cli.project import configuration
+from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.history import By, Trend
 from kernelinfo.kernel import counted
@@ -99,13 +99,8 @@ def scan(
       kernelinfo scan build/ --to fleet --build 7.1 --scheduler tls://head:8786
       kernelinfo scan --to fleet --remove 2026-11-17
     """
-    query = options.choice(kernels, exclude, target, member, where)._replace(
-        arch=arch,
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        bounds=options.bounds(bound, deep=deep),
-    )
+    query = options.choice(kernels, exclude, target, member, where, bound, deep=deep, arch=arch)
+    query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     if instructions:
         query = with_instructions(query)
     fleet.require_libraries("fleet", *(["cluster"] if scheduler else []))
@@ -126,7 +121,7 @@ def scan(
         urls,
         to,
         build,
-        query._replace(workgroup_sizes=project.workgroup_sizes, selection=project.selection),
+        with_project(query, project),
         shard=shard,
         labels=parse_labels(label or ()),
         accept_problems=None if update and not is_added_to else accept_problems,
@@ -143,11 +138,11 @@ def scan(
     run_scan.leave(request, done)
 
 
-def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
+def _offered(ctx: typer.Context, incomplete: str) -> naming.Offers:
     """Kernels of the datasets on the line, for completion."""
     with suppress(KernelinfoError):
-        kernels = [kernel for path in completion.paths(ctx) for kernel in fleet.kernel_names(path)]
-        return completion.named(kernels, incomplete)
+        kernels = [kernel for path in naming.paths(ctx) for kernel in fleet.kernel_names(path)]
+        return naming.named(kernels, incomplete)
     return []
 
 

@@ -13,8 +13,8 @@ import typer.main
 from typer.core import TyperCommand, TyperGroup
 
 from kernelinfo import __version__
-from kernelinfo.cli.completion import files
 from kernelinfo.cli.messages import say
+from kernelinfo.cli.naming import files
 from kernelinfo.errors import OptionError
 from kernelinfo.opening import only_below
 from kernelinfo.render.paint import printable
@@ -90,17 +90,11 @@ def _only_below(
         callback=_keep_below,
     ),
 ) -> None:
-    """The option that each command has, of which typer makes a parameter."""
+    """The option that each command has."""
 
 
 class _Command(TyperCommand):
     """A command whose help groups options by section and prints examples unchanged."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        super().__init__(*args, **settings)
-        options = typer.Typer(add_completion=False)
-        options.command()(_only_below)
-        self.params.append(typer.main.get_command(options).params[0])
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         section_of = {name: section for section, names in _SECTIONS.items() for name in names}
@@ -201,7 +195,7 @@ def _root(
     pass
 
 
-def command_list(commands: Mapping[str, str]) -> typer.Typer:
+def command_list(commands: Mapping[str, str]) -> Callable[..., Any]:
     """The command line that lists commands, each with its line of help."""
     line = _line()
     for name, summary in commands.items():
@@ -209,7 +203,7 @@ def command_list(commands: Mapping[str, str]) -> typer.Typer:
     return line
 
 
-def command_line(commands: Iterable[str]) -> typer.Typer:
+def command_line(commands: Iterable[str]) -> Callable[..., Any]:
     """The command line with these commands; imports their modules."""
     line = _line()
     for name in commands:
@@ -217,7 +211,15 @@ def command_line(commands: Iterable[str]) -> typer.Typer:
         text, _, examples = cleandoc(function.__doc__ or "").partition("\nExamples:\n")
         settings: dict[str, Any] = {"help": text, "epilog": f"Examples:\n{examples}"}
         line.command(name, cls=_Command, hidden=name in _HIDDEN, **settings)(function)
-    return line
+    # typer makes parameters of a function alone: a command lends its own to the others.
+    lender = typer.Typer(add_completion=False)
+    lender.command()(_only_below)
+    (only_below,) = typer.main.get_command(lender).params
+    group = typer.main.get_command(line)
+    assert isinstance(group, TyperGroup)
+    for command in group.commands.values():
+        command.params.append(only_below)
+    return group
 
 
 _HOMES = {

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion
+from kernelinfo.cli import naming
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.hardware.products import target_named
@@ -99,7 +99,7 @@ def target_option(name: str, help: str, parser: Callable[[str], str] = parse_tar
         name,
         metavar="GFX|PRODUCT",
         parser=parser,
-        autocompletion=completion.gfx,
+        autocompletion=naming.gfx,
         help=help,
     )
 
@@ -136,7 +136,7 @@ NamedTarget = Annotated[
     typer.Argument(
         metavar="[GFX|PRODUCT]",
         parser=parse_target,
-        autocompletion=completion.gfx,
+        autocompletion=naming.gfx,
         help="The target: gfx942, MI300X.",
     ),
 ]
@@ -183,7 +183,7 @@ RunAs = Annotated[
         "--as",
         metavar="GFX|PRODUCT[,...]",
         parser=parse_targets,
-        autocompletion=completion.gfx,
+        autocompletion=naming.gfx,
         help="What if: the same registers there; of several, one block each.",
     ),
 ]
@@ -209,7 +209,7 @@ Device = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        autocompletion=completion.products,
+        autocompletion=naming.products,
         help="Set a product, such as MI300X, and count the workgroups that fill its CUs.",
     ),
 ]
@@ -258,15 +258,15 @@ def exclude_option(offered: Callable[..., Any]) -> Any:
     )
 
 
-Kernels = Annotated[list[str] | None, kernels_option(completion.kernels)]
-Exclude = Annotated[list[str] | None, exclude_option(completion.kernels)]
+Kernels = Annotated[list[str] | None, kernels_option(naming.kernels)]
+Exclude = Annotated[list[str] | None, exclude_option(naming.kernels)]
 Where = Annotated[
     Any,
     typer.Option(
         "--where",
         metavar="CONDITION",
         parser=condition,
-        autocompletion=completion.columns,
+        autocompletion=naming.columns,
         help="Keep kernels for which it holds: 'waves < 4 and lds > 32k', 'target = gfx90a'.",
     ),
 ]
@@ -275,7 +275,7 @@ Members = Annotated[
     typer.Option(
         "--member",
         metavar="GLOB",
-        autocompletion=completion.members,
+        autocompletion=naming.members,
         help="Keep kernels of these members of containers, by path or file name. Repeatable.",
     ),
 ]
@@ -302,19 +302,19 @@ Select = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RULE,...",
-        autocompletion=completion.rules,
+        autocompletion=naming.rules,
         help="Apply only these rules: KI101, KI2, vgpr-spill.",
     ),
 ]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(metavar="RULE,...", autocompletion=completion.rules, help="Skip these rules."),
+    typer.Option(metavar="RULE,...", autocompletion=naming.rules, help="Skip these rules."),
 ]
 Severity = Annotated[
     list[str] | None,
     typer.Option(
         metavar="RULE=LEVEL",
-        autocompletion=completion.levels,
+        autocompletion=naming.levels,
         help="Set note, warning or error for a rule, and turn it on. Repeatable.",
     ),
 ]
@@ -383,17 +383,38 @@ def choice(
     targets: Sequence[str] | None,
     members: Sequence[str] | None,
     where: Any,
+    raised: Sequence[tuple[str, int]] | None = None,
+    *,
+    deep: bool = False,
+    all_copies: bool = False,
+    arch: str | None = None,
 ) -> Options:
-    """The options of an analysis with the choice of kernels that a command line states."""
+    """The options of an analysis with the choice of kernels that a command line states.
+
+    `raised` are the bounds of `--bound`; `--deep` raises that of files in folders.
+    """
     return Options(
+        arch=arch,
         kernels=tuple(kernels or ()),
         exclude=tuple(exclude or ()),
         targets=tuple(targets or ()),
         members=tuple(members or ()),
         where=where,
+        all_copies=all_copies,
+        bounds=Bounds(**dict(raised or ()) | ({"carved": sys.maxsize} if deep else {})),
     )
 
 
-def bounds(raised: Sequence[tuple[str, int]] | None, *, deep: bool) -> Bounds:
-    """The bounds of reading with those that --bound and --deep raise."""
-    return Bounds(**dict(raised or ()) | ({"carved": sys.maxsize} if deep else {}))
+def with_launch(
+    query: Options,
+    workgroup_size: int | None = None,
+    dynamic_lds_bytes: int | None = None,
+    *,
+    no_trap: bool,
+) -> Options:
+    """The options with the launch that a command line states."""
+    return query._replace(
+        workgroup_size=workgroup_size,
+        dynamic_lds_bytes=dynamic_lds_bytes,
+        trap_handler=not no_trap,
+    )

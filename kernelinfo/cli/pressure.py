@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from kernelinfo.cli import completion, options
+from kernelinfo.cli import naming, options
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
 from kernelinfo.cli.output import Problems, late, make_view, shown, so_far, write
@@ -45,7 +45,7 @@ def command(
     kernel: str | None = typer.Argument(
         None,
         metavar="KERNEL",
-        autocompletion=completion.kernels,
+        autocompletion=naming.kernels,
         help="A kernel's name, with or without parameters, or a glob, else a device function's; "
         "by default a line for each kernel.",
     ),
@@ -101,11 +101,8 @@ def command(
       kernelinfo pressure kernels.s 'v*' --format json -o vgprbound.json
     """
     path, kernel = in_order(path, kernel)
-    query = options.choice(kernels, exclude, target, member, where)._replace(
-        workgroup_size=workgroup_size,
-        trap_handler=not no_trap_handler,
-        bounds=options.bounds(bound, deep=deep),
-    )
+    query = options.choice(kernels, exclude, target, member, where, bound, deep=deep)
+    query = options.with_launch(query, workgroup_size, no_trap=no_trap_handler)
     settings = settings_of(archs, compiler, compile_commands, flags)
     (path, *_), query = with_sources([path], query, settings)
     view = make_view(names=names, color=color, width=width, output=output, top=top)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
+from kernelinfo.analysis.options import Options
 from kernelinfo.cli.messages import say
 from kernelinfo.config import Configuration, find_config, read_config
 from kernelinfo.config.keys import SEVERITIES
@@ -37,6 +38,11 @@ def configuration(
     )
     selection.rules()
     return project._replace(selection=selection)
+
+
+def with_project(query: Options, project: Configuration) -> Options:
+    """The options of an analysis with the project's rules and workgroup sizes."""
+    return query._replace(selection=project.selection, workgroup_sizes=project.workgroup_sizes)
 
 
 def _names(options: list[str] | None) -> tuple[str, ...]:

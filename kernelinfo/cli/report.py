@@ -9,11 +9,11 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from kernelinfo.analysis.contents import own_bytes
-from kernelinfo.cli import completion, options
+from kernelinfo.cli import naming, options
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.options import separate
 from kernelinfo.cli.output import Problems, make_view, shown, write
-from kernelinfo.cli.project import configuration
+from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.write_report import OUTPUTS, ROWS, write_report
 from kernelinfo.errors import OptionError
@@ -102,14 +102,14 @@ def command(
         None,
         metavar="COLUMN,...",
         parser=lambda text: named_columns("--sort", text),
-        autocompletion=completion.columns,
+        autocompletion=naming.columns,
         help="Sort by columns: amounts from the largest, waves and names from the smallest.",
     ),
     columns: Any = typer.Option(
         None,
         metavar="COLUMN,...",
         parser=lambda text: named_columns("--columns", text),
-        autocompletion=completion.columns,
+        autocompletion=naming.columns,
         help="Show these columns: headings of the table, or columns of csv.",
     ),
     by: Any = typer.Option(
@@ -129,7 +129,7 @@ def command(
         "--device",
         metavar="GFX|PRODUCT",
         parser=_device,
-        autocompletion=completion.gfx,
+        autocompletion=naming.gfx,
         help="Show which kernels this device loads, in --by library,target. Repeatable.",
     ),
     jobs: options.Jobs = 0,
@@ -182,13 +182,10 @@ def command(
     by = _among(by or (), BYTES_BY if owned_bytes else BY)
     if devices and (not by or by[1:] != ("target",)):
         raise OptionError(say("devices-without-targets"))
-    query = options.choice(kernels, exclude, target, member, where)._replace(
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        all_copies=all_copies,
-        bounds=options.bounds(bound, deep=deep),
+    query = options.choice(
+        kernels, exclude, target, member, where, bound, deep=deep, all_copies=all_copies
     )
+    query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     if instructions:
         query = with_instructions(query)
     settings = settings_of(archs, compiler, compile_commands, flags)
@@ -197,11 +194,9 @@ def command(
     view = make_view(
         names=names, color=color, width=width, output=output, top=top, group=group, quiet=quiet
     )
-    query = query._replace(
+    query = with_project(query, project)._replace(
         locate=_every if source_lines else None,
         arguments=_every if arguments else None,
-        selection=project.selection,
-        workgroup_sizes=project.workgroup_sizes,
         limited_by=tuple(limited_by or ()),
         spilling=spilling,
         unique=unique,

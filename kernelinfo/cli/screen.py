@@ -7,17 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from rich import progress
 from rich.console import Console
 from rich.live import Live
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
 from rich.text import Text
 
 ScreenLines = Callable[[int, int], list[str]]
@@ -60,34 +52,46 @@ def whole_screen() -> Iterator[Screen]:
 _AFTER = 0.4  # seconds before a bar appears
 
 
-def of_bytes(total: int | None) -> Progress:
+def of_bytes(total: int | None) -> progress.Progress:
     """A bar of bytes, kernels and time; `total` is in bytes, None if unknown."""
-    columns = (DownloadColumn(), TextColumn("{task.fields[kernels]}"), TimeElapsedColumn())
+    columns = (
+        progress.DownloadColumn(),
+        progress.TextColumn("{task.fields[kernels]}"),
+        progress.TimeElapsedColumn(),
+    )
     return _bar(total, *columns)
 
 
-def of_time(what: str) -> Progress:
+def of_time(what: str) -> progress.Progress:
     """A bar of kernels and time; `what` names the work."""
-    columns = (TextColumn(what), TextColumn("{task.fields[kernels]}"), TimeElapsedColumn())
+    columns = (
+        progress.TextColumn(what),
+        progress.TextColumn("{task.fields[kernels]}"),
+        progress.TimeElapsedColumn(),
+    )
     return _bar(None, *columns)
 
 
-def of_items(noun: str) -> Progress:
+def of_items(noun: str) -> progress.Progress:
     """A bar of items, such as variants; `noun` names them."""
-    return _bar(None, MofNCompleteColumn(), TextColumn(noun))
+    return _bar(None, progress.MofNCompleteColumn(), progress.TextColumn(noun))
 
 
-def _bar(total: int | None, *columns: ProgressColumn) -> Progress:
+def _bar(total: int | None, *columns: progress.ProgressColumn) -> progress.Progress:
     # rich would print what goes to standard output meanwhile on standard error.
-    bar = Progress(
-        BarColumn(), *columns, console=Console(stderr=True), transient=True, redirect_stdout=False
+    bar = progress.Progress(
+        progress.BarColumn(),
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
     )
     bar.add_task("", total=total, kernels="")
     return bar
 
 
 @contextmanager
-def drawn(bar: Progress) -> Iterator[Callable[..., None]]:
+def drawn(bar: progress.Progress) -> Iterator[Callable[..., None]]:
     """A function that updates the bar's fields. The bar comes after 0.4 s and ends with the block.
 
     Its threads draw it, whatever this one waits for. While they live, a pool spawns its processes.

@@ -16,7 +16,7 @@ import typer
 
 from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import completion, options
+from kernelinfo.cli import naming, options
 from kernelinfo.cli.compiling import compile_twice_now, end_on_signals
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.naming import names_in
@@ -49,17 +49,17 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
     return tuple(map(int, text.split(",")))
 
 
-def _offered(ctx: typer.Context, incomplete: str) -> completion.Offers:
+def _offered(ctx: typer.Context, incomplete: str) -> naming.Offers:
     """Kernels of textual IR on the line, for completion, and of the assembly next to bitcode."""
-    entries: list[completion.NameAndMember] = []
-    for path in completion.paths(ctx):
+    entries: list[naming.NameAndMember] = []
+    for path in naming.paths(ctx):
         with suppress(ReadError):
             ir = read_input(path)
             symbols = [kernel.symbol for kernel in definitions(ir.data.decode("latin-1"))]
             entries += [(demangle(symbol), symbol, None) for symbol in symbols]
             if not symbols and os.path.exists(ir.assembly):
                 entries += names_in([ir.assembly], ())
-    return completion.named(entries, incomplete)
+    return naming.named(entries, incomplete)
 
 
 OUTPUTS: Mapping[str, Renderer] = {
@@ -144,11 +144,8 @@ def command(
       kernelinfo sweep kernels.bc --launch-bounds 128,256 --strategy default,max-ilp
       kernelinfo sweep kernels.bc --format csv -o sweep.csv
     """
-    query = options.choice(kernels, exclude, None, None, where)._replace(
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-    )
+    query = options.choice(kernels, exclude, None, None, where)
+    query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     view = make_view(names=names, color=color, width=width, output=output)
     settings = settings_of(archs, compiler, compile_commands, flags)
     _check(settings.targets)

@@ -17,7 +17,7 @@ from kernelinfo.cli import options
 from kernelinfo.cli.compiling import end_on_signals, tell_left_out
 from kernelinfo.cli.messages import CANNOT_ANSWER, say
 from kernelinfo.cli.output import make_view
-from kernelinfo.cli.project import configuration
+from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.cli.screen import whole_screen
 from kernelinfo.cli.sources import (
     refuse_missing_sources,
@@ -95,17 +95,12 @@ def command(
       kernelinfo watch ~/.triton/cache                # each kernel of Triton
       kernelinfo watch kernels.s --once --format jsonl      # for an editor
     """
-    query = options.choice(kernels, exclude, target, member, where)._replace(
-        workgroup_size=workgroup_size,
-        dynamic_lds_bytes=dynamic_lds,
-        trap_handler=not no_trap_handler,
-        all_copies=all_copies,
-        bounds=options.bounds(bound, deep=deep),
+    query = options.choice(
+        kernels, exclude, target, member, where, bound, deep=deep, all_copies=all_copies
     )
+    query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
-    query = query._replace(
-        selection=project.selection, workgroup_sizes=project.workgroup_sizes, instructions=False
-    )
+    query = with_project(query, project)._replace(instructions=False)
     if instructions:
         query = with_instructions(query)
     view = make_view(names=names, color=color, width=width, top=top)

@@ -103,10 +103,9 @@ def write_plain_report(paths: list[str]) -> None:
     options = Options()
     if _may_be_configured():
         # Few folders need it, and it takes a fifth of the report of a small file.
-        from kernelinfo.cli.project import configuration
+        from kernelinfo.cli.project import configuration, with_project
 
-        project = configuration()
-        options = Options(selection=project.selection, workgroup_sizes=project.workgroup_sizes)
+        options = with_project(options, configuration())
     write_report(paths, options, make_view(), "text")
 
 

@@ -12,23 +12,9 @@ from kernelinfo.model import Headroom, Occupancy
 from kernelinfo.model.calculator import vgpr_steps
 from kernelinfo.model.limits import RESOURCES, Limit, limits
 from kernelinfo.reading.facts import SOURCES, Fact
-from kernelinfo.render import View, notes
+from kernelinfo.render import View, notes, paint
 from kernelinfo.render.names import heading, name_of, printable
 from kernelinfo.render.notes import Notes
-from kernelinfo.render.paint import (
-    Span,
-    aligned,
-    bare,
-    block,
-    cells,
-    left,
-    number,
-    painted,
-    percent,
-    size_column,
-    waves_per_simd,
-    wrap,
-)
 from kernelinfo.render.table import SEVERITY_STYLES, in_words, next_step
 
 _COLUMNS = ("resource", "used", "allocated", "out of", "allows", "slack")
@@ -65,7 +51,7 @@ def render_kernel(
     )
     if version := code_object.code_object_version:
         on += f"  code object v{version}"
-    yield from painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
+    yield from paint.painted(heading(name_of(kernel, view.names), f"{on}  {where}", view), view)
     yield "\n"
     if occupancy is not None and target is not None:
         yield _of_statement(target, occupancy, result, view, texts)
@@ -73,8 +59,8 @@ def render_kernel(
         [*_labelled(f.rule, f"{f.severity}: ", SEVERITY_STYLES[f.severity]), (in_words(f), "")]
         for f in result.findings
     ]
-    yield from painted(_hanging(findings, view.width) if view.fold else findings, view)
-    lines: list[list[Span]] = []
+    yield from paint.painted(_hanging(findings, view.width) if view.fold else findings, view)
+    lines: list[list[paint.Span]] = []
     if occupancy is not None and target is not None:
         lines += _noted(pressure)
         lines += _noted(notes.cluster_notes(kernel.traits, target))
@@ -90,10 +76,10 @@ def render_kernel(
     if view.whole:
         arguments = notes.argument_parts(kernel.arguments or ())
         lines += _listed("args", arguments, ", ", view.width)
-    yield from painted(_hanging(lines, view.width), view)
-    yield from painted(_hanging(_footnote(occupancy), view.width), view)
+    yield from paint.painted(_hanging(lines, view.width), view)
+    yield from paint.painted(_hanging(_footnote(occupancy), view.width), view)
     if not view.whole:
-        yield from painted(wrap([(" ", ""), (_MORE, "dim")], view.width, 4), view)
+        yield from paint.painted(paint.wrap([(" ", ""), (_MORE, "dim")], view.width, 4), view)
 
 
 _MORE = "-v shows the source of each number, counters, arguments and loops"
@@ -110,15 +96,15 @@ def _of_statement(
             texts.clear()
         of_launch = notes.launch_notes(target, occupancy, language, whole=view.whole)
         lines = [*_working(target, occupancy, result, whole=view.whole), *_noted(of_launch)]
-        texts[key] = "".join(painted(_hanging(lines, view.width), view))
+        texts[key] = "".join(paint.painted(_hanging(lines, view.width), view))
     return texts[key]
 
 
-def _hanging(lines: Iterable[list[Span]], width: int) -> Iterator[list[Span]]:
+def _hanging(lines: Iterable[list[paint.Span]], width: int) -> Iterator[list[paint.Span]]:
     """Lines broken at the width. The rest is indented under the last part if there is room."""
     for line in lines:
-        before = sum(cells(text) for text, _ in line[:-1])
-        yield from wrap(line, width, before if width - before >= _ROOM else _LABEL + 2)
+        before = sum(paint.cells(text) for text, _ in line[:-1])
+        yield from paint.wrap(line, width, before if width - before >= _ROOM else _LABEL + 2)
 
 
 def render_numbers(
@@ -126,13 +112,13 @@ def render_numbers(
 ) -> Iterator[str]:
     """Lines that explain the occupancy of given numbers, without a kernel."""
     lines = [*_working(target, occupancy), *_noted(further), *_footnote(occupancy)]
-    yield from painted([[(f"{target.name} ({target.family})", "bold")], []], view)
-    yield from painted(_hanging(lines, view.width), view)
+    yield from paint.painted([[(f"{target.name} ({target.family})", "bold")], []], view)
+    yield from paint.painted(_hanging(lines, view.width), view)
 
 
 def _working(
     target: Target, occupancy: Occupancy, result: Result | None = None, *, whole: bool = True
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     """Lines of the resource table, the result, the steps and the uncertain numbers. Barriers that
     do not limit have a row only in the `whole` table."""
     slots, *resources = occupancy.limits
@@ -147,7 +133,7 @@ def _working(
             for limit in (*resources, slots)
         ),
     ]
-    for text, row in zip(aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
+    for text, row in zip(paint.aligned([row[:-1] for row in rows], "tnttt"), rows, strict=True):
         style = "bold" if row == _COLUMNS else "magenta" if "◄" in text else ""
         yield [(f" {text}  ", style), (row[-1], style)]
     yield _labelled(
@@ -162,7 +148,7 @@ def _working(
         sizes = "to" if least is None else f"of {least} to"
         text = (
             f"workgroups {sizes} {occupancy.launch.workgroup_size}: "
-            f"{number(round(span.min_percent, 1))}–{percent(span.max_percent)} "
+            f"{paint.number(round(span.min_percent, 1))}–{paint.percent(span.max_percent)} "
             f"(best {span.best_workgroup_size}, worst {span.worst_workgroup_size})"
         )
         yield _labelled("range", text)
@@ -182,17 +168,17 @@ def _row(
     allows = "no limit"
     if limit.waves_per_simd is not None:
         marker = " ◄" if resource in occupancy.limiters else ""
-        allows = f"{waves_per_simd(limit.waves_per_simd)}{marker}"
+        allows = f"{paint.waves_per_simd(limit.waves_per_simd)}{marker}"
     label, slack = RESOURCES[resource], _slack(limit, free)
-    used, allocated = bare(resource, limit.used), bare(resource, limit.allocated)
+    used, allocated = paint.bare(resource, limit.used), paint.bare(resource, limit.allocated)
     if resource == "lds":
-        used, allocated = size_column([limit.used, limit.allocated])
-    out_of = f"{bare(resource, limit.available)} per {_PER.get(resource, per)}"
+        used, allocated = paint.size_column([limit.used, limit.allocated])
+    out_of = f"{paint.bare(resource, limit.available)} per {_PER.get(resource, per)}"
     if resource == "vgpr" or (resource == "lds" and limit.allocated and whole):
-        allocated += f" (by {bare(resource, limit.granule)})"
+        allocated += f" (by {paint.bare(resource, limit.granule)})"
     match resource:
         case "slots":
-            label, used = "block", block(occupancy.launch)
+            label, used = "block", paint.block(occupancy.launch)
             allocated, out_of = counted(limit.used, "wave"), f"{limit.available} slots per {per}"
             slack = _ASSUMED[occupancy.launch.assumption]
         case "sgpr":
@@ -203,14 +189,14 @@ def _row(
             out_of = f"{limit.available} waves per {per}"
             slack = ""
     if alone.waves_per_simd is not None and alone.waves_per_simd != limit.waves_per_simd:
-        slack = f"{waves_per_simd(alone.waves_per_simd)} unpadded"
+        slack = f"{paint.waves_per_simd(alone.waves_per_simd)} unpadded"
     return label, used, allocated, out_of, allows, slack
 
 
 def _slack(limit: Limit, free: Headroom) -> str:
     """The free amount: `+14 free`, or nothing."""
     amount = free.of(limit.resource) or 0
-    return f"+{bare(limit.resource, amount)} free" if amount > 0 else ""
+    return f"+{paint.bare(limit.resource, amount)} free" if amount > 0 else ""
 
 
 _ASSUMED = {
@@ -228,12 +214,12 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
     if occupancy.launch.assumption != "graphics-stage":
         text += f"{counted(occupancy.workgroups, 'workgroup')}/{per} · "
     text += f"{occupancy.waves} of {occupancy.wave_slots} waves/{per}"
-    text += f" · {percent(occupancy.percent)}"
+    text += f" · {paint.percent(occupancy.percent)}"
     if printed is None or printed.agrees is None:
         return text
     if not printed.reason:
         return f"{text}   as the compiler said"
-    said = f"the compiler said {waves_per_simd(printed.waves_per_simd)}"
+    said = f"the compiler said {paint.waves_per_simd(printed.waves_per_simd)}"
     return f"{text}   {said}: {printed.reason}"
 
 
@@ -244,7 +230,7 @@ def _steps(target: Target, occupancy: Occupancy) -> str:
     passed = 0
     for largest, waves in vgpr_steps(target, occupancy):
         here = " ◄" if vgprs is not None and passed < vgprs <= largest else ""
-        steps.append(f"{largest}:{number(waves)}{here}")
+        steps.append(f"{largest}:{paint.number(waves)}{here}")
         passed = largest
     return "waves/SIMD at VGPRs ≤ " + "  ".join(steps)
 
@@ -272,7 +258,7 @@ _IN_WORDS: dict[str, str] = {
 }
 
 
-def _sources(kernel: Kernel, width: int) -> Iterator[list[Span]]:
+def _sources(kernel: Kernel, width: int) -> Iterator[list[paint.Span]]:
     """Lines with the numbers of each source and their place, best source first."""
     label = "from"
     facts = {(fact.source, fact.name): fact for fact in kernel.traits.facts}
@@ -292,7 +278,7 @@ def _in_words(fact: Fact, kernel: Kernel) -> str:
     return text if offset is None else f"{text} (at 0x{offset:x})"
 
 
-def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
+def _footnote(occupancy: Occupancy | None) -> list[list[paint.Span]]:
     trap = occupancy.allocated.trap_sgprs if occupancy else 0
     if not (occupancy and trap and any(limit.resource == "sgpr" for limit in occupancy.limits)):
         return []
@@ -300,19 +286,19 @@ def _footnote(occupancy: Occupancy | None) -> list[list[Span]]:
     return [[(" ¹ ", "dim"), (text, "dim")]]
 
 
-def _noted(lines: Notes) -> list[list[Span]]:
+def _noted(lines: Notes) -> list[list[paint.Span]]:
     return [_labelled(*line) for line in lines]
 
 
-def _labelled(label: str, text: str, style: str = "") -> list[Span]:
-    return [(f" {left(label, _LABEL)} ", style), (text, style)]
+def _labelled(label: str, text: str, style: str = "") -> list[paint.Span]:
+    return [(f" {paint.left(label, _LABEL)} ", style), (text, style)]
 
 
-def _listed(label: str, parts: list[str], separator: str, width: int) -> list[list[Span]]:
+def _listed(label: str, parts: list[str], separator: str, width: int) -> list[list[paint.Span]]:
     """Lines of a labelled list, broken between parts; no line for an empty list."""
     lines, end = [""] if parts else [], separator.rstrip()
     for part in parts:
-        if lines[-1] and cells(lines[-1] + separator + part + end) > width - _LABEL - 2:
+        if lines[-1] and paint.cells(lines[-1] + separator + part + end) > width - _LABEL - 2:
             lines[-1] += end
             lines.append("")
         lines[-1] += (separator if lines[-1] else "") + part

@@ -12,22 +12,8 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.model.calculator import Rung
 from kernelinfo.model.curves import CurvePoint, CurveVariable, stretches
 from kernelinfo.model.limits import RESOURCES, Demand, Launch, Resource
-from kernelinfo.render import View
+from kernelinfo.render import View, paint
 from kernelinfo.render.json import picked
-from kernelinfo.render.paint import (
-    Span,
-    amount,
-    fitted,
-    left,
-    number,
-    painted,
-    percent,
-    right,
-    size,
-    size_column,
-    table_lines,
-    within,
-)
 from kernelinfo.render.tables import Table, of_records
 from kernelinfo.rules import Documented, Rule, every_rule
 
@@ -60,7 +46,7 @@ def curve_title(
     """A title: the target and the numbers that stay fixed."""
     used: dict[Resource, int | None]
     used = {"vgpr": demand.vgprs, "sgpr": demand.sgprs, "lds": demand.lds_bytes}
-    stays = [amount(resource, value) for resource, value in used.items() if value]
+    stays = [paint.amount(resource, value) for resource, value in used.items() if value]
     if "workgroup-size" not in variables:
         stays.append(f"workgroups of {launch.workgroup_size}")
     return ", ".join([f"{target.name} ({target.family})", *stays])
@@ -78,11 +64,11 @@ def render_curve(
     The first variable goes down, the second across, in as many tables as the width needs."""
     point_at = {point.at: point for point in points}
     down = stretches(points)
-    yield from painted([[(title, "bold")], []], view)
+    yield from paint.painted([[(title, "bold")], []], view)
     if len(variables) == 1:
         heading = (_NAMES[variables[0]][0], "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
         rows = [(_span(variables[0], span), *_cells_of_point(point_at[span[1],])) for span in down]
-        yield from painted(table_lines([heading, *rows], "ttttd", view), view)
+        yield from paint.painted(paint.table_lines([heading, *rows], "ttttd", view), view)
         steps = [(last, point_at[last,].waves_per_simd) for _, last in down]
         yield from render_steps(steps, variables[0], view)
         return
@@ -90,12 +76,15 @@ def render_curve(
     first, second = variables
     label = [_NAMES[first][0], *(_span(first, line) for line in down)]
     numbers = [
-        (_span(second, span), *(number(point_at[line[1], span[1]].waves_per_simd) for line in down))
+        (
+            _span(second, span),
+            *(paint.number(point_at[line[1], span[1]].waves_per_simd) for line in down),
+        )
         for span in across
     ]
-    for index, lines in enumerate(within(view.width, [label], numbers)):
+    for index, lines in enumerate(paint.within(view.width, [label], numbers)):
         yield "\n" if index else ""
-        yield from painted([[(line, "")] for line in lines], view)
+        yield from paint.painted([[(line, "")] for line in lines], view)
 
 
 def render_steps(
@@ -117,8 +106,8 @@ def render_steps(
         row = ("■" if waves >= wave else "·" if waves > wave - 1 else " " for waves in across)
         yield f" {wave:>4} |{''.join(row)}".rstrip() + "\n"
     ticks = [end * quarter // 4 for quarter in range(5)]
-    places = [size(tick) if variable == "lds" else str(tick) for tick in ticks]
-    scale = "".join(right(place, width // 4) for place in places[1:])
+    places = [paint.size(tick) if variable == "lds" else str(tick) for tick in ticks]
+    scale = "".join(paint.right(place, width // 4) for place in places[1:])
     yield f"{0:>7}{scale}  {_NAMES[variable][0]}\n"
 
 
@@ -128,23 +117,28 @@ _BESIDE = 24  # columns of the scale and of the variable's name
 
 def render_sizes(title: str, points: Sequence[CurvePoint], per: str, view: View) -> Iterator[str]:
     """One line per workgroup size."""
-    yield from painted([[(title, "bold")], []], view)
+    yield from paint.painted([[(title, "bold")], []], view)
     heading = ("workgroup", "waves/SIMD", "occ", f"workgroups/{per}", "limited by")
     rows = [(str(point.at[0]), *_cells_of_point(point)) for point in points]
-    yield from painted(table_lines([heading, *rows], "ttttd", view), view)
+    yield from paint.painted(paint.table_lines([heading, *rows], "ttttd", view), view)
 
 
 def _cells_of_point(point: CurvePoint) -> tuple[str, str, str, str]:
     limiters = " ".join(RESOURCES[name] for name in point.limiters)
     limited_by = limiters if point.workgroups else "cannot launch"
-    return number(point.waves_per_simd), percent(point.percent), str(point.workgroups), limited_by
+    return (
+        paint.number(point.waves_per_simd),
+        paint.percent(point.percent),
+        str(point.workgroups),
+        limited_by,
+    )
 
 
 def _span(variable: CurveVariable, span: tuple[int, int]) -> str:
     first, last = span
     if variable == "workgroup-size":
         return f"{first}–{last}"
-    return f"≤ {size(last) if variable == 'lds' else last}"
+    return f"≤ {paint.size(last) if variable == 'lds' else last}"
 
 
 def render_targets(targets: list[Target], view: View) -> Iterator[str]:
@@ -156,30 +150,35 @@ def render_targets(targets: list[Target], view: View) -> Iterator[str]:
             "/".join(str(file.wave_size) for file in target.vgprs),
             str(target.waves.slots_per_simd),
             "/".join(str(file.per_simd) for file in target.vgprs),
-            size(target.domains[0].lds_bytes) + f"/{target.domains[0].per}",
+            paint.size(target.domains[0].lds_bytes) + f"/{target.domains[0].per}",
             target.products,
         )
         for target in targets
     ]
     heading = ("target", "family", "wave", "slots/SIMD", "VGPRs", "LDS", "products")
-    yield from painted(table_lines([heading, *rows], "ttttttd", view), view)
+    yield from paint.painted(paint.table_lines([heading, *rows], "ttttttd", view), view)
 
 
 def render_constants(target: Target, view: View) -> Iterator[str]:
     """Every constant of a target; each topic names its source."""
-    heading: list[Span] = [(f"{target.name} ({target.family})   ", "bold"), (target.products, "")]
-    yield from painted(fitted(heading, view, 3), view)
+    heading: list[paint.Span] = [
+        (f"{target.name} ({target.family})   ", "bold"),
+        (target.products, ""),
+    ]
+    yield from paint.painted(paint.fitted(heading, view, 3), view)
     for name, value in target._asdict().items():
         topics = (value,) if hasattr(value, "_asdict") else value
         if topics and isinstance(topics, tuple) and hasattr(topics[0], "_asdict"):
             for topic in topics:
-                yield from painted(_topic(name, topic, view), view)
+                yield from paint.painted(_topic(name, topic, view), view)
         elif name not in ("name", "family", "products") and value not in ("", (), None):
             text = f"0x{value:02x}" if name == "elf_mach" else str(value)
-            yield from painted(fitted([(f" {left(name, 12)} {text}", "")], view, 14), view)
+            yield from paint.painted(
+                paint.fitted([(f" {paint.left(name, 12)} {text}", "")], view, 14), view
+            )
 
 
-def _topic(name: str, topic: Any, view: View) -> Iterator[list[Span]]:
+def _topic(name: str, topic: Any, view: View) -> Iterator[list[paint.Span]]:
     yield from ([], [(f" {name}", "bold")])
     rows = [row for row in topic._asdict().items() if row[0] != "believed"]
     indent = min(30, view.width * 3 // 8)
@@ -188,24 +187,26 @@ def _topic(name: str, topic: Any, view: View) -> Iterator[list[Span]]:
         value = f"{belief.field} is {belief.value} ({belief.source})"
         rows.append((f"in {belief.by}{until}", value))
     for field, value in rows:
-        yield from fitted([(f"   {left(field, 26)} {value}", "")], view, indent)
+        yield from paint.fitted([(f"   {paint.left(field, 26)} {value}", "")], view, indent)
 
 
 def render_limits(rungs: tuple[Rung, ...], title: str, view: View) -> Iterator[str]:
     """A table of the most registers and LDS of each step, and a plot of waves against VGPRs."""
-    yield from painted([[(title, "bold")], []], view)
+    yield from paint.painted([[(title, "bold")], []], view)
     rows = [
         (
-            number(rung.waves_per_simd),
-            percent(rung.percent),
+            paint.number(rung.waves_per_simd),
+            paint.percent(rung.percent),
             str(rung.vgprs),
             "any" if rung.sgprs is None else str(rung.sgprs),
             lds,
         )
-        for rung, lds in zip(rungs, size_column([rung.lds_bytes for rung in rungs]), strict=True)
+        for rung, lds in zip(
+            rungs, paint.size_column([rung.lds_bytes for rung in rungs]), strict=True
+        )
     ]
     heading = ("waves/SIMD", "occ", "VGPRs", "SGPRs", "LDS/workgroup")
-    yield from painted(table_lines([heading, *rows], "", view), view)
+    yield from paint.painted(paint.table_lines([heading, *rows], "", view), view)
     steps = {rung.vgprs: rung.waves_per_simd for rung in reversed(rungs)}
     yield from render_steps([*steps.items()], "vgpr", view)
 
@@ -218,7 +219,7 @@ RULES_SCHEMA = "kernelinfo/rules/1"
 def render_rules(view: View) -> Iterator[str]:
     """A line for each rule, with its severity."""
     rows = [(r.number, r.name, r.severity if r.on else "off", r.summary) for r in every_rule()]
-    return painted(table_lines(rows, "tttd", view), view)
+    return paint.painted(paint.table_lines(rows, "tttd", view), view)
 
 
 def rules_table(view: View) -> Table:

@@ -9,18 +9,9 @@ from kernelinfo.compare.measurement import Measurement
 from kernelinfo.compare.profile import Dispatch, Resources
 from kernelinfo.errors import Message
 from kernelinfo.kernel import counted
-from kernelinfo.render import View
+from kernelinfo.render import View, paint
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import (
-    fitted,
-    known,
-    limiters,
-    painted,
-    percent,
-    size_column,
-    table_lines,
-)
 
 _HEADING = ("kernel", "", "VGPR", "AGPR", "SGPR", "LDS", "scratch", "occ", "limited by")
 
@@ -54,18 +45,18 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
         ):
             continue
         name, occupancy = name_of(measurement.kernel, view.names), measurement.occupancy
-        seen = "?" if measurement.percent is None else percent(measurement.percent)
+        seen = "?" if measurement.percent is None else paint.percent(measurement.percent)
         resources, launch = measurement.dispatch.shape.resources, _launch(measurement.dispatch)
         compared += [measurement.predicted, resources]
         rows += [
-            (name, "predicted", percent(occupancy.percent), limiters(occupancy)),
+            (name, "predicted", paint.percent(occupancy.percent), paint.limiters(occupancy)),
             (f"  {launch}", "measured", seen, ""),
         ]
         short = name_of(measurement.kernel, "short")
         remarks += [f"{short}, {launch}: {remark}" for remark in measurement.remarks]
     between = zip(rows, _cells(compared), strict=True)
     lines = [_HEADING, *((*row[:2], *cells, *row[2:]) for row, cells in between)]
-    yield from painted(table_lines(lines, "k" + "t" * 8, view, {0: "bold"}), view)
+    yield from paint.painted(paint.table_lines(lines, "k" + "t" * 8, view, {0: "bold"}), view)
     remarks = [*_targets(measured), *remarks]
     if remarks:
         yield "\n"
@@ -73,7 +64,7 @@ def render_measurements(measured: tuple[Measurement, ...], view: View) -> Iterat
         kernels = counted(len(absent), "kernel")
         remarks += ["", say("kernels-in-no-file", kernels=kernels, names=", ".join(absent))]
     for remark in remarks:
-        yield from painted(fitted([(f" {remark}", "")], view, 3), view)
+        yield from paint.painted(paint.fitted([(f" {remark}", "")], view, 3), view)
 
 
 def _targets(measured: tuple[Measurement, ...]) -> list[str]:
@@ -95,10 +86,15 @@ def _launch(dispatch: Dispatch) -> str:
 
 def _cells(compared: Sequence[Resources]) -> list[tuple[str, ...]]:
     """The cells of each row; LDS and scratch have one unit each."""
-    lds = size_column([resources.lds_bytes for resources in compared])
-    scratch = size_column([resources.scratch_bytes_per_lane for resources in compared])
+    lds = paint.size_column([resources.lds_bytes for resources in compared])
+    scratch = paint.size_column([resources.scratch_bytes_per_lane for resources in compared])
     return [
-        (known(resources.vgprs), known(resources.agprs), known(resources.sgprs), *sizes)
+        (
+            paint.known(resources.vgprs),
+            paint.known(resources.agprs),
+            paint.known(resources.sgprs),
+            *sizes,
+        )
         for resources, *sizes in zip(compared, lds, scratch, strict=True)
     ]
 

@@ -10,18 +10,8 @@ from operator import attrgetter
 from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Kernel, Result, grouped
+from kernelinfo.kernel import Item, Kernel, Result, grouped, record
 from kernelinfo.kernel.columns import KernelSums, find
-from kernelinfo.kernel.record import (
-    BY_NAME,
-    COLUMNS,
-    INSTRUCTIONS,
-    NAMES,
-    Column,
-    Part,
-    Value,
-    compared_value,
-)
 from kernelinfo.render import View
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import chosen_name
@@ -89,7 +79,9 @@ def _counts(result: Result) -> KernelSums:
         waves_per_simd=occupancy.waves_per_simd if occupancy else 0,
         spilling=int(kernel.spills.registers > 0),
         worst_spills=kernel.spills.registers,
-        scratch_bytes_per_lane=int(compared_value(BY_NAME["Scratch_Size"], result) or 0),
+        scratch_bytes_per_lane=int(
+            record.compared_value(record.BY_NAME["Scratch_Size"], result) or 0
+        ),
         vgprs=kernel.used.vgprs or 0,
         code_bytes=kernel.code_bytes or 0,
         waves_lost=waves_lost(occupancy.waves_per_simd, occupancy.percent) if occupancy else 0,
@@ -129,19 +121,19 @@ def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     return [(row[0], *words) for row, words in zip(rows, sums, strict=True)]
 
 
-Spell = Callable[[Column, Value], str]
+Spell = Callable[[record.Column, record.Value], str]
 """(column, value) → its text in a row."""
 _MOST_STATEMENTS = 1 << 15  # 88,000 kernels have 25,000 statements
 _MOST_TEXTS = 1 << 14  # the names of a library recur for each target
 
 
-class _Texts(dict[Value, str]):
+class _Texts(dict[record.Value, str]):
     """Value → its text in a row, for one column: most values recur."""
 
-    def __init__(self, column: Column, spell: Spell) -> None:
+    def __init__(self, column: record.Column, spell: Spell) -> None:
         self._column, self._spell = column, spell
 
-    def __missing__(self, value: Value) -> str:
+    def __missing__(self, value: record.Value) -> str:
         if len(self) >= _MOST_TEXTS:
             self.clear()
         self[value] = text = self._spell(self._column, value)
@@ -153,8 +145,8 @@ class _Neighbours(NamedTuple):
 
     position: int
     """Among the runs of a row."""
-    part: Part
-    columns: list[tuple[Callable[[Result], Value], _Texts]]
+    part: record.Part
+    columns: list[tuple[Callable[[Result], record.Value], _Texts]]
 
     def text(self, result: Result) -> str:
         """The columns of a kernel, joined by commas."""
@@ -162,7 +154,9 @@ class _Neighbours(NamedTuple):
 
 
 def _runs(spell: Spell) -> list[_Neighbours]:
-    groups = groupby(COLUMNS, lambda column: (column.part, column.part == "kernel" and column.name))
+    groups = groupby(
+        record.COLUMNS, lambda column: (column.part, column.part == "kernel" and column.name)
+    )
     return [
         _Neighbours(position, part, [(column.value, _Texts(column, spell)) for column in columns])
         for position, ((part, _), columns) in enumerate(groups)
@@ -178,7 +172,7 @@ def lines(
     `Kernel_Name`. `instructions` adds the columns `INSTRUCTIONS`.
     """
     runs = _runs(spell)
-    parts = {part: [run for run in runs if run.part == part] for part in get_args(Part)}
+    parts = {part: [run for run in runs if run.part == part] for part in get_args(record.Part)}
     (name_at, _, [(_, names)]), *further = parts["kernel"]
     kernel_columns = [(run.position, *run.columns[0]) for run in further]
     pieces = [""] * len(runs)
@@ -206,7 +200,7 @@ def lines(
         for position, value, texts in kernel_columns:
             pieces[position] = texts[value(result)]
         if instructions:
-            counts = [spell(column, column.value(result)) for column in INSTRUCTIONS]
+            counts = [spell(column, column.value(result)) for column in record.INSTRUCTIONS]
             yield ",".join([*pieces, *counts])
         else:
             yield ",".join(pieces)
@@ -221,18 +215,18 @@ def render_jsonl(items: Iterable[Item], view: View) -> Iterator[str]:
         yield f"{{{line}}}\n"
 
 
-def _as_json(column: Column, value: Value) -> str:
+def _as_json(column: record.Column, value: record.Value) -> str:
     return f'"{column.name}":{_encode(value)}'
 
 
 def render_csv(items: Iterable[Item], view: View) -> Iterator[str]:
     """The heading if `view` has one, then a row per kernel. What is not stated is an empty cell."""
     if view.heading:
-        counts = INSTRUCTIONS if view.instructions else ()
-        yield csv_line((*NAMES, *(column.name for column in counts)))
+        counts = record.INSTRUCTIONS if view.instructions else ()
+        yield csv_line((*record.NAMES, *(column.name for column in counts)))
     for row in lines(items, partial(chosen_name, style=view.names), _as_csv, view.instructions):
         yield f"{row}\n"
 
 
-def _as_csv(_: Column, value: Value) -> str:
+def _as_csv(_: record.Column, value: record.Value) -> str:
     return csv_cell(value)

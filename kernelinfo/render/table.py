@@ -11,27 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.model import Occupancy, Step
 from kernelinfo.model.limits import RESOURCES
-from kernelinfo.render import View
+from kernelinfo.render import View, paint
 from kernelinfo.render.names import BETWEEN, told_apart
-from kernelinfo.render.paint import (
-    Span,
-    aligned,
-    amount,
-    block,
-    bound,
-    cells,
-    change,
-    column_cells,
-    fitted,
-    folded,
-    known,
-    laid_out,
-    left,
-    limiters,
-    number,
-    percent,
-    waves_per_simd,
-)
 
 if TYPE_CHECKING:
     from kernelinfo.kernel import Severity
@@ -90,7 +71,7 @@ def table(
     view: View,
     *,
     with_target: bool,
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     """Lines of the heading and the rows. `names` and `short` map symbols to names.
 
     A terminal shows the name first, once for all rows of a kernel, or above the row if it does not
@@ -101,7 +82,7 @@ def table(
     called = [*named(rows, names, with_target=with_target)]
     columns = _columns(rows, with_target, view)
     if view.fold:
-        taken = [*map(cells, called)]
+        taken = [*map(paint.cells, called)]
         room = _room(_fitted(columns, taken, view.width), view.width)
         if view.may_shorten and max(taken) > room:
             called = [*named(rows, short, with_target=with_target)]
@@ -115,26 +96,26 @@ def table(
 
 def _names_first(
     called: Sequence[str], columns: CellColumns, results: Sequence[Result], view: View
-) -> Iterator[list[Span]]:
-    columns = _fitted(columns, [*map(cells, (_NAME, *called))], view.width)
+) -> Iterator[list[paint.Span]]:
+    columns = _fitted(columns, [*map(paint.cells, (_NAME, *called))], view.width)
     once = [_NAME, *called]
     if _TARGET in columns:
         once = [name if name != before else "" for before, name in pairwise(("", *once))]
     rows = zip(once, *([name, *texts] for name, texts in columns.items()), strict=True)
     lines = [(*row[:-1], f" {row[-1]}") for row in rows]
-    for index, line, indent in laid_out(lines, f"k{_kinds(columns)}", view, " "):
+    for index, line, indent in paint.laid_out(lines, f"k{_kinds(columns)}", view, " "):
         spans = _painted(line, results[index - 1], view) if index else [(line.rstrip(), "bold")]
-        yield from fitted(spans, view, indent)
+        yield from paint.fitted(spans, view, indent)
 
 
-def _painted(line: str, result: Result, view: View) -> list[Span]:
+def _painted(line: str, result: Result, view: View) -> list[paint.Span]:
     """A row in spans: on a terminal the bar and the limiters have their own style."""
     occupancy = result.occupancy
     if not (view.color and occupancy and occupancy.launchable):
         return [(line, _style(result))]
-    before, limited_by, behind = line.rpartition(limiters(occupancy))
+    before, limited_by, behind = line.rpartition(paint.limiters(occupancy))
     parts = [part for part in re.split(r"(■+|·+)", before) if part]
-    spans: list[Span] = [(part, _BAR_STYLES.get(part[0], "")) for part in parts]
+    spans: list[paint.Span] = [(part, _BAR_STYLES.get(part[0], "")) for part in parts]
     return [*spans, (limited_by, "" if limited_by == _SLOTS else "magenta"), (behind, "")]
 
 
@@ -153,8 +134,8 @@ def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
             heading.removesuffix("/SIMD"): [re.sub(_BAR_OF_A_CELL, "", cell) for cell in column]
             for heading, column in fewer.items()
         }
-    if _room(columns, width) < cells(_NAME):
-        if _room(fewer, width) < cells(_NAME):
+    if _room(columns, width) < paint.cells(_NAME):
+        if _room(fewer, width) < paint.cells(_NAME):
             del fewer["occ"]  # the waves say the same
         return fewer
     room, before = _room(fewer, width), _room(columns, width)
@@ -165,13 +146,13 @@ def _fitted(columns: CellColumns, names: list[int], width: int) -> CellColumns:
 
 def _room(columns: CellColumns, width: int) -> int:
     """Columns left for names."""
-    return width - cells(lines_of(columns)[0]) - 2
+    return width - paint.cells(lines_of(columns)[0]) - 2
 
 
 def lines_of(columns: CellColumns) -> list[str]:
     """The heading and the rows as text. Targets and limiters are aligned left, all else right."""
     rows = [tuple(columns), *zip(*columns.values(), strict=True)]
-    return aligned([(*row[:-1], f" {row[-1]}") for row in rows], _kinds(columns), " ")
+    return paint.aligned([(*row[:-1], f" {row[-1]}") for row in rows], _kinds(columns), " ")
 
 
 def _kinds(columns: CellColumns) -> str:
@@ -184,10 +165,12 @@ def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellCol
     columns: CellColumns = {_TARGET: [row.targets for row in rows]} if with_target else {}
     values = zip(*(values_of(row.result) for row in rows), strict=True)
     for heading, amounts in zip(_HEADING, values, strict=True):
-        columns[heading] = column_cells(heading, amounts)
+        columns[heading] = paint.column_cells(heading, amounts)
     limiters = columns.pop(_HEADING[-1])
     for column in further:
-        columns[column.name] = column_cells(column.name, [column.value(row.result) for row in rows])
+        columns[column.name] = paint.column_cells(
+            column.name, [column.value(row.result) for row in rows]
+        )
     return {**columns, _HEADING[-1]: limiters}
 
 
@@ -196,22 +179,22 @@ def values_of(result: Result) -> tuple[str | int | None, ...]:
     kernel, occupancy = result.kernel, result.occupancy
     used = kernel.used
     if occupancy is None:
-        registers = map(known, (used.vgprs, used.agprs, used.sgprs))
+        registers = map(paint.known, (used.vgprs, used.agprs, used.sgprs))
         sizes = used.lds_bytes, used.scratch_bytes_per_lane
         return ("?", *registers, *sizes, "?", "?", "unknown target")
     launch, allocated = occupancy.launch, occupancy.allocated
     full = round(occupancy.percent * _BAR / 100)
-    at_most = bound(occupancy.exact or not occupancy.launchable)
+    at_most = paint.bound(occupancy.exact or not occupancy.launchable)
     return (
-        block(launch),
-        known(allocated.vgprs),
-        known(allocated.agprs),
-        known(allocated.sgprs),
+        paint.block(launch),
+        paint.known(allocated.vgprs),
+        paint.known(allocated.agprs),
+        paint.known(allocated.sgprs),
         None if used.lds_bytes is None else used.lds_bytes + launch.dynamic_lds_bytes,
         used.scratch_bytes_per_lane,
-        f"{at_most}{number(occupancy.waves_per_simd)} {'■' * full:·<{_BAR}}",
+        f"{at_most}{paint.number(occupancy.waves_per_simd)} {'■' * full:·<{_BAR}}",
         f"{at_most}{occupancy.percent:.1f}%",
-        limiters(occupancy),
+        paint.limiters(occupancy),
     )
 
 
@@ -246,7 +229,7 @@ _MESSAGES = 3  # messages of one rule in a digest
 _LABEL = 28  # columns; a longer name gets its own line
 
 Label = Callable[[Result], str]  # the text in front of a kernel's lines
-Head = tuple[Span, ...]  # rule and severity
+Head = tuple[paint.Span, ...]  # rule and severity
 SaidLine = tuple[Head, str]  # the text behind the head
 
 _NEXT: Head = (("next  ", "bold"),)
@@ -263,7 +246,7 @@ def worst_first(finding: Finding) -> tuple[int, str]:
     return [*SEVERITY_STYLES].index(finding.severity), finding.rule
 
 
-def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
+def of_each(results: Sequence[Result], label: Label, view: View) -> Iterator[list[paint.Span]]:
     """Lines with the next step and the findings of each kernel, then the findings that several
     kernels share, each once with their names."""
     said: dict[tuple[str, tuple[SaidLine, ...]], list[Result]] = {}
@@ -289,20 +272,21 @@ def _worst_line_first(said: tuple[SaidLine, list[str]]) -> tuple[int, str]:
 
 def _of_kernels(
     blocks: Sequence[tuple[str, Sequence[SaidLine]]], view: View
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     """Lines of kernels, each behind its label, or below a label that is long."""
     widest = min(_LABEL, view.width // 3) if view.fold else _LABEL
     width = max(
-        (cells(name) for name, lines in blocks if lines and cells(name) <= widest), default=0
+        (paint.cells(name) for name, lines in blocks if lines and paint.cells(name) <= widest),
+        default=0,
     )
     for name, lines in blocks:
-        if lines and cells(name) > width:
-            heading = folded(name, view.width - 1, 2) if view.fold else [name]
+        if lines and paint.cells(name) > width:
+            heading = paint.folded(name, view.width - 1, 2) if view.fold else [name]
             yield from ([(f" {line}", "")] for line in heading)
             name = ""
         stands_above = view.fold and lines and not name
         for head, text in lines:
-            label = f" {left(name, 2 if stands_above else width)}  "
+            label = f" {paint.left(name, 2 if stands_above else width)}  "
             yield from _line((label, ""), head, text, view)
             name = ""
 
@@ -318,7 +302,7 @@ def _labels(results: Sequence[Result], label: Label) -> str:
 
 def of_all(
     shown: Iterable[Result], results: Iterable[Result], label: Label, view: View
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     """Lines with the next steps of the shown kernels and a digest of all findings."""
     groups: dict[Head, dict[str, list[Result]]] = {_NEXT: {}}
     said: dict[str, str] = {}  # a message → with the hint of its first kernel
@@ -347,7 +331,7 @@ def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
     amounts = {limit.resource: limit.used for limit in occupancy.limits}
     text = " and ".join(_bound(step, amounts[step.resource]) for step in steps)
     reached = steps[0]
-    text += f" → {waves_per_simd(reached.waves_per_simd)}, {percent(reached.percent)}"
+    text += f" → {paint.waves_per_simd(reached.waves_per_simd)}, {paint.percent(reached.percent)}"
     if occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
         text += f"; VGPRs may grow to {amounts['vgpr'] + free} at no cost"
     return text
@@ -356,8 +340,8 @@ def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
 def _bound(step: Step, used: int) -> str:
     """One step: `≤ 96 VGPRs (uses 122, −26)`. LDS and scratch omit the used amount."""
     uses = f"uses {used}, " if step.resource in ("vgpr", "sgpr") else ""
-    least = f"≤ {amount(step.resource, step.at_most)}"
-    return f"{least} ({uses}{change(step.resource, step.change)})"
+    least = f"≤ {paint.amount(step.resource, step.at_most)}"
+    return f"{least} ({uses}{paint.change(step.resource, step.change)})"
 
 
 def _said(result: Result) -> Iterator[SaidLine]:
@@ -376,6 +360,6 @@ def in_words(finding: Finding) -> str:
     return finding.message + (f"; {finding.hint}" if finding.hint else "")
 
 
-def _line(before: Span, head: Head, text: str, view: View) -> Iterator[list[Span]]:
-    indent = min(sum(cells(part) for part, _ in (before, *head)), view.width * 3 // 8)
-    return fitted([before, *head, (text, "")], view, indent)
+def _line(before: paint.Span, head: Head, text: str, view: View) -> Iterator[list[paint.Span]]:
+    indent = min(sum(paint.cells(part) for part, _ in (before, *head)), view.width * 3 // 8)
+    return paint.fitted([before, *head, (text, "")], view, indent)

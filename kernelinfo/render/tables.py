@@ -12,17 +12,7 @@ from kernelinfo import __version__
 from kernelinfo.csv_guard import guarded
 from kernelinfo.kernel import Result, counted
 from kernelinfo.kernel.record import record
-from kernelinfo.render import Renderer, View
-from kernelinfo.render.paint import (
-    bound,
-    cell,
-    column_cells,
-    fitted,
-    hidden,
-    painted,
-    printable,
-    table_lines,
-)
+from kernelinfo.render import Renderer, View, paint
 
 Row = Sequence[Any]
 
@@ -59,7 +49,7 @@ class Table(NamedTuple):
         if self.texts:
             return [*self.texts(rows)]
         columns = zip(self.columns, zip(*rows, strict=True), strict=True) if rows else ()
-        return [*zip(*(column_cells(*column) for column in columns), strict=True)]
+        return [*zip(*(paint.column_cells(*column) for column in columns), strict=True)]
 
 
 def of_records(
@@ -122,7 +112,7 @@ def csv_cell(value: object) -> str:
         return ""
     if isinstance(value, (int, float)):
         return str(value)
-    cell = guarded(printable(" ".join(value) if isinstance(value, tuple) else str(value)))
+    cell = guarded(paint.printable(" ".join(value) if isinstance(value, tuple) else str(value)))
     return '"' + cell.replace('"', '""') + '"' if "," in cell or '"' in cell else cell
 
 
@@ -133,11 +123,11 @@ def _text(table: Table, view: View) -> Iterator[str]:
     rows = [*table.rows]
     shown = rows[: view.top or None]
     texts = table.of_people([*shown, *([table.total] if table.total else [])])
-    lines = [table.headings or table.columns, *([*map(printable, row)] for row in texts)]
-    yield from painted(table_lines(lines, table.kinds, view), view)
-    yield from painted(hidden(len(rows) - len(shown), table.noun), view)
+    lines = [table.headings or table.columns, *([*map(paint.printable, row)] for row in texts)]
+    yield from paint.painted(paint.table_lines(lines, table.kinds, view), view)
+    yield from paint.painted(paint.hidden(len(rows) - len(shown), table.noun), view)
     if table.legend and not view.quiet:
-        yield from painted(fitted([(f" {table.legend}", "dim")], view, 1), view)
+        yield from paint.painted(paint.fitted([(f" {table.legend}", "dim")], view, 1), view)
 
 
 def _markdown(table: Table, view: View) -> Iterator[str]:
@@ -181,12 +171,12 @@ _INERT = str.maketrans(_ACTIVE | {"&": "&amp;", "@": "@\u200b"})
 
 def plain(text: str) -> str:
     """The text with Markdown's markup and mentions escaped."""
-    return printable(text).translate(_INERT)
+    return paint.printable(text).translate(_INERT)
 
 
 def code(text: str) -> str:
     """A name as inline code of Markdown; as HTML if a code span in a table cannot hold it."""
-    text = printable(text)
+    text = paint.printable(text)
     if "|" in text or "`" in text:
         escaped = (c if c.isalnum() or c == " " else f"&#{ord(c)};" for c in text)
         return f"<code>{''.join(escaped)}</code>"
@@ -233,7 +223,7 @@ def html_table(results: Sequence[Result]) -> str:
 
 def _html_row(result: Result) -> str:
     values = record(result)
-    at_most = bound(result.occupancy and result.occupancy.exact)
-    texts = {name: escape(printable(cell(values[name]))) for name in _OF_NOTEBOOKS}
+    at_most = paint.bound(result.occupancy and result.occupancy.exact)
+    texts = {name: escape(paint.printable(paint.cell(values[name]))) for name in _OF_NOTEBOOKS}
     cells = (at_most * (name in _BOUNDED) + text for name, text in texts.items())
     return f"<tr>{''.join(f'<td>{text}</td>' for text in cells)}</tr>"

@@ -10,33 +10,7 @@ from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import COMPARED, KernelSummary
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Column
-from kernelinfo.render import View
-from kernelinfo.render.diff import (
-    AFFECTED,
-    ChangedKernel,
-    counts,
-    headline,
-    moved_sums,
-    retargeted,
-    roll_up,
-    rows,
-    toolchain,
-    totals,
-    unread,
-    whole,
-    whole_moves,
-)
-from kernelinfo.render.html import (
-    TABLE_SCRIPTS,
-    PagePiece,
-    Shared,
-    Titles,
-    batches,
-    page,
-    piece,
-    place_of,
-    problem_rows,
-)
+from kernelinfo.render import View, diff, html
 from kernelinfo.render.json import as_json, encoded, picked
 from kernelinfo.render.names import name_of, printable
 from kernelinfo.render.tables import WRITERS, Table, json_lines
@@ -50,13 +24,13 @@ def render_json(comparison: Comparison, view: View) -> Iterator[str]:
 
 def render_jsonl(comparison: Comparison, view: View) -> Iterator[str]:
     """One object per moved, gone or new kernel, each on its line."""
-    return json_lines(map(row_document, rows(comparison)))
+    return json_lines(map(row_document, diff.rows(comparison)))
 
 
 def document(comparison: Comparison) -> dict[str, Any]:
     """The comparison as JSON values, with an iterator of its kernels."""
-    kernels = rows(comparison)
-    counted = counts(kernels)
+    kernels = diff.rows(comparison)
+    counted = diff.counts(kernels)
     old, new = as_json(comparison.totals)
     moved = [pair for pair in comparison.pairs if pair.moves]
     return {
@@ -65,7 +39,7 @@ def document(comparison: Comparison) -> dict[str, Any]:
         "compilers": compilers(comparison),
         "summary": {
             "kernels": len(comparison.pairs),
-            "affected": sum(counted.get(status, 0) for status in AFFECTED),
+            "affected": sum(counted.get(status, 0) for status in diff.AFFECTED),
             "counts": counted,
             "retargeted": [
                 {"old": old_target, "new": new_target, "kernels": count}
@@ -73,13 +47,13 @@ def document(comparison: Comparison) -> dict[str, Any]:
             ],
             "whole": [
                 dict(zip(("kind", "name", "status", "kernels"), move, strict=True))
-                for move in whole_moves(comparison)
+                for move in diff.whole_moves(comparison)
             ],
             "old": old,
             "new": new,
             "totals": {
                 "kernels": len(moved),
-                **{name: as_json(total) for name, total in moved_sums(moved).items()},
+                **{name: as_json(total) for name, total in diff.moved_sums(moved).items()},
             },
         },
         "kernels": (row_document(row) for row in kernels),
@@ -92,7 +66,7 @@ def compilers(comparison: Comparison) -> dict[str, Any]:
     return {"old": comparison.old_compilers, "new": comparison.new_compilers}
 
 
-def row_document(row: ChangedKernel) -> dict[str, Any]:
+def row_document(row: diff.ChangedKernel) -> dict[str, Any]:
     """JSON object of one moved, gone or new kernel."""
     sides = {"old": summary_document(row.old), "new": summary_document(row.new)}
     return picked(row, "status", "match", "why", "moves", "loops") | sides
@@ -113,7 +87,7 @@ def render_csv(comparison: Comparison, view: View) -> Iterator[str]:
     both = (f"{side}_{name}" for name in of_sides for side in ("Old", "New"))
     pairs = (
         (row, zip(*(side(kernel, view, numbers) for kernel in (row.old, row.new)), strict=True))
-        for row in rows(comparison)
+        for row in diff.rows(comparison)
     )
     values = ((row.status, row.match, row.why, *chain(*pair)) for row, pair in pairs)
     return WRITERS["csv"](Table(("Status", "Match", "Why", *both), values), view)
@@ -136,46 +110,56 @@ def side(
 
 # A comparison as one HTML page: a slope chart, the totals in a line, a table.
 
-SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "status.js", "slopes.js", "diff.js")
+SCRIPTS = (*html.TABLE_SCRIPTS, "problems.js", "status.js", "slopes.js", "diff.js")
 _MEASURES = (*(number.field for number in NUMBERS), "exact")
 """Fields of `KernelNumbers` in the page's data."""
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    yield from page(_pieces(comparison, view), SCRIPTS)
+    yield from html.page(_pieces(comparison, view), SCRIPTS)
 
 
-def _pieces(comparison: Comparison, view: View) -> Iterator[PagePiece]:
-    kernels = rows(comparison)
-    remarks = (describe(comparison) for describe in (whole, retargeted, toolchain, unread))
-    yield piece(
+def _pieces(comparison: Comparison, view: View) -> Iterator[html.PagePiece]:
+    kernels = diff.rows(comparison)
+    remarks = (
+        describe(comparison)
+        for describe in (diff.whole, diff.retargeted, diff.toolchain, diff.unread)
+    )
+    yield html.piece(
         {
-            "headline": headline(kernels),
+            "headline": diff.headline(kernels),
             "builds": [printable(name) for name in comparison.names or ()],
             "about": [
-                *filter(None, (roll_up(comparison, kernels), totals(comparison), *remarks)),
+                *filter(
+                    None, (diff.roll_up(comparison, kernels), diff.totals(comparison), *remarks)
+                ),
             ],
             "measures": _MEASURES,
-            "problems": problem_rows(comparison.problems),
+            "problems": html.problem_rows(comparison.problems),
             "repeats": [],
         }
     )
-    old, new, places, measures = Titles(view.names), Titles(view.names), Shared(), Shared()
+    old, new, places, measures = (
+        html.Titles(view.names),
+        html.Titles(view.names),
+        html.Shared(),
+        html.Shared(),
+    )
 
-    def side(kernel: KernelSummary | None, titles: Titles) -> list[int] | None:
+    def side(kernel: KernelSummary | None, titles: html.Titles) -> list[int] | None:
         if kernel is None:
             return None
         numbers = tuple(getattr(kernel.numbers, name) for name in _MEASURES)
-        return [titles(kernel), places(place_of(kernel)), measures(numbers)]
+        return [titles(kernel), places(html.place_of(kernel)), measures(numbers)]
 
-    for batch in batches(kernels):
+    for batch in html.batches(kernels):
         changed = [
             [row.status, printable(row.why), row.options, side(row.old, old), side(row.new, new)]
             for row in batch
         ]
         titles = {"old_titles": old.fresh(), "new_titles": new.fresh()}
-        yield piece(
+        yield html.piece(
             {"rows": changed, **titles, "places": places.fresh(), "numbers": measures.fresh()}
         )
     none = dict.fromkeys(("rows", "old_titles", "new_titles", "places", "numbers"), ())
-    yield piece({**none, "old_briefs": old.briefs(), "new_briefs": new.briefs()})
+    yield html.piece({**none, "old_briefs": old.briefs(), "new_briefs": new.briefs()})

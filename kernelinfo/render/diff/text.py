@@ -15,7 +15,7 @@ from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import library_of, member_file
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.model.limits import RESOURCES
-from kernelinfo.render import View, diff
+from kernelinfo.render import View, diff, paint, tables
 from kernelinfo.render.diff import (
     AFFECTED,
     ChangedKernel,
@@ -27,17 +27,6 @@ from kernelinfo.render.diff import (
 )
 from kernelinfo.render.messages import say
 from kernelinfo.render.names import name_of, printable, told_apart
-from kernelinfo.render.paint import (
-    Span,
-    cells,
-    entry_lines,
-    fitted,
-    hidden,
-    left,
-    number,
-    painted,
-    table_lines,
-)
 from kernelinfo.render.rows import (
     COUNTED,
     HEADINGS,
@@ -45,16 +34,6 @@ from kernelinfo.render.rows import (
     counted_sums,
     sums_in_words,
     waves_lost,
-)
-from kernelinfo.render.tables import (
-    WRITERS,
-    Row,
-    Table,
-    code,
-    folded,
-    kernel_table,
-    of_records,
-    plain,
 )
 
 # Two builds on several targets: waves/SIMD with one column per target, then spills and scratch.
@@ -71,7 +50,7 @@ def render_side_by_side(
     """The table. Text only counts kernels that are affected on no target.
 
     Raises `OptionError` for a format without tables."""
-    if format not in WRITERS:
+    if format not in tables.WRITERS:
         listed = ",".join(targets)
         raise OptionError(say("format-without-targets", targets=listed, format=format))
     by_kernel: dict[tuple[str, str, str, bool], OnTargets] = {}
@@ -85,8 +64,8 @@ def render_side_by_side(
     names = told_apart([[_any(row).kernel] for row in every], called)
     records = [_record(targets, name, row) for name, row in zip(names, every, strict=True)]
     text = _text(targets, every, comparisons[0], view)
-    table = of_records(records, TARGETS_SCHEMA, "kernels", {"targets": targets}, text)
-    return WRITERS[format](table, view)
+    table = tables.of_records(records, TARGETS_SCHEMA, "kernels", {"targets": targets}, text)
+    return tables.WRITERS[format](table, view)
 
 
 def _any(row: OnTargets) -> ChangedKernel:
@@ -105,7 +84,7 @@ def _text(
 ) -> Iterator[str]:
     old, new = comparison.names or ("OLD", "NEW")
     title = [(f"{printable(old)} → {printable(new)}: waves/SIMD", "")]
-    yield from painted(fitted(title, view, 1), view)
+    yield from paint.painted(paint.fitted(title, view, 1), view)
     yield "\n"
     equal: dict[tuple[str, ...], list[KernelSummary]] = {}
     for row in every:
@@ -129,7 +108,9 @@ def _text(
     if rows:
         heading = ("", *targets, "spills", "scratch", "kernel")
         table = _without_equal(heading, rows)
-        yield from painted(table_lines(table, "t" * (len(table[0]) - 1) + "k", view), view)
+        yield from paint.painted(
+            paint.table_lines(table, "t" * (len(table[0]) - 1) + "k", view), view
+        )
         yield "\n"
     pairs = [row for row in every if _status(row) not in ("gone", "new")]
     moved = sum(
@@ -196,18 +177,18 @@ _INDENT = 9
 
 
 def render(comparison: Comparison, view: View) -> Iterator[str]:
-    return painted(_lines(comparison, diff.rows(comparison), view), view)
+    return paint.painted(_lines(comparison, diff.rows(comparison), view), view)
 
 
 def _lines(
     comparison: Comparison, changed: list[diff.ChangedKernel], view: View
-) -> Iterator[list[Span]]:
+) -> Iterator[list[paint.Span]]:
     heading = (diff.headline(changed), diff.retargeted(comparison), diff.toolchain(comparison))
     if comparison.names:
-        yield from fitted([(printable(" → ".join(comparison.names)), "")], view, 1)
-    yield from fitted([(" · ".join(filter(None, heading)), "bold")], view, 1)
+        yield from paint.fitted([(printable(" → ".join(comparison.names)), "")], view, 1)
+    yield from paint.fitted([(" · ".join(filter(None, heading)), "bold")], view, 1)
     if remark := diff.whole(comparison):
-        yield from fitted([(remark, "bold")], view, 1)
+        yield from paint.fitted([(remark, "bold")], view, 1)
     yield []
     if changed:
         yield from _table(changed, view)
@@ -220,20 +201,20 @@ def _lines(
         (diff.totals(comparison), ""),
     )
     for text, style in below:
-        yield from fitted([(f" {text}", style)], view, 1) if text else ()
+        yield from paint.fitted([(f" {text}", style)], view, 1) if text else ()
     if warning := diff.unread(comparison):
         yield [(f" {warning}", "bold red")]
 
 
-def _table(changed: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[Span]]:
+def _table(changed: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[paint.Span]]:
     style = diff.fitting_names(changed[: view.top or None], view)
     shown = diff.folded_rows(changed, style, view.top or None, has_target_column=False)
     names = [line.name + line.apart for line in shown]
-    width = max([0, *(cells(name) for name in names if cells(name) <= diff.ROOM)])
+    width = max([0, *(paint.cells(name) for name in names if paint.cells(name) <= diff.ROOM)])
     for (row, *_), name in zip(shown, names, strict=True):
         status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
-        yield from entry_lines([status], left(name, width), row.why, view, _INDENT)
-    yield from hidden(len(changed) - sum(line.rows for line in shown))
+        yield from paint.entry_lines([status], paint.left(name, width), row.why, view, _INDENT)
+    yield from paint.hidden(len(changed) - sum(line.rows for line in shown))
 
 
 COLUMNS = ("", "kernel", "target", "why")
@@ -241,14 +222,14 @@ COLUMNS = ("", "kernel", "target", "why")
 
 def render_markdown(comparison: Comparison, view: View) -> Iterator[str]:
     changed = diff.rows(comparison)
-    named = f" {' → '.join(map(code, comparison.names))}" if comparison.names else ""
-    yield f"**kernelinfo diff{named} · {plain(diff.headline(changed))}**\n"
+    named = f" {' → '.join(map(tables.code, comparison.names))}" if comparison.names else ""
+    yield f"**kernelinfo diff{named} · {tables.plain(diff.headline(changed))}**\n"
     affected = rows_in_markdown(changed, diff.AFFECTED, view)
     apart = rows_in_markdown(changed, ("gone", "new"), view)
     with_loops = rows_in_markdown([r for r in changed if r.has_matrix_loop], ("moved",), view)
-    yield from kernel_table(COLUMNS, [*affected, *with_loops])
-    yield from folded("gone and new", COLUMNS, apart)
-    yield f"\n{plain(diff.roll_up(comparison, changed))}\n"
+    yield from tables.kernel_table(COLUMNS, [*affected, *with_loops])
+    yield from tables.folded("gone and new", COLUMNS, apart)
+    yield f"\n{tables.plain(diff.roll_up(comparison, changed))}\n"
     about = (
         diff.whole,
         diff.retargeted,
@@ -258,7 +239,7 @@ def render_markdown(comparison: Comparison, view: View) -> Iterator[str]:
         diff.totals,
     )
     remarks = (describe(comparison) for describe in about)
-    yield from (f"\n{plain(remark)}\n" for remark in remarks if remark)
+    yield from (f"\n{tables.plain(remark)}\n" for remark in remarks if remark)
 
 
 def rows_in_markdown(
@@ -269,14 +250,14 @@ def rows_in_markdown(
     lines = []
     for row, _, apart, _ in diff.folded_rows(chosen, view.names, has_target_column=True):
         status, name, *rest = cells_in_markdown(row, view)
-        lines.append((status, name + plain(apart), *rest))
+        lines.append((status, name + tables.plain(apart), *rest))
     return lines
 
 
 def cells_in_markdown(row: diff.ChangedKernel, view: View) -> tuple[str, ...]:
-    names = (code(name_of(kernel, view.names)) for kernel in row.sides)
-    targets = (code(kernel.target) for kernel in row.sides)
-    return row.status, diff.arrow(*names), diff.arrow(*targets), plain(row.why)
+    names = (tables.code(name_of(kernel, view.names)) for kernel in row.sides)
+    targets = (tables.code(kernel.target) for kernel in row.sides)
+    return row.status, diff.arrow(*names), diff.arrow(*targets), tables.plain(row.why)
 
 
 # Counts of two builds by library, target and so on, instead of the kernels that moved.
@@ -289,9 +270,9 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
 
     Raises `OptionError` for a format without tables.
     """
-    if format not in WRITERS:
+    if format not in tables.WRITERS:
         raise OptionError(
-            say("format-without-counts", by=by, format=format, names=", ".join(WRITERS))
+            say("format-without-counts", by=by, format=format, names=", ".join(tables.WRITERS))
         )
     files = comparison.names or ("", "")
     old = _counts((*(pair.old for pair in comparison.pairs), *comparison.gone), by, files[0])
@@ -300,7 +281,7 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
         (name, old.get(name, KernelSums()), new.get(name, KernelSums())) for name in {**new, **old}
     ]
     rows.sort(key=lambda row: (row[1] == row[2], -abs(row[2].waves_lost - row[1].waves_lost)))
-    table = Table(
+    table = tables.Table(
         (by, *(f"{side}_{field}" for side in ("old", "new") for field in COUNTED)),
         [(name, *counted_sums(before), *counted_sums(after)) for name, before, after in rows],
         COUNTS_SCHEMA,
@@ -309,15 +290,15 @@ def render_counts(comparison: Comparison, by: CountedBy, format: str, view: View
         texts=_texts,
         kinds="tnnnnnn",
     )
-    yield from WRITERS[format](table, view)
+    yield from tables.WRITERS[format](table, view)
 
 
-def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def _texts(rows: Sequence[tables.Row]) -> list[tuple[str, ...]]:
     half = 1 + len(COUNTED)
     return in_both([(row[0], row[1:half], row[half:]) for row in rows])
 
 
-def in_both(rows: Sequence[tuple[str, Row, Row]]) -> list[tuple[str, ...]]:
+def in_both(rows: Sequence[tuple[str, tables.Row, tables.Row]]) -> list[tuple[str, ...]]:
     """The name and the `counted_sums` of each row, `26 → 27` for those of both builds."""
     sums = sums_in_words(build for _, old, new in rows for build in (old, new))
     return [
@@ -355,7 +336,7 @@ def _names(kernel: KernelSummary, by: CountedBy, file: str) -> tuple[str, ...]:
         return tuple(RESOURCES[limiter] for limiter in kernel.numbers.limiters) or ("?",)
     if by == "waves":
         waves = kernel.numbers.waves_per_simd
-        return ("?" if waves is None else number(waves),)
+        return ("?" if waves is None else paint.number(waves),)
     names = {
         "library": library_of(path) if path else "",
         "member": member_file(member),

@@ -18,31 +18,9 @@ from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure_aga
 from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Story
 from kernelinfo.pressure.rules import InstructionClass
 from kernelinfo.reading.blob import Problem
-from kernelinfo.render import View
-from kernelinfo.render.html import (
-    TABLE_SCRIPTS,
-    PagePiece,
-    Shared,
-    Titles,
-    page,
-    piece,
-    place,
-    problem_rows,
-)
-from kernelinfo.render.html import render as render_report
+from kernelinfo.render import View, html
+from kernelinfo.render import pressure as words
 from kernelinfo.render.names import member_path, printable
-from kernelinfo.render.pressure import (
-    NO_LINE,
-    in_short,
-    in_text,
-    located,
-    needs,
-    next_read,
-    of_role,
-    untouched,
-    unwritten,
-    written,
-)
 from kernelinfo.render.pressure.tables import wait_comments
 
 _PANES = ("lines.js", "panes-model.js", "panes-rows.js", "panes.js")
@@ -55,7 +33,7 @@ class PageTexts:
 
     def __init__(self, text: SourceText) -> None:
         self._text = text
-        self._shared = Shared()
+        self._shared = html.Shared()
         self._fresh: list[tuple[str, list[str]]] = []
 
     def __call__(self, file: str, folder: str) -> tuple[str, int | None, str]:
@@ -72,11 +50,11 @@ class PageTexts:
             self._fresh.append((self._text.shown[number], lines))
         return printable(file), number, ""
 
-    def fresh(self) -> Iterator[PagePiece]:
+    def fresh(self) -> Iterator[html.PagePiece]:
         """Path and lines of texts that no piece holds yet, in the order of their numbers."""
         for path, lines in self._fresh:
-            yield piece(printable(path), "source")
-            yield piece([printable(line.expandtabs(4)) for line in lines], "text")
+            yield html.piece(printable(path), "source")
+            yield html.piece([printable(line.expandtabs(4)) for line in lines], "text")
         self._fresh.clear()
 
 
@@ -132,7 +110,7 @@ def _pane_row(point: PressurePoint, files: dict[str, int], comment: str) -> tupl
     location = point.at
     source = (files[location.source.file], location.source.line) if location.source else (-1, 0)
     kind = _CLASSES.index(point.instruction_class)
-    where = located(location._replace(source=None)).removeprefix("line ")
+    where = words.located(location._replace(source=None)).removeprefix("line ")
     return (
         where,
         *source,
@@ -143,31 +121,31 @@ def _pane_row(point: PressurePoint, files: dict[str, int], comment: str) -> tupl
     )
 
 
-SCRIPTS = (*TABLE_SCRIPTS, "problems.js", "pressure.js", *_PANES, "pressure-page.js")
+SCRIPTS = (*html.TABLE_SCRIPTS, "problems.js", "pressure.js", *_PANES, "pressure-page.js")
 
 
 def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     """The page, written while the kernels are measured. Its table starts with the highest peak."""
-    yield from page(_pieces(items, view), SCRIPTS)
+    yield from html.page(_pieces(items, view), SCRIPTS)
 
 
-def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[PagePiece]:
+def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[html.PagePiece]:
     problems: list[Problem] = []
-    titles, places = Titles(view.names), Shared()
+    titles, places = html.Titles(view.names), html.Shared()
     texts = PageTexts(view.source) if view.source else None
     for item in items:
         if isinstance(item, Problem):
             problems.append(item)
         elif isinstance(item, Measured):
             row = _row(item, titles, places)
-            yield piece({"kernels": [row], "titles": titles.fresh(), "places": places.fresh()})
-            yield piece(_details(item, view, texts), "details")
+            yield html.piece({"kernels": [row], "titles": titles.fresh(), "places": places.fresh()})
+            yield html.piece(_details(item, view, texts), "details")
             yield from texts.fresh() if texts else ()
-    rows = {"problems": problem_rows(problems), "repeats": [], "briefs": titles.briefs()}
-    yield piece({"kernels": [], "titles": [], "places": [], **rows})
+    rows = {"problems": html.problem_rows(problems), "repeats": [], "briefs": titles.briefs()}
+    yield html.piece({"kernels": [], "titles": [], "places": [], **rows})
 
 
-def _row(measured: Measured, titles: Titles, places: Shared) -> list[Any]:
+def _row(measured: Measured, titles: html.Titles, places: html.Shared) -> list[Any]:
     """Title, place, peaks of vector registers and SGPRs, True if they are exact, instructions,
     spilled registers or None, and waves/SIMD with True if they are exact."""
     code_object, story = measured.result.kernel.code_object, measured.story
@@ -177,7 +155,7 @@ def _row(measured: Measured, titles: Titles, places: Shared) -> list[Any]:
     spills = measured.result.kernel.spills
     return [
         titles(measured.result.kernel),
-        places((printable(target), *place(code_object.path, code_object.member), location)),
+        places((printable(target), *html.place(code_object.path, code_object.member), location)),
         *(peak.vector, peak.sgprs, story.exact, story.instructions),
         None if spills == (None, None) else spills.registers,
         None if occupancy is None else (occupancy.waves_per_simd, occupancy.exact),
@@ -187,13 +165,13 @@ def _row(measured: Measured, titles: Titles, places: Shared) -> list[Any]:
 def _details(measured: Measured, view: View, texts: PageTexts | None) -> dict[str, Any]:
     """JSON values of a kernel's section, which are read when it is opened."""
     shown = measured.story.lines[: view.top or None]
-    names = (f"{x.source.file}:{x.source.line}" if x.source else NO_LINE for x in shown)
+    names = (f"{x.source.file}:{x.source.line}" if x.source else words.NO_LINE for x in shown)
     return {
         "pressure": dataset(measured),
         "panes": panes(measured, texts) if texts else None,
         "lines": [(printable(n), *_counts(x.code)) for n, x in zip(names, shown, strict=True)],
         "loops": [
-            (printable(loop.label or in_text(loop.at)), loop.depth, *_counts(loop.code))
+            (printable(loop.label or words.in_text(loop.at)), loop.depth, *_counts(loop.code))
             for loop in measured.story.loops
         ],
     }
@@ -231,15 +209,18 @@ def dataset(measured: Measured) -> dict[str, Any]:
         "peak": story.peak.at.number // share,
         "instructions": story.instructions,
         "bill": [
-            (of_role(line.total, line.role), [_held(value, story.at) for value in line.values])
+            (
+                words.of_role(line.total, line.role),
+                [_held(value, story.at) for value in line.values],
+            )
             for line in story.bill
         ],
         "sentences": [
             text if label in ("pressure", "") else f"{label} {text}"
             for label, text in (
-                *in_short(story),
-                ("", needs(measured)),
-                ("unset", unwritten(measured)),
+                *words.in_short(story),
+                ("", words.needs(measured)),
+                ("unset", words.unwritten(measured)),
             )
             if text
         ],
@@ -260,19 +241,19 @@ def _held(value: LiveValues, near: CodeLocation) -> tuple[str | int, ...]:
         " ".join(value.registers),
         value.total,
         printable(value.variable or ""),
-        written(value, near),
-        next_read(value, near),
-        untouched(value),
+        words.written(value, near),
+        words.next_read(value, near),
+        words.untouched(value),
     )
 
 
 def _source(location: CodeLocation) -> str:
-    return located(location) if location.source else ""
+    return words.located(location) if location.source else ""
 
 
 def _point(point: PressurePoint, sources: list[str]) -> tuple[Any, ...]:
     """Number of the instruction, line or address, source line, live registers, text and spills."""
-    where = located(point.at._replace(source=None))
+    where = words.located(point.at._replace(source=None))
     source = sources.index(_source(point.at))
     text = printable(point.instruction)
     return (point.at.number, where, source, *point.counts, text, point.spills)
@@ -290,7 +271,7 @@ def with_curve(
     alone = results if len(results) == 1 else ()
     measured = [*measure_again(alone, Look(curve=True), options, tell=tell)]
     curves = {index: dataset(kernel) for index, kernel in enumerate(measured) if kernel}
-    return render_report(items, view, {"pressure": curves} if curves else None)
+    return html.render(items, view, {"pressure": curves} if curves else None)
 
 
 def with_source(
@@ -307,7 +288,7 @@ def with_source(
     """
     texts = PageTexts(SourceText(root, paths))
     code = partial(_code, texts=texts, options=options, tell=tell)
-    return partial(render_report, view=view, code=code, scripts=("pressure.js", *_PANES))
+    return partial(html.render, view=view, code=code, scripts=("pressure.js", *_PANES))
 
 
 def _code(
@@ -315,11 +296,11 @@ def _code(
     texts: PageTexts,
     options: Options,
     tell: Callable[[Problem], object],
-) -> Iterator[PagePiece]:
+) -> Iterator[html.PagePiece]:
     """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
     for measured in measure_again(results, _LOOK, options, tell=tell):
         drawn = (
             {"pressure": dataset(measured), "panes": panes(measured, texts)} if measured else None
         )
-        yield piece(drawn, "code")
+        yield html.piece(drawn, "code")
         yield from texts.fresh()

@@ -15,20 +15,9 @@ from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.measure import Measured, MeasureItem
 from kernelinfo.pressure.nouns import InstructionMix, LiveValues, Story
 from kernelinfo.pressure.values import bill
-from kernelinfo.render import View
+from kernelinfo.render import View, paint
 from kernelinfo.render import pressure as words
 from kernelinfo.render.names import attributed, name_of, names_of, printable
-from kernelinfo.render.paint import (
-    aligned,
-    cells,
-    fitted,
-    left,
-    painted,
-    percent,
-    table_lines,
-    waves_per_simd,
-    wrap,
-)
 from kernelinfo.render.pressure import HEADINGS
 from kernelinfo.render.pressure.tables import in_flight_table, render_source
 from kernelinfo.render.table import in_words
@@ -47,7 +36,7 @@ def instruction_columns(counts: Sequence[InstructionCounts]) -> list[tuple[str, 
         if any(value != 0 for value in values)
     ]
     if any(row.matrix for row in counts):
-        columns.append(("matrix share", *(percent(100 * row.matrix_share) for row in counts)))
+        columns.append(("matrix share", *(paint.percent(100 * row.matrix_share) for row in counts)))
     return columns
 
 
@@ -80,11 +69,11 @@ def _kernels(kernels_measured: Iterable[Measured], view: View) -> Iterator[str]:
     for style in (view.names, "short"):
         names = attributed(kernels, names_of(kernels, style))
         lines = [(*cells, name) for (_, cells, _), name in zip(shown, names, strict=True)]
-        if not view.may_shorten or cells(aligned([heading, *lines])[0]) < view.width:
+        if not view.may_shorten or paint.cells(paint.aligned([heading, *lines])[0]) < view.width:
             break
     yield from _table([heading, *lines], "nnnnnttk", view)
     about = " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why"
-    yield from painted(fitted([(about, "")], view, 1), view)
+    yield from paint.painted(paint.fitted([(about, "")], view, 1), view)
     yield _hidden(len(rows), "kernel", view)
 
 
@@ -105,7 +94,7 @@ def _cells(story: Story) -> tuple[str, ...]:
 def _whole(measured: Measured, view: View) -> Iterator[str]:
     kernel, story = measured.result.kernel, measured.story
     title = [(name_of(kernel, view.names), "bold"), (f"   {_about(measured)}", "")]
-    yield from painted(fitted(title, view, 2), view)
+    yield from paint.painted(paint.fitted(title, view, 2), view)
     yield "\n"
     rows = (
         ("peak", _where(story)),
@@ -182,7 +171,7 @@ def _held(story: Story) -> str:
     step = story.advice[0]
     return (
         f"{held}; {step.above} of {story.instructions} hold more than {step.at_most}, the step for "
-        f"{waves_per_simd(step.waves_per_simd)}"
+        f"{paint.waves_per_simd(step.waves_per_simd)}"
     )
 
 
@@ -220,7 +209,7 @@ def _values(measured: Measured, view: View) -> Iterator[str]:
         heads = [role, *[""] * len(of_role)]
         rows += [(head, *cells) for head, cells in zip(heads, of_role, strict=False)]
     kinds = "ttn" + "t" * (len(heading) - 3 - len(texts)) + "d" * len(texts)
-    if view.fold and not texts and cells(aligned(rows)[0]) >= view.width:
+    if view.fold and not texts and paint.cells(paint.aligned(rows)[0]) >= view.width:
         yield from _values_below_roles(rows, kinds, view)
     else:
         yield from _table(rows, kinds, view)
@@ -239,12 +228,14 @@ def _values_below_roles(rows: Sequence[Sequence[str]], kinds: str, view: View) -
             row[1] = f"{names[0]} {names[1]} …"
         for end, short in _SHORTER.items():
             row[-1] = row[-1].replace(end, short)
-    yield from painted([[(f" {rows[0][0]}", "bold")]], view)
-    lines = aligned([row[1:] for row in shorter], kinds[1:])
+    yield from paint.painted([[(f" {rows[0][0]}", "bold")]], view)
+    lines = paint.aligned([row[1:] for row in shorter], kinds[1:])
     for index, (role, line) in enumerate(zip((row[0] for row in rows), lines, strict=True)):
         if index and role:
-            yield from painted([[(f" {role}", "")]], view)
-        yield from painted(fitted([(f"   {line}", "" if index else "bold")], view, 6), view)
+            yield from paint.painted([[(f" {role}", "")]], view)
+        yield from paint.painted(
+            paint.fitted([(f"   {line}", "" if index else "bold")], view, 6), view
+        )
 
 
 _NARROW = 20
@@ -350,7 +341,7 @@ def counts_table(
     if any(mix.spill_stores or mix.spill_reloads for mix in mixes):
         numbers.insert(1, spills)
     rows, kinds = [*zip(*labels, *numbers, strict=True)], "t" * len(labels) + "n" * len(numbers)
-    if cells(aligned(rows, kinds)[0]) >= view.width:
+    if paint.cells(paint.aligned(rows, kinds)[0]) >= view.width:
         counts = ("instr", *(str(mix.counts.instructions) for mix in mixes))
         classes = ("by class", *map(words.by_class, mixes))
         rows = [*zip(*labels, peaks, counts, *more, classes, strict=True)]
@@ -376,13 +367,13 @@ def _footnotes(measured: Measured) -> Iterator[str]:
 
 
 def _labelled(label: str, text: str, view: View) -> Iterator[str]:
-    spans = [(f" {left(label, _LABEL) if label else ''}", ""), (text, "")]
-    return painted(wrap(spans, view.width, _LABEL + 1 if label else 1), view)
+    spans = [(f" {paint.left(label, _LABEL) if label else ''}", ""), (text, "")]
+    return paint.painted(paint.wrap(spans, view.width, _LABEL + 1 if label else 1), view)
 
 
 def _table(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
     """A bold heading and rows. Columns of kind `n` are numbers."""
-    return painted(table_lines(rows, kinds, view, {0: "bold"}), view)
+    return paint.painted(paint.table_lines(rows, kinds, view, {0: "bold"}), view)
 
 
 def _hidden(total: int, noun: str, view: View) -> str:

@@ -9,38 +9,12 @@ from typing import Any, NamedTuple
 from kernelinfo import __version__
 from kernelinfo.kernel import Kernel, Result, counted
 from kernelinfo.kernel.record import NAMES, record
-from kernelinfo.render import View
+from kernelinfo.render import View, paint
 from kernelinfo.render.json import encoded, kernel_document, picked
 from kernelinfo.render.names import name_of, printable
-from kernelinfo.render.paint import (
-    Span,
-    bound,
-    cells,
-    column_cells,
-    compiler_name,
-    fitted,
-    known,
-    left,
-    limiters,
-    number,
-    painted,
-    size,
-    table_lines,
-    waves_per_simd,
-    wrap,
-)
 from kernelinfo.render.table import lines_of
 from kernelinfo.render.tables import WRITERS, Table, code, markdown_table, plain
-from kernelinfo.variants.nouns import (
-    Cost,
-    Sweep,
-    SweptKernel,
-    Variant,
-    cost_of,
-    extra_cost,
-    listed,
-    notable,
-)
+from kernelinfo.variants import nouns
 from kernelinfo.variants.requests import AS_COMPILED, Asked
 
 HEADING = (
@@ -58,7 +32,7 @@ _Values = tuple[str | int | None, ...]
 class SweepRow(NamedTuple):
     """Variants with equal cells."""
 
-    variants: tuple[Variant, ...]
+    variants: tuple[nouns.Variant, ...]
     cells: tuple[str, ...]  # in the order of HEADING; empty if the variants failed
 
     @property
@@ -77,14 +51,14 @@ class SweepRow(NamedTuple):
         return printable(self.variants[0].error or "")
 
 
-def rows(kernel: SweptKernel) -> tuple[SweepRow, ...]:
+def rows(kernel: nouns.SweptKernel) -> tuple[SweepRow, ...]:
     """The rows, in the order of their first variants."""
-    found: dict[tuple[_Values, str | None], list[Variant]] = {}
+    found: dict[tuple[_Values, str | None], list[nouns.Variant]] = {}
     for variant in kernel.variants:
         values = _values(variant.result) if variant.result else ()
         found.setdefault((values, variant.error), []).append(variant)
     compiled = zip(*(values for values, _ in found if values), strict=True)
-    cells = zip(*map(column_cells, HEADING, compiled), strict=True)
+    cells = zip(*map(paint.column_cells, HEADING, compiled), strict=True)
     return tuple(
         SweepRow(tuple(same), next(cells) if values else ()) for (values, _), same in found.items()
     )
@@ -95,74 +69,76 @@ def _values(result: Result) -> _Values:
     kernel, occupancy, used = result.kernel, result.occupancy, result.kernel.used
     allocated = occupancy.allocated if occupancy else None
     dynamic = occupancy.launch.dynamic_lds_bytes if occupancy else 0
-    at_most = bound(occupancy.exact) if occupancy else ""
+    at_most = paint.bound(occupancy.exact) if occupancy else ""
     spills = kernel.spills
     has_no_agprs = kernel.target is not None and kernel.target.agprs.file == "none"
     return (
-        known(used.vgprs),
-        known(allocated.vgprs if allocated else None),
-        "0" if has_no_agprs else known(used.agprs),
-        known(allocated.sgprs if allocated else used.sgprs),
-        known(spills.vgprs) + (f"+{spills.sgprs}S" if spills.sgprs else ""),
+        paint.known(used.vgprs),
+        paint.known(allocated.vgprs if allocated else None),
+        "0" if has_no_agprs else paint.known(used.agprs),
+        paint.known(allocated.sgprs if allocated else used.sgprs),
+        paint.known(spills.vgprs) + (f"+{spills.sgprs}S" if spills.sgprs else ""),
         used.scratch_bytes_per_lane,
-        str(cost_of(result).reloads),
+        str(nouns.cost_of(result).reloads),
         None if used.lds_bytes is None else used.lds_bytes + dynamic,
         kernel.code_bytes,
-        f"{at_most}{number(occupancy.waves_per_simd)}" if occupancy else "?",
+        f"{at_most}{paint.number(occupancy.waves_per_simd)}" if occupancy else "?",
         f"{at_most}{occupancy.percent:.1f}%" if occupancy else "?",
-        limiters(occupancy) if occupancy else "unknown target",
+        paint.limiters(occupancy) if occupancy else "unknown target",
     )
 
 
-def render_text(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+def render_text(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
     """The header of each input, then its kernels."""
     for at, sweep in enumerate(sweeps):
         yield from (["\n"] if at else [])
         for line in about(sweep):
-            yield from painted(fitted([(line, "")], view, 10), view)
+            yield from paint.painted(paint.fitted([(line, "")], view, 10), view)
         for kernel in sweep.kernels:
-            yield from painted(_kernel(kernel, view), view)
+            yield from paint.painted(_kernel(kernel, view), view)
     yield "\n"
-    yield from painted(fitted([(f" {LEGEND}", "")], view, 1), view)
+    yield from paint.painted(paint.fitted([(f" {LEGEND}", "")], view, 1), view)
     yield " occupancy is a ceiling, not a speed\n"
 
 
-def _kernel(kernel: SweptKernel, view: View) -> Iterator[list[Span]]:
+def _kernel(kernel: nouns.SweptKernel, view: View) -> Iterator[list[paint.Span]]:
     yield from ([], [(name_of(kernel, view.names), "bold")])
     yield from _table(rows(kernel), view)
     for line in (*(f"note: {printable(note)}" for note in kernel.notes), trade(kernel)):
-        yield from wrap([(f" {line}", "")], view.width, 3)
+        yield from paint.wrap([(f" {line}", "")], view.width, 3)
     for one in kernel.lines:
-        yield from fitted([(f" {one.language:<6} {printable(one.written)}", "")], view, 8)
+        yield from paint.fitted([(f" {one.language:<6} {printable(one.written)}", "")], view, 8)
 
 
 _OFTEN_ZERO = ("AGPR", "spills", "scratch", "reloads", "LDS")
 
 
-def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[Span]]:
+def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[paint.Span]]:
     """A line per row, on a narrow terminal without columns that are 0 in all; below them the errors
     of variants that failed."""
     compiled = [row for row in found if row.cells]
     labels = ["asked for", *(row.label for row in compiled)]
     columns = {name: [row.cells[at] for row in compiled] for at, name in enumerate(HEADING)}
-    taken = max(map(cells, labels))
+    taken = max(map(paint.cells, labels))
     for name in _OFTEN_ZERO if view.fold else ():
-        is_wide = taken + 2 + cells(lines_of(columns)[0]) > view.width
+        is_wide = taken + 2 + paint.cells(lines_of(columns)[0]) > view.width
         if is_wide and all(cell == "0" for cell in columns[name]):
             del columns[name]
-    if view.fold and cells(lines_of(columns)[0]) + 3 > view.width:
+    if view.fold and paint.cells(lines_of(columns)[0]) + 3 > view.width:
         del columns["occ"]  # the waves say the same
         columns = {name.removesuffix("/SIMD"): column for name, column in columns.items()}
     rows = zip(labels, *([name, *column] for name, column in columns.items()), strict=True)
     lines = [(*row[:-1], f" {row[-1]}") for row in rows]
     styles = {at: "bold" for at, row in enumerate(compiled, 1) if row.is_compiled} | {0: "bold"}
-    yield from table_lines(lines, f"k{'n' * (len(columns) - 1)}t", view, styles, " ")
+    yield from paint.table_lines(lines, f"k{'n' * (len(columns) - 1)}t", view, styles, " ")
     for row in found:
         if not row.cells:
-            yield from fitted([(f" {left(row.label, taken)}  {row.error}", "red")], view, 4)
+            yield from paint.fitted(
+                [(f" {paint.left(row.label, taken)}  {row.error}", "red")], view, 4
+            )
 
 
-def render_markdown(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+def render_markdown(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
     """Each input with its kernels."""
     for sweep in sweeps:
         yield "**kernelinfo sweep**\n\n"
@@ -170,7 +146,7 @@ def render_markdown(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
     yield f"\n{plain(LEGEND)}\n"
 
 
-def _in_markdown(sweep: Sweep, view: View) -> Iterator[str]:
+def _in_markdown(sweep: nouns.Sweep, view: View) -> Iterator[str]:
     yield from (f"* {plain(' '.join(line.split()))}\n" for line in about(sweep))
     for kernel in sweep.kernels:
         yield f"\n### {code(name_of(kernel, view.names))}\n"
@@ -192,12 +168,12 @@ COMPILED = "as compiled ◄"
 """Label of the row that asks for nothing."""
 
 
-def about(sweep: Sweep) -> Iterator[str]:
+def about(sweep: nouns.Sweep) -> Iterator[str]:
     """Lines on the input, the compiler and the optimisation level; then notes."""
     yield f"{printable(sweep.file.path)}   {sweep.target_id}"
-    version = compiler_name(sweep.compiler.version)
+    version = paint.compiler_name(sweep.compiler.version)
     path = "" if sweep.compiler.path == "llvmlite" else f" ({printable(sweep.compiler.path)})"
-    made_by = sweep.file.producer and compiler_name(sweep.file.producer)
+    made_by = sweep.file.producer and paint.compiler_name(sweep.file.producer)
     origin = f"the input was made by {made_by}"
     if not made_by:
         origin = "the input does not name the compiler that made it"
@@ -208,7 +184,7 @@ def about(sweep: Sweep) -> Iterator[str]:
     yield from (f"note      {printable(note)}" for note in sweep.notes)
 
 
-def _level(sweep: Sweep) -> str:
+def _level(sweep: nouns.Sweep) -> str:
     passes = ", code generation alone" if sweep.file.is_optimised else ""
     driver = " as by hipcc" if sweep.driver == "hipcc" else ""
     reference = os.path.basename(sweep.assembly) if sweep.assembly else None
@@ -234,7 +210,7 @@ def label(asked: Asked) -> str:
     return ", ".join(filter(None, parts)) or COMPILED
 
 
-def labels(variants: Sequence[Variant]) -> str:
+def labels(variants: Sequence[nouns.Variant]) -> str:
     """The requests of variants with equal results: `waves 4–6; launch bounds 64, 128`."""
     groups = [COMPILED if variants[0].asked == AS_COMPILED else ""]
     single = [v for v in variants if v.asked == Asked(v.asked.waves, v.asked.or_more)]
@@ -245,7 +221,7 @@ def labels(variants: Sequence[Variant]) -> str:
                 for v in single
                 if v.asked.waves and v.is_ignored is is_ignored and v.asked.or_more is or_more
             ]
-            words = f"waves {sign}{listed(counts, '–')}" + " ignored" * is_ignored
+            words = f"waves {sign}{nouns.listed(counts, '–')}" + " ignored" * is_ignored
             groups.append(words if counts else "")
     bounded: dict[str, list[str]] = {}  # the request without its launch bound → launch bounds
     for variant in variants:
@@ -260,7 +236,7 @@ def labels(variants: Sequence[Variant]) -> str:
     return "; ".join(filter(None, groups))
 
 
-def trade(kernel: SweptKernel) -> str:
+def trade(kernel: nouns.SweptKernel) -> str:
     """The trade-off of a kernel: its waves as compiled, and the cost of its notable steps.
 
     `4 waves/SIMD as compiled; 5 cost 196 B of scratch, 16 reloads in loop .LBB1_2`. Names the last
@@ -270,28 +246,28 @@ def trade(kernel: SweptKernel) -> str:
     if base is None or base.occupancy is None:
         return "nothing to compare with: it was not compiled as it is"
     now, bound = base.occupancy.waves_per_simd, "" if base.occupancy.exact else "≤"
-    steps = (_step(variant, kernel.variants[0]) for variant in notable(kernel))
-    return "; ".join([f"{bound}{waves_per_simd(now)} as compiled", *steps])
+    steps = (_step(variant, kernel.variants[0]) for variant in nouns.notable(kernel))
+    return "; ".join([f"{bound}{paint.waves_per_simd(now)} as compiled", *steps])
 
 
-def _step(variant: Variant, base: Variant) -> str:
+def _step(variant: nouns.Variant, base: nouns.Variant) -> str:
     """The waves of a variant, how to get them, and what they cost or save."""
-    waves, cost = variant.waves_per_simd or 0, extra_cost(variant, base)
+    waves, cost = variant.waves_per_simd or 0, nouns.extra_cost(variant, base)
     is_plain = variant.asked == Asked(waves=round(waves))
-    subject = number(waves) + ("" if is_plain else f" ({label(variant.asked)})")
+    subject = paint.number(waves) + ("" if is_plain else f" ({label(variant.asked)})")
     plural = "" if waves > 1 else "s"
     if cost.costs and variant.result:
         return f"{subject} cost{plural} {_amounts(cost, variant.result.kernel)}"
     if cost.saves and base.result:
-        saved = Cost(*(-amount for amount in cost))
+        saved = nouns.Cost(*(-amount for amount in cost))
         return f"{subject} save{plural} {_amounts(saved, base.result.kernel)}"
     return f"{subject} {'is' if plural else 'are'} free"
 
 
-def _amounts(cost: Cost, kernel: Kernel) -> str:
+def _amounts(cost: nouns.Cost, kernel: Kernel) -> str:
     """The amounts of a cost in words. `kernel` has the loops with the reloads."""
     parts = (
-        f"{size(cost.scratch_bytes)} of scratch" if cost.scratch_bytes > 0 else "",
+        f"{paint.size(cost.scratch_bytes)} of scratch" if cost.scratch_bytes > 0 else "",
         f"{counted(cost.reloads, 'reload')} in {_loops(kernel)}" if cost.reloads > 0 else "",
         counted(cost.spills, "spilled register") if not cost.scratch_bytes and cost.spills else "",
     )
@@ -311,12 +287,12 @@ def _loops(kernel: Kernel) -> str:
 SCHEMA = "kernelinfo/sweep/2"
 
 
-def render_json(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+def render_json(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
     inputs = (_input(sweep) for sweep in sweeps)
     yield from encoded({"schema": SCHEMA, "version": __version__, "inputs": inputs})
 
 
-def _input(sweep: Sweep) -> dict[str, Any]:
+def _input(sweep: nouns.Sweep) -> dict[str, Any]:
     return {
         "input": sweep.file.path,
         "command": sweep.file.compiled and sweep.file.compiled.command,
@@ -338,7 +314,7 @@ def _input(sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def _variant(variant: Variant) -> dict[str, Any]:
+def _variant(variant: nouns.Variant) -> dict[str, Any]:
     return {
         "asked": variant.asked._asdict(),
         "ignored": variant.is_ignored,
@@ -354,7 +330,7 @@ _ASKED = (
 )
 
 
-def render_csv(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
+def render_csv(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
     """The heading, then the variants of each kernel, as compiled first."""
     rows = (
         (*variant.asked, variant.is_ignored, variant.error, *_report(kernel, variant, view))
@@ -365,7 +341,7 @@ def render_csv(sweeps: Iterable[Sweep], view: View) -> Iterator[str]:
     return WRITERS["csv"](Table((*_ASKED, *NAMES), rows), view)
 
 
-def _report(kernel: SweptKernel, variant: Variant, view: View) -> tuple[object, ...]:
+def _report(kernel: nouns.SweptKernel, variant: nouns.Variant, view: View) -> tuple[object, ...]:
     """The kernel's columns. A variant that failed has only the names."""
     names = (name_of(kernel, view.names), kernel.symbol)
     if variant.result:

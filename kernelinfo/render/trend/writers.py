@@ -12,53 +12,13 @@ from kernelinfo.fleet.history import BuildTotals, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.kernel.record import NUMBERS
-from kernelinfo.render import NameStyle, View, diff
+from kernelinfo.render import NameStyle, View, diff, html, paint, tables
+from kernelinfo.render import trend as trends
 from kernelinfo.render.diff.data import compilers, side, summary_document
 from kernelinfo.render.diff.text import COLUMNS, STYLES, cells_in_markdown
-from kernelinfo.render.html import (
-    TABLE_SCRIPTS,
-    PagePiece,
-    Shared,
-    Titles,
-    batches,
-    page,
-    piece,
-    place_of,
-)
 from kernelinfo.render.json import as_json, encoded
 from kernelinfo.render.names import BETWEEN, member_path, name_of, printable, several, told_apart
-from kernelinfo.render.paint import (
-    Span,
-    aligned,
-    entry_lines,
-    fitted,
-    hidden,
-    painted,
-    table_lines,
-)
 from kernelinfo.render.rows import HEADINGS
-from kernelinfo.render.tables import (
-    WRITERS,
-    Row,
-    Table,
-    code,
-    folded,
-    kernel_table,
-    markdown_table,
-    plain,
-)
-from kernelinfo.render.trend import (
-    PLACES,
-    TrendRow,
-    groups,
-    headline,
-    places,
-    recompiled,
-    rows,
-    sparkline,
-    step_in_words,
-    told_builds,
-)
 
 _HEADING = (
     *("build", "kernels", "waves/SIMD", "spilling", "scratch", "VGPRs", "code"),
@@ -70,30 +30,32 @@ _INDENT = 10
 
 
 def render_text(trend: Trend, view: View) -> Iterator[str]:
-    moved = rows(trend)
-    yield from painted(fitted([(headline(trend, moved), "bold")], view, 1), view)
+    moved = trends.rows(trend)
+    yield from paint.painted(paint.fitted([(trends.headline(trend, moved), "bold")], view, 1), view)
     yield "\n"
-    for build, words in recompiled(trend):
+    for build, words in trends.recompiled(trend):
         line = [(f" compiler of {printable(build)}: {words}", "")]
-        yield from painted(fitted(line, view, 3), view)
+        yield from paint.painted(paint.fitted(line, view, 3), view)
     if not view.quiet:
-        yield from ["\n"] if recompiled(trend) else []
+        yield from ["\n"] if trends.recompiled(trend) else []
         is_narrow = view.fold and view.width < _NARROW
         columns = [word.removesuffix("/SIMD") if is_narrow else word for word in _HEADING]
         lines = [columns, *_builds(trend)]
-        yield from painted(table_lines(lines, "t" * (len(columns) - 1) + "d", view), view)
+        yield from paint.painted(
+            paint.table_lines(lines, "t" * (len(columns) - 1) + "d", view), view
+        )
         yield " sums over the kernels of a build; VGPRs as used\n\n"
     if trend.by:
-        sums = [(trend.by, *HEADINGS), *groups(trend)]
-        yield from painted(table_lines(sums, "tnnnnnn", view), view)
+        sums = [(trend.by, *HEADINGS), *trends.groups(trend)]
+        yield from paint.painted(paint.table_lines(sums, "tnnnnnn", view), view)
         return
     yield from _places(moved, view)
-    yield from painted(_kernel_lines(moved, view), view)
+    yield from paint.painted(_kernel_lines(moved, view), view)
 
 
 def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
     before = -1
-    for index, (*numbers, step) in told_builds(trend):
+    for index, (*numbers, step) in trends.told_builds(trend):
         if left_out := index - before - 1:
             note = f"{counted(left_out, 'build')} without a kernel affected"
             yield ("…", *("",) * (len(_HEADING) - 2), note)
@@ -113,54 +75,54 @@ def _about(build: BuildTotals) -> Iterator[str]:
     yield printable(", ".join(f"{name}={value}" for name, value in build.labels.items()))
 
 
-def _places(moved: Sequence[TrendRow], view: View) -> Iterator[str]:
+def _places(moved: Sequence[trends.TrendRow], view: View) -> Iterator[str]:
     """The table of libraries and targets, or a line if there is only one of both."""
-    among = places(moved)
+    among = trends.places(moved)
     if not among or view.quiet:
         return
     if len(among) == 1:
         library, target, *_ = among[0]
         yield f" in {library} on {target}:\n"
         return
-    kept = [column for column in range(len(PLACES)) if any(row[column] for row in among)]
+    kept = [column for column in range(len(trends.PLACES)) if any(row[column] for row in among)]
     shown = [tuple(row[column] for column in kept) for row in among[:_MOST_PLACES]]
-    lines = [[PLACES[column] for column in kept], *shown]
+    lines = [[trends.PLACES[column] for column in kept], *shown]
     kinds = "".join("t" if column < 2 else "n" for column in kept)
-    yield from painted(table_lines(lines, kinds, view), view)
+    yield from paint.painted(paint.table_lines(lines, kinds, view), view)
     if (rest := len(among) - _MOST_PLACES) > 0:
         yield f" … {rest} more; --by library and --by target sum them up\n"
     yield "\n"
 
 
-def _kernel_lines(moved: Sequence[TrendRow], view: View) -> Iterator[list[Span]]:
+def _kernel_lines(moved: Sequence[trends.TrendRow], view: View) -> Iterator[list[paint.Span]]:
     names = diff.fitting_names([row.change for row in moved[: view.top or None]], view)
     equal_rows, libraries, called = _fold(moved, names, view.top or None)
     first = [equal[0] for equal in equal_rows]
     targets = [printable(row.history.latest.target) for row in first]
     columns = [
-        [sparkline(row.history) for row in first],
+        [trends.sparkline(row.history) for row in first],
         [row.moved_in_words for row in first],
         *(values for values in (libraries, targets) if len({*values}) > 1),
     ]
-    places = aligned([*zip(*columns, strict=True)])
-    statuses = aligned([(row.change.status,) for row in first])
+    places = paint.aligned([*zip(*columns, strict=True)])
+    statuses = paint.aligned([(row.change.status,) for row in first])
     for row, status, place, name in zip(first, statuses, places, called, strict=True):
         head = (f" {status}", STYLES.get(row.change.status, ""))
-        yield from entry_lines([head, (f"  {place}  ", "")], name, row.why, view, _INDENT)
-    yield from hidden(len(moved) - sum(map(len, equal_rows)))
+        yield from paint.entry_lines([head, (f"  {place}  ", "")], name, row.why, view, _INDENT)
+    yield from paint.hidden(len(moved) - sum(map(len, equal_rows)))
 
 
 def _fold(
-    moved: Sequence[TrendRow], names: NameStyle, top: int | None
-) -> tuple[list[list[TrendRow]], list[str], list[str]]:
+    moved: Sequence[trends.TrendRow], names: NameStyle, top: int | None
+) -> tuple[list[list[trends.TrendRow]], list[str], list[str]]:
     """Rows that are equal but for their library, in their order, `top` of them if it is set; their
     libraries; and their names, in which namesakes of one library and target are told apart."""
-    equal: dict[tuple[str, ...], list[TrendRow]] = {}
+    equal: dict[tuple[str, ...], list[trends.TrendRow]] = {}
     for row in moved:
         name = diff.arrow(*(name_of(kernel, names) for kernel in row.change.sides))
         if row.change.options:
             name += BETWEEN + row.change.options
-        seen = (row.change.status, sparkline(row.history), row.moved_in_words, row.why)
+        seen = (row.change.status, trends.sparkline(row.history), row.moved_in_words, row.why)
         equal.setdefault((name, row.history.latest.target, *seen), []).append(row)
     groups = [*equal.values()][:top]
     libraries = [several(row.library for row in group) for group in groups]
@@ -185,41 +147,50 @@ _FOLDED = {
 
 
 def render_markdown(trend: Trend, view: View) -> Iterator[str]:
-    moved = rows(trend)
-    yield f"**kernelinfo trend · {plain(headline(trend, moved))}**\n"
-    for build, words in recompiled(trend):
-        yield f"\nCompiler of {code(build)}: {plain(words)}\n"
+    moved = trends.rows(trend)
+    yield f"**kernelinfo trend · {tables.plain(trends.headline(trend, moved))}**\n"
+    for build, words in trends.recompiled(trend):
+        yield f"\nCompiler of {tables.code(build)}: {tables.plain(words)}\n"
     if trend.by:
-        yield from markdown_table(
-            (trend.by, *HEADINGS), [tuple(map(plain, row)) for row in groups(trend)]
+        yield from tables.markdown_table(
+            (trend.by, *HEADINGS), [tuple(map(tables.plain, row)) for row in trends.groups(trend)]
         )
     else:
         yield from _moved_in_markdown(moved, view)
     builds = [
-        (code(trend.builds[index].name), *numbers, code_bytes, plain(step))
-        for index, (*numbers, _, code_bytes, step) in told_builds(trend)
+        (tables.code(trend.builds[index].name), *numbers, code_bytes, tables.plain(step))
+        for index, (*numbers, _, code_bytes, step) in trends.told_builds(trend)
     ]
-    yield from folded("builds", _BUILDS, builds)
+    yield from tables.folded("builds", _BUILDS, builds)
 
 
-def _moved_in_markdown(moved: list[TrendRow], view: View) -> Iterator[str]:
-    among = [tuple(map(plain, row)) for row in places(moved)]
-    yield from markdown_table(PLACES, among[:_MOST_PLACES])
-    yield from folded(f"{len(among) - _MOST_PLACES} more", PLACES, among[_MOST_PLACES:])
+def _moved_in_markdown(moved: list[trends.TrendRow], view: View) -> Iterator[str]:
+    among = [tuple(map(tables.plain, row)) for row in trends.places(moved)]
+    yield from tables.markdown_table(trends.PLACES, among[:_MOST_PLACES])
+    yield from tables.folded(
+        f"{len(among) - _MOST_PLACES} more", trends.PLACES, among[_MOST_PLACES:]
+    )
 
     def cells(statuses: Container[str]) -> list[tuple[str, ...]]:
         shown = (row for row in moved if row.change.status in statuses)
         return [_cells_in_markdown(row, view) for row in shown]
 
-    yield from kernel_table(_COLUMNS, cells(diff.AFFECTED))
+    yield from tables.kernel_table(_COLUMNS, cells(diff.AFFECTED))
     for title, statuses in _FOLDED.items():
-        yield from folded(title, _COLUMNS, cells(statuses))
+        yield from tables.folded(title, _COLUMNS, cells(statuses))
 
 
-def _cells_in_markdown(row: TrendRow, view: View) -> tuple[str, ...]:
+def _cells_in_markdown(row: trends.TrendRow, view: View) -> tuple[str, ...]:
     status, name, target, _ = cells_in_markdown(row.change, view)
-    name += plain(BETWEEN + row.change.options) if row.change.options else ""
-    return status, plain(row.moved_in_words), code(row.library), name, target, plain(row.why)
+    name += tables.plain(BETWEEN + row.change.options) if row.change.options else ""
+    return (
+        status,
+        tables.plain(row.moved_in_words),
+        tables.code(row.library),
+        name,
+        target,
+        tables.plain(row.why),
+    )
 
 
 # A trend for programs: JSON, of which trend-schema.json describes every key, and CSV.
@@ -228,7 +199,7 @@ SCHEMA = "kernelinfo/trend/1"
 
 
 def render_json(trend: Trend, view: View) -> Iterator[str]:
-    moved = rows(trend)
+    moved = trends.rows(trend)
     document = {
         "schema": SCHEMA,
         "version": __version__,
@@ -267,7 +238,7 @@ def _sums(sums: KernelSums) -> dict[str, Any]:
     return dict(zip(_SUMS, sums, strict=False))
 
 
-def _kernel(row: TrendRow) -> dict[str, Any]:
+def _kernel(row: trends.TrendRow) -> dict[str, Any]:
     return {
         "status": row.change.status,
         "library": row.history.library,
@@ -303,21 +274,21 @@ def render_csv(trend: Trend, view: View) -> Iterator[str]:
     """The CSV text, line by line. Column `Kernel` numbers the kernels: rows of one kernel share it,
     also across renames."""
     if trend.by:
-        table = Table((trend.by, "Waves_Lost", "Build", *_SUMS.values()), _groups(trend))
+        table = tables.Table((trend.by, "Waves_Lost", "Build", *_SUMS.values()), _groups(trend))
     else:
-        table = Table(_CSV_HEADING, _csv_rows(trend, view))
-    return WRITERS["csv"](table, view)
+        table = tables.Table(_CSV_HEADING, _csv_rows(trend, view))
+    return tables.WRITERS["csv"](table, view)
 
 
-def _csv_rows(trend: Trend, view: View) -> Iterator[Row]:
-    for number, row in enumerate(rows(trend), 1):
+def _csv_rows(trend: Trend, view: View) -> Iterator[tables.Row]:
+    for number, row in enumerate(trends.rows(trend), 1):
         commits = tuple(commits or "-" for commits in row.commits)
         about = (number, row.change.status, row.change.match, row.moved_in, commits, row.why)
         for build, kernel in zip(trend.builds, row.history.kernels, strict=True):
             yield *about, row.history.library, build.name, *side(kernel, view)
 
 
-def _groups(trend: Trend) -> Iterator[Row]:
+def _groups(trend: Trend) -> Iterator[tables.Row]:
     """One row per group in the first build and one in the last."""
     for group in trend.groups:
         for build, sums in ((trend.builds[0], group.old), (trend.builds[-1], group.new)):
@@ -326,7 +297,7 @@ def _groups(trend: Trend) -> Iterator[Row]:
 
 # A trend as one HTML page: builds, and moved kernels with their curves.
 
-SCRIPTS = (*TABLE_SCRIPTS, "status.js", "trend.js")
+SCRIPTS = (*html.TABLE_SCRIPTS, "status.js", "trend.js")
 _MEASURES = (
     *("waves_per_simd", "exact", "vgprs", "vgpr_spills", "scratch_bytes_per_lane"),
     "code_bytes",
@@ -335,25 +306,25 @@ _MEASURES = (
 
 
 def render_html(trend: Trend, view: View) -> Iterator[str]:
-    yield from page(_pieces(trend, view), SCRIPTS)
+    yield from html.page(_pieces(trend, view), SCRIPTS)
 
 
-def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
-    moved = rows(trend)
-    yield piece(
+def _pieces(trend: Trend, view: View) -> Iterator[html.PagePiece]:
+    moved = trends.rows(trend)
+    yield html.piece(
         {
-            "headline": headline(trend, moved),
+            "headline": trends.headline(trend, moved),
             "builds": list(map(build_document, trend.builds)),
-            "steps": ["", *map(step_in_words, trend.steps)],
-            "recompiled": recompiled(trend),
-            "moved_in": [PLACES, *places(moved)],
-            "groups": [(trend.by, *HEADINGS), *groups(trend)] if trend.by else [],
+            "steps": ["", *map(trends.step_in_words, trend.steps)],
+            "recompiled": trends.recompiled(trend),
+            "moved_in": [trends.PLACES, *trends.places(moved)],
+            "groups": [(trend.by, *HEADINGS), *trends.groups(trend)] if trend.by else [],
             "measures": _MEASURES,
         }
     )
-    titles, origins = Titles(view.names), Shared()
+    titles, origins = html.Titles(view.names), html.Shared()
 
-    def cells(row: TrendRow) -> list[Any]:
+    def cells(row: trends.TrendRow) -> list[Any]:
         texts = row.change.status, printable(row.why), row.moved_in_words, _also(row)
         curves = [
             [kernel and getattr(kernel.numbers, measure) for kernel in row.history.kernels]
@@ -361,20 +332,20 @@ def _pieces(trend: Trend, view: View) -> Iterator[PagePiece]:
         ]
         return [*texts, titles(row.history.latest), origins(_origin(row)), curves]
 
-    for batch in batches(moved):
+    for batch in html.batches(moved):
         changed = [cells(row) for row in batch]
-        yield piece({"rows": changed, "titles": titles.fresh(), "origins": origins.fresh()})
-    yield piece({"rows": [], "titles": [], "origins": [], "briefs": titles.briefs()})
+        yield html.piece({"rows": changed, "titles": titles.fresh(), "origins": origins.fresh()})
+    yield html.piece({"rows": [], "titles": [], "origins": [], "briefs": titles.briefs()})
 
 
-def _origin(row: TrendRow) -> tuple[str, str, str]:
+def _origin(row: trends.TrendRow) -> tuple[str, str, str]:
     """(target, library and member file without versions, its short name) of the latest build."""
-    target, location, name = place_of(row.history.latest)
+    target, location, name = html.place_of(row.history.latest)
     file = without_versions(location.partition(" › ")[2])
     return target, member_path(row.history.library, file), name
 
 
-def _also(row: TrendRow) -> str:
+def _also(row: trends.TrendRow) -> str:
     """Triton's constants, and the old name of a renamed kernel."""
     old = row.change.old
     renamed = old and old.name != row.history.latest.name
