@@ -126,7 +126,7 @@ def waits_of(
         stated = _OLD_WAIT.findall(text)
         if len(stated) != text.count("("):
             return None
-        return [(named[name], int(most)) for name, most in stated if name in named]
+        return [(named[name], int(limit)) for name, limit in stated if name in named]
     is_old, pair, single = (
         mnemonic == "s_waitcnt",
         _PAIR.fullmatch(mnemonic),
@@ -147,4 +147,4 @@ def waits_of(
             for position, counter in enumerate(counters)
             if counter.bits
         ]
-    return [(named[name], most) for name, most in stated if name in named]
+    return [(named[name], limit) for name, limit in stated if name in named]

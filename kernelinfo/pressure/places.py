@@ -245,14 +245,19 @@ class Places:
         for block in filter(function.graph.is_reached, range(function.size)):
             if not self._is_used(block):
                 continue
-            known: tuple[_Point | None, Counts] = None, Counts(0, 0, 0)
+            later: _Point | None = None
+            apart_before = Counts(0, 0, 0)
             for index, before, after in self.points(block):
-                more = known[1] if after == known[0] else self.number(self.apart(after))
-                known = before, more if before == after else self.number(self.apart(before))
-                if known[1] == more:
-                    counted[index] = _sum(counted[index], more)
+                apart_after = apart_before if after == later else self.number(self.apart(after))
+                apart_before = apart_after if before == after else self.number(self.apart(before))
+                later = before
+                if apart_before == apart_after:
+                    counted[index] = _sum(counted[index], apart_after)
                 else:
-                    sums = _sum(count(before[0]), known[1]), _sum(count(after[0]), more)
+                    sums = (
+                        _sum(count(before[0]), apart_before),
+                        _sum(count(after[0]), apart_after),
+                    )
                     counted[index] = Counts(*map(max, *sums))
         return counted
 
@@ -362,9 +367,9 @@ def _slots(function: LiveFunction, spilled: int | None) -> dict[int, _SlotAccess
         return {} if spilled is None and not unmarked else UNPROVEN
     slots = -1 if is_all_constant else _places(moves.values())
     left = [(index, move) for index, move in unmarked.items() if move]
-    while more := {i: move for i, move in left if i not in moves and _places([move]) & slots}:
-        moves |= more
-        slots |= _places(more.values())
+    while joining := {i: move for i, move in left if i not in moves and _places([move]) & slots}:
+        moves |= joining
+        slots |= _places(joining.values())
     stores = [move for move in moves.values() if move.is_store]
     if not is_all_constant and sum(len(move.pairs) for move in stores) < (spilled or 0):
         return UNPROVEN  # other slots than the marked ones hold spilled VGPRs, too
@@ -415,9 +420,9 @@ def _slot(
 
 def _constant(code: Sequence[Instruction], register: str) -> int | None:
     """The constant that an SGPR was set to last; None if it was set otherwise, or not near."""
-    own = named(register)
+    written = named(register)
     for instruction in reversed(code):
-        if instruction.effect.writes & own:
+        if instruction.effect.writes & written:
             constant = _CONSTANT.fullmatch(instruction.text)
             return number(constant[2]) if constant else None
     return None

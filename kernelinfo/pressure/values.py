@@ -325,25 +325,25 @@ def needs_of(
     counts = places.counts
     at_once = [counts[index] for index in function.code]
     peak = max({*at_once}, key=lambda live: live.vector(files), default=Counts(0, 0, 0))
-    most = peak.vector(files)
-    number = next(n for n, live in enumerate(at_once) if live.vector(files) == most)
+    vector = peak.vector(files)
+    number = next(n for n, live in enumerate(at_once) if live.vector(files) == vector)
     index = function.code[number]
-    block, at = function.block_of(index), function.location(index)
-    border = _border(places, block, files) if most else 0
+    block, location = function.block_of(index), function.location(index)
+    border = _border(places, block, files) if vector else 0
     loop = function.loop_around(index)
     blocks = [other for other in function.graph.order if loop and function.loops.holds(loop, other)]
     vgprs, agprs, sgprs = map(max, zip(*{*at_once}, strict=True))
     return RegisterNeeds(
-        vector=most,
+        vector=vector,
         vgprs=vgprs,
         agprs=agprs,
         sgprs=sgprs,
-        in_memory=most - function.counts[index].vector(files),
+        in_memory=vector - function.counts[index].vector(files),
         exact=places.is_settled and not function.reasons,
-        number=at.number,
-        line=at.line,
-        address=at.address,
-        source=at.source,
+        number=location.number,
+        line=location.line,
+        address=location.address,
+        source=location.source,
         border=border,
         is_loop=blocks == [block],
         shares=_shares(function, places, index) if with_shares and places.has_slots else (),
@@ -362,7 +362,7 @@ def _border(places: Places, block: int, files: str) -> int:
 def _shares(function: LiveFunction, places: Places, index: int) -> tuple[NeedsShare, ...]:
     """The vector values at an instruction by role, the largest role first."""
     block = function.block_of(index)
-    before, after = next(points for at, *points in places.points(block) if at == index)
+    before, after = next(points for place, *points in places.points(block) if place == index)
     values, _ = live_values(function, index)
     roles = {
         line.role: union(named(" ".join(value.registers)) for value in line.values)
