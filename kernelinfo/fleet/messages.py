@@ -7,12 +7,12 @@ from kernelinfo.errors import wording
 MESSAGES = {
     # Options and addresses.
     "scan-of-stdin": "scan reads files, not standard input; give a path or URL",
-    "build-name": "--build {name}: use letters, digits, `.`, `_` and `-` alone",
-    "shard-name": "--shard {name}: use letters, digits, `_` and `-` alone",
+    "build-name": "--build {name}: use only letters, digits, `.`, `_` and `-`",
+    "shard-name": "--shard {name}: use only letters, digits, `_` and `-`",
     "destination-read-only": "--to {address}: cannot be written; give a folder or s3://…",
     "build-unknown": "{option}: not a build of {dataset}; it has {builds}",
     "builds-none": "none",
-    "builds-repeated": "--builds {names}: names a build twice; name each once",
+    "builds-repeated": "--builds {names}: lists a build twice; list each once",
     "libraries-missing": "{names} not installed; run pip install 'kernelinfo[{extras}]'",
     "scheduler-bound": "--scheduler: other machines do not obey --only-below; drop one of the two",
     "scheduler-unreachable": "--scheduler {address}: {error}; start one with `dask scheduler`",
@@ -29,11 +29,11 @@ MESSAGES = {
     "store-failed": "{error}; check the address and the credentials",
     "store-silent": "no answer in time (--timeout)",
     "file-not-listed": "{error}",
-    "file-listed-twice": "is listed twice with different queries; give one of them",
-    "name-not-utf8": "a name that is not UTF-8; rename the file",
-    "name-of-two-addresses": "a name with `::`, which fsspec takes for two addresses; rename it",
-    "name-not-printable": "a name that cannot be printed; rename it",
-    "name-of-folder": "a name that ends in `/`, as that of a folder; rename it",
+    "file-listed-twice": "listed twice with different queries; give one of them",
+    "name-not-utf8": "the name is not UTF-8; rename the file",
+    "name-of-two-addresses": "`::` in the name, which fsspec takes for two addresses; rename it",
+    "name-not-printable": "an unprintable character in the name; rename it",
+    "name-of-folder": "the name ends in `/`, like that of a folder; rename it",
     "folders-nested": "folders nested more than {deepest} deep",
     "folders-too-many": "more than {most} folders; scan fewer at once",
     # Files that are read.
@@ -43,10 +43,10 @@ MESSAGES = {
         "more than the {most} bytes allowed here; --bound fetch=N and ratio=N allow more"
     ),
     "worker-ended": (
-        "ended the worker that read it: over {seconds} s (--timeout) or {memory} MiB (--bound "
-        "memory), or a crash; read it alone"
+        "the worker that read it ended: more than {seconds} s (--timeout) or {memory} MiB "
+        "(--bound memory), or a crash; read it alone"
     ),
-    "worker-memory": "needs more memory than the worker has; read it with `kernelinfo report`",
+    "worker-memory": "needs more memory than a worker has; read it with `kernelinfo report`",
     "worker-version": "the workers have kernelinfo {worker}, this is {version}; install the same",
     # Scans of one build.
     "build-taken-over": "{build} was taken over by {scan}; scan it again",
@@ -65,10 +65,10 @@ MESSAGES = {
     "dataset-row-damaged": "a row is damaged, {error}; scan its build again",
     "dataset-file-damaged": "{file} {wrong}; delete it, and scan its build again",
     "dataset-columns": "has other columns than a scan writes",
-    "dataset-rows-too-many": "states {rows} rows in {size} bytes, as no scan writes them",
+    "dataset-rows-too-many": "claims {rows} rows in {size} bytes, which no scan writes",
     "scan-unfinished": "the scan of {builds} has not ended; run it again",
     "builds-too-few": "{builds} to compare; scan another one into it",
-    "builds-without-kernels": "these builds have no kernel",
+    "builds-without-kernels": "none of these builds has a kernel",
     "builds-without-choice": "no kernel matches {choice}{others}",
     "targets-there": "; there are kernels for {targets}",
     "roots-without-choice": "no kernel matches {choices}",

@@ -12,28 +12,28 @@ MESSAGES = {
     ),
     "objdump-older": (
         "llvm-objdump {newest} does not know {name}; LLVM {llvm} does: install its llvm-objdump, "
-        "or name one by LLVM_OBJDUMP"
+        "or name one in LLVM_OBJDUMP"
     ),
     "objdump-silent": "{needed}; {program} printed no instructions of {function}",
-    "objdump-no-program": "LLVM_OBJDUMP names {program}, which is no program; give its whole path",
+    "objdump-no-program": "LLVM_OBJDUMP names {program}, not a program; give its full path",
     # Kernels and their instructions.
-    "symbols-overlap": "symbols of functions overlap without end; build it again",
+    "symbols-overlap": "symbols of functions overlap too often; build it again",
     "instructions-uncounted": "kernel {kernel}: instructions are not counted: {why}",
     "kernels-of-one-name": "{source}: {count} kernels named {kernel!r} have instructions; name one",
-    "instructions-missing": "kernel {kernel}: its instructions are not found",
+    "instructions-missing": "kernel {kernel}: no instructions found",
     "kernel-empty": "kernel {kernel} has no instructions",
     # Source text beside them.
-    "source-root-no-folder": "--source-root {root}: is no folder; give an existing one",
-    "source-path-long": "a path of {size} characters is not looked for",
-    "source-missing": "{file} is not found; give --source-root DIR",
-    "source-of-system": "{path} is a file of the system, and no source text",
+    "source-root-no-folder": "--source-root {root}: not a folder; give an existing one",
+    "source-path-long": "a path of {size} characters is too long to search for",
+    "source-missing": "{file}: not found; give --source-root DIR",
+    "source-of-system": "{path} is a system file, not source text",
     "source-outside": (
         "{path} lies outside of the current folder and the input's; give --source-root DIR"
     ),
     "source-unreadable": "{path}: {error}",
-    "source-too-large": "{path} has more than 4 MiB",
-    "source-no-text": "{path} is no text",
-    "source-left-out": "{path} is left out: the source text has more than 64 MiB",
+    "source-too-large": "{path} is larger than 4 MiB",
+    "source-no-text": "{path} is not a text file",
+    "source-left-out": "{path} is left out: the source files exceed 64 MiB",
 }
 
 NO_PROGRAM = ("objdump-needed", "objdump-older")

@@ -294,7 +294,7 @@ def test_a_missing_text_says_why_and_keeps_its_lines(opened: Opened, tmp_path: P
     page = opened.open(out)
     whole(page)
     reason = page.inner_text(".source .line.file >> nth=0")
-    assert "src/other.hip is not found; give --source-root DIR" in reason
+    assert "src/other.hip: not found; give --source-root DIR" in reason
     click_source(page, MATRIX)
     assert where(page, "linked", "code") == lines_of_text("attention")["attention.hip", MATRIX]
 

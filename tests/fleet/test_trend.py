@@ -256,7 +256,7 @@ def test_it_fails_as_diff_does(on: str, code: int, tmp_path: Path) -> None:
     [
         (("--since", "night-7"), "not a build of"),
         (("--builds", "night-8,x"), "not a build of"),
-        (("--builds", "night-8,night-9,night-8"), "names a build twice"),
+        (("--builds", "night-8,night-9,night-8"), "lists a build twice"),
         (("--since", "night-12"), "1 build to compare"),
         (("-k", "nothing"), "no kernel matches -k nothing"),
     ],
