@@ -160,7 +160,7 @@ def command(
 
     detailed = query._replace(
         locate=is_chosen,
-        arguments=is_chosen,
+        arguments=is_chosen if verbose or format != "text" else None,
         # The text measures the code itself.
         **{"read_for_rules": code_for_rules}
         if format == "text"

@@ -1,7 +1,5 @@
 """Summaries for comparing builds: resources and occupancy of each kernel."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator

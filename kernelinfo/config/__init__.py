@@ -1,7 +1,5 @@
 """The configuration of a project: `kernelinfo.toml`, or `[tool.kernelinfo]` of `pyproject.toml`."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib
@@ -251,7 +249,7 @@ def shadowed_by(file: FilePath) -> str | None:
     return path if is_shadowed else None
 
 
-def _configuration(file: ConfigFile) -> Configuration:
+def _configuration(file: "ConfigFile") -> Configuration:
     validation = Validation()
     values = validation.table(file.table, KEYS, ())
     if validation.complaints:
@@ -290,7 +288,7 @@ def _configuration(file: ConfigFile) -> Configuration:
     )
 
 
-def _located(file: ConfigFile, path: KeyPath, message: Message) -> Message:
+def _located(file: "ConfigFile", path: KeyPath, message: Message) -> Message:
     if len(path) > 1 and path[-1] in OF_FILE:
         value: Any = file.table
         for key in path:

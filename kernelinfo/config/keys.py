@@ -1,7 +1,5 @@
 """All keys of the configuration. Validation, `--show-config` and the JSON Schema use them."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -128,7 +126,7 @@ class Many(NamedTuple):
 class KeyTable(NamedTuple):
     """A table with known keys, or an array of such tables."""
 
-    keys: tuple[Key, ...]
+    keys: tuple["Key", ...]
     expected: str
     array: bool = False
     one_of: tuple[str, ...] = ()

@@ -2,8 +2,6 @@
 
 A gate that guards nothing must not pass."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

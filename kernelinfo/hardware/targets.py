@@ -3,8 +3,6 @@
 The file is the list of known targets. A build writes it as the module `target_literals`; a checkout
 reads the TOML."""
 
-from __future__ import annotations
-
 import typing
 from functools import cache
 from os.path import dirname, join

@@ -1,7 +1,5 @@
 """Code objects, counts of their instructions and registers, their libraries and coverage."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice, takewhile

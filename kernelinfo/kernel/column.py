@@ -1,7 +1,5 @@
 """A column of the record of a kernel, and the columns that count instructions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 

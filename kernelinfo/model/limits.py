@@ -5,8 +5,6 @@ whole, so that the occupancy is the least count rounded down to whole workgroups
 `targets.Domain`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
@@ -61,7 +59,7 @@ class Demand(NamedTuple):
         return self.used_vgprs is not None or self.used_sgprs is not None
 
     @property
-    def unpadded(self) -> Demand:
+    def unpadded(self) -> "Demand":
         """The demand of the code alone, without the descriptor's padding."""
         if not self.is_padded:
             return self
@@ -77,7 +75,7 @@ class Demand(NamedTuple):
         largest = self.most_workgroup
         return largest is None or self.least_workgroup <= workgroup_size <= largest
 
-    def with_registers(self, target: Target, arch_vgprs: int, agprs: int) -> Demand:
+    def with_registers(self, target: Target, arch_vgprs: int, agprs: int) -> "Demand":
         """The demand with these registers per lane on `target`. Raises `LaunchError` for AGPRs on a
         target without them."""
         vgprs, offset = vgprs_and_offset(target, arch_vgprs, agprs)
@@ -135,12 +133,12 @@ class Placement(NamedTuple):
         return lds_of(self.demand, self.launch)
 
     @property
-    def unpadded(self) -> Placement:
+    def unpadded(self) -> "Placement":
         """The placement of the code alone, without the descriptor's padding."""
         return self._replace(demand=self.demand.unpadded) if self.demand.is_padded else self
 
     @property
-    def used(self) -> dict[Resource, int | None]:
+    def used(self) -> "dict[Resource, int | None]":
         """Amounts of the code, as in `Limit.used`; None if the input does not say."""
         demand = self.demand.unpadded
         return {

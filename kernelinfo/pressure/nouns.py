@@ -1,7 +1,5 @@
 """Records of one function's register pressure, as renderers print them."""
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 from kernelinfo.kernel import in_html

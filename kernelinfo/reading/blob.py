@@ -1,7 +1,5 @@
 """Results of opening an input: blobs of code, problems, notes, and references to other files."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -73,7 +71,7 @@ class Bounds(NamedTuple):
         memory = self.memory // _NESTED if nested else self.memory
         return min(self.streamed_bytes(compressed), memory)
 
-    def budget(self, file_bytes: int) -> FileBudget:
+    def budget(self, file_bytes: int) -> "FileBudget":
         """Budget shared by all blobs of a file of `file_bytes`.
 
         Without it, thousands of small traps, each within its own limit, would take hours.
@@ -244,7 +242,7 @@ class Missing(NamedTuple):
     place: str  # where they were sought: `here`, `in this file`
 
     @staticmethod
-    def problem(hosts: Sequence[Missing]) -> Problem:
+    def problem(hosts: "Sequence[Missing]") -> Problem:
         """One problem for all such host files of a path."""
         first, *rest = hosts
         further = say("kpack-and-for-more", count=len(rest)) if rest else ""

@@ -1,7 +1,5 @@
 """Records that readers return: a kernel's numbers by source, modules, warnings, debug entries."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -324,9 +322,9 @@ class DebugEntry(NamedTuple):
     """True for a variable with one fixed address, or with no location at all."""
     source: SourceLine | None
     """Line of the declaration."""
-    children: list[DebugEntry]
+    children: list["DebugEntry"]
 
-    def variables(self) -> list[DebugEntry]:
+    def variables(self) -> list["DebugEntry"]:
         """Static variables of a function and of the scopes in it.
 
         LLVM lists them before the first parameter. A variable after it without a location is an
@@ -337,7 +335,7 @@ class DebugEntry(NamedTuple):
         external = [variable for variable in variables if "DW_AT_external" in variable.numbers]
         return external if external and "DW_AT_inline" in self.numbers else variables
 
-    def _before_parameters(self) -> Iterator[DebugEntry]:
+    def _before_parameters(self) -> Iterator["DebugEntry"]:
         for child in self.children:
             if child.tag == "DW_TAG_lexical_block":
                 yield from child._before_parameters()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import TYPE_CHECKING
 
 from kernelinfo.hardware.targets import Device, Target
 from kernelinfo.kernel import Language, Result, counted
@@ -10,10 +11,12 @@ from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.curves import Filling, Grid, best_sizes
 from kernelinfo.model.limits import Demand, Launch, Resource, most_vgprs, place
-from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.facts import Code
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import percent
+
+if TYPE_CHECKING:
+    from kernelinfo.reading.arguments import Argument
 
 Notes = list[tuple[str, str]]  # (label, text) of each line
 

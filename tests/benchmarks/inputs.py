@@ -112,7 +112,7 @@ def sample(folder: Path, name: str, every: int) -> Path | None:
         made.mkdir()
         with of.open("rb") as file:
             fat_binary = ELFFile(file).get_section_by_name(".hip_fatbin")
-        section = fat_binary.data() if fat_binary else b""
+            section = fat_binary.data() if fat_binary else b""
         starts = [match.start() for match in re.finditer(_BUNDLE, section)]
         starts = [start for start in starts if start % _PAGE == 0]
         ends = [*starts[1:], len(section)]
