@@ -13,6 +13,7 @@ from ..compiling import assembly, needs_clang
 from ..conftest import FIXTURES, ROOTS, needs_corpus
 from .in_flight_simulator import TARGETS, Line, random_code, run, written
 from .pending_reads import early_touches, functions, touches_of, waits, walked, with_one_more
+from .test_objects import LIBRARY
 from .texts import kernels, measured
 
 
@@ -53,21 +54,38 @@ def test_a_reader_sees_which_kernel_hides_latency() -> None:
     ]
 
 
+PARTS = 4
+"""Tests of the corpus, each of which takes less than a minute."""
+
+
 @pytest.mark.parametrize(
-    "roots",
+    ("root", "share"),
     [
-        pytest.param(["assembly"], id="some"),
-        pytest.param(["code_object"], marks=pytest.mark.nightly, id="objects"),
-        pytest.param(["corpus"], marks=[pytest.mark.nightly, needs_corpus], id="corpus"),
+        pytest.param("assembly", slice(9), id="some"),
+        pytest.param("code_object", slice(None), marks=pytest.mark.nightly, id="objects"),
+        *(
+            pytest.param(
+                *("corpus", slice(part, None, PARTS)),
+                marks=[pytest.mark.nightly, needs_corpus],
+                id=f"corpus-{part}",
+            )
+            for part in range(PARTS)
+        ),
+        pytest.param(
+            *("librocrand", slice(None)),
+            marks=[pytest.mark.nightly, pytest.mark.needs("librocrand", "llvm-22")],
+            id="librocrand",
+        ),
     ],
 )
-def test_compilers_wait_for_what_code_reads(roots: list[str]) -> None:
+def test_compilers_wait_for_what_code_reads(root: str, share: slice) -> None:
     """All reads and overwrites of loaded registers. A load of FLAT is complete in both counters, or
     where all its touches follow as those of a global load do: LLVM may know that it is one."""
-    places = [path for root in roots for path in ROOTS[root].rglob("*") if path.is_file()]
-    paths = [path for path in places if path.suffix in (".s", ".co", ".o", ".out", ".hsaco")]
+    places = sorted(ROOTS[root].rglob("*")) if root in ROOTS else [Path(LIBRARY)]
+    kinds = (".s", ".co", ".o", ".out", ".hsaco", ".1")
+    paths = [path for path in places if path.is_file() and path.suffix in kinds]
     touches, wrong = 0, list[str]()
-    for kernel, function in functions(sorted(paths)[: 9 if roots == ["assembly"] else None]):
+    for kernel, function in functions(paths[share]):
         if found := early_touches(kernel, function):
             touches += found[0]
             wrong += found[1]
