@@ -40,3 +40,17 @@ class WaitCounter(NamedTuple):
     """Groups of operations. Those of one group complete in the order of their issue."""
     any_order: tuple[OperationKind, ...] = ()
     """Operations that complete in any order, so that only a wait for all of them tells."""
+
+    @property
+    def of_llvm(self) -> WaitCounter:
+        """The counter in code that LLVM compiled: FLAT accesses are in order with loads.
+
+        LLVM waits for all operations where a FLAT address may be one of LDS, and counts it as
+        global where it knows that (SIInsertWaitcnts.cpp `determineWait`, `getEventsFor`).
+        """
+        flat = tuple(kind for kind in self.any_order if kind in ("flat load", "flat store"))
+        if not flat or not self.in_order or "load" not in self.in_order[0]:
+            return self
+        first, *others = self.in_order
+        rest = tuple(kind for kind in self.any_order if kind not in flat)
+        return self._replace(in_order=((*first, *flat), *others), any_order=rest)

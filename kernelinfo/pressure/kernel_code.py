@@ -320,7 +320,9 @@ def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
 def wait_flow(kernel: Kernel, function: LiveFunction) -> WaitFlow:
     """The loads in flight at each instruction of a kernel's code, or of a function beside it."""
     counters = kernel.target.counters if kernel.target else ()
-    return WaitFlow(function, counters, bool(kernel.code_object.stamps))
+    if is_compiled := bool(kernel.code_object.stamps):
+        counters = tuple(counter.of_llvm for counter in counters)
+    return WaitFlow(function, counters, trusts_calls=is_compiled)
 
 
 def _needs(function: LiveFunction, kernel: Kernel) -> RegisterNeeds | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -128,6 +129,32 @@ def test_flat_loads_are_waited_for_as_llvm_knows_their_memory(
     is_global = dict(zip(loads, memories, strict=True))
     assert all(is_global[load] for load in touches.as_global)
     assert bool(touches.as_global) == bool(of_global)
+
+
+STREAM = """
+__global__ void k(const float *__restrict__ a, float *__restrict__ out, int count) {
+  int t = __builtin_amdgcn_workitem_id_x();
+  float sum = 0;
+#pragma unroll 8
+  for (int i = 0; i < count; i++) sum += a[i * 64 + t];
+  out[t] = sum;
+}
+"""
+
+
+@needs_clang
+@pytest.mark.parametrize("target", ["gfx803", "gfx900"])
+def test_a_target_without_global_instructions_waits_for_loads_in_order(
+    target: str, tmp_path: Path
+) -> None:
+    path = Path(assembly(STREAM, tmp_path / "k.s", target))
+    [kernel] = kernels(path)
+    rows = [row for loop in kernel["loops"] for row in loop["in_flight"]]
+    assert {row["memory"] for row in rows} == {"FLAT" if target == "gfx803" else "global"}
+    assert max(row["loads"] for row in rows) == 8
+    waits = [wait for wait in kernel["waits"] if re.search(r"vmcnt\([1-9]", wait["instruction"])]
+    assert len(waits) >= 4
+    assert all(wait["completes"] for wait in waits)
 
 
 @pytest.mark.parametrize("wait", ["vmcnt(0)", "lgkmcnt(0)"])
