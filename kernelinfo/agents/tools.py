@@ -14,10 +14,10 @@ _ID = re.compile(r'\s*\{[^{}\[\]]*?"id"\s*:\s*(0|[1-9]\d{0,14}|"[\w.:-]{1,64}")\
 
 
 def read_request(stream: BinaryIO, is_readable: Callable[[str], bool]) -> str:
-    """The next line of a stream; empty at its end.
+    """The next request, a line of the stream; empty at the end of the stream.
 
-    A line that is too long or cannot be read becomes a request of the same id that no server knows,
-    so that the client gets an error; a blank line if it has no id."""
+    In place of a line that is too long or unreadable comes a request for an unknown method with the
+    same id, which the server answers with an error. Without an id to answer, it is a blank line."""
     line = start = stream.readline(_LONGEST_REQUEST)
     while len(line) == _LONGEST_REQUEST and not line.endswith(b"\n"):
         line = stream.readline(_LONGEST_REQUEST)

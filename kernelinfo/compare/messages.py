@@ -46,7 +46,9 @@ MESSAGES = {
     "profile-column-missing": "no column {column}",
     "profile-dispatch-unnamed": "a dispatch without kernel name or workgroup size",
     "profile-compressed": "a compressed SQLite database; decompress it first",
-    "profile-log-unread": "its newest rows are in {log}; end the profiler, open it with sqlite3",
+    "profile-log-unread": (
+        "its newest rows are still in {log}; end the profiler, then open it once with sqlite3"
+    ),
     "profile-damaged": "a damaged SQLite database: {error}",
     "profile-text-too-long": "more text than the file has bytes",
     "profile-of-rpd": "a trace of rocmProfileData (RPD), which records no registers",
@@ -57,9 +59,9 @@ MESSAGES = {
     "target-nearest": "its registers, LDS and scratch are nearer to the launches than {others}",
     "target-only": "the files have the kernels of the run for no other target",
     # Differences between a run and its prediction.
-    "run-of-other-build": "another build ran, or on another target: {differences}",
+    "run-of-other-build": "the run used another build or target: {differences}",
     "run-differs": "{resource} {run} in the run, {file} in the file",
-    "run-refused": "{rule}: {finding}; another build ran",
+    "run-refused": "{rule}: {finding}, so the run used another build",
     "run-rounds": "{rounds} and a tail of {tail}: {percent} on average",
     "run-grid-small": "the grid is {share} of what fits on the device at once: ≤ {percent}",
     "run-above-ceiling": "above the ceiling: another build ran, or other kernels at the same time",

@@ -102,23 +102,23 @@ def _is_likely(old: KernelSummary, new: KernelSummary) -> bool:
 
 def phrase_rename(pair: Pair) -> Message:
     """A likely rename with what moved: `softmax → softmax_v2 likely: VGPR: …, 8 → 3 waves/SIMD`."""
-    old, new = _names(pair)
+    old, new = _old_and_new_name(pair)
     return say("rename-likely", old=old, new=new, change=pair.why or say("numbers-same"))
 
 
 def mend_rename(pair: Pair) -> Message:
-    return say("rename-likely-mend", rename=quote("=".join(_names(pair))))
+    return say("rename-likely-mend", rename=quote("=".join(_old_and_new_name(pair))))
 
 
 def refuse_drop(pair: Pair) -> Message:
     """Why an update does not drop a kernel that is likely renamed and got worse."""
-    old, new = _names(pair)
+    old, new = _old_and_new_name(pair)
     rename, drop = quote(f"{old}={new}"), quote(f"{old}=")
     return say("rename-lost", old=old, new=new, change=pair.why, rename=rename, drop=drop)
 
 
-def _names(pair: Pair) -> tuple[str, str]:
-    """The shortest names that differ: those without template arguments, or with parameters."""
+def _old_and_new_name(pair: Pair) -> tuple[str, str]:
+    """The old and the new name of a kernel: base names if these differ, else whole names."""
     old, new = base_name(pair.old.name), base_name(pair.new.name)
     return (old, new) if old != new else (pair.old.name, pair.new.name)
 

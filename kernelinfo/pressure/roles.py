@@ -347,8 +347,8 @@ def _halves(instruction: Instruction) -> Iterable[tuple[str, InstructionEffect]]
 
 
 def _carried(text: str, effect: InstructionEffect, held: int, moved: int) -> int:
-    """The held registers that an instruction copies, or to which it adds: in place, so to say, or
-    into another register. A factor of an FMA counts if it was not `moved`: a sum that is scaled."""
+    """The `held` registers whose values an instruction copies or adds to; the result may be in
+    another register. A factor that an FMA overwrites, as to scale a sum, counts unless `moved`."""
     if effect.instruction_class == "copy":
         return effect.reads & held
     if effect.instruction_class == "matrix":

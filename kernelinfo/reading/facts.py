@@ -258,9 +258,9 @@ class ReadWarnings:
         return taken
 
     def rest(self) -> tuple[ReadWarning, ...]:
-        """The last warning beyond the first thousand, with their number; empty if there is none.
+        """One warning for all beyond the first thousand; empty if there are none.
 
-        The last one may say why reading ended.
+        It has their number and the message of the last, which may say why reading ended.
         """
         count = self._count - _MOST_WARNINGS
         if count <= 0:

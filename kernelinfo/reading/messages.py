@@ -21,7 +21,7 @@ MESSAGES = {
     "file-empty": "is empty; rebuild it",
     "file-all-zero": "is all zeros, as after an interrupted write; rebuild it",
     "file-not-regular": "is not a regular file; pass a file, a directory or -",
-    "file-link-broken": "is a dangling link; rebuild its target",
+    "file-link-broken": "is a broken link; rebuild its target",
     "document-too-large": "is larger than {most} bytes; pass another file",
     "git-lfs-pointer": "is a Git LFS pointer; fetch the file with `git lfs pull`",
     # Files without code.

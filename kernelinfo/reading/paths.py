@@ -137,9 +137,9 @@ def configurations(folder: str) -> Iterator[str]:
         if bound() and not is_below(parent, bound()):
             return
         dedicated, shared = (os.path.join(parent, name) for name in CONFIGURATIONS)
-        if _is_file_or_dangling(dedicated):
+        if _is_file_or_broken_link(dedicated):
             yield dedicated
-        if _is_file_or_dangling(shared):
+        if _is_file_or_broken_link(shared):
             try:
                 may = may_configure(read_document(shared, CONFIGURATION_BYTES))
             except (OSError, ReadError):
@@ -148,8 +148,8 @@ def configurations(folder: str) -> Iterator[str]:
                 yield shared
 
 
-def _is_file_or_dangling(path: str) -> bool:
-    """True for a file, and for a dangling link, whose reading then fails with a message."""
+def _is_file_or_broken_link(path: str) -> bool:
+    """True for a file, and for a broken link, whose reading then fails with a message."""
     return os.path.isfile(path) or (os.path.islink(path) and not os.path.exists(path))
 
 

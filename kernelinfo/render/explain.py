@@ -125,11 +125,11 @@ def _working(
     if not whole and "barriers" not in occupancy.limiters:
         resources = [limit for limit in resources if limit.resource != "barriers"]
     free, code = occupancy.headroom, limits(occupancy.placement.unpadded)
-    alone = {limit.resource: limit for limit in code}
+    unpadded = {limit.resource: limit for limit in code}
     rows = [
         _COLUMNS,
         *(
-            _row(limit, occupancy, free, alone[limit.resource], whole=whole)
+            _limit_row(limit, occupancy, free, unpadded[limit.resource], whole=whole)
             for limit in (*resources, slots)
         ),
     ]
@@ -159,11 +159,11 @@ def _working(
         yield _labelled("runtime", text)
 
 
-def _row(
-    limit: Limit, occupancy: Occupancy, free: Headroom, alone: Limit, *, whole: bool
+def _limit_row(
+    limit: Limit, occupancy: Occupancy, free: Headroom, unpadded: Limit, *, whole: bool
 ) -> tuple[str, ...]:
-    """The cells of one resource, in the order of _COLUMNS; `alone` is its limit without padding.
-    LDS has its granule if `whole`."""
+    """The row of one resource in the table of limits, a cell for each of _COLUMNS. `unpadded` is
+    the limit if the allocation were not rounded up. The `whole` table shows the granule of LDS."""
     per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
@@ -188,8 +188,8 @@ def _row(
             used, allocated = f"{used}/lane", f"{allocated}/wave"
             out_of = f"{limit.available} waves per {per}"
             slack = ""
-    if alone.waves_per_simd is not None and alone.waves_per_simd != limit.waves_per_simd:
-        slack = f"{paint.waves_per_simd(alone.waves_per_simd)} unpadded"
+    if unpadded.waves_per_simd is not None and unpadded.waves_per_simd != limit.waves_per_simd:
+        slack = f"{paint.waves_per_simd(unpadded.waves_per_simd)} unpadded"
     return label, used, allocated, out_of, allows, slack
 
 

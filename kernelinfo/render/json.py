@@ -261,7 +261,8 @@ def encoded(document: Any) -> Iterator[str]:
 
 
 def _pieces(value: Any, line: str) -> Iterator[str]:
-    """The text of a value; `line` is a newline and the indent of the line that it ends on."""
+    """The JSON text of a value. `line` is a newline and the indent of the line on which the value
+    begins, and on which its closing bracket stands."""
     if isinstance(value, Spelled):
         yield value
     elif isinstance(value, Iterator):

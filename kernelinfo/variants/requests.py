@@ -125,10 +125,10 @@ def make_request(
 
 
 def default_waves(target: Target, compiled: Result | None) -> tuple[int, ...]:
-    """Waves/SIMD to try: VGPR steps of the target, from the waves as compiled up.
+    """Waves/SIMD to try: the target's steps of VGPRs, from the waves of the kernel as compiled up.
 
-    For a kernel that spills also fewer, as far as its largest workgroup lets LLVM make them; all
-    steps for one that is not compiled as it is.
+    For a kernel that spills also fewer, down to what LLVM allows for its largest workgroup. All
+    steps if the kernel does not compile unchanged.
     """
     if compiled is None:
         return steps(target, target.waves.default_size)

@@ -216,7 +216,7 @@ class Evaluation:
         if block.is_plain:
             numbers, within = _plain_numbers(block, reading, *circumstances)
         else:
-            numbers, within = _with_lines(reading(block.by_field, value, *circumstances))
+            numbers, within = _separate_lines(reading(block.by_field, value, *circumstances))
         return [(numbers, Place(source, line, within))]
 
     def _symbols(self, symbol: str) -> _Placed:
@@ -294,13 +294,13 @@ def _plain_numbers(
     def value(statement: Directive) -> int | None:
         return number(statement.value)
 
-    return _with_lines(reading(block.by_field, value, *circumstances))
+    return _separate_lines(reading(block.by_field, value, *circumstances))
 
 
-def _with_lines(placed: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
-    """Numbers, and their lines from the block's first.
+def _separate_lines(placed: PlacedNumbers) -> tuple[Numbers, Mapping[str, int]]:
+    """The numbers of a block, and the line of each, counted from 0 at the block's first line.
 
-    The size of the code is on the line after it unless stated elsewhere.
+    The size of the code is on line 1 unless the block states another.
     """
     lines = {name: line for name, (_, line) in placed.items()}
     values: dict[str, Any] = {name: value for name, (value, _) in placed.items()}

@@ -85,14 +85,15 @@ def code_of(line: AnyStr) -> AnyStr:
 def _without_enclosed(
     text: bytes, *, names: bool, is_open: bool = False, is_part: bool = False
 ) -> tuple[bytes, bool]:
-    """The text without enclosed comments, and True if the last one is unterminated.
+    """The text with blanks in place of its `/* comments */`, and True if the last is unterminated.
 
-    `names`: keep the comments that name registers. `is_open`: the text begins inside a comment.
-    `is_part`: a comment without an end reaches to the end of the text, not of its line, and a
-    comment inside a statement ends its line.
+    `names`: comments that name registers stay. `is_open`: the text begins inside a comment.
+    `is_part`: the text goes on elsewhere, so an unterminated comment reaches to its end. Otherwise
+    such a comment ends with its line, and a statement that continues behind a comment of several
+    lines becomes one line; as many empty lines follow it.
     """
     kept: list[bytes] = []
-    done = 0  # everything before is in `found`
+    done = 0  # everything before is in `kept`
     if is_open:
         end = text.find(_CLOSE)
         if end < 0:

@@ -72,8 +72,8 @@ class TrendRow(NamedTuple):
 
 
 def rows(trend: Trend) -> list[TrendRow]:
-    """One row per moved kernel: affected ones first, worst first; last those that are as they were
-    again, and those that only builds between the first and the last have."""
+    """One row per kernel that moved: first the affected ones, worst first; last those that moved
+    and moved back, and those that only builds between the first and the last have."""
     by_kernel = {id(history.latest): history for history in trend.histories}
     pairs = [(row, by_kernel.pop(id(row.kernel))) for row in diff.rows(trend.whole)]
     back = [
