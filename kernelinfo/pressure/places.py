@@ -1,53 +1,17 @@
-"""Spill slots and lanes of a function: what they hold is a value as in a register.
-
-A slot is 4 bytes of a lane's stack that the compiler spilled a register to. LLVM's comments `Folded
-Spill` and `Folded Reload` (AsmPrinter.cpp, emitComments) prove it; without comments, that the whole
-stack is accessed at constant addresses. A lane that `v_writelane_b32` fills and `v_readlane_b32`
-reads holds an SGPR.
-"""
+"""Spill slots and lanes of a function: what they hold is a value as in a register."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.pressure.flow import MOST_VISITS, BlockEffects, may_be_written, needed_from
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.listing import Instruction, number
-from kernelinfo.pressure.registers import AGPRS, Counts, count, each, named, union, whole
-from kernelinfo.pressure.rules import bytes_of
+from kernelinfo.pressure.registers import AGPRS, Counts, count, each, union, whole
+from kernelinfo.pressure.slots import SlotAccess, lanes_of, slots_of
 
-UNPROVEN = "its spill slots cannot be told from the rest of its stack"
 TO_AGPRS = "VGPRs are spilled to AGPRs, which have a file of their own"
-MOVING = "the address of a spill slot is not constant"
-
-_SLOT = re.compile(
-    r"(scratch|buffer)_(load|store)_\w+\s+(?:off\s*,\s*)?"
-    r"([va](?:\d+|\[\d+:\d+\])(?:\.[lh])?)\s*,\s*(?:off\s*,\s*)?"
-    r"(?:s\[\d+:\d+\]\s*,\s*)?(off|0|s\d+)(?:\s+offset:(-?\w+))?(?:\s.*)?"
-)
-"""An access of the stack at a constant distance from a base."""
-_STACK = re.compile(r"s\[\d+:\d+\]")
-"""The resource by which `buffer_` instructions access the stack; a function keeps it."""
-_LANE = re.compile(r"v_(read|write)lane_b32(?:_e64)?\s+(\w+)\s*,\s*(\w+)\s*,\s*(\d+)\s*")
-_CONSTANT = re.compile(r"s_movk?_[bi]32\s+(s\d+)\s*,\s*(\w+)")
-_FRAMES = ("s32", "s33")  # stack and frame pointer (AMDGPUUsage, "Function ABI")
-SLOT_BYTES = 4
-_BACK = 8  # most instructions between the constant of a base and its use; LLVM writes 1
-_APERTURE = re.compile(r"src_private_base|SH_MEM_BASES|src_flat_scratch_base", re.IGNORECASE)
-"""What makes a pointer of an address on the stack."""
-
-
-class _SlotAccess(NamedTuple):
-    """Registers that an instruction moves to or from places: slots, or a lane."""
-
-    is_store: bool
-    pairs: tuple[tuple[int, int], ...]
-    """Place and register, a set of one each; no register if liveness does not follow it."""
-
 
 _Point = tuple[int, int, int]
 """Before or after an instruction: live registers, live places, and pairs of the same value."""
@@ -57,7 +21,7 @@ class Places:
     """The places of a function: which are alive, and which values are in a register, too."""
 
     def __init__(
-        self, function: LiveFunction, moves: Mapping[int, _SlotAccess], agprs: int, lanes: int
+        self, function: LiveFunction, moves: Mapping[int, SlotAccess], agprs: int, lanes: int
     ) -> None:
         """`moves` are those of each instruction; `agprs` and `lanes` are sets of places."""
         self._function = function
@@ -324,7 +288,7 @@ def places_of(function: LiveFunction, traits: Traits) -> Places | str:
     spilled = 0 if numbers.scratch_bytes_per_lane == 0 else numbers.vgpr_spills
     if numbers.vgpr_spills and numbers.agprs and target and target.agprs.file == "separate":
         return TO_AGPRS
-    slots = _slots(function, spilled)
+    slots = slots_of(function, spilled)
     if isinstance(slots, str):
         return slots
     agprs = union(
@@ -335,115 +299,10 @@ def places_of(function: LiveFunction, traits: Traits) -> Places | str:
         if register & AGPRS
     )
     size = 1 + max((place.bit_length() for a in slots.values() for place, _ in a.pairs), default=0)
-    lanes = dict(_lanes(function, size))
+    lanes = dict(lanes_of(function, size))
     return Places(
         function,
         {**slots, **lanes},
         agprs,
         union(place for move in lanes.values() for place, _ in move.pairs),
     )
-
-
-def _slots(function: LiveFunction, spilled: int | None) -> dict[int, _SlotAccess] | str:
-    """The moves to and from spill slots by instruction, or why they cannot be told.
-
-    `spilled` is LLVM's count of VGPRs stored to scratch (eliminateFrameIndex); None if unknown.
-    """
-    code = function.instructions
-    marked = [index for index in function.code if code[index].spill]
-    if not marked and spilled == 0:
-        return {}
-    bits: dict[tuple[str, int], int] = {}
-    moves = dict[int, _SlotAccess]()
-    for index in marked:
-        move = _slot(code, index, bits)
-        if move is None:
-            return MOVING
-        moves[index] = move
-    unmarked = {index: _slot(code, index, bits) for index in _unmarked(code, function)}
-    is_pointed_at = unmarked and any(_APERTURE.search(each.text) for each in code)
-    is_all_constant = None not in unmarked.values() and not is_pointed_at
-    if not marked and (not is_all_constant or not unmarked):
-        return {} if spilled is None and not unmarked else UNPROVEN
-    slots = -1 if is_all_constant else _places(moves.values())
-    left = [(index, move) for index, move in unmarked.items() if move]
-    while joining := {i: move for i, move in left if i not in moves and _places([move]) & slots}:
-        moves |= joining
-        slots |= _places(joining.values())
-    stores = [move for move in moves.values() if move.is_store]
-    if not is_all_constant and sum(len(move.pairs) for move in stores) < (spilled or 0):
-        return UNPROVEN  # other slots than the marked ones hold spilled VGPRs, too
-    # A marked slot that nothing fills is undefined, as half of a pair may be.
-    return UNPROVEN if not marked and _places(moves.values()) & ~_places(stores) else moves
-
-
-def _unmarked(code: Sequence[Instruction], function: LiveFunction) -> Iterator[int]:
-    """Accesses of the stack without LLVM's comment, which LLVM 15 to 19 leave out in a clause."""
-    marked = (code[index].text for index in function.code if code[index].spill)
-    stacks = {stack[0] for text in marked if (stack := _STACK.search(text))}
-    for index in function.code:
-        kind = "" if code[index].spill else code[index].effect.mnemonic[:7]
-        stack = _STACK.search(code[index].text) if kind == "buffer_" else None
-        if kind == "scratch" or (stack and stack[0] in stacks):
-            yield index
-
-
-def _places(moves: Iterable[_SlotAccess]) -> int:
-    return union(place for move in moves for place, _ in move.pairs)
-
-
-def _slot(
-    code: Sequence[Instruction], index: int, bits: dict[tuple[str, int], int]
-) -> _SlotAccess | None:
-    """The slots that an instruction accesses; None if they are not known. `bits` numbers slots by
-    base and distance in bytes."""
-    instruction = code[index]
-    move, size = _SLOT.fullmatch(instruction.text), bytes_of(instruction.effect.mnemonic)
-    if move is None or not size:
-        return None
-    base, distance = move[4], number(move[5] or "0")
-    if base.startswith("s") and base not in _FRAMES:
-        constant = _constant(code[max(index - _BACK, 0) : index], base)
-        if constant is None or distance is None:
-            return None
-        # A buffer's base counts for all lanes of the wave.
-        is_scratch = move[1] == "scratch"
-        base, distance = ("off", distance + constant) if is_scratch else (str(constant), distance)
-    registers = [*each(named(move[3]))]
-    if distance is None or len(registers) != -(-size // SLOT_BYTES):
-        return None
-    first = distance // SLOT_BYTES
-    keys = [("" if base in ("off", "0") else base, first + k) for k in range(len(registers))]
-    places = [1 << bits.setdefault(key, len(bits)) for key in keys]
-    return _SlotAccess(move[2] == "store", tuple(zip(places, registers, strict=True)))
-
-
-def _constant(code: Sequence[Instruction], register: str) -> int | None:
-    """The constant that an SGPR was set to last; None if it was set otherwise, or not near."""
-    written = named(register)
-    for instruction in reversed(code):
-        if instruction.effect.writes & written:
-            constant = _CONSTANT.fullmatch(instruction.text)
-            return number(constant[2]) if constant else None
-    return None
-
-
-def _lanes(function: LiveFunction, first: int) -> Iterator[tuple[int, _SlotAccess]]:
-    """The moves to and from lanes by instruction. Their places have bits from `first` on."""
-    bits: dict[tuple[str, str], int] = {}
-    written, read = dict[int, tuple[str, str, str]](), dict[int, tuple[str, str, str]]()
-    for index in function.code:
-        instruction = function.instructions[index]
-        match = None
-        if instruction.effect.mnemonic in ("v_readlane_b32", "v_writelane_b32"):
-            match = _LANE.fullmatch(instruction.text)
-        if match and match[1] == "write":
-            written[index] = match[2], match[4], match[3]
-        elif match:
-            read[index] = match[3], match[4], match[2]
-    both = {lane[:2] for lane in written.values()} & {lane[:2] for lane in read.values()}
-    for is_store, moves in ((True, written), (False, read)):
-        for index, (vgpr, lane, sgpr) in moves.items():
-            if (vgpr, lane) in both:
-                place = 1 << first + bits.setdefault((vgpr, lane), len(bits))
-                yield index, _SlotAccess(is_store, ((place, named(sgpr)),))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections import defaultdict
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from .texts import module
 _STORE = "\tscratch_store_dword off, {}, off offset:{} ; 4-byte Folded Spill\n"
 _LOAD = "\tscratch_load_dword {}, off, off offset:{} ; 4-byte Folded Reload\n"
 _OUT = "\tglobal_store_dword v[0:1], {}, off\n"
+_MOVE = "\ts_mov_b32 {}, 0\n"
+_FLAT = "\tflat_load_dword v9, v[0:1]\n"
 
 
 def _measured(body: str, folder: Path) -> Story:
@@ -104,6 +107,31 @@ def test_a_clause_without_comments_moves_slots(tmp_path: Path) -> None:
     assert (story.peak.pressure.vector, story.needs.vector, story.needs.in_memory) == (5, 6, 2)
 
 
+_BUFFER = (
+    "\ts_mov_b64 s[6:7], s[2:3]\n\ts_mov_b64 s[4:5], s[0:1]\n"
+    "\ts_add_u32 s4, s4, s9\n\ts_addc_u32 s5, s5, 0\n"
+)
+"""What a kernel makes of s[0:3], by which `buffer_` instructions access its stack."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "is_proven"),
+    [("", True), (_MOVE.format("s0"), True), (_MOVE.format("s5"), False), (_FLAT, False)],
+    ids=["kept", "origin written", "written", "pointers may reach it"],
+)
+def test_buffer_slots_without_comments(changed: str, is_proven: bool, tmp_path: Path) -> None:
+    """As in code objects. v2 goes to memory, and another value takes its place."""
+    store = "\tbuffer_store_dword v2, off, s[4:7], 0 offset:4\n"
+    load = "\tbuffer_load_dword v2, off, s[4:7], 0 offset:4\n"
+    body = _BUFFER + changed + _set("v0", "v1", "v2") + store + _set("v2") + _OUT.format("v2")
+    text = module(body + load + _OUT.format("v2"))
+    size, spills = "\t\t.amdhsa_private_segment_fixed_size 8\n", "    .vgpr_spill_count: 1\n"
+    text = text.replace("\t\t.amdhsa_user", f"{size}\t\t.amdhsa_user")
+    (tmp_path / "k.s").write_text(text.replace("    .sgpr_count", f"{spills}    .sgpr_count"))
+    needs = live_registers(tmp_path / "k.s", "k").needs
+    assert (needs.in_memory if needs else None) == (1 if is_proven else None)
+
+
 def test_the_border_of_a_loop(tmp_path: Path) -> None:
     """Six values go round the loop, of which memory holds three; its one block makes v8."""
     rounds = [f"v{number}" for number in (2, 3, 4)]
@@ -166,6 +194,48 @@ def test_it_is_what_walks_count_in_many_texts(
     for case in _groups(version)[group]:
         path = spilling.compiled(case, case.waves, tmp_path / "k.s", version)
         assert _differences(path, only_spills=True) == [], case
+
+
+_TOOLS = ("clang-19", "clang-22", "lld-22", "llvm-22")
+
+
+@pytest.mark.needs(*_TOOLS)
+@pytest.mark.parametrize("version", [19, 22])
+@pytest.mark.parametrize("target", ["gfx90a", "gfx942"])
+def test_an_object_needs_what_its_text_does(version: int, target: str, tmp_path: Path) -> None:
+    """gfx90a spills by `buffer_` instructions, gfx942 by `scratch_` instructions."""
+    _compare_with_object(spilling.Case("GEMM", target, 96, 8), version, tmp_path)
+
+
+@pytest.mark.nightly
+@pytest.mark.needs(*_TOOLS)
+@pytest.mark.parametrize("version", [19, 22])
+@pytest.mark.parametrize("family", dict.fromkeys(c.family for c in _cases(19)))
+def test_objects_need_what_their_texts_do(version: int, family: str, tmp_path: Path) -> None:
+    """108 kernels of each clang."""
+    for case in spilling.cases((48, 96, 160)):
+        if case.family == family:
+            _compare_with_object(case, version, tmp_path)
+
+
+def _compare_with_object(case: spilling.Case, version: int, folder: Path) -> None:
+    """Compare the needs of a kernel's text, less the comments that objects lack, and its object."""
+    text = spilling.compiled(case, case.waves, folder / "k.s", version)
+    text.write_text(re.sub(r"(?m)^\s*; (kill|implicit-def).*\n", "", text.read_text()))
+    code, linked = folder / "k.o", folder / "k.co"
+    clang = [f"clang-{version}", "--target=amdgcn-amd-amdhsa", f"-mcpu={case.target}", "-c"]
+    subprocess.run([*clang, str(text), "-o", str(code)], check=True)
+    subprocess.run(["ld.lld-22", "-shared", str(code), "-o", str(linked)], check=True)
+    kernels = [
+        json.loads(run("pressure", str(path), "--format", "json")[0])["kernels"][0]
+        for path in (text, linked)
+    ]
+    for kernel in kernels:
+        assert kernel["needs"], (case, kernel["needs_unknown"])
+        source = kernel["needs"]["source"]
+        kernel["needs"] |= {"line": None, "address": None, "source": source and source["line"]}
+    of_text, of_object = ([kernel["needs"], kernel["needs_curve"]] for kernel in kernels)
+    assert of_object == of_text, case
 
 
 def _differences(path: Path, *, only_spills: bool = False) -> list[str]:

@@ -1,0 +1,190 @@
+"""Accesses of spill slots and lanes.
+
+A slot is 4 bytes of a lane's stack that the compiler spilled a register to. LLVM's comments `Folded
+Spill` and `Folded Reload` (AsmPrinter.cpp, emitComments) prove it; without comments, that the whole
+stack is accessed at constant addresses: by `scratch_` instructions, or by `buffer_` instructions
+with the resource that the kernel makes of s[0:3] at its entry. A lane that `v_writelane_b32` fills
+and `v_readlane_b32` reads holds an SGPR.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from kernelinfo.pressure.function import LiveFunction
+from kernelinfo.pressure.listing import Instruction, number
+from kernelinfo.pressure.registers import each, named, union
+from kernelinfo.pressure.rules import bytes_of
+
+UNPROVEN = "its spill slots cannot be told from the rest of its stack"
+MOVING = "the address of a spill slot is not constant"
+
+_SLOT = re.compile(
+    r"(scratch|buffer)_(load|store)_\w+\s+(?:off\s*,\s*)?"
+    r"([va](?:\d+|\[\d+:\d+\])(?:\.[lh])?)\s*,\s*(?:off\s*,\s*)?"
+    r"(?:s\[\d+:\d+\]\s*,\s*)?(off|0|s\d+)(?:\s+offset:(-?\w+))?(?:\s.*)?"
+)
+"""An access of the stack at a constant distance from a base."""
+_STACK = re.compile(r"s\[\d+:\d+\]")
+"""The resource by which `buffer_` instructions access the stack; a function keeps it."""
+_COPY = re.compile(r"s_mov_b(?:32|64)\s+(\S+)\s*,\s*(\S+)")
+_WAVE_OFFSET = re.compile(r"s_add(?:c)?_u32\s+(s\d+)\s*,\s*\1\s*,\s*(?:s\d+|0)")
+"""What a kernel adds to the base of its stack (LLVM SIFrameLowering,
+emitEntryFunctionScratchRsrcRegSetup)."""
+_LANE = re.compile(r"v_(read|write)lane_b32(?:_e64)?\s+(\w+)\s*,\s*(\w+)\s*,\s*(\d+)\s*")
+_CONSTANT = re.compile(r"s_movk?_[bi]32\s+(s\d+)\s*,\s*(\w+)")
+_FRAMES = ("s32", "s33")  # stack and frame pointer (AMDGPUUsage, "Function ABI")
+SLOT_BYTES = 4
+_BACK = 8  # most instructions between the constant of a base and its use; LLVM writes 1
+_APERTURE = re.compile(r"src_private_base|SH_MEM_BASES|src_flat_scratch_base", re.IGNORECASE)
+"""What makes a pointer of an address on the stack."""
+
+
+class SlotAccess(NamedTuple):
+    """Registers that an instruction moves to or from places: slots, or a lane."""
+
+    is_store: bool
+    pairs: tuple[tuple[int, int], ...]
+    """Place and register, a set of one each; no register if liveness does not follow it."""
+
+
+def slots_of(function: LiveFunction, spilled: int | None) -> dict[int, SlotAccess] | str:
+    """The moves to and from spill slots by instruction, or why they cannot be told.
+
+    `spilled` is LLVM's count of VGPRs stored to scratch (eliminateFrameIndex); None if unknown.
+    """
+    code = function.instructions
+    marked = [index for index in function.code if code[index].spill]
+    if not marked and spilled == 0:
+        return {}
+    bits: dict[tuple[str, int], int] = {}
+    moves = dict[int, SlotAccess]()
+    for index in marked:
+        move = _slot(code, index, bits)
+        if move is None:
+            return MOVING
+        moves[index] = move
+    stacks = {stack[0] for index in marked if (stack := _STACK.search(code[index].text))}
+    stacks = stacks if marked else _stacks(function)
+    unmarked = {index: _slot(code, index, bits) for index in _unmarked(function, stacks)}
+    is_pointed_at = unmarked and any(_APERTURE.search(each.text) for each in code)
+    if stacks and not marked:  # before gfx9 no register says where the stack is
+        is_pointed_at = is_pointed_at or any("flat_" in each.effect.mnemonic for each in code)
+    is_all_constant = None not in unmarked.values() and not is_pointed_at
+    if not marked and (not is_all_constant or not unmarked):
+        return {} if spilled is None and not unmarked else UNPROVEN
+    slots = -1 if is_all_constant else _places(moves.values())
+    left = [(index, move) for index, move in unmarked.items() if move]
+    while joining := {i: move for i, move in left if i not in moves and _places([move]) & slots}:
+        moves |= joining
+        slots |= _places(joining.values())
+    stores = [move for move in moves.values() if move.is_store]
+    is_all_marked = marked and is_all_constant
+    if not is_all_marked and sum(len(move.pairs) for move in stores) < (spilled or 0):
+        return UNPROVEN  # other slots than these hold spilled VGPRs, too
+    # A marked slot that nothing fills is undefined, as half of a pair may be.
+    return UNPROVEN if not marked and _places(moves.values()) & ~_places(stores) else moves
+
+
+def _unmarked(function: LiveFunction, stacks: Collection[str]) -> Iterator[int]:
+    """Accesses of the stack without LLVM's comment, which LLVM 15 to 19 leave out in a clause."""
+    code = function.instructions
+    for index in function.code:
+        kind = "" if code[index].spill else code[index].effect.mnemonic[:7]
+        stack = _STACK.search(code[index].text) if kind == "buffer_" else None
+        if kind == "scratch" or (stack and stack[0] in stacks):
+            yield index
+
+
+def _stacks(function: LiveFunction) -> set[str]:
+    """Resources by which a kernel's `buffer_` instructions access the stack: copies of s[0:3], to
+    which the first block adds the offset of the wave, and which nothing else writes.
+
+    Source: AMDGPUUsage, "Kernel Prolog", "Private Segment Buffer".
+    """
+    code = function.instructions
+    first = function.flow.instructions(0)
+    private = [*each(named("s[0:3]"))]
+    held = dict(zip(private, private, strict=True))
+    """Register → that of s[0:3] whose value it holds."""
+    for index in first:
+        text, writes = code[index].text, code[index].effect.writes
+        copied, added = _COPY.fullmatch(text), _WAVE_OFFSET.fullmatch(text)
+        if added and named(added[1]) in held:
+            continue
+        sources = [held.get(source, 0) for source in each(named(copied[2]))] if copied else []
+        held = {target: source for target, source in held.items() if not target & writes}
+        if copied and all(sources):
+            held |= zip(each(named(copied[1])), sources, strict=False)
+    later = union(code[index].effect.writes for index in function.code if index not in first)
+    return {
+        stack[0]
+        for index in function.code
+        if code[index].effect.mnemonic.startswith("buffer_")
+        and (stack := _STACK.search(code[index].text))
+        and [held.get(register) for register in each(named(stack[0]))] == private
+        and not named(stack[0]) & later
+    }
+
+
+def _places(moves: Iterable[SlotAccess]) -> int:
+    return union(place for move in moves for place, _ in move.pairs)
+
+
+def _slot(
+    code: Sequence[Instruction], index: int, bits: dict[tuple[str, int], int]
+) -> SlotAccess | None:
+    """The slots that an instruction accesses; None if they are not known. `bits` numbers slots by
+    base and distance in bytes."""
+    instruction = code[index]
+    move, size = _SLOT.fullmatch(instruction.text), bytes_of(instruction.effect.mnemonic)
+    if move is None or not size:
+        return None
+    base, distance = move[4], number(move[5] or "0")
+    if base.startswith("s") and base not in _FRAMES:
+        constant = _constant(code[max(index - _BACK, 0) : index], base)
+        if constant is None or distance is None:
+            return None
+        # A buffer's base counts for all lanes of the wave.
+        is_scratch = move[1] == "scratch"
+        base, distance = ("off", distance + constant) if is_scratch else (str(constant), distance)
+    registers = [*each(named(move[3]))]
+    if distance is None or len(registers) != -(-size // SLOT_BYTES):
+        return None
+    first = distance // SLOT_BYTES
+    keys = [("" if base in ("off", "0") else base, first + k) for k in range(len(registers))]
+    places = [1 << bits.setdefault(key, len(bits)) for key in keys]
+    return SlotAccess(move[2] == "store", tuple(zip(places, registers, strict=True)))
+
+
+def _constant(code: Sequence[Instruction], register: str) -> int | None:
+    """The constant that an SGPR was set to last; None if it was set otherwise, or not near."""
+    written = named(register)
+    for instruction in reversed(code):
+        if instruction.effect.writes & written:
+            constant = _CONSTANT.fullmatch(instruction.text)
+            return number(constant[2]) if constant else None
+    return None
+
+
+def lanes_of(function: LiveFunction, first: int) -> Iterator[tuple[int, SlotAccess]]:
+    """The moves to and from lanes by instruction. Their places have bits from `first` on."""
+    bits: dict[tuple[str, str], int] = {}
+    written, read = dict[int, tuple[str, str, str]](), dict[int, tuple[str, str, str]]()
+    for index in function.code:
+        instruction = function.instructions[index]
+        match = None
+        if instruction.effect.mnemonic in ("v_readlane_b32", "v_writelane_b32"):
+            match = _LANE.fullmatch(instruction.text)
+        if match and match[1] == "write":
+            written[index] = match[2], match[4], match[3]
+        elif match:
+            read[index] = match[3], match[4], match[2]
+    both = {lane[:2] for lane in written.values()} & {lane[:2] for lane in read.values()}
+    for is_store, moves in ((True, written), (False, read)):
+        for index, (vgpr, lane, sgpr) in moves.items():
+            if (vgpr, lane) in both:
+                place = 1 << first + bits.setdefault((vgpr, lane), len(bits))
+                yield index, SlotAccess(is_store, ((place, named(sgpr)),))
