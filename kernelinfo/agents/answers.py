@@ -196,7 +196,7 @@ def report(arguments: ToolArguments, root: str) -> Draft:
     counts = Counter(finding.rule for result in results for finding in result.findings)
     summary = {
         "kernels": len(results),
-        "spilling": sum(result.kernel.spills.registers > 0 for result in results),
+        "spilling": sum(result.kernel.spilled_registers > 0 for result in results),
         "findings": dict(sorted(counts.items())),
     }
     text = report_text.render(items, _VIEW)

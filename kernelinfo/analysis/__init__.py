@@ -245,7 +245,7 @@ class Analysis:
         for item in items:
             kernel = item if isinstance(item, Kernel) else None
             if kernel and not counts and kernel.code_object.stamps:
-                kernel = kernel if kernel.traits.numbers.agprs else None
+                kernel = kernel if kernel.numbers.agprs else None
             if not listed and not kernel:
                 yield item
                 continue

@@ -155,7 +155,7 @@ def source_name(path: str) -> str:
 
 def _statement(kernel: Kernel) -> dict[str, Any]:
     """Noun -> amount that the kernel states."""
-    numbers = kernel.traits.numbers
+    numbers = kernel.numbers
     return {
         "VGPRs used": numbers.vgprs,
         "AGPRs used": numbers.agprs,

@@ -287,6 +287,6 @@ class Judge:
         `*` does not apply to kernels that require a size.
         """
         fitting = matching(self._patterns, kernel.name, kernel.symbol)
-        if kernel.workgroup.required is not None:
+        if kernel.numbers.required_workgroup is not None:
             fitting = tuple(pattern for pattern in fitting if pattern != "*")
         return self._sizes[fitting[0]] if fitting else None

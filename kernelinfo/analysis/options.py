@@ -156,4 +156,4 @@ class Options(NamedTuple):
             limiters = result.occupancy.limiters if result.occupancy else ()
             if not set(self.limited_by) & set(limiters):
                 return False
-        return not self.spilling or result.kernel.spills.registers > 0
+        return not self.spilling or result.kernel.spilled_registers > 0

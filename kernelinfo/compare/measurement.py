@@ -91,7 +91,7 @@ def _dynamic_lds(dispatch: Dispatch, kernel: Kernel, granule: int) -> int:
 
     Some profilers round LDS to its granule, others do not.
     """
-    static, whole = kernel.used.lds_bytes or 0, dispatch.shape.resources.lds_bytes or 0
+    static, whole = kernel.numbers.lds_bytes or 0, dispatch.shape.resources.lds_bytes or 0
     return 0 if align(whole, granule) <= align(static, granule) else whole - static
 
 
@@ -103,12 +103,12 @@ def _predicted(kernel: Kernel, occupancy: Occupancy) -> Resources:
     allocated, target = occupancy.allocated, kernel.target
     vgprs, agprs = allocated.arch_vgprs, allocated.agprs
     if target is not None and target.agprs.file != "unified":
-        encoded = kernel.traits.numbers.reserved_vgprs
+        encoded = kernel.numbers.reserved_vgprs
         vgprs = allocated.vgprs if encoded is None else encoded
         # gfx908: one number of the descriptor sizes both register files.
         agprs = vgprs if target.agprs.file == "separate" else agprs
     return Resources(
-        vgprs, agprs, allocated.sgprs, allocated.lds_bytes, kernel.used.scratch_bytes_per_lane
+        vgprs, agprs, allocated.sgprs, allocated.lds_bytes, kernel.numbers.scratch_bytes_per_lane
     )
 
 

@@ -16,7 +16,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Allocated, Occupancy, next_in_repr
 from kernelinfo.reading.blob import Note, Problem, SpirV
-from kernelinfo.reading.facts import Code, Fact, Place, Sizes, SourceLine
+from kernelinfo.reading.facts import Code, Fact, Numbers, Place, SourceLine
 from kernelinfo.reading.paths import SOURCE_LANGUAGES, SourceLanguage
 from kernelinfo.reading.target_id import is_of_clang
 
@@ -90,42 +90,8 @@ def _short(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-class Used(NamedTuple):
-    """Resources that the code uses, by the compiler's count; None if the input does not say."""
-
-    vgprs: int | None  # VGPRs per lane; AGPRs included where they share one file
-    agprs: int | None  # AGPRs per lane
-    sgprs: int | None  # SGPRs per wave; VCC, flat scratch and XNACK included
-    lds_bytes: int | None  # static LDS per workgroup, in bytes
-    scratch_bytes_per_lane: int | None  # scratch per lane, in bytes
-
-
-class Spills(NamedTuple):
-    """Number of spilled registers by kind; None if the input does not say."""
-
-    vgprs: int | None
-    sgprs: int | None
-
-    @property
-    def registers(self) -> int:
-        """Spilled VGPRs + SGPRs; an unknown count adds 0."""
-        return (self.vgprs or 0) + (self.sgprs or 0)
-
-
-class Flags(NamedTuple):
-    """Properties of stack and calls that leave numbers open; None if the input does not say."""
-
-    dynamic_stack: bool | None  # scratch grows at run time
-    indirect_call: bool | None  # calls functions that the compiler did not see
-    recursion: bool | None  # calls itself
-    tg_split: bool | None  # a workgroup's waves may be on several CUs
-
-
-class Workgroup(NamedTuple):
-    """Workgroup sizes that may be launched, in workitems; None if the input does not say."""
-
-    declared_max: int | None  # the largest size that may be launched
-    required: Sizes | None  # the only size that may be launched, x, y, z
+USED = ("vgprs", "agprs", "sgprs", "lds_bytes", "scratch_bytes_per_lane")
+"""Resources that the code uses, by their fields of `Numbers`."""
 
 
 class Kernel(NamedTuple):
@@ -166,10 +132,14 @@ class Kernel(NamedTuple):
         """One line: name, target, used and spilled resources, occupancy, limiters, next steps."""
         target = self.target.name if self.target else self.code_object.target
         parts = [repr(_short(self.name)), repr(target)]
-        spilled = {"spilled_vgprs": self.spills.vgprs, "spilled_sgprs": self.spills.sgprs}
-        at_launch = {"dynamic_lds_bytes": self.traits.numbers.dynamic_lds_bytes, **spilled}
-        amounts = {**self.used._asdict(), **{kind: n for kind, n in at_launch.items() if n}}
-        parts += [f"{kind}={amount}" for kind, amount in amounts.items()]
+        numbers = self.numbers
+        parts += [f"{name}={getattr(numbers, name)}" for name in USED]
+        more = {
+            "dynamic_lds_bytes": numbers.dynamic_lds_bytes,
+            "spilled_vgprs": numbers.vgpr_spills,
+            "spilled_sgprs": numbers.sgpr_spills,
+        }
+        parts += [f"{name}={amount}" for name, amount in more.items() if amount]
         with suppress(KernelinfoError):
             occupancy = self.occupancy()
             parts.append(f"waves_per_simd={occupancy.waves_per_simd:g}")
@@ -201,7 +171,7 @@ class Kernel(NamedTuple):
             return "Triton"
         if language := _LANGUAGES.get(SOURCE_LANGUAGES.get(suffix, "ir")):
             return language
-        is_commented = self.traits.numbers.compiler_waves_per_simd is not None
+        is_commented = self.numbers.compiler_waves_per_simd is not None
         if origin.kind == "assembly" and not origin.stamps and not is_commented:
             return "assembly"
         is_of_c = origin.compiler is not None and is_of_clang(origin.compiler)
@@ -210,35 +180,22 @@ class Kernel(NamedTuple):
     @property
     def wave_size(self) -> int | None:
         """Lanes in a wave."""
-        return self.traits.numbers.wave_size
+        return self.numbers.wave_size
 
     @property
-    def workgroup(self) -> Workgroup:
-        """Workgroup sizes that may be launched, in workitems."""
-        numbers = self.traits.numbers
-        return Workgroup(numbers.max_workgroup_size, numbers.required_workgroup)
+    def numbers(self) -> Numbers:
+        """What the code uses and the input states; None for a number that is not stated."""
+        return self.traits.numbers
 
     @property
-    def used(self) -> Used:
-        """Registers, LDS and scratch that the code uses."""
-        numbers = self.traits.numbers
-        return Used(*[getattr(numbers, name) for name in Used._fields])
+    def spilled_registers(self) -> int:
+        """Spilled VGPRs + SGPRs; an unknown count adds 0."""
+        return (self.numbers.vgpr_spills or 0) + (self.numbers.sgpr_spills or 0)
 
     @property
     def allocated(self) -> Allocated:
         """Allocated resources, without dynamic LDS. Raises `UnknownTargetError`."""
         return self.traits.allocated
-
-    @property
-    def spills(self) -> Spills:
-        """Number of spilled registers by kind."""
-        return Spills(self.traits.numbers.vgpr_spills, self.traits.numbers.sgpr_spills)
-
-    @property
-    def flags(self) -> Flags:
-        """Properties of stack and calls that leave numbers open."""
-        numbers = self.traits.numbers
-        return Flags(*[getattr(numbers, name) for name in Flags._fields])
 
     def offset(self, fact: Fact) -> int | None:
         """Offset of a fact, in bytes from the start of the code object; None in text."""
@@ -337,7 +294,7 @@ class Result(NamedTuple):
     @property
     def compiler_number(self) -> CompilerNumber | None:
         """The compiler's own waves/SIMD and why it differs; None if it printed none."""
-        if self.kernel.traits.numbers.compiler_waves_per_simd is None:
+        if self.kernel.numbers.compiler_waves_per_simd is None:
             return None
         from kernelinfo.kernel.compiler_number import compiler_number  # needed by few formats
 
@@ -352,7 +309,7 @@ class Result(NamedTuple):
         """
         if self.occupancy is None:
             return ()
-        spilled = {"vgpr": self.kernel.spills.vgprs, "sgpr": self.kernel.spills.sgprs}
+        spilled = {"vgpr": self.kernel.numbers.vgpr_spills, "sgpr": self.kernel.numbers.sgpr_spills}
         is_spilling = any(spilled.get(step.resource) for step in self.occupancy.next)
         return () if is_spilling else self.occupancy.next
 

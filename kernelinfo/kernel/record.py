@@ -28,7 +28,7 @@ def _of_occupancy(path: str) -> Callable[[Result], Any]:
 
 
 def _stated(field: str) -> Callable[[Result], Any]:
-    return attrgetter(f"kernel.traits.numbers.{field}")
+    return attrgetter(f"kernel.numbers.{field}")
 
 
 def _step(field: str) -> Callable[[Result], Any]:
@@ -46,7 +46,7 @@ def _target(result: Result) -> str | None:
 
 def _lds_used(result: Result) -> int | None:
     """Static and dynamic LDS per workgroup."""
-    static = result.kernel.traits.numbers.lds_bytes
+    static = result.kernel.numbers.lds_bytes
     dynamic = result.occupancy.launch.dynamic_lds_bytes if result.occupancy else 0
     return None if static is None else static + dynamic
 

@@ -176,7 +176,7 @@ def _lds(
 
     0 bytes if the kernel accesses LDS and reserves none: the launch sets its size.
     """
-    size = kernel.used.lds_bytes
+    size = kernel.numbers.lds_bytes
     if not size:
         texts = (
             instruction.text for instruction in function.instructions if "ds" in instruction.text
@@ -221,7 +221,7 @@ def _register_files(kernel: Kernel) -> str:
 
 def _exceeds(story: Story, kernel: Kernel) -> bool:
     """True if the text names registers that the kernel's descriptor does not allocate."""
-    numbers = kernel.traits.numbers
+    numbers = kernel.numbers
     vectors, sgprs = story.used.vector(story.files), story.used.sgprs
     return vectors > (numbers.reserved_vgprs or vectors) or sgprs > (
         numbers.reserved_sgprs or sgprs

@@ -53,8 +53,8 @@ class Callees(NamedTuple):
 class Numbers(NamedTuple):
     """Numbers stated for one kernel; None for a number that is not stated."""
 
-    lds_bytes: int | None = None  # static LDS per workgroup
-    scratch_bytes_per_lane: int | None = None  # fixed scratch (private segment) per lane
+    lds_bytes: int | None = None  # static LDS per workgroup, in bytes
+    scratch_bytes_per_lane: int | None = None  # fixed scratch (private segment) per lane, in bytes
     dynamic_stack: bool | None = None  # scratch grows at run time
     wave_size: int | None = None  # lanes in a wave: 32 or 64
     reserved_vgprs: int | None = None
@@ -81,7 +81,7 @@ class Numbers(NamedTuple):
     sgpr_spills: int | None = None  # SGPRs spilled
     max_workgroup_size: int | None = None
     """Workitems of the largest workgroup that may be launched."""
-    required_workgroup: Sizes | None = None  # workitems, when the source demands one size
+    required_workgroup: Sizes | None = None  # workitems x, y, z, if the source demands one size
     cluster: Sizes | None = None  # workgroups that start together
     graphics_stage: bool | None = None
     """True if a graphics stage launches the waves one by one, without a workgroup."""
@@ -89,7 +89,7 @@ class Numbers(NamedTuple):
     dynamic_lds_bytes: int | None = None  # LDS per workgroup asked for at launch
     indirect_call: bool | None = None  # calls through a pointer or outside the module
     callees: Callees | None = None  # what an indirect call counts
-    recursion: bool | None = None
+    recursion: bool | None = None  # calls itself
     revision: str | None = None  # of the chip that gfx1250 code is compiled for: A0 or B0
     asked_waves: int | None = None  # waves per SIMD that the source asked the compiler for
     compiler_waves_per_simd: int | None = None  # the compiler's own `; Occupancy:`

@@ -82,10 +82,12 @@ def render_markdown(items: Iterable[Item], view: View) -> Iterator[str]:
 
 def _rows(results: Sequence[Result], names: Sequence[str]) -> list[tuple[str, ...]]:
     lds = [
-        result.occupancy.allocated.lds_bytes if result.occupancy else result.kernel.used.lds_bytes
+        result.occupancy.allocated.lds_bytes
+        if result.occupancy
+        else result.kernel.numbers.lds_bytes
         for result in results
     ]
-    scratch = [result.kernel.used.scratch_bytes_per_lane for result in results]
+    scratch = [result.kernel.numbers.scratch_bytes_per_lane for result in results]
     sizes = zip(size_column(lds), size_column(scratch), strict=True)
     return [_row(*row) for row in zip(results, names, sizes, strict=True)]
 
@@ -101,8 +103,8 @@ def _row(result: Result, name: str, sizes: tuple[str, str]) -> tuple[str, ...]:
         f"{at_most}{percent(occupancy.percent)}" if occupancy else "?",
         limiters(occupancy) if occupancy else "?",
         block(occupancy.launch) if occupancy else "?",
-        known(allocated.vgprs if allocated else kernel.used.vgprs),
-        known(allocated.sgprs if allocated else kernel.used.sgprs),
+        known(allocated.vgprs if allocated else kernel.numbers.vgprs),
+        known(allocated.sgprs if allocated else kernel.numbers.sgprs),
         *sizes,
         "<br>".join(f"{f.rule} {f.severity}: {plain(f.message)}" for f in result.findings),
     )

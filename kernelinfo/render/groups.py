@@ -128,7 +128,9 @@ def _columns(by_target: dict[str, list[Result]]) -> Iterator[list[Span]]:
     ]
     for name in (*RESOURCES.values(), _NO_LIMIT):
         yield from _bars(name, [counts[name] for counts in limiters], kernels)
-    spilling = [sum(result.kernel.spills.registers > 0 for result in results) for results in groups]
+    spilling = [
+        sum(result.kernel.spilled_registers > 0 for result in results) for results in groups
+    ]
     if any(spilling):
         yield [(" spilling", "bold")]
         yield from _numbers("kernels", map(grouped, spilling))
@@ -173,7 +175,7 @@ def _row(label: str, texts: Iterable[str], style: str = "") -> Iterator[list[Spa
 
 def _spillers(results: Sequence[Result], label: Label, view: View) -> Iterator[list[Span]]:
     """Lines with the kernels that spill most, each once."""
-    spilling = [result for result in results if result.kernel.spills.registers]
+    spilling = [result for result in results if result.kernel.spilled_registers]
     worst: dict[str, Result] = {}
     for result in sorted(spilling, key=_spilled, reverse=True):
         worst.setdefault(result.kernel.name, result)
@@ -186,8 +188,9 @@ def _spillers(results: Sequence[Result], label: Label, view: View) -> Iterator[l
 
 def _spilled(result: Result) -> tuple[int, int, int]:
     """Sort key: VGPRs spilled, bytes of scratch per lane, SGPRs spilled."""
-    spills, used = result.kernel.spills, result.kernel.used
-    return spills.vgprs or 0, used.scratch_bytes_per_lane or 0, spills.sgprs or 0
+    numbers = result.kernel.numbers
+    scratch = numbers.scratch_bytes_per_lane or 0
+    return numbers.vgpr_spills or 0, scratch, numbers.sgpr_spills or 0
 
 
 def _amounts(result: Result) -> str:

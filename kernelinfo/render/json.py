@@ -63,7 +63,7 @@ def document(
                 repeats.setdefault(item.first, []).append(item)
             elif isinstance(item, Result):
                 targets[item.kernel.code_object.target or "unknown"] += 1
-                summary["spilling"] += item.kernel.spills.registers > 0
+                summary["spilling"] += item.kernel.spilled_registers > 0
                 for finding in item.findings:
                     summary[f"{finding.severity}s"] += 1
                 yield item
@@ -168,24 +168,26 @@ def _own_document(result: Result, origins: _Origins) -> dict[str, Any]:
 
 def _statement_document(result: Result) -> dict[str, Any]:
     """Keys of a kernel's object whose values all kernels of equal statements share."""
-    kernel, occupancy = result.kernel, result.occupancy
+    kernel, numbers, occupancy = result.kernel, result.kernel.numbers, result.occupancy
     launch = occupancy.launch if occupancy else None
     return {
         "target": kernel.target.name if kernel.target else kernel.traits.compiled_for,
         "wave_size": kernel.wave_size,
-        "wgp_mode": kernel.traits.numbers.wgp_mode,
+        "wgp_mode": numbers.wgp_mode,
         "workgroup": {
-            **as_json(kernel.workgroup),
+            "declared_max": numbers.max_workgroup_size,
+            "required": as_json(numbers.required_workgroup),
             "assumed": launch and launch.workgroup_size,
             "assumption": launch and launch.assumption,
         },
         "used": {
-            **picked(kernel.used, "vgprs", "agprs", "sgprs", "lds_bytes"),
+            **picked(numbers, "vgprs", "agprs", "sgprs", "lds_bytes"),
             "dynamic_lds_bytes": launch and launch.dynamic_lds_bytes,
-            "scratch_bytes_per_lane": kernel.used.scratch_bytes_per_lane,
+            "scratch_bytes_per_lane": numbers.scratch_bytes_per_lane,
         },
         "allocated": occupancy and as_json(occupancy.allocated),
-        **picked(kernel, "spills", "flags"),
+        "spills": {"vgprs": numbers.vgpr_spills, "sgprs": numbers.sgpr_spills},
+        "flags": picked(numbers, "dynamic_stack", "indirect_call", "recursion", "tg_split"),
         "occupancy": occupancy and occupancy_document(occupancy),
     }
 

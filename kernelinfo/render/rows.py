@@ -77,12 +77,12 @@ def _counts(result: Result) -> KernelSums:
     return KernelSums(
         kernels=1,
         waves_per_simd=occupancy.waves_per_simd if occupancy else 0,
-        spilling=int(kernel.spills.registers > 0),
-        worst_spills=kernel.spills.registers,
+        spilling=int(kernel.spilled_registers > 0),
+        worst_spills=kernel.spilled_registers,
         scratch_bytes_per_lane=int(
             record.compared_value(record.BY_NAME["Scratch_Size"], result) or 0
         ),
-        vgprs=kernel.used.vgprs or 0,
+        vgprs=kernel.numbers.vgprs or 0,
         code_bytes=kernel.code_bytes or 0,
         waves_lost=waves_lost(occupancy.waves_per_simd, occupancy.percent) if occupancy else 0,
     )

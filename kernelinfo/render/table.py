@@ -177,7 +177,7 @@ def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellCol
 def values_of(result: Result) -> tuple[str | int | None, ...]:
     """The cells of a kernel, without its name and target; LDS and scratch in bytes."""
     kernel, occupancy = result.kernel, result.occupancy
-    used = kernel.used
+    used = kernel.numbers
     if occupancy is None:
         registers = map(paint.known, (used.vgprs, used.agprs, used.sgprs))
         sizes = used.lds_bytes, used.scratch_bytes_per_lane

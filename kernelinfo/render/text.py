@@ -189,7 +189,7 @@ def _legend(shown: list[Result]) -> Iterator[str]:
     yield f" {'; '.join(meanings)}"
     yield from _about_agprs(shown)
     if any(
-        result.occupancy and result.occupancy.percent == 100 and any(result.kernel.spills)
+        result.occupancy and result.occupancy.percent == 100 and result.kernel.spilled_registers
         for result in shown
     ):
         yield (
@@ -202,12 +202,14 @@ def _legend(shown: list[Result]) -> Iterator[str]:
 
 def _about_agprs(shown: list[Result]) -> Iterator[str]:
     """What the columns of VGPRs and AGPRs count, where that would surprise."""
-    if any(result.kernel.used.agprs and _agpr_file(result) == "unified" for result in shown):
+    if any(result.kernel.numbers.agprs and _agpr_file(result) == "unified" for result in shown):
         yield " VGPR counts AGPRs where both share one file"
     unused = [
-        (result.kernel.used.vgprs or 0, _agpr_file(result), result.occupancy.allocated)
+        (result.kernel.numbers.vgprs or 0, _agpr_file(result), result.occupancy.allocated)
         for result in shown
-        if result.occupancy and result.occupancy.allocated.agprs and result.kernel.used.agprs == 0
+        if result.occupancy
+        and result.occupancy.allocated.agprs
+        and result.kernel.numbers.agprs == 0
     ]
     none = " AGPR of kernels that use none ="
     shared = [(used, allocated) for used, file, allocated in unused if file == "unified"]

@@ -172,7 +172,7 @@ def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     more waves than can be resident, so the spills buy nothing.
     What to do: lower that number to the resident waves.
     """
-    spilled, used = kernel.traits.numbers.vgpr_spills, kernel.traits.numbers.vgprs
+    spilled, used = kernel.numbers.vgpr_spills, kernel.numbers.vgprs
     if not spilled or used is None or not occupancy.exact:
         return
     room = occupancy.headroom.vgprs

@@ -97,7 +97,7 @@ def sources_disagree(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark]:
 
 def _required_above_maximum(kernel: Kernel) -> Iterator[Remark]:
     """A remark if the kernel requires larger workgroups than it declares at most."""
-    numbers = kernel.traits.numbers
+    numbers = kernel.numbers
     declared, required = numbers.max_workgroup_size, prod(numbers.required_workgroup or (0,))
     if declared is None or required <= declared:
         return
@@ -259,7 +259,7 @@ def _both(first: _Fewer, second: _Fewer) -> _Fewer:
 
 def _fewer_vgprs(kernel: Kernel, result: Occupancy) -> _Fewer | None:
     """The VGPRs and AGPRs that would do; None if they are not fewer, or not known."""
-    touched, target, numbers = kernel.touched, kernel.target, kernel.traits.numbers
+    touched, target, numbers = kernel.touched, kernel.target, kernel.numbers
     if touched is None or target is None or not touched.entry_vgprs:
         return None
     if numbers.reserved_vgprs is None or numbers.dynamic_vgprs or result.demand.vgprs is None:
@@ -310,7 +310,7 @@ def _shares(
 ) -> Iterator[tuple[str, str, int, int | None, int | None, str]]:
     """(noun, letter, registers touched, declared, allocated, callee that touches the last) of each
     class of registers; None for amounts that no descriptor states."""
-    touched, target, numbers = kernel.touched, kernel.target, kernel.traits.numbers
+    touched, target, numbers = kernel.touched, kernel.target, kernel.numbers
     if touched is None or target is None:
         return
     amounts, offset, callees = occupancy.allocated, numbers.accum_offset, touched.callees

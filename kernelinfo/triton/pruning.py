@@ -145,6 +145,6 @@ def reason_to_drop(kernel: Kernel, at_least_waves: float, *, no_spills: bool) ->
         limits = " and ".join(RESOURCES[limiter] for limiter in occupancy.limiters)
         waves = waves_per_simd(occupancy.waves_per_simd)
         return say("config-limited", waves=waves, limits=limits, at_least=at_least_waves)
-    if no_spills and (spilled := kernel.spills.registers):
+    if no_spills and (spilled := kernel.spilled_registers):
         return say("config-spills", registers=counted(spilled, "register"))
     return ""

@@ -205,7 +205,7 @@ class Baseline(NamedTuple):
     def required_size(self, symbol: str) -> int | None:
         """Workitems of the workgroup that a kernel's source requires; None if it does not."""
         result = self.compiled[symbol].result
-        size = result.kernel.workgroup.required if result else None
+        size = result.kernel.numbers.required_workgroup if result else None
         return prod(size) if size else None
 
     def differs(self, symbol: str, result: Result | None) -> bool:
@@ -331,7 +331,7 @@ def may_depend_on_others(module: IrModule, result: Result | None) -> bool:
         return True
     version = major_version(module.compiler.version) or 0
     is_shared = result.kernel.target.agprs.file == "unified"
-    return bool(result.kernel.spills.vgprs) and is_shared and version < _INDEPENDENT
+    return bool(result.kernel.numbers.vgpr_spills) and is_shared and version < _INDEPENDENT
 
 
 def _calls(result: Result) -> bool:

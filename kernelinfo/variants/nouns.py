@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Input
 from kernelinfo.errors import Message
-from kernelinfo.kernel import Result
+from kernelinfo.kernel import USED, Result
 from kernelinfo.variants.requests import (
     SIZES,
     WAVES,
@@ -81,7 +81,7 @@ class SweptKernel(NamedTuple):
         """Launch bounds of variants below the kernel's own, ascending: hosts that launch more
         workitems are refused (HIP's hipModuleLaunchKernel, OpenCL's clEnqueueNDRangeKernel)."""
         compiled = self.variants[0].result
-        if compiled is None or compiled.kernel.workgroup.required is not None:
+        if compiled is None or compiled.kernel.numbers.required_workgroup is not None:
             return ()  # no bound is set
         largest = largest_workgroup(compiled)
         bounds = {v.asked.launch_bounds for v in self.variants if v.result}
@@ -143,9 +143,9 @@ def cost_of(result: Result) -> Cost:
     kernel = result.kernel
     loops = (kernel.code.loops if kernel.code else None) or ()
     return Cost(
-        kernel.used.scratch_bytes_per_lane or 0,
+        kernel.numbers.scratch_bytes_per_lane or 0,
         sum(loop.reloads for loop in loops),
-        kernel.spills.registers,
+        kernel.spilled_registers,
     )
 
 
@@ -239,8 +239,9 @@ def is_same(result: Result | None, other: Result | None) -> bool:
 def measures(result: Result) -> tuple[object, ...]:
     """Numbers of a row. Variants with equal numbers share it."""
     kernel, occupancy = result.kernel, result.occupancy
+    stated = [getattr(kernel.numbers, name) for name in (*USED, "vgpr_spills", "sgpr_spills")]
     resident = (occupancy.allocated, occupancy.waves_per_simd) if occupancy else ()
-    return (*kernel.used, *kernel.spills, kernel.code_bytes, cost_of(result).reloads, *resident)
+    return (*stated, kernel.code_bytes, cost_of(result).reloads, *resident)
 
 
 def choose_written(kernel: SweptKernel, *, takes_defaults: bool) -> Iterator[Variant]:

@@ -183,22 +183,22 @@ def fixed_limit(compiled: Result | None) -> Limit | None:
 
 def _spills(compiled: Result) -> bool:
     """True if a kernel spills registers, or has scratch and does not state its spills."""
-    kernel = compiled.kernel
-    if None in kernel.spills:
-        return bool(kernel.used.scratch_bytes_per_lane)
-    return kernel.spills.registers > 0
+    numbers = compiled.kernel.numbers
+    if None in (numbers.vgpr_spills, numbers.sgpr_spills):
+        return bool(numbers.scratch_bytes_per_lane)
+    return compiled.kernel.spilled_registers > 0
 
 
 def largest_workgroup(compiled: Result) -> int:
     """Workitems of the largest workgroup that may be launched."""
     target = compiled.kernel.target
-    declared = compiled.kernel.workgroup.declared_max
+    declared = compiled.kernel.numbers.max_workgroup_size
     return declared or (target.waves.max_workgroup_size if target else 1024)
 
 
 def _launched(compiled: Result | None) -> Iterator[int]:
     """The workgroup size that the user states, if the kernel is compiled for another one."""
-    if compiled and compiled.occupancy and not compiled.kernel.workgroup.required:
+    if compiled and compiled.occupancy and not compiled.kernel.numbers.required_workgroup:
         launch = compiled.occupancy.launch
         if launch.assumption == "option" and launch.workgroup_size != largest_workgroup(compiled):
             yield launch.workgroup_size
@@ -209,7 +209,7 @@ def _smaller_bounds(compiled: Result | None) -> Iterator[int]:
     for a kernel that is not compiled as it is."""
     if compiled is None:
         yield from _BOUNDS
-    elif _spills(compiled) and compiled.kernel.workgroup.required is None:
+    elif _spills(compiled) and compiled.kernel.numbers.required_workgroup is None:
         launched = max(_launched(compiled), default=0)
         yield from (size for size in _BOUNDS if launched <= size < largest_workgroup(compiled))
 

@@ -167,8 +167,8 @@ def test_its_rules_find_what_python_finds(browser: Browser, reported: Reported) 
     cases, expected = [], []
     items = analyse([str(FIXTURES / "assembly")], Options())
     for index, kernel in enumerate(Report.of(items).kernels):
-        static = kernel.used.lds_bytes
-        if kernel.traits.demand is None or kernel.traits.numbers.graphics_stage or static is None:
+        static = kernel.numbers.lds_bytes
+        if kernel.traits.demand is None or kernel.numbers.graphics_stage or static is None:
             continue
         cases += [[index, {"size": size}] for size in SIZES]
         expected += [found(kernel, kernel.occupancy(workgroup_size=size), rules) for size in SIZES]
@@ -225,7 +225,7 @@ def test_kernels_move_to_other_targets_as_they_do_with_as(page: Page) -> None:
             except KernelinfoError:
                 continue
             cases.append(
-                [kernel.target.name, name, plain(kernel.traits.demand), plain(kernel.used)]
+                [kernel.target.name, name, plain(kernel.traits.demand), plain(kernel.numbers)]
             )
             expected.append(plain(moved.traits.demand))
     assert len(cases) > 1000

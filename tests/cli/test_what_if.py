@@ -61,7 +61,7 @@ def test_a_split_register_file_counts_the_larger_of_both_kinds() -> None:
     assert (arch_vgprs, agprs) == (92, 46)
     there = moved(name, "agpr_and_vgpr", "gfx908")
     assert there.traits.demand is not None
-    assert there.traits.demand.vgprs == there.used.vgprs == 92
+    assert there.traits.demand.vgprs == there.numbers.vgprs == 92
     found = there.occupancy(workgroup_size=256)
     assert found.waves_per_simd == 2
     asked = arch("gfx908").occupancy(

@@ -13,6 +13,7 @@ from subprocess import CalledProcessError
 from typing import Any
 
 from kernelinfo import Demand, Kernel, Options, Result, analyse
+from kernelinfo.kernel import USED
 from kernelinfo.model.compilers.llvm import Printed, printed
 
 from .compilers import Compiler, Setting
@@ -150,16 +151,16 @@ def _demand(kernel: Kernel) -> Demand:
 
 def _facts(kernel: Kernel, named: set[str]) -> dict[str, Any]:
     """Numbers that text and object of one compilation both state, except those of `_named`."""
-    numbers = kernel.traits.numbers
+    numbers = kernel.numbers
     facts = {
-        "used": kernel.used,
+        "used": [getattr(numbers, name) for name in USED],
         "encoded": (numbers.reserved_vgprs, numbers.accum_offset, numbers.reserved_sgprs),
         "demand": _demand(kernel)._replace(arch_vgprs=None),
-        "workgroup": kernel.workgroup,
+        "workgroup": (numbers.max_workgroup_size, numbers.required_workgroup),
         "wave size": kernel.wave_size,
-        "WGP mode": kernel.traits.numbers.wgp_mode,
-        "spills": kernel.spills,
-        "dynamic stack": kernel.flags.dynamic_stack,
+        "WGP mode": kernel.numbers.wgp_mode,
+        "spills": (numbers.vgpr_spills, numbers.sgpr_spills),
+        "dynamic stack": kernel.numbers.dynamic_stack,
         "percent": kernel.occupancy().percent,
         "limiters": kernel.occupancy().limiters,
     }
@@ -174,10 +175,10 @@ def _as_asked(
     kernel: Kernel, shape: Shape, setting: Setting
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     read = {
-        "LDS": kernel.used.lds_bytes,
-        "largest workgroup": kernel.workgroup.declared_max,
+        "LDS": kernel.numbers.lds_bytes,
+        "largest workgroup": kernel.numbers.max_workgroup_size,
         "wave size": kernel.wave_size,
-        "WGP mode": kernel.traits.numbers.wgp_mode if setting.wgp_mode is not None else None,
+        "WGP mode": kernel.numbers.wgp_mode if setting.wgp_mode is not None else None,
     }
     asked = {
         "LDS": shape.lds_bytes,
@@ -198,12 +199,12 @@ def _sgprs(block: dict[str, int]) -> int:
 
 def _as_printed(kernel: Kernel, block: dict[str, int]) -> tuple[dict[str, Any], dict[str, Any]]:
     read = {
-        "VGPRs": kernel.used.vgprs,
-        "AGPRs": kernel.used.agprs or 0,
-        "SGPRs": kernel.used.sgprs,
-        "LDS": kernel.used.lds_bytes,
-        "scratch": kernel.used.scratch_bytes_per_lane,
-        "occupancy": kernel.traits.numbers.compiler_waves_per_simd,
+        "VGPRs": kernel.numbers.vgprs,
+        "AGPRs": kernel.numbers.agprs or 0,
+        "SGPRs": kernel.numbers.sgprs,
+        "LDS": kernel.numbers.lds_bytes,
+        "scratch": kernel.numbers.scratch_bytes_per_lane,
+        "occupancy": kernel.numbers.compiler_waves_per_simd,
     }
     comment = {
         "VGPRs": _total_vgprs(block),

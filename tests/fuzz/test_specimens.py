@@ -23,7 +23,7 @@ def read_back(found: Answer) -> list[Specimen]:
     assert found.problems == []
     specimens = []
     for kernel in (result.kernel for result in found.results):
-        used, size = kernel.used, kernel.workgroup.declared_max
+        used, size = kernel.numbers, kernel.numbers.max_workgroup_size
         assert used.vgprs is not None
         assert used.agprs is not None
         assert used.sgprs is not None

@@ -46,7 +46,7 @@ def result(numbers: Numbers) -> Result:
             symbol=f"_Z{numbers.name}",
             code_object=code_object(numbers.path, numbers.stamps),
             traits=kernel.traits._replace(
-                numbers=kernel.traits.numbers._replace(
+                numbers=kernel.numbers._replace(
                     vgprs=numbers.vgprs,
                     scratch_bytes_per_lane=numbers.scratch,
                     vgpr_spills=numbers.vgpr_spills,

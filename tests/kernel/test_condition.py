@@ -100,7 +100,7 @@ def test_an_unknown_number_compares_false_and_equals_a_question_mark() -> None:
     (unknown,) = [
         result
         for result in kernelinfo.load(FIXTURES / "code_object/nometadata.co").results
-        if result.kernel.spills.vgprs is None
+        if result.kernel.numbers.vgpr_spills is None
     ][:1]
     for text in ("spills < 1", "spills >= 0", "spills = 0", "spills != 0", "spills != ?"):
         assert not condition(text).holds(unknown), text

@@ -59,7 +59,7 @@ def test_the_largest_value_of_a_number(report: Report) -> None:
 def test_a_kernel_answers_for_its_declared_launch(report: Report) -> None:
     kernel = report.kernel("vgprbound")
     assert (kernel.waves_per_simd, kernel.percent, kernel.limiters) == (4.0, 50.0, ("vgpr",))
-    assert (kernel.next[0].at_most, kernel.spills.vgprs) == (96, 0)
+    assert (kernel.next[0].at_most, kernel.numbers.vgpr_spills) == (96, 0)
 
 
 def test_targets_and_products_are_named(report: Report) -> None:

@@ -64,9 +64,9 @@ CLAIMS: dict[str, Callable[[], bool]] = {
     "scratch of recursion": lambda: not is_exact(text(more="    .uses_dynamic_stack: true\n")),
     "VGPRs that are allocated": lambda: not is_exact(text(directives=False)),
     "VGPRs that are used": lambda: (
-        text(metadata=False).used.vgprs is None and is_exact(text(metadata=False))
+        text(metadata=False).numbers.vgprs is None and is_exact(text(metadata=False))
     ),
-    "spills |": lambda: text().spills.vgprs is None,
+    "spills |": lambda: text().numbers.vgpr_spills is None,
     "the compiler's own occupancy": lambda: text().traits.numbers.compiler_waves_per_simd is None,
     "the device": lambda: not is_exact(text("gfx9-generic")),
     "the compiler |": lambda: text().code_object.compiler is None,

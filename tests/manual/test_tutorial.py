@@ -38,10 +38,10 @@ def test_limiters_when_launched_with_256_threads(
     limiters: tuple[str, ...],
 ) -> None:
     kernel = kernels[name]
-    assert kernel.used.vgprs == vgprs
-    assert kernel.traits.numbers.accum_offset == accum_offset
-    assert kernel.used.lds_bytes == lds
-    assert kernel.used.scratch_bytes_per_lane == scratch
+    assert kernel.numbers.vgprs == vgprs
+    assert kernel.numbers.accum_offset == accum_offset
+    assert kernel.numbers.lds_bytes == lds
+    assert kernel.numbers.scratch_bytes_per_lane == scratch
     found = kernel.occupancy(workgroup_size=256)
     assert found.percent == percent
     assert found.limiters == limiters
@@ -61,10 +61,10 @@ def test_next_steps(kernels: dict[str, Kernel]) -> None:
 
 
 def test_spills(kernels: dict[str, Kernel]) -> None:
-    spills = {name: kernel.spills.vgprs for name, kernel in kernels.items()}
+    spills = {name: kernel.numbers.vgpr_spills for name, kernel in kernels.items()}
     assert spills == {"empty": 0, "vgprbound": 0, "ldsbound": 0, "sgprbound": 14}
 
 
 def test_sizes_that_the_kernels_declare(kernels: dict[str, Kernel]) -> None:
-    sizes = {name: kernel.workgroup.declared_max for name, kernel in kernels.items()}
+    sizes = {name: kernel.numbers.max_workgroup_size for name, kernel in kernels.items()}
     assert sizes == {"empty": 1024, "vgprbound": 256, "ldsbound": 256, "sgprbound": 1024}

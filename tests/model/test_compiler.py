@@ -284,10 +284,7 @@ _RAISED = re.compile(r"; Num([VS]GPR)sForWavesPerEU: (\d+)$", re.M)
 
 def kernels(path: Path) -> Iterator[Kernel]:
     for item in analyse([str(path)], Options()):
-        if (
-            isinstance(item, Result)
-            and item.kernel.traits.numbers.compiler_waves_per_simd is not None
-        ):
+        if isinstance(item, Result) and item.kernel.numbers.compiler_waves_per_simd is not None:
             yield item.kernel
 
 
@@ -302,7 +299,7 @@ def check(path: Path, version: int) -> int:
     count = 0
     for kernel in kernels(path):
         compiler_waves, target, demand = (
-            kernel.traits.numbers.compiler_waves_per_simd,
+            kernel.numbers.compiler_waves_per_simd,
             kernel.target,
             kernel.traits.demand,
         )
@@ -312,7 +309,7 @@ def check(path: Path, version: int) -> int:
         vgprs, sgprs = block.get("VGPR", demand.vgprs), block.get("SGPR", demand.sgprs)
         counted = demand._replace(vgprs=int(vgprs or 0), sgprs=int(sgprs or 0))
         # No file says the smallest size; of code that is not for HSA not even the largest.
-        largest = kernel.workgroup.declared_max
+        largest = kernel.numbers.max_workgroup_size
         sizes = [(low, largest or 1024) for low in (1, largest or 1024)]
         sizes += [] if largest else [(1, 64), (1, 256)]
         numbers = [waves_per_simd(target, version, counted, pair) for pair in sizes]
@@ -372,7 +369,7 @@ def only(path: Path, symbol: str) -> Kernel:
 
 def printing(kernel: Kernel, waves_per_simd: int) -> Kernel:
     """The kernel as if the compiler had printed that number."""
-    numbers = kernel.traits.numbers._replace(compiler_waves_per_simd=waves_per_simd)
+    numbers = kernel.numbers._replace(compiler_waves_per_simd=waves_per_simd)
     return kernel._replace(traits=kernel.traits._replace(numbers=numbers))
 
 

@@ -149,7 +149,7 @@ def _bounded(
             kernels += 1
             inexact += not one["exact"]
             equal += bool(demand and peak["vector"] == demand.vgprs)
-            stated = {"vector": demand.vgprs if demand else None, "sgprs": kernel.used.sgprs}
+            stated = {"vector": demand.vgprs if demand else None, "sgprs": kernel.numbers.sgprs}
             faults += [
                 f"{path.name}: {kernel.symbol}: {name} {peak[name]} > {limit}"
                 for name, limit in stated.items()

@@ -200,7 +200,7 @@ def _spills(path: Path) -> tuple[int, int]:
     """Spilled VGPRs and VGPRs of the only kernel."""
     (result,) = (item for item in analyse([str(path)], Options()) if isinstance(item, Result))
     assert result.occupancy is not None
-    return result.kernel.spills.vgprs or 0, result.occupancy.demand.unpadded.vgprs or 0
+    return result.kernel.numbers.vgpr_spills or 0, result.occupancy.demand.unpadded.vgprs or 0
 
 
 def outcome(case: Case, folder: Path) -> Outcome | None:

@@ -46,13 +46,13 @@ def answer(kernel: Kernel) -> dict[str, Any]:
         "next": found.next,
         "headroom": found.headroom,
         "range": found.range,
-        "vgprs": kernel.used.vgprs,
-        "sgprs": kernel.used.sgprs,
-        "lds": kernel.used.lds_bytes,
-        "scratch": kernel.used.scratch_bytes_per_lane,
-        "spills": kernel.spills,
-        "workgroup": kernel.workgroup,
-        "wave": (kernel.wave_size, kernel.traits.numbers.wgp_mode),
+        "vgprs": kernel.numbers.vgprs,
+        "sgprs": kernel.numbers.sgprs,
+        "lds": kernel.numbers.lds_bytes,
+        "scratch": kernel.numbers.scratch_bytes_per_lane,
+        "spills": (kernel.numbers.vgpr_spills, kernel.numbers.sgpr_spills),
+        "workgroup": (kernel.numbers.max_workgroup_size, kernel.numbers.required_workgroup),
+        "wave": (kernel.wave_size, kernel.numbers.wgp_mode),
     }
 
 
@@ -62,7 +62,7 @@ def compare(text: Path, code_object: Path) -> None:
     assert of_text.keys() == of_object.keys()
     for symbol, kernel in of_text.items():
         stated, found = answer(kernel), answer(of_object[symbol])
-        if of_object[symbol].used.agprs is None and kernel.used.agprs is not None:
+        if of_object[symbol].numbers.agprs is None and kernel.numbers.agprs is not None:
             for name in ("limiters", "next", "headroom"):
                 del stated[name], found[name]
         assert stated == found, symbol

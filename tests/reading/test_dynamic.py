@@ -164,7 +164,7 @@ def test_instructions_that_reach_lds() -> None:
     ):
         text = ACCESS.format(target="gfx90a", code=code, lds=0)
         kernel = kernels(text.encode())["k"]
-        assert kernel.traits.numbers.dynamic_lds is (is_sized_at_launch or None), code
+        assert kernel.numbers.dynamic_lds is (is_sized_at_launch or None), code
         reserved = ACCESS.format(target="gfx90a", code=code, lds=64)
         assert kernels(reserved.encode())["k"].traits.numbers.dynamic_lds is None, code
 

@@ -13,6 +13,7 @@ import pytest
 
 import kernelinfo
 from kernelinfo import Kernel, Problem, Result
+from kernelinfo.kernel import USED
 from tests.conftest import FIXTURES
 from tests.messages import does_line_match, refused, says
 from tests.test_golden import run
@@ -30,9 +31,12 @@ def test_names_that_yaml_takes_for_another_type(compiler: str) -> None:
     names = {"nan", "inf", "n", "yes", "0x10", "1e5", "2001-99-99", "1_000"}
     assert text.keys() == linked.keys() == names
     for symbol, kernel in text.items():
-        assert kernel.spills == linked[symbol].spills == (0, 0)
-        assert kernel.workgroup == linked[symbol].workgroup == (1024, None)
-        assert kernel.used == linked[symbol].used
+        numbers, of_object = kernel.numbers, linked[symbol].numbers
+        for name in (*USED, "vgpr_spills", "sgpr_spills", "max_workgroup_size"):
+            assert getattr(numbers, name) == getattr(of_object, name)
+        assert numbers.vgpr_spills == numbers.sgpr_spills == 0
+        assert numbers.max_workgroup_size == 1024
+        assert numbers.required_workgroup is of_object.required_workgroup is None
 
 
 @pytest.mark.parametrize("system", ["unknown", "amdpal"])
@@ -80,7 +84,7 @@ ISA = '.amd_amdgpu_isa "amdgcn-amd-amdpal--gfx1030"\n'
 def pal(metadata: str) -> list[bool | None]:
     """The modes of two functions of a text with that metadata."""
     text = f"a:\n{INFO}b:\n{INFO}{metadata}\n{ISA}"
-    return [kernel.traits.numbers.wgp_mode for kernel in kernelinfo.load(text.encode()).kernels]
+    return [kernel.numbers.wgp_mode for kernel in kernelinfo.load(text.encode()).kernels]
 
 
 def test_modes_in_metadata_of_pal() -> None:
@@ -135,7 +139,7 @@ def test_the_body_of_a_macro_is_no_kernel() -> None:
 def test_a_required_size_without_a_launch_bound_is_a_named_cause() -> None:
     (kernel,) = kernels("assembly/required-llc19-gfx1010.s").values()
     occupancy = kernel.occupancy()
-    assert (kernel.traits.numbers.compiler_waves_per_simd, occupancy.waves_per_simd) == (16, 20)
+    assert (kernel.numbers.compiler_waves_per_simd, occupancy.waves_per_simd) == (16, 20)
     for version, reason in ((19, "not the size that is required"), (22, "None")):
         out, _, _ = run(f"assembly/required-llc{version}-gfx1010.s", "--format", "json")
         (listed,) = json.loads(out)["kernels"]

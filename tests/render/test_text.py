@@ -147,7 +147,7 @@ def copies(count: int, *, differ: bool) -> list[Item]:
     for number in range(count):
         kernel = result.kernel
         code_object = kernel.code_object._replace(path=f"cache/{number}/k.co")
-        numbers = kernel.traits.numbers._replace(scratch_bytes_per_lane=number * differ)
+        numbers = kernel.numbers._replace(scratch_bytes_per_lane=number * differ)
         traits = kernel.traits._replace(numbers=numbers)
         kernel = kernel._replace(code_object=code_object, traits=traits)
         made.append(result._replace(kernel=kernel))

@@ -50,7 +50,7 @@ def test_spilled_vgprs_are_counted_as_the_metadata_does() -> None:
     for version in (19, 22):
         path = FIXTURES / "assembly" / f"spills-clang{version}-gfx90a.s"
         for result in results([path], Options(selection=Selection(select=("KI101",)))):
-            spilled = result.kernel.spills.vgprs
+            spilled = result.kernel.numbers.vgpr_spills
             assert bool(result.findings) == bool(spilled)
             assert all(f.message.startswith(f"{spilled} VGPRs ") for f in result.findings)
 
@@ -74,7 +74,7 @@ PADDED = [f"padded-clang22-{name}" for name in ("gfx908", "gfx942", "gfx950", "g
 def test_with_the_lds_of_the_next_step_the_compiler_gives_the_promised_waves() -> None:
     """The same kernel, compiled with less LDS and nothing else changed."""
     for path in (*(f"assembly/{name}.s" for name in PADDED), f"code_object/{PADDED[1]}.co"):
-        kernels = {kernel.used.lds_bytes: kernel for kernel in load(FIXTURES / path).kernels}
+        kernels = {kernel.numbers.lds_bytes: kernel for kernel in load(FIXTURES / path).kernels}
         assert [len(kernel.next) for kernel in kernels.values()] == [1, 1, 1, 1]
         steps = [kernel.next[0] for kernel in kernels.values()]
         promises = [(step, kernels.get(step.at_most)) for step in steps]
@@ -82,7 +82,7 @@ def test_with_the_lds_of_the_next_step_the_compiler_gives_the_promised_waves() -
         assert kept == [after.waves_per_simd for _, after in promises if after]
         assert len(kept) == 3
         assert {kernel.limiters for kernel in kernels.values()} == {("lds",)}
-        assert {kernel.used.vgprs for kernel in kernels.values()} == {40}
+        assert {kernel.numbers.vgprs for kernel in kernels.values()} == {40}
 
 
 def test_filters_tables_counters_and_other_targets_agree() -> None:
@@ -166,7 +166,7 @@ def test_rules_on_the_corpus() -> None:
     assert [*messages("variants/wave64-llvm19-gfx1100.co", "KI202", "lds")] == []
     assert of_corpus("core/*.s", "KI106") == []
     assert len(of_corpus("core/*.s", "KI101")) > 20
-    assert not [one.name for one, _ in of_corpus("core/*.s", "KI201") if one.spills.vgprs]
+    assert not [one.name for one, _ in of_corpus("core/*.s", "KI201") if one.numbers.vgpr_spills]
     stopped = {(one.code_object.path, one.symbol) for one, _ in of_corpus("core/*.s", "KI302")}
     missing = {(one.code_object.path, one.symbol) for one, _ in of_corpus("core/*.s", "KI303")}
     assert set() < missing < stopped

@@ -22,7 +22,7 @@ from kernelinfo.compile.ir import Compiled, Input
 from kernelinfo.fleet.history import BuildTotals, History, KernelGroup, NightStep, Recompiled, Trend
 from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
 from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import Finding, Kernel, Repeat, Result, Severity, Used, Workgroup
+from kernelinfo.kernel import USED, Finding, Kernel, Repeat, Result, Severity
 from kernelinfo.kernel.code_object import (
     CodeObject,
     InstructionCounts,
@@ -107,6 +107,9 @@ PLACE = fields(Fact, "from=source") | fields(Problem, "line")
 PLACE["offset"] = "integer?: Bytes from the start of the code object."
 NAMED = fields(Kernel, "symbol name") | {"target": "string?: gfx target that the numbers are for."}
 IN = {"input": "integer: Index into inputs."}
+SPILLS = fields(Numbers, "vgprs=vgpr_spills sgprs=sgpr_spills")
+FLAGS = fields(Numbers, "dynamic_stack indirect_call recursion tg_split")
+SIZES = fields(Numbers, "declared_max=max_workgroup_size required=required_workgroup")
 ASSUMED = {"assumed": "integer?", "assumption": Assumption | None}
 CLASSES = zip(fields(InstructionCounts).items(), INSTRUCTIONS, strict=False)
 BY_CLASS = {name: (of, description(*of[:2]) or column.about) for (name, of), column in CLASSES}
@@ -114,10 +117,15 @@ COUNTED_LOOP = fields(LoopCounts, counts=BY_CLASS)
 LOOP_MOVE = fields(LoopMove, old=maybe(COUNTED_LOOP), new=maybe(COUNTED_LOOP))
 KERNEL = {
     **NAMED,
-    **fields(Kernel, "source wave_size code_bytes code spills flags"),
+    **fields(Kernel, "source wave_size code_bytes code"),
+    "spills": (SPILLS, "Number of spilled registers by kind."),
+    "flags": (FLAGS, "Properties of stack and calls that leave numbers open."),
     **fields(Numbers, "wgp_mode"),
-    **fields(Kernel, "workgroup", workgroup=fields(Workgroup) | ASSUMED),
-    **fields(Kernel, "used", used=fields(Used) | {"dynamic_lds_bytes": "integer?"}),
+    "workgroup": (SIZES | ASSUMED, "Workgroup sizes that may be launched, in workitems."),
+    "used": (
+        fields(Numbers, " ".join(USED)) | {"dynamic_lds_bytes": "integer?"},
+        "Registers, LDS and scratch that the code uses.",
+    ),
     "allocated": maybe(Allocated),
     "occupancy": (maybe(OCCUPANCY), "null when the target is not known."),
     "compiler_occupancy": maybe(CompilerNumber),

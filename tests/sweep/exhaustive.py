@@ -73,7 +73,7 @@ def run(version: int, target: str, kernels: int, random: Random, folder: Path) -
 def _spills(sweep: Sweep) -> tuple[int, int]:
     """Spilled registers of the one kernel as compiled, and the fewest of all its variants."""
     (kernel,) = sweep.kernels
-    spills = [v.result.kernel.spills.registers for v in kernel.variants if v.result]
+    spills = [v.result.kernel.spilled_registers for v in kernel.variants if v.result]
     return spills[0], min(spills)
 
 

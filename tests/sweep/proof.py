@@ -13,6 +13,7 @@ from kernelinfo import CompilerError, Options, Result, analyse, arch
 from kernelinfo.compile.compilers import Compiler, find_compiler
 from kernelinfo.compile.ir import read_input
 from kernelinfo.compile.processes import Processes
+from kernelinfo.kernel import USED
 from kernelinfo.variants import IrModule, by_symbol, open_module
 
 from .kernels import PRELUDE, RandomKernel, random_asked, random_kernel
@@ -44,7 +45,8 @@ def measures(result: Result) -> tuple[object, ...]:
     """Registers, spills, scratch, LDS, code size and occupancy."""
     kernel, occupancy = result.kernel, result.occupancy
     resident = (occupancy.allocated, occupancy.waves_per_simd) if occupancy else ()
-    return (*kernel.used, *kernel.spills, kernel.code_bytes, *resident)
+    stated = [getattr(kernel.numbers, name) for name in (*USED, "vgpr_spills", "sgpr_spills")]
+    return (*stated, kernel.code_bytes, *resident)
 
 
 def compile_source(
@@ -139,7 +141,7 @@ def _compare(
         mine, its = measures(edited[kernel.name]), measures(truth[kernel.name])
         tally.kernels += 1
         tally.changed += its != measures(as_compiled[kernel.name])
-        tally.spilling += bool(truth[kernel.name].kernel.spills.vgprs)
+        tally.spilling += bool(truth[kernel.name].kernel.numbers.vgpr_spills)
         tally.reproduced += measures(as_compiled[kernel.name]) == measures(left[kernel.name])
         if mine != its:
             wish = asked[kernel.name]

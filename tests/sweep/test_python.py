@@ -64,7 +64,7 @@ def test_a_kernel_is_swept(tmp_path: Path) -> None:
     assert asked == [(None, False), (5, False), (5, True), (8, False), (8, True)]
     results = [variant.result for variant in kernel.variants]
     assert results[0]
-    assert results[0].kernel.used.vgprs
+    assert results[0].kernel.numbers.vgprs
     assert not found.has_failed
 
 
@@ -89,7 +89,7 @@ def test_a_source_is_swept_as_by_the_command(tmp_path: Path) -> None:
     mine = [variant.result for variant in found.kernels[0].variants]
     by_command = [variant["kernel"] for variant in one["kernels"][0]["variants"]]
     assert [
-        (r.kernel.used.vgprs, r.kernel.code_bytes, r.kernel.waves_per_simd) for r in mine if r
+        (r.kernel.numbers.vgprs, r.kernel.code_bytes, r.kernel.waves_per_simd) for r in mine if r
     ] == [
         (k["used"]["vgprs"], k["code_bytes"], k["occupancy"]["waves_per_simd"]) for k in by_command
     ]

@@ -61,9 +61,9 @@ def test_a_kernel_is_what_triton_compiled(target: str) -> None:
     kernel = of_triton.of(compiled)
     found = kernel.occupancy()
     assembly = compiled.asm["amdgcn"]
-    assert kernel.used.vgprs == number(assembly, ".vgpr_count")
-    assert kernel.used.sgprs == number(assembly, ".sgpr_count")
-    assert kernel.spills.vgprs == number(assembly, ".vgpr_spill_count")
+    assert kernel.numbers.vgprs == number(assembly, ".vgpr_count")
+    assert kernel.numbers.sgprs == number(assembly, ".sgpr_count")
+    assert kernel.numbers.vgpr_spills == number(assembly, ".vgpr_spill_count")
     assert found.launch.workgroup_size == compiled.metadata.num_warps * compiled.metadata.warp_size
     assert found.demand.lds_bytes == 0
     assert found.launch.dynamic_lds_bytes == compiled.metadata.shared > 0

@@ -262,13 +262,13 @@ def _results(
 def _row(result: Result, titles: Titles, shared: Mapping[str, Shared]) -> list[Any]:
     """Cells of a kernel in the order of `_COLUMNS`."""
     kernel, occupancy = result.kernel, result.occupancy
-    used, compiler = kernel.used, result.compiler_number
+    used, compiler = kernel.numbers, result.compiler_number
     return [
         titles(kernel),
         shared["inputs"](_input(kernel.code_object)),
         None if occupancy is None else shared["cases"](_case(occupancy)),
         shared["used"]((used.vgprs, used.agprs, used.sgprs, used.lds_bytes)),
-        shared["spills"]((*kernel.spills, used.scratch_bytes_per_lane)),
+        shared["spills"]((used.vgpr_spills, used.sgpr_spills, used.scratch_bytes_per_lane)),
         [
             shared["findings"]((f.rule, f.name, f.severity, printable(f.message), f.hint))
             for f in result.findings

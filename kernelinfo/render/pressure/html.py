@@ -152,12 +152,13 @@ def _row(measured: Measured, titles: html.Titles, places: html.Shared) -> list[A
     target = code_object.target_id or ""
     location = member_path(code_object.path, code_object.member)
     peak, occupancy = story.peak.pressure, measured.result.occupancy
-    spills = measured.result.kernel.spills
+    numbers = measured.result.kernel.numbers
+    states_spills = (numbers.vgpr_spills, numbers.sgpr_spills) != (None, None)
     return [
         titles(measured.result.kernel),
         places((printable(target), *html.place(code_object.path, code_object.member), location)),
         *(peak.vector, peak.sgprs, story.exact, story.instructions),
-        None if spills == (None, None) else spills.registers,
+        measured.result.kernel.spilled_registers if states_spills else None,
         None if occupancy is None else (occupancy.waves_per_simd, occupancy.exact),
     ]
 

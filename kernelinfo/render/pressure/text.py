@@ -352,7 +352,7 @@ def counts_table(
 def _footnotes(measured: Measured) -> Iterator[str]:
     """What the descriptor counts otherwise, and build flags for source lines and variable names."""
     kernel, story = measured.result.kernel, measured.story
-    named, counts = story.used.sgprs, kernel.used.sgprs or 0
+    named, counts = story.used.sgprs, kernel.numbers.sgprs or 0
     kind = kernel.code_object.kind
     if kernel.target and 0 < counts - named <= extra_sgprs(
         kernel.target, vcc=True, flat_scratch=True, xnack=True

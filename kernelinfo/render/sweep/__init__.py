@@ -66,18 +66,17 @@ def rows(kernel: nouns.SweptKernel) -> tuple[SweepRow, ...]:
 
 def _values(result: Result) -> _Values:
     """The cells of a variant; sizes in bytes."""
-    kernel, occupancy, used = result.kernel, result.occupancy, result.kernel.used
+    kernel, occupancy, used = result.kernel, result.occupancy, result.kernel.numbers
     allocated = occupancy.allocated if occupancy else None
     dynamic = occupancy.launch.dynamic_lds_bytes if occupancy else 0
     at_most = paint.bound(occupancy.exact) if occupancy else ""
-    spills = kernel.spills
     has_no_agprs = kernel.target is not None and kernel.target.agprs.file == "none"
     return (
         paint.known(used.vgprs),
         paint.known(allocated.vgprs if allocated else None),
         "0" if has_no_agprs else paint.known(used.agprs),
         paint.known(allocated.sgprs if allocated else used.sgprs),
-        paint.known(spills.vgprs) + (f"+{spills.sgprs}S" if spills.sgprs else ""),
+        paint.known(used.vgpr_spills) + (f"+{used.sgpr_spills}S" if used.sgpr_spills else ""),
         used.scratch_bytes_per_lane,
         str(nouns.cost_of(result).reloads),
         None if used.lds_bytes is None else used.lds_bytes + dynamic,

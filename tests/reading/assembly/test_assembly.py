@@ -79,7 +79,7 @@ def test_reserved_registers_are_rounded_as_the_assembler_encodes_them(tmp_path: 
         begin = f'.amdgcn_target "amdgcn-amd-amdhsa--{target}"\n.amdhsa_code_object_version 5\n'
         text = f"{begin}.amdhsa_kernel k\n{directives}\n.end_amdhsa_kernel\n"
         [kernel], _ = read(text, tmp_path)
-        numbers = kernel.traits.numbers
+        numbers = kernel.numbers
         if (numbers.reserved_vgprs, numbers.reserved_sgprs) != (vgprs, sgprs):
             wrong.append((directives, target, numbers))
     assert not wrong
@@ -98,7 +98,7 @@ def test_a_name_is_text_whatever_it_looks_like(tmp_path: Path) -> None:
         text += f"amdhsa.kernels:\n{elements}...\n.end_amdgpu_metadata\n"
         kernels, _ = read(text, tmp_path)
         assert [kernel.symbol for kernel in kernels] == [*NAMES, "2001-01-01"], form
-        assert {kernel.used.vgprs for kernel in kernels} == {7}
+        assert {kernel.numbers.vgprs for kernel in kernels} == {7}
 
 
 CODE = {
@@ -227,12 +227,12 @@ def test_every_compiler_comments_its_spills() -> None:
     for path in sorted(SHARED.glob("corpus/core/*.s")):
         for item in analyse([str(path)], Options()):
             kernel = item.kernel if isinstance(item, Result) else None
-            if kernel and kernel.spills.vgprs is not None and kernel.code:
+            if kernel and kernel.numbers.vgpr_spills is not None and kernel.code:
                 if kernel.code.spills is None:
                     continue
                 moved = kernel.code.spills + (kernel.code.agpr_moves or 0)
                 compared += 1
-                if (moved > 0) != (kernel.spills.vgprs > 0):
+                if (moved > 0) != (kernel.numbers.vgpr_spills > 0):
                     wrong.append((path.name, kernel.symbol))
     assert wrong == []
     assert compared > 500

@@ -127,8 +127,8 @@ def worth(
     values: dict[str, int | str] = {}
     for item in analyse([str(path)], Options()):
         if isinstance(item, Result):
-            if item.kernel.used.lds_bytes is not None:
-                values[item.kernel.symbol] = item.kernel.used.lds_bytes
+            if item.kernel.numbers.lds_bytes is not None:
+                values[item.kernel.symbol] = item.kernel.numbers.lds_bytes
         elif isinstance(item, Problem) and (named := re.search(r"'(k\d+)'", item.message)):
             numbers = re.findall(r"-?\d+", item.message)
             is_number = item.code == "value-impossible"
@@ -173,7 +173,7 @@ def test_a_symbol_set_again_has_its_latest_value_and_the_next_one_before_the_fir
     begin = '.amdgcn_target "amdgcn-amd-amdhsa--gfx90a"\n'
     path.write_text(f"{begin}{a}.set n, 1\n{b}.set n, n+1\n{c}")
     items = analyse([str(path)], Options())
-    sizes = [item.kernel.used.lds_bytes for item in items if isinstance(item, Result)]
+    sizes = [item.kernel.numbers.lds_bytes for item in items if isinstance(item, Result)]
     assert sizes == [1, 1, 2]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernelinfo import Kernel, Options, Problem, Result, analyse
+from kernelinfo.kernel import USED
 
 from ...conftest import FIXTURES
 
@@ -35,10 +36,11 @@ WAVES = "waves/SIMD by the compiler"
 def stated(kernel: Kernel) -> Mapping[str, object]:
     """Numbers that a remark states."""
     every = {
-        **kernel.used._asdict(),
-        **{f"{name} spilled": count for name, count in kernel.spills._asdict().items()},
-        "dynamic stack": kernel.flags.dynamic_stack,
-        WAVES: kernel.traits.numbers.compiler_waves_per_simd,
+        **{name: getattr(kernel.numbers, name) for name in USED},
+        "vgprs spilled": kernel.numbers.vgpr_spills,
+        "sgprs spilled": kernel.numbers.sgpr_spills,
+        "dynamic stack": kernel.numbers.dynamic_stack,
+        WAVES: kernel.numbers.compiler_waves_per_simd,
     }
     return {name: value for name, value in every.items() if value is not None}
 
@@ -51,7 +53,7 @@ def compare(log: dict[str, Kernel], text: dict[str, Kernel]) -> int:
         expected = stated(text[symbol])
         missing = expected.keys() - stated(kernel).keys()
         if missing - {"dynamic stack"}:  # up to LLVM 18 no remark says
-            assert kernel.flags.indirect_call
+            assert kernel.numbers.indirect_call
             unknown += 1
         for name, value in stated(kernel).items():
             # Assembly says nothing of a stack that does not grow; that of lld 15 has no comments.

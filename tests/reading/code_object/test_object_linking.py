@@ -173,11 +173,11 @@ def test_what_llvm_writes(target: str) -> None:
     path = CORPUS / "more" / "objects" / f"objlink-llvm24git-{target}.o"
     items = analyse([str(path)], Options())
     found = {i.kernel.symbol: i.kernel for i in items if isinstance(i, Result)}
-    assert {name: kernel.used.lds_bytes for name, kernel in found.items()} == {
+    assert {name: kernel.numbers.lds_bytes for name, kernel in found.items()} == {
         "calls": 0,
         "pointer": 0,
         "alone": 2048,
     }
-    assert found["calls"].used.vgprs == 41
-    assert found["calls"].used.scratch_bytes_per_lane == 32
+    assert found["calls"].numbers.vgprs == 41
+    assert found["calls"].numbers.scratch_bytes_per_lane == 32
     assert not any(kernel.occupancy().exact for kernel in found.values())
