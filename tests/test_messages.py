@@ -30,7 +30,7 @@ ERRORS = [
     for name, kind in vars(errors).items()
     if isinstance(kind, type) and kind.__module__ == errors.__name__
 ]
-TELLING = {*ERRORS, "Problem", "problem", "Note", "ReadWarning", "warn", "Remark", "found"}
+TELLING = {*ERRORS, "Problem", "problem", "Note", "ReadWarning", "warn", "Remark", "finding"}
 """Names of what takes a sentence."""
 
 

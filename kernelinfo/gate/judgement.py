@@ -25,10 +25,10 @@ from kernelinfo.gate.ratchet import Foreign
 from kernelinfo.kernel import Finding, Result, Severity
 from kernelinfo.kernel.record import BY_NAME, Column
 from kernelinfo.reading.blob import Problem
-from kernelinfo.rules import documented, find, means
+from kernelinfo.rules import BY_NUMBER, find, means
 
-_BUDGET = documented("KI206")
-_EXPIRED, _UNUSED = documented("KI505"), documented("KI506")
+_BUDGET = BY_NUMBER["KI206"]
+_EXPIRED, _UNUSED = BY_NUMBER["KI505"], BY_NUMBER["KI506"]
 _OF_THE_BASELINE = "KI5"
 _identity = attrgetter("target", "name", "symbol")
 _WAVES = ("waves", "occupancy")
@@ -183,7 +183,7 @@ def _find_broken_bounds(case: KernelCase, configuration: Configuration) -> Itera
         if value is not None and not bound.holds(value):
             number, key = _phrase_number(case.kernel, measure, value), measure.key
             message = say("budget-exceeded", number=number, key=key, bound=bound, place=where)
-            yield _BUDGET.found(message)
+            yield _BUDGET.finding(message)
 
 
 def _phrase_number(kernel: KernelSummary, measure: Column, value: float) -> str:
@@ -210,7 +210,7 @@ def _find_idle_budgets(
         if earlier:
             message = say("budget-shadowed", budgets=", ".join(dict.fromkeys(earlier)))
         mend = say("budget-shadowed-mend" if earlier else "budget-unmatched-mend")
-        finding = _BUDGET.found(message, mend, "note")
+        finding = _BUDGET.finding(message, mend, "note")
         yield Notice(finding, budget.kernel, budget.target, line=budget.line)
 
 
@@ -330,11 +330,11 @@ def judge_suppressions(
     for entry in configuration.suppressions:
         if has_expired(entry, today):
             message = say("suppression-expired", findings=name_suppression(entry), day=entry.until)
-            finding = _EXPIRED.found(message, say("suppression-expired-mend"))
+            finding = _EXPIRED.finding(message, say("suppression-expired-mend"))
             yield Notice(finding, f"{entry.rule} {entry.kernel}", entry.target, line=entry.line)
     for entry in unused:
         message = say("suppression-unused", findings=name_suppression(entry))
-        finding = _UNUSED.found(message, say("suppression-unused-mend"))
+        finding = _UNUSED.finding(message, say("suppression-unused-mend"))
         yield Notice(finding, f"{entry.rule} {entry.kernel}", entry.target, line=entry.line)
 
 

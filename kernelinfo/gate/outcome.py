@@ -24,7 +24,7 @@ from kernelinfo.opening import FilePath
 from kernelinfo.reading.blob import Problem, SpirV
 from kernelinfo.reading.paths import fits
 from kernelinfo.reading.target_id import runs_on
-from kernelinfo.rules import documented
+from kernelinfo.rules import BY_NUMBER
 
 VANISHED = "KI502"
 """The rule for pinned kernels that are gone. They leave a check without an answer (exit code 2)."""
@@ -346,7 +346,7 @@ def check_claims(configuration: Configuration, *, counts: bool) -> Iterator[Prob
 
 def is_selected(rule: str, configuration: Configuration) -> bool:
     """True if the configuration selects a rule of the gate."""
-    return any(configuration.selection.chosen([documented(rule).found("")]))
+    return any(configuration.selection.chosen([BY_NUMBER[rule].finding("")]))
 
 
 def list_left_out(

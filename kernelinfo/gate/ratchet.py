@@ -21,11 +21,11 @@ from kernelinfo.kernel import Finding, Result, Severity, counted
 from kernelinfo.kernel.record import BY_FIELD, INSTRUCTIONS, Column
 from kernelinfo.model.limits import MOST, RESOURCES, Resource, place
 from kernelinfo.reading.target_id import makers
-from kernelinfo.rules import documented
+from kernelinfo.rules import BY_NUMBER
 
-_REGRESSION, _VANISHED = documented("KI501"), documented(VANISHED)
-_UNBASELINED, _STALE = documented(UNBASELINED), documented("KI504")
-_TOOLCHAIN = documented("KI507")
+_REGRESSION, _VANISHED = BY_NUMBER["KI501"], BY_NUMBER[VANISHED]
+_UNBASELINED, _STALE = BY_NUMBER[UNBASELINED], BY_NUMBER["KI504"]
+_TOOLCHAIN = BY_NUMBER["KI507"]
 _COPIES = "KI107"
 _ALWAYS = (VGPR_SPILL, SGPR_SPILL, SCRATCH)
 """Numbers that fail also if another compiler built the kernel."""
@@ -43,7 +43,7 @@ def compare_numbers(case: KernelCase, configuration: Configuration) -> Iterator[
     """Findings of one kernel against the baseline, or against a pinned copy of a new kernel."""
     if case.is_new:
         severity = configuration.gate.new
-        yield _UNBASELINED.found(say("kernel-unpinned"), say("baseline-pin"), severity)
+        yield _UNBASELINED.finding(say("kernel-unpinned"), say("baseline-pin"), severity)
     if case.pair is None or not case.is_moved:
         return
     for finding in _find_moves(case, case.pair, configuration):
@@ -72,7 +72,7 @@ def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> I
     if before.matrix and now.matrix == 0:
         severity: Severity | None = "note" if case.change == "accept" else None
         message = say("matrix-vanished", count=before.matrix)
-        yield _REGRESSION.found(message, say("matrix-mend"), severity)
+        yield _REGRESSION.finding(message, say("matrix-mend"), severity)
     tightens = case.change is None and can_tighten(pair)
     mend = say("baseline-tighten") if tightens else say("baseline-pin")
     for measure, allowance in gate.allowances:
@@ -86,7 +86,7 @@ def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> I
         elif not allowance.bears(old, worse_by):
             is_milder = case.change == "report" and measure not in _ALWAYS
             severity = "note" if is_milder or case.change == "accept" else None
-            yield _REGRESSION.found(message, say("regression-mend"), severity)
+            yield _REGRESSION.finding(message, say("regression-mend"), severity)
 
 
 def is_copying_more(pair: Pair) -> bool:
@@ -119,7 +119,7 @@ def is_unnumbered(pair: Pair, gate: Gate) -> bool:
 
 def find_stale(message: Message, mend: Message, *, strict: bool) -> Finding:
     """The finding for a pinned number or finding that is out of date."""
-    return _STALE.found(message, mend, "error" if strict else "note")
+    return _STALE.finding(message, mend, "error" if strict else "note")
 
 
 def can_tighten(pair: Pair) -> bool:
@@ -165,7 +165,7 @@ def judge_gone(
     """
     baseline = str(configuration.baseline)
     for pair in likely:
-        finding = _VANISHED.found(phrase_rename(pair), mend_rename(pair))
+        finding = _VANISHED.finding(phrase_rename(pair), mend_rename(pair))
         yield Notice(finding, pair.old.name, pair.old.target, baseline)
     renamed = {id(pair.old) for pair in likely}
     rest = [kernel for kernel in missed if id(kernel) not in renamed]
@@ -179,12 +179,12 @@ def judge_gone(
     for place, kernels in groups.items():
         if place and len(kernels) > 1:
             message = say("kernels-vanished", count=len(kernels))
-            finding = _VANISHED.found(message, say("kernel-vanished-mend"))
+            finding = _VANISHED.finding(message, say("kernel-vanished-mend"))
             yield Notice(finding, place, None, baseline)
             continue
         for kernel in kernels:
             message = say("kernel-vanished", file=kernel.code_object)
-            finding = _VANISHED.found(message, say("kernel-vanished-mend"))
+            finding = _VANISHED.finding(message, say("kernel-vanished-mend"))
             yield Notice(finding, kernel.name, kernel.target, baseline)
 
 
@@ -278,7 +278,7 @@ def judge_toolchain(
         judgement=judgement,
         worst=worst,
     )
-    finding = _TOOLCHAIN.found(message, say("toolchain-mend"))
+    finding = _TOOLCHAIN.finding(message, say("toolchain-mend"))
     yield Notice(finding, "toolchain", None, str(configuration.baseline))
 
 

@@ -15,7 +15,7 @@ from kernelinfo.model.limits import RESOURCES, Demand, Launch, Resource
 from kernelinfo.render import View, paint
 from kernelinfo.render.json import picked
 from kernelinfo.render.tables import Table, of_records
-from kernelinfo.rules import Documented, Rule, every_rule
+from kernelinfo.rules import Rule, every_rule
 
 _NAMES: dict[CurveVariable, tuple[str, str]] = {
     "vgpr": ("VGPRs", "vgprs"),
@@ -228,7 +228,7 @@ def rules_table(view: View) -> Table:
     return of_records(records, RULES_SCHEMA, "rules", text=render_rules(view))
 
 
-def rule_document(rule: Rule | Documented) -> dict[str, Any]:
+def rule_document(rule: Rule) -> dict[str, Any]:
     """JSON object of a rule with its documentation."""
     return {
         "rule": rule.number,

@@ -6,7 +6,7 @@ A limit is arithmetic about hardware. A rule is an opinion about a limit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Finding, Kernel, Remark, Result
@@ -19,13 +19,23 @@ if TYPE_CHECKING:
     from kernelinfo.kernel import Severity
 
 
+def _checked_elsewhere(*_: object) -> Iterator[Remark]:
+    """Nothing: another room checks this rule."""
+    yield from ()
+
+
 class Rule(NamedTuple):
-    """A rule: its number, its function and the severity of remarks that set none."""
+    """A rule: its number, its documentation, its function and how severe its findings are."""
 
     number: str  # KI and three digits
+    name: str
+    """`vgpr-spill`."""
     severity: Severity  # severity of its findings by default
-    check: Callable[..., Iterator[Remark]]
-    """Called with what the rule reads, then the `Occupancy`, then the `Code` if it reads that."""
+    documentation: str
+    """What it finds, why it matters and what to do."""
+    check: Callable[..., Iterator[Remark]] = _checked_elsewhere
+    """Called with what the rule reads, then the `Occupancy`, then the `Code` if it reads that.
+    Other rooms check rules on more than one kernel: reading, budgets, baselines, suppressions."""
     reads: Literal["traits", "code", "kernel", "touched", "loops"] = "traits"
     """`Traits`; `Traits` and the instruction counts of assembly; the whole `Kernel`, with name,
     lines and code object; or a `Kernel` of which it is known what its code touches, or which loops
@@ -41,15 +51,10 @@ class Rule(NamedTuple):
     fixed: bool = False
     """True: the user chose the severity, so it overrides the severity of remarks."""
 
-    @property
-    def name(self) -> str:
-        """The function's name with hyphens: `vgpr-spill`."""
-        return self.check.__name__.replace("_", "-")
-
-    def finding(self, remark: Remark) -> Finding:
-        """The remark as a finding, with the rule's number and severity."""
-        severity = self.severity if self.fixed else remark.severity or self.severity
-        return Finding(self.number, self.name, severity, remark.message, remark.hint)
+    def finding(self, message: str, hint: str = "", severity: Severity | None = None) -> Finding:
+        """A finding of this rule; `severity` overrides the rule's own, unless that is fixed."""
+        severity = self.severity if self.fixed else severity or self.severity
+        return Finding(self.number, self.name, severity, message, hint)
 
     def may_find(self, traits: Traits) -> bool:
         """False if the rule finds nothing by its `needs`."""
@@ -65,69 +70,67 @@ class Rule(NamedTuple):
         """The first line of the documentation."""
         return self.documentation.partition("\n")[0].rstrip(".")
 
-    @property
-    def documentation(self) -> str:
-        """What it finds, why it matters and what to do."""
-        return self.check.__doc__ or ""
+
+def kernel_rule(
+    number: str,
+    severity: Severity,
+    check: Callable[..., Iterator[Remark]],
+    reads: Literal["traits", "code", "kernel", "touched", "loops"] = "traits",
+    **fields: Any,
+) -> Rule:
+    """The rule of a function, with the function's name and documentation."""
+    name = check.__name__.replace("_", "-")
+    return Rule(number, name, severity, check.__doc__ or "", check, reads, **fields)
 
 
 RULES: tuple[Rule, ...] = (
-    Rule("KI001", "error", failures.unlaunchable_workgroup),
-    Rule("KI002", "error", failures.lds_over_limit),
-    Rule("KI004", "warning", failures.sources_disagree, reads="kernel"),
-    Rule("KI006", "error", failures.unallocated_registers, reads="touched"),
-    Rule("KI007", "note", failures.unwritten_registers, reads="touched"),
-    Rule("KI101", "warning", spills.vgpr_spill, "code", True, needs="vgpr_spills"),
-    Rule(
-        "KI102", "note", spills.scratch_without_spill, "code", True, needs="scratch_bytes_per_lane"
+    kernel_rule("KI001", "error", failures.unlaunchable_workgroup),
+    kernel_rule("KI002", "error", failures.lds_over_limit),
+    kernel_rule("KI004", "warning", failures.sources_disagree, reads="kernel"),
+    kernel_rule("KI006", "error", failures.unallocated_registers, reads="touched"),
+    kernel_rule("KI007", "note", failures.unwritten_registers, reads="touched"),
+    kernel_rule(
+        "KI101", "warning", spills.vgpr_spill, "code", any_target=True, needs="vgpr_spills"
     ),
-    Rule("KI103", "note", spills.sgpr_spill, any_target=True, needs="sgpr_spills"),
-    Rule("KI104", "warning", spills.dynamic_stack, "code", True, needs="dynamic_stack"),
-    Rule("KI105", "note", spills.indirect_call, "code", True, needs="indirect_call"),
-    Rule("KI106", "warning", spills.spill_in_loop, reads="code", needs_code=True),
-    Rule("KI107", "note", spills.copies_in_matrix_loop, reads="loops"),
-    Rule("KI201", "note", waves.near_next_step, on=False),
-    Rule("KI202", "note", waves.lds_near_step, on=False),
-    Rule("KI203", "warning", waves.lds_rounding_costs_workgroup),
-    Rule("KI204", "note", waves.workgroup_leaves_slots),
-    Rule("KI205", "warning", waves.partial_wave),
-    Rule("KI207", "note", waves.compiler_disagrees, reads="kernel", on=False),
-    Rule("KI208", "note", waves.padded_registers),
-    Rule("KI209", "note", failures.untouched_registers, reads="touched"),
-    Rule("KI301", "note", compilation.agpr_without_mfma, "code", needs="agprs", needs_code=True),
-    Rule("KI302", "warning", compilation.at_cap_and_spilling, "kernel", needs="vgpr_spills"),
-    Rule("KI303", "note", compilation.missing_launch_bound, "kernel", needs="vgpr_spills"),
-    Rule("KI304", "note", compilation.waves_hint_too_high, "kernel", needs="vgpr_spills"),
-    Rule("KI305", "note", compilation.mixed_target_features, reads="kernel"),
-    Rule("KI306", "note", compilation.asked_waves_not_reached, needs="asked_waves"),
-    Rule("KI401", "note", compilation.code_exceeds_icache, reads="kernel", on=False),
+    kernel_rule(
+        "KI102",
+        "note",
+        spills.scratch_without_spill,
+        "code",
+        any_target=True,
+        needs="scratch_bytes_per_lane",
+    ),
+    kernel_rule("KI103", "note", spills.sgpr_spill, any_target=True, needs="sgpr_spills"),
+    kernel_rule(
+        "KI104", "warning", spills.dynamic_stack, "code", any_target=True, needs="dynamic_stack"
+    ),
+    kernel_rule(
+        "KI105", "note", spills.indirect_call, "code", any_target=True, needs="indirect_call"
+    ),
+    kernel_rule("KI106", "warning", spills.spill_in_loop, reads="code", needs_code=True),
+    kernel_rule("KI107", "note", spills.copies_in_matrix_loop, reads="loops"),
+    kernel_rule("KI201", "note", waves.near_next_step, on=False),
+    kernel_rule("KI202", "note", waves.lds_near_step, on=False),
+    kernel_rule("KI203", "warning", waves.lds_rounding_costs_workgroup),
+    kernel_rule("KI204", "note", waves.workgroup_leaves_slots),
+    kernel_rule("KI205", "warning", waves.partial_wave),
+    kernel_rule("KI207", "note", waves.compiler_disagrees, reads="kernel", on=False),
+    kernel_rule("KI208", "note", waves.padded_registers),
+    kernel_rule("KI209", "note", failures.untouched_registers, reads="touched"),
+    kernel_rule(
+        "KI301", "note", compilation.agpr_without_mfma, "code", needs="agprs", needs_code=True
+    ),
+    kernel_rule("KI302", "warning", compilation.at_cap_and_spilling, "kernel", needs="vgpr_spills"),
+    kernel_rule("KI303", "note", compilation.missing_launch_bound, "kernel", needs="vgpr_spills"),
+    kernel_rule("KI304", "note", compilation.waves_hint_too_high, "kernel", needs="vgpr_spills"),
+    kernel_rule("KI305", "note", compilation.mixed_target_features, reads="kernel"),
+    kernel_rule("KI306", "note", compilation.asked_waves_not_reached, needs="asked_waves"),
+    kernel_rule("KI401", "note", compilation.code_exceeds_icache, reads="kernel", on=False),
 )
 
 
-# Rules that need more than one kernel: reading, budgets, baselines, suppressions.
-
-
-class Documented(NamedTuple):
-    """A rule that is checked outside of this room and listed like the others."""
-
-    number: str
-    name: str
-    severity: Severity
-    documentation: str
-    on: bool = True
-
-    @property
-    def summary(self) -> str:
-        """The first line of the documentation."""
-        return self.documentation.partition("\n")[0].rstrip(".")
-
-    def found(self, message: str, hint: str = "", severity: Severity | None = None) -> Finding:
-        """A finding of this rule; `severity` overrides the rule's own."""
-        return Finding(self.number, self.name, severity or self.severity, message, hint)
-
-
-DOCUMENTED: tuple[Documented, ...] = (
-    Documented(
+_ELSEWHERE: tuple[Rule, ...] = (
+    Rule(
         "KI003",
         "partial-read",
         "error",
@@ -139,7 +142,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         What to do: build the file again; if the file is whole, report a bug with it.
         """,
     ),
-    Documented(
+    Rule(
         "KI005",
         "unknown-target",
         "error",
@@ -151,7 +154,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         What to do: update kernelinfo, or ask with `--as` for a similar target.
         """,
     ),
-    Documented(
+    Rule(
         "KI206",
         "occupancy-budget",
         "error",
@@ -163,7 +166,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         What to do: find the change that broke it, or change the budget.
         """,
     ),
-    Documented(
+    Rule(
         "KI501",
         "regression",
         "error",
@@ -177,7 +180,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         `check --update-baseline`; the review then shows one line.
         """,
     ),
-    Documented(
+    Rule(
         "KI502",
         "kernel-vanished",
         "error",
@@ -192,7 +195,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         `check --update-baseline`.
         """,
     ),
-    Documented(
+    Rule(
         "KI503",
         "kernel-unbaselined",
         "note",
@@ -204,7 +207,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         What to do: pin it with `check --update-baseline`.
         """,
     ),
-    Documented(
+    Rule(
         "KI504",
         "baseline-stale",
         "note",
@@ -216,7 +219,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         What to do: pin it with `check --tighten`, which pins improvements alone.
         """,
     ),
-    Documented(
+    Rule(
         "KI505",
         "suppression-expired",
         "error",
@@ -227,7 +230,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         What to do: fix the finding, or set a later day.
         """,
     ),
-    Documented(
+    Rule(
         "KI506",
         "suppression-unused",
         "note",
@@ -238,7 +241,7 @@ DOCUMENTED: tuple[Documented, ...] = (
         What to do: remove it; after a rename, correct its kernel.
         """,
     ),
-    Documented(
+    Rule(
         "KI507",
         "toolchain-changed",
         "note",
@@ -253,16 +256,11 @@ DOCUMENTED: tuple[Documented, ...] = (
 )
 
 
-def documented(number: str) -> Documented:
-    """The documented rule with this number."""
-    return next(rule for rule in DOCUMENTED if rule.number == number)
+_EVERY = tuple(sorted((*RULES, *_ELSEWHERE), key=lambda rule: rule.number))
+BY_NUMBER = {rule.number: rule for rule in _EVERY}
 
 
-_UNSORTED: tuple[Rule | Documented, ...] = (*RULES, *DOCUMENTED)
-_EVERY = tuple(sorted(_UNSORTED, key=lambda rule: rule.number))
-
-
-def every_rule() -> tuple[Rule | Documented, ...]:
+def every_rule() -> tuple[Rule, ...]:
     """All rules sorted by number, the ones checked elsewhere included."""
     return _EVERY
 
@@ -298,7 +296,7 @@ class Selection(NamedTuple):
                 severity = severities.get(finding.rule, finding.severity)
                 yield finding._replace(severity=severity)
 
-    def _on(self) -> set[Rule | Documented]:
+    def _on(self) -> set[Rule]:
         """Rules that are on by default, and those whose own severity is chosen."""
         names = {name for name, _ in self.severities}
         return {rule for rule in RULES if rule.on or names & {rule.number, rule.name}}
@@ -331,7 +329,7 @@ def findings(kernel: Kernel, occupancy: Occupancy | None, rules: Iterable[Rule])
         else:
             continue
         for remark in remarks:
-            made.append(rule.finding(remark))
+            made.append(rule.finding(*remark))
     return made
 
 
@@ -369,13 +367,13 @@ def on_code(result: Result) -> tuple[Finding, ...]:
     return tuple(finding for finding in result.findings if finding.rule in numbers)
 
 
-def find(name: str) -> Rule | Documented | None:
+def find(name: str) -> Rule | None:
     """The rule with this number or name, in any case of letters; None if there is none."""
     key = name.casefold()
     return next((r for r in every_rule() if key in (r.number.casefold(), r.name)), None)
 
 
-def named(name: str) -> tuple[Rule | Documented, ...]:
+def named(name: str) -> tuple[Rule, ...]:
     """The rules with this number, number prefix or name. Raises `OptionError` if none matches."""
     rules = tuple(rule for rule in every_rule() if means(name, rule.number, rule.name))
     if not rules:
