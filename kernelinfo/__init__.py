@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from kernelinfo.errors import LaunchError as LaunchError
     from kernelinfo.errors import OptionError as OptionError
     from kernelinfo.errors import ReadError as ReadError
-    from kernelinfo.errors import TargetsError as TargetsError
     from kernelinfo.errors import UnknownKernelError as UnknownKernelError
     from kernelinfo.errors import UnknownTargetError as UnknownTargetError
     from kernelinfo.fleet import scan as scan
@@ -84,7 +83,6 @@ else:
             "LaunchError",
             "OptionError",
             "ReadError",
-            "TargetsError",
             "UnknownKernelError",
             "UnknownTargetError",
         ),

@@ -85,15 +85,11 @@ class BaselineError(KernelinfoError):
 
 
 class LaunchError(KernelinfoError):
-    """A launch or a number of registers that the hardware does not allow."""
+    """A launch, a wave size or a number of registers that the hardware does not have or allow."""
 
 
 class CompilerError(KernelinfoError):
     """A compiler that is missing, fails to start or rejects its input."""
-
-
-class TargetsError(KernelinfoError):
-    """A contradiction in the table of hardware facts."""
 
 
 class UnknownTargetError(KernelinfoError):

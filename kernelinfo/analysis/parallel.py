@@ -278,13 +278,8 @@ class ReadTask(NamedTuple):
     """Index of the first code object after the part; None for whole files."""
 
 
-class ReadTaskDone(NamedTuple):
-    """The outcome of one task."""
-
-    pieces: list[Piece]
-    events: Events
-    is_last: bool
-    """True if no code object of the files is left."""
+ReadTaskDone = tuple[list[Piece], Events, bool]
+"""The pieces and events of one task, and true if no code object of its files is left."""
 
 
 def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
@@ -347,13 +342,14 @@ def shared_out(
     ended: set[int] = set()
     pool = Pool(jobs, worker)
     try:
-        for task, done in pool.outcomes(_shared(work, ended, at_once or _SHARED_BLOBS)):
+        parts = _shared(work, ended, at_once or _SHARED_BLOBS)
+        for task, (pieces, events_of_task, is_last) in pool.outcomes(parts):
             if task.stop is not None and id(task.files) in ended:
                 continue
-            if done.is_last:
+            if is_last:
                 ended.add(id(task.files))
-            events[task.path].update(done.events)
-            yield from done.pieces
+            events[task.path].update(events_of_task)
+            yield from pieces
     finally:
         pool.end()
     yield from conclusions([*events.items()], options)
@@ -403,7 +399,7 @@ class ReadWorker:
         if self._rows:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
-        return ReadTaskDone(pieces, events, task.stop is None or self._next < task.stop)
+        return pieces, events, task.stop is None or self._next < task.stop
 
     def parts(self, task: ReadTask) -> list[ReadTask]:
         """One task for each file of the task."""
@@ -412,7 +408,7 @@ class ReadWorker:
     def given_up(self, part: ReadTask) -> ReadTaskDone:
         """The outcome of a file that kills its process: one problem."""
         problem = Problem(part.files[0].path, _ENDED)
-        return ReadTaskDone([problem], Events({("problem", ""): 1}), is_last=True)
+        return [problem], Events({("problem", ""): 1}), True
 
     def _share(self, task: ReadTask, stop: int) -> Iterator[Found]:
         if self._files != task.files or self._next > task.start:

@@ -87,86 +87,90 @@ KeyPath = tuple[str | int, ...]
 """Keys and array indices from the top: `("budget", 1, "kernel")`."""
 
 
-class Validation:
-    """Reader of values by their keys; collects errors."""
+Complaints = list[tuple[KeyPath, Message]]
+"""(key, message) of each error of a file. The message has the form `what was found; what to
+write`."""
 
-    def __init__(self) -> None:
-        self.complaints: list[tuple[KeyPath, Message]] = []
-        """(key, message) of each error. The message has the form `what was found; what to
-        write`."""
 
-    def table(self, stated: Any, keys: tuple[Key, ...], path: KeyPath) -> dict[str, Any]:
-        """Key -> value, for keys that are set or have a default."""
-        names = [key.name for key in keys]
-        spellings = {name for key in keys for name in key.names}
-        for name in stated.keys() - spellings:
-            near = did_you_mean(name.replace("_", "-"), names)
-            hint = near or say("config-keys-known", names=", ".join(names))
-            self._complain((*path, name), say("config-key-unknown", hint=hint))
-        read = {}
-        for key in keys:
-            if key.older in stated and key.name in stated:
-                self._complain((*path, key.older), say("config-key-twice", name=key.name))
-            name = key.stated_name(stated)
-            if name is not None:
-                read[key.name] = self._value(stated[name], key.kind, (*path, name))
-            elif key.required:
-                assert isinstance(key.kind, Scalar)
-                expected = key.kind.expected
-                self._complain(path, say("config-key-missing", name=key.name, expected=expected))
-            elif isinstance(key.kind, KeyTable) and not key.kind.array:
-                read[key.name] = self.table({}, key.kind.keys, (*path, key.name))
-            elif key.default is not None:
-                read[key.name] = self._value(key.default, key.kind, (*path, key.name))
-        return read
+def read_values(
+    stated: Any, keys: tuple[Key, ...], path: KeyPath, complaints: Complaints
+) -> dict[str, Any]:
+    """Key -> value, for keys that are set or have a default. Adds what is wrong to `complaints`."""
+    names = [key.name for key in keys]
+    spellings = {name for key in keys for name in key.names}
+    for name in stated.keys() - spellings:
+        near = did_you_mean(name.replace("_", "-"), names)
+        hint = near or say("config-keys-known", names=", ".join(names))
+        complaints.append(((*path, name), say("config-key-unknown", hint=hint)))
+    read = {}
+    for key in keys:
+        if key.older in stated and key.name in stated:
+            complaints.append(((*path, key.older), say("config-key-twice", name=key.name)))
+        name = key.stated_name(stated)
+        if name is not None:
+            read[key.name] = _value(stated[name], key.kind, (*path, name), complaints)
+        elif key.required:
+            assert isinstance(key.kind, Scalar)
+            expected = key.kind.expected
+            complaints.append((path, say("config-key-missing", name=key.name, expected=expected)))
+        elif isinstance(key.kind, KeyTable) and not key.kind.array:
+            read[key.name] = read_values({}, key.kind.keys, (*path, key.name), complaints)
+        elif key.default is not None:
+            read[key.name] = _value(key.default, key.kind, (*path, key.name), complaints)
+    return read
 
-    def _value(self, stated: Any, kind: Scalar | Many | KeyTable, path: KeyPath) -> Any:
-        match kind:
-            case Scalar():
-                return self._scalar(stated, kind, path)
-            case Many(name=None) if isinstance(stated, list):
-                items = enumerate(stated)
-                return tuple(self._scalar(item, kind.item, (*path, index)) for index, item in items)
-            case Many(name=Scalar() as names) if isinstance(stated, dict):
-                return tuple(
-                    (
-                        self._scalar(name, names, (*path, name)),
-                        self._scalar(item, kind.item, (*path, name)),
-                    )
-                    for name, item in stated.items()
+
+def _value(
+    stated: Any, kind: Scalar | Many | KeyTable, path: KeyPath, complaints: Complaints
+) -> Any:
+    match kind:
+        case Scalar():
+            return _scalar(stated, kind, path, complaints)
+        case Many(name=None) if isinstance(stated, list):
+            items = enumerate(stated)
+            return tuple(
+                _scalar(item, kind.item, (*path, index), complaints) for index, item in items
+            )
+        case Many(name=Scalar() as names) if isinstance(stated, dict):
+            return tuple(
+                (
+                    _scalar(name, names, (*path, name), complaints),
+                    _scalar(item, kind.item, (*path, name), complaints),
                 )
-            case KeyTable(array=False) if isinstance(stated, dict):
-                return self.table(stated, kind.keys, path)
-            case KeyTable(array=True) if isinstance(stated, list) and all(
-                isinstance(item, dict) for item in stated
-            ):
-                return tuple(
-                    self._element(item, kind, (*path, index)) for index, item in enumerate(stated)
-                )
-        self._complain(path, say("config-value", value=stated, expected=kind.expected))
-        return None
+                for name, item in stated.items()
+            )
+        case KeyTable(array=False) if isinstance(stated, dict):
+            return read_values(stated, kind.keys, path, complaints)
+        case KeyTable(array=True) if isinstance(stated, list) and all(
+            isinstance(item, dict) for item in stated
+        ):
+            return tuple(
+                _element(item, kind, (*path, index), complaints)
+                for index, item in enumerate(stated)
+            )
+    complaints.append((path, say("config-value", value=stated, expected=kind.expected)))
+    return None
 
-    def _element(self, stated: Any, kind: KeyTable, path: KeyPath) -> dict[str, Any]:
-        """One table of an array, with its key path under `path`."""
-        unbounded = {name for key in kind.keys for name in key.names} - {*kind.one_of}
-        if kind.one_of and stated.keys() <= unbounded:  # otherwise a key may be misspelled
-            self._complain(path, say("budget-without-bounds", names=", ".join(kind.one_of)))
-        return self.table(stated, kind.keys, path) | {"path": path}
 
-    def _scalar(self, stated: Any, kind: Scalar, path: KeyPath) -> Any:
-        message = say("config-value", value=stated, expected=kind.expected)
-        try:
-            if _fits(stated, kind):
-                return kind.read(stated)
-        except KernelinfoError as error:
-            message = error.message
-        except ValueError:
-            pass
-        self._complain(path, message)
-        return None
+def _element(stated: Any, kind: KeyTable, path: KeyPath, complaints: Complaints) -> dict[str, Any]:
+    """One table of an array, with its key path under `path`."""
+    unbounded = {name for key in kind.keys for name in key.names} - {*kind.one_of}
+    if kind.one_of and stated.keys() <= unbounded:  # otherwise a key may be misspelled
+        complaints.append((path, say("budget-without-bounds", names=", ".join(kind.one_of))))
+    return read_values(stated, kind.keys, path, complaints) | {"path": path}
 
-    def _complain(self, path: KeyPath, message: Message) -> None:
-        self.complaints.append((path, message))
+
+def _scalar(stated: Any, kind: Scalar, path: KeyPath, complaints: Complaints) -> Any:
+    message = say("config-value", value=stated, expected=kind.expected)
+    try:
+        if _fits(stated, kind):
+            return kind.read(stated)
+    except KernelinfoError as error:
+        message = error.message
+    except ValueError:
+        pass
+    complaints.append((path, message))
+    return None
 
 
 def _fits(stated: Any, kind: Scalar) -> bool:
@@ -215,7 +219,7 @@ class Configuration(NamedTuple):
     selection: Selection = BY_DEFAULT
     workgroup_sizes: tuple[tuple[str, int], ...] = ()
     budgets: tuple[Budget, ...] = ()
-    gate: Gate = _gate(Validation().table({}, KEYS, ())["gate"])
+    gate: Gate = _gate(read_values({}, KEYS, (), [])["gate"])
     suppressions: tuple[Suppression, ...] = ()
 
     def asks_for(self, target: str) -> bool:
@@ -249,11 +253,11 @@ def shadowed_by(file: FilePath) -> str | None:
     return path if is_shadowed else None
 
 
-def _configuration(file: "ConfigFile") -> Configuration:
-    validation = Validation()
-    values = validation.table(file.table, KEYS, ())
-    if validation.complaints:
-        complaints = sorted(validation.complaints, key=lambda entry: file.line(entry[0]) or 0)
+def _configuration(file: ConfigFile) -> Configuration:
+    complaints: Complaints = []
+    values = read_values(file.table, KEYS, (), complaints)
+    if complaints:
+        complaints.sort(key=lambda entry: file.line(entry[0]) or 0)
         lines = [*dict.fromkeys(_located(file, *complaint) for complaint in complaints)]
         raise ConfigError(Message("\n".join(lines), lines[0].code))
 

@@ -22,8 +22,8 @@ from kernelinfo.gate.baseline_text import (
     NAME,
     OLDER_NAME,
     VERSION,
+    BaselineEntries,
     Built,
-    Document,
     begins_like_baseline,
     compress,
     parse,
@@ -73,10 +73,9 @@ def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     built = {_as_pinned(kernel): kernel for kernel in build}
     try:
         with open_regular(path) as file:
-            document = parse(file)
-            _check_version(path, document.schema)
-            kernels = tuple(_read_kernels(document, built))
-            toolchain = document.toolchain
+            schema, toolchain, entries = parse(file)
+            _check_version(path, schema)
+            kernels = tuple(_read_kernels(entries, built))
             is_list = isinstance(toolchain, list)
             if not is_list or not all(isinstance(stamp, str) for stamp in toolchain):
                 raise ValueError("toolchain")
@@ -148,10 +147,10 @@ def pinnable_kernels(results: Iterable[Result], folder: FilePath) -> Iterator[Ke
     return summaries(results, partial(_location, folder), set())
 
 
-def _read_kernels(document: Document, built: Built) -> Iterator[KernelSummary]:
-    """All kernels of a document. Raises as `parse` and `read_entry` do."""
+def _read_kernels(entries: BaselineEntries, built: Built) -> Iterator[KernelSummary]:
+    """All kernels of a baseline. Raises as `parse` and `read_entry` do."""
     count, seen = 0, set[tuple[str, str, str]]()
-    for unit, entry in document.entries:
+    for unit, entry in entries:
         key = unit, entry["symbol"], entry.get("name", "")
         if key in seen:
             raise ValueError(say("baseline-symbol-twice", symbol=entry["symbol"]))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from operator import attrgetter, itemgetter
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 from kernelinfo.compare.summary import Build, KernelNumbers, KernelSummary
 from kernelinfo.errors import ReadError
@@ -73,13 +73,8 @@ Built = Mapping[KernelSummary, KernelSummary]
 """Kernels of a build, by what a baseline holds of each."""
 
 
-class Document(NamedTuple):
-    """A baseline's text: its head, and the entries as they are read."""
-
-    schema: object
-    toolchain: Any
-    entries: Iterator[tuple[str, Any]]
-    """(unit, entry)."""
+BaselineEntries = Iterator[tuple[str, Any]]
+"""(unit, entry) of a baseline, each as it is read."""
 
 
 def write_text(pinned: Build) -> Iterator[str]:
@@ -128,8 +123,8 @@ def begins_like_baseline(file: BinaryIO) -> bool:
         return False
 
 
-def parse(file: BinaryIO) -> Document:
-    """The document in a file.
+def parse(file: BinaryIO) -> tuple[object, Any, BaselineEntries]:
+    """(schema, toolchain, entries) of the baseline in a file.
 
     Raises `ValueError` or `RecursionError` for damaged text, and `ReadError` for text that is too
     large or has the conflict markers of a merge; so do its entries when they are read.
@@ -141,11 +136,11 @@ def parse(file: BinaryIO) -> Document:
     else:
         header = json.loads("".join(_bound(chain(head, rest))), object_pairs_hook=_collect_unique)
         if not isinstance(header, dict):
-            return Document(None, None, iter(()))
+            return None, None, iter(())
         entries = _list_entries(header)
     if unknown := [key for key in header if key not in _KEYS]:
         raise ValueError(say("baseline-key-unknown", key=unknown[0]))
-    return Document(header.get("schema"), header.get("toolchain"), entries)
+    return header.get("schema"), header.get("toolchain"), entries
 
 
 def read_lines(file: BinaryIO) -> Iterator[str]:

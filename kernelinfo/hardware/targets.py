@@ -8,7 +8,7 @@ from functools import cache
 from os.path import dirname, join
 from typing import Any, Literal, NamedTuple
 
-from kernelinfo.errors import TargetsError, UnknownTargetError
+from kernelinfo.errors import KernelinfoError, LaunchError, UnknownTargetError
 from kernelinfo.hardware.counters import WaitCounter
 from kernelinfo.hardware.messages import say
 
@@ -225,12 +225,12 @@ class Target(NamedTuple):
         return find, (self.name,)
 
     def vgpr_file(self, wave_size: int) -> Vgprs:
-        """The register file for waves of `wave_size` lanes. Raises `TargetsError` if the target has
+        """The register file for waves of `wave_size` lanes. Raises `LaunchError` if the target has
         no waves of this size."""
         for file in self.vgprs:
             if file.wave_size == wave_size:
                 return file
-        raise TargetsError(say("target-wave-size", target=self.name, lanes=wave_size))
+        raise LaunchError(say("target-wave-size", target=self.name, lanes=wave_size))
 
     def domain(self, wgp_mode: bool | None) -> Domain:
         """The residency domain in WGP mode (True), CU mode (False) or the default (None)."""
@@ -247,7 +247,7 @@ def known() -> tuple[str, ...]:
 
 @cache
 def find(name: str) -> Target:
-    """The target of this name. Raises `UnknownTargetError`, or `TargetsError` for a wrong table."""
+    """The target of this name. Raises `UnknownTargetError`; `KernelinfoError` for a wrong table."""
     if name not in tables():
         raise UnknownTargetError(name, known())
     return _target(name, tables()[name])
@@ -275,7 +275,7 @@ def _target(name: str, table: dict[str, Any]) -> Target:
         check_types(Target, table, where)
     target: Target = _row(Target, table)
     if not ARE_CHECKED and (wrong := contradictions(target)):
-        raise TargetsError(say("targets-contradiction", where=where, error=wrong[0]))
+        raise KernelinfoError(say("targets-contradiction", where=where, error=wrong[0]))
     return target
 
 
@@ -402,7 +402,7 @@ def read_tables(text: str) -> Tables:
 
 
 def check_types(kind: Any, value: Any, where: str) -> None:
-    """Checks the type of a value from TOML. Raises `TargetsError` with `where` if it is wrong.
+    """Checks the type of a value from TOML. Raises `KernelinfoError` with `where` if it is wrong.
 
     A named tuple needs a table of its fields, a tuple a list, any other kind a value of exactly
     this type. `X | None` needs an X: TOML has no None.
@@ -411,25 +411,25 @@ def check_types(kind: Any, value: Any, where: str) -> None:
         kind = next(item for item in typing.get_args(kind) if item is not type(None))
     if hasattr(kind, "_fields"):
         if not isinstance(value, dict):
-            raise TargetsError(say("targets-no-table", where=where, value=value))
+            raise KernelinfoError(say("targets-no-table", where=where, value=value))
         names = set(kind._fields)
         needed = names - kind._field_defaults.keys()
         if wrong := sorted((value.keys() - names) | (needed - value.keys())):
-            raise TargetsError(say("targets-keys", where=where, names=", ".join(wrong)))
+            raise KernelinfoError(say("targets-keys", where=where, names=", ".join(wrong)))
         types = typing.get_type_hints(kind)
         for key, item in value.items():
             check_types(types[key], item, f"{where} {key}")
     elif typing.get_origin(kind) is tuple:
         if not isinstance(value, list):
-            raise TargetsError(say("targets-no-list", where=where, value=value))
+            raise KernelinfoError(say("targets-no-list", where=where, value=value))
         for item in value:
             check_types(typing.get_args(kind)[0], item, where)
     elif typing.get_origin(kind) is typing.Literal:
         if value not in typing.get_args(kind):
-            raise TargetsError(
+            raise KernelinfoError(
                 say("targets-choice", where=where, value=value, choices=typing.get_args(kind))
             )
     elif type(value) is not kind:
-        raise TargetsError(say("targets-type", where=where, kind=kind.__name__, value=value))
+        raise KernelinfoError(say("targets-type", where=where, kind=kind.__name__, value=value))
     elif kind is str and not value.strip():
-        raise TargetsError(say("targets-empty", where=where))
+        raise KernelinfoError(say("targets-empty", where=where))

@@ -210,7 +210,7 @@ def next_in_repr(steps: Sequence[Step]) -> list[str]:
 
 def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
     """The occupancy of `demand` on `target`. Raises `LaunchError` for a workgroup without workitems
-    or negative LDS, and `TargetsError` for a wave size that the target does not have."""
+    or negative LDS, or a wave size that the target does not have."""
     if launch.workgroup_size < 1 or launch.dynamic_lds_bytes < 0:
         size, dynamic_lds = launch.workgroup_size, launch.dynamic_lds_bytes
         raise LaunchError(say("launch-empty", workitems=size, dynamic_lds=dynamic_lds))

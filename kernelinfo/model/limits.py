@@ -154,7 +154,7 @@ class Placement(NamedTuple):
 
 
 def place(target: Target, demand: Demand, launch: Launch) -> Placement:
-    """The placement. Raises `TargetsError` for a wave size that the target does not have."""
+    """The placement. Raises `LaunchError` for a wave size that the target does not have."""
     domain, file = target.domain(demand.wgp_mode), target.vgpr_file(demand.wave_size)
     if (block := demand.dynamic_vgpr_block) and file.most_dynamic_blocks:
         file = file._replace(granule=block, addressable=block * file.most_dynamic_blocks)

@@ -184,8 +184,8 @@ def test_a_process_killed_in_the_middle_of_an_answer_is_not_waited_for(
 
     def work(self: parallel.ReadWorker, task: parallel.ReadTask) -> parallel.ReadTaskDone:
         read[0] = task.files[0].path
-        done = do(self, task)
-        return done._replace(pieces=[*done.pieces, long])
+        pieces, events, is_last = do(self, task)
+        return [*pieces, long], events, is_last
 
     def send_half(self: Connection, data: bytes) -> None:
         if len(data) > len(long) and read[0].endswith(".out"):

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.errors import TargetsError, UnknownTargetError
+from kernelinfo.errors import KernelinfoError, UnknownTargetError
 from kernelinfo.hardware import targets
 from tests.conftest import needs_checkout
 from tests.messages import refused
@@ -83,7 +83,7 @@ def test_a_contradicting_table_is_refused(
     tables = targets.read_tables(text.replace(broken, broken.replace(*change)))
     monkeypatch.setattr(targets, "tables", lambda: tables)
     targets.find.cache_clear()
-    with refused(complaint, TargetsError):
+    with refused(complaint, KernelinfoError):
         [targets.find(name) for name in ("gfx90a", "gfx1100")]
     targets.find.cache_clear()
 

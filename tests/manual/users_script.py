@@ -88,6 +88,5 @@ ERRORS: tuple[type[kernelinfo.KernelinfoError], ...] = (
     kernelinfo.CompilerError,
     kernelinfo.ConfigError,
     kernelinfo.LaunchError,
-    kernelinfo.TargetsError,
     kernelinfo.UnknownKernelError,
 )
