@@ -57,7 +57,7 @@ def _sweep(kernel: Kernel, result: Result, ir: str | None) -> str:
     """The command that tries other occupancies; empty where VGPRs neither limit nor spill, and
     without a source or IR that is here."""
     is_bound = result.occupancy and "vgpr" in result.occupancy.limiters
-    if not is_bound and not any(kernel.spills):
+    if not is_bound and not kernel.spilled_registers:
         return ""
     source, flags = "", ""
     if not ir and not kernel.code_object.command and kernel.source:
