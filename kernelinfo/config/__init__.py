@@ -253,7 +253,7 @@ def shadowed_by(file: FilePath) -> str | None:
     return path if is_shadowed else None
 
 
-def _configuration(file: ConfigFile) -> Configuration:
+def _configuration(file: "ConfigFile") -> Configuration:
     complaints: Complaints = []
     values = read_values(file.table, KEYS, (), complaints)
     if complaints:
