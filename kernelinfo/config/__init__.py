@@ -87,13 +87,13 @@ KeyPath = tuple[str | int, ...]
 """Keys and array indices from the top: `("budget", 1, "kernel")`."""
 
 
-Complaints = list[tuple[KeyPath, Message]]
+ConfigComplaints = list[tuple[KeyPath, Message]]
 """(key, message) of each error of a file. The message has the form `what was found; what to
 write`."""
 
 
 def read_values(
-    stated: Any, keys: tuple[Key, ...], path: KeyPath, complaints: Complaints
+    stated: Any, keys: tuple[Key, ...], path: KeyPath, complaints: ConfigComplaints
 ) -> dict[str, Any]:
     """Key -> value, for keys that are set or have a default. Adds what is wrong to `complaints`."""
     names = [key.name for key in keys]
@@ -121,7 +121,7 @@ def read_values(
 
 
 def _value(
-    stated: Any, kind: Scalar | Many | KeyTable, path: KeyPath, complaints: Complaints
+    stated: Any, kind: Scalar | Many | KeyTable, path: KeyPath, complaints: ConfigComplaints
 ) -> Any:
     match kind:
         case Scalar():
@@ -152,7 +152,9 @@ def _value(
     return None
 
 
-def _element(stated: Any, kind: KeyTable, path: KeyPath, complaints: Complaints) -> dict[str, Any]:
+def _element(
+    stated: Any, kind: KeyTable, path: KeyPath, complaints: ConfigComplaints
+) -> dict[str, Any]:
     """One table of an array, with its key path under `path`."""
     unbounded = {name for key in kind.keys for name in key.names} - {*kind.one_of}
     if kind.one_of and stated.keys() <= unbounded:  # otherwise a key may be misspelled
@@ -160,7 +162,7 @@ def _element(stated: Any, kind: KeyTable, path: KeyPath, complaints: Complaints)
     return read_values(stated, kind.keys, path, complaints) | {"path": path}
 
 
-def _scalar(stated: Any, kind: Scalar, path: KeyPath, complaints: Complaints) -> Any:
+def _scalar(stated: Any, kind: Scalar, path: KeyPath, complaints: ConfigComplaints) -> Any:
     message = say("config-value", value=stated, expected=kind.expected)
     try:
         if _fits(stated, kind):
@@ -254,7 +256,7 @@ def shadowed_by(file: FilePath) -> str | None:
 
 
 def _configuration(file: "ConfigFile") -> Configuration:
-    complaints: Complaints = []
+    complaints: ConfigComplaints = []
     values = read_values(file.table, KEYS, (), complaints)
     if complaints:
         complaints.sort(key=lambda entry: file.line(entry[0]) or 0)
