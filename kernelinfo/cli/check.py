@@ -49,7 +49,6 @@ from kernelinfo.pressure import code_for_rules, with_instructions
 from kernelinfo.reading.containers import files
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.check import render_text, render_update, verdict
-from kernelinfo.render.check.documents import render_config
 
 
 def command(
@@ -166,6 +165,8 @@ def command(
         "severity": severity and dict(selection.severities),
     }
     if show_config:
+        from kernelinfo.render.check.documents import render_config  # with all formats
+
         file = read_file(project.file) if project.file else None
         stated = {key: value for key, value in given.items() if value not in (None, [], (), {})}
         write(render_config(file, stated), output)
