@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.reading import containers
 from kernelinfo.reading.blob import Blob, Found, Note, Problem
 from kernelinfo.reading.containers.formats import problem
-from kernelinfo.reading.facts import ReadFilter, SourceLine
+from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.rules import Selection
 
@@ -126,9 +126,10 @@ class Analysis:
         self._met: set[tuple[str, str]] = set()
         """Options that have chosen a kernel; at most `_asked`."""
         is_filtered = bool(options.kernels or options.exclude or options.targets or options.chooses)
-        self._chosen: ReadFilter | None = None  # all of them: code objects are compared whole
+        # None chooses all: code objects are compared whole.
+        self._is_chosen: Callable[[str], bool] | None = None
         if is_filtered and self._copies is None and not options.unique:
-            self._chosen = ReadFilter(options.asks_for_target, self._asks_for)
+            self._is_chosen = self._asks_for
         self.entries: Entries = {}
         self._has_cxx_names = False  # True once a kernel has one
         self._first_copies: dict[bytes, CodeObject] = {}
@@ -203,7 +204,7 @@ class Analysis:
 
     def _kernels(self, blob: Blob) -> Iterator[FoundInBlob]:
         """Kernels and problems of one blob. A code object that copies an assembly is a repeat."""
-        items = read_kernels(blob, self._options, self.entries, self._chosen)
+        items = read_kernels(blob, self._options, self.entries, self._is_chosen)
         if self._copies is None or blob.kind != "code-object":
             yield from items
             return

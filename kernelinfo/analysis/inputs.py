@@ -16,12 +16,22 @@ from kernelinfo.kernel import Repeat, counted, grouped
 from kernelinfo.kernel.names import nearest_kernels, short
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
-from kernelinfo.reading.blob import Again, Blob, Elsewhere, Found, Missing, Note, Problem, SpirV
+from kernelinfo.reading.blob import (
+    MISSING,
+    Again,
+    Blob,
+    Elsewhere,
+    Found,
+    Note,
+    Problem,
+    SpirV,
+    sum_up,
+)
 from kernelinfo.reading.containers import open_bytes, open_paths
 from kernelinfo.reading.containers.files import Seen
 from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.data import text_of
-from kernelinfo.reading.facts import Module, ReadFilter
+from kernelinfo.reading.facts import Module
 from kernelinfo.reading.target_id import UNKNOWN_TARGET
 
 _MOST_EVENTS = 1 << 16
@@ -59,9 +69,9 @@ chosen, hidden: kernels or code objects, the folder of their file; `--limited-by
 elsewhere: a host file with its code elsewhere. repeated: a code object that repeats an earlier one,
 or a file that is read already. unchosen: kernels whose name is not chosen, the name. other-target:
 kernels or code objects of a target that is not chosen, its id. other-member: the same of members.
-met: an option that chose a kernel, as a pair `("-k", "gemm*")`. note, missing: the `Note`, the
-`Missing`. spirv: entries with SPIR-V, their file. leftover: the `Problem` of a file that a compiler
-leaves next to its output. problem: any.
+met: an option that chose a kernel, as a pair `("-k", "gemm*")`. note: the `Note`. spirv: entries
+with SPIR-V, their file. missing: the `Problem` of a host file without its archives. leftover: that
+of a file that a compiler leaves next to its output. problem: any.
 """
 
 
@@ -225,7 +235,7 @@ def _notes(run: PathEvents, required: bool) -> Iterator[Problem | Note]:
             are = "kernel is" if count == 1 else "kernels are"
             yield Note(path, say("workgroup-size-refused", count=count, are=are))
         if missing := each(events, "missing"):
-            yield Missing.problem(missing)
+            yield sum_up(missing)
         files = each(events, "spirv")
         is_told = chosen(events) or total(events, *LEFT_OUT, "problem") or not required
         if files and is_told:
@@ -362,7 +372,6 @@ _EVENTS: dict[type, Callable[[Any], RunEvent]] = {
     Again: lambda _: RunEvent("repeated"),
     Repeat: lambda _: RunEvent("repeated"),
     SpirV: lambda entry: RunEvent("spirv", entry.path),
-    Missing: lambda host: RunEvent("missing", host),
     Note: lambda note: RunEvent("note", note),
 }
 """Items that are not subjects, as events."""
@@ -383,6 +392,9 @@ def read_inputs(
         if isinstance(source, Blob):
             items = survived(read(source), partial(problem, source))
         for item in items:
+            if isinstance(item, Problem) and item.code == MISSING:
+                events["missing", item] += 1
+                continue
             if isinstance(item, Problem):
                 events["problem", ""] += 1
                 problems[item.path] += 1
@@ -404,11 +416,11 @@ def read_inputs(
 
 
 def modules(
-    blob: Blob, options: Options, chosen: ReadFilter | None = None
+    blob: Blob, options: Options, is_chosen: Callable[[str], bool] | None = None
 ) -> Iterator[Module | Problem]:
     """Modules of a blob: one for a code object, one or several for an assembly text or a build log.
 
-    Readers may pass over kernels that are not `chosen`. Damage becomes a problem.
+    Readers may pass over kernels whose symbol is not chosen. Damage becomes a problem.
     """
     arch, budget = options.arch, blob.budget
     budget.add_code(len(blob.data))
@@ -417,7 +429,12 @@ def modules(
             from kernelinfo.reading import code_object
 
             yield code_object.read(
-                blob.data, arch=arch, budget=budget, chosen=chosen, positions=options.positions
+                blob.data,
+                arch=arch,
+                budget=budget,
+                is_target=options.asks_for_target if is_chosen else None,
+                is_chosen=is_chosen,
+                positions=options.positions,
             )
         elif blob.kind == "build-log":
             yield from build_log.read(text_of(blob.data), arch=arch, budget=budget)

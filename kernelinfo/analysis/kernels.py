@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 
@@ -20,7 +20,7 @@ from kernelinfo.kernel.traits import Traits, settled
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.formats import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
-from kernelinfo.reading.facts import Code, KernelFacts, Module, ReadFilter, SourceLine
+from kernelinfo.reading.facts import Code, KernelFacts, Module, SourceLine
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.reading.paths import in_repository
 from kernelinfo.reading.target_id import compiler_of, parse_target_id, target_id
@@ -72,13 +72,17 @@ Entries = dict[tuple[str, str, str], str]
 
 
 def read_kernels(
-    blob: Blob, options: Options, entries: Entries, chosen: ReadFilter | None = None
+    blob: Blob,
+    options: Options,
+    entries: Entries,
+    is_chosen: Callable[[str], bool] | None = None,
 ) -> Iterator[Kernel | Problem | Note | RunEvent]:
     """Kernels of one blob, each read when it is asked for, with problems, notes and events.
 
-    `entries` are those of the run so far. Readers may pass over kernels that are not `chosen`.
+    `entries` are those of the run so far. Readers may pass over kernels whose
+    symbol is not chosen.
     """
-    for module in modules(blob, options, chosen):
+    for module in modules(blob, options, is_chosen):
         if isinstance(module, Problem):
             yield module
             continue

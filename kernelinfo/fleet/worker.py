@@ -37,7 +37,7 @@ from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.remote import UNFETCHED, Opened, opened
 from kernelinfo.kernel import Repeat, Result
 from kernelinfo.kernel.names import demangle
-from kernelinfo.reading.blob import BY_DEFAULT, Blob, Bounds, Found, Missing, Note, Problem
+from kernelinfo.reading.blob import BY_DEFAULT, Blob, Bounds, Found, Note, Problem
 
 if sys.platform != "win32":
     import resource
@@ -299,7 +299,7 @@ class _ScanReading:
             number += 1
 
     def done(self) -> ScanTaskDone:
-        self._problems += (Missing.problem([host]) for host in each(self._events, "missing"))
+        self._problems += each(self._events, "missing")
         fetched = frozenset(file.address for file in self._task.files) - self._lost
         spirv = ((file, self._events["spirv", file]) for file in each(self._events, "spirv"))
         spirv_notes = (Note(file, compiled_later(count)) for file, count in spirv)

@@ -22,7 +22,7 @@ from kernelinfo.pressure.registers import (
     whole,
 )
 from kernelinfo.reading.assembly.directives import Expansion, read_block, read_expansion
-from kernelinfo.reading.assembly.expressions import Definitions, Evaluator, Unresolved, number
+from kernelinfo.reading.assembly.expressions import Definitions, number
 from kernelinfo.reading.assembly.scan import (
     ASSIGNMENT,
     described_kernel,
@@ -152,12 +152,12 @@ class ScannedText:
     def value(self, expression: str, line: int) -> int | None:
         """The value of an expression on a 1-based line; None if it cannot be evaluated."""
         plain = number(expression)
-        value = self._values.value(expression, line) if plain is None else plain
-        return None if isinstance(value, Unresolved) else value
+        value = self._definitions.value(expression, line) if plain is None else plain
+        return value if isinstance(value, int) else None
 
     @cached_property
-    def _values(self) -> Evaluator:
-        """Evaluator of the text's symbols. Only registers of hand-written code need it."""
+    def _definitions(self) -> Definitions:
+        """Definitions of the text's symbols. Only registers of hand-written code need it."""
         lines, definitions, read = self.line_numbers, Definitions(), 0
         for offset, kind in marks(self.text):
             if offset < read:
@@ -170,7 +170,7 @@ class ScannedText:
             definitions.clear()
         for name in self.expansion.symbols:
             definitions.pop(name, None)
-        return Evaluator(definitions, None)
+        return definitions
 
     @cached_property
     def expansion(self) -> Expansion:

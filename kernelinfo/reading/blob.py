@@ -233,21 +233,17 @@ class Problem(NamedTuple):
         return in_file(self.path, self.message)
 
 
-class Missing(NamedTuple):
-    """A host file that refers to kpack archives, none of which was found."""
+MISSING = "kpack-missing"
+"""Code of the problem of a host file that refers to kpack archives, none of which is there."""
 
-    path: str
-    member: str | None
-    archives: str  # names as the file spells them
-    place: str  # where they were sought: `here`, `in this file`
 
-    @staticmethod
-    def problem(hosts: "Sequence[Missing]") -> Problem:
-        """One problem for all such host files of a path."""
-        first, *rest = hosts
-        further = say("kpack-and-for-more", count=len(rest)) if rest else ""
-        message = say("kpack-missing", archives=first.archives, place=first.place, more=further)
-        return Problem(first.path, message, first.member)
+def sum_up(missing: Sequence[Problem]) -> Problem:
+    """One problem for all host files of a path without their archives."""
+    first, *others = missing
+    if not others:
+        return first
+    message = say("kpack-missing-and-more", reason=first.message, count=len(others))
+    return first._replace(message=message)
 
 
 class Again(NamedTuple):
@@ -266,10 +262,10 @@ class SpirV(NamedTuple):
     """Its bytes; None in another process than the one that read them."""
 
 
-Found = Blob | Problem | Elsewhere | Missing | Note | Again | SpirV
+Found = Blob | Problem | Elsewhere | Note | Again | SpirV
 """One result of opening an input.
 
-`Blob`: code. `Problem`: unreadable. `Elsewhere`: a host file with its code in an archive of this
-run. `Missing`: a host file without its archive. `Note`: a warning. `Again`: nothing new. `SpirV`:
-code for later.
+`Blob`: code. `Problem`: unreadable; `MISSING` is that of a host file without its archives.
+`Elsewhere`: a host file with its code in an archive of this run. `Note`: a warning. `Again`:
+nothing new. `SpirV`: code for later.
 """

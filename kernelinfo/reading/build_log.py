@@ -122,18 +122,14 @@ _FLAGS = {"True": True, "False": False}
 _SYMBOLS = r"[A-Za-z_$.(]"
 
 
-class LogLocation(NamedTuple):
-    """Source location of a function, as the compiler prints it."""
-
-    file: str
-    line: int
-    column: int
+_Location = tuple[SourceLine, int]
+"""Source line and column of a function, as the compiler prints them."""
 
 
 class LogStatement(NamedTuple):
     """One line of a log: a key and a value for one function."""
 
-    location: LogLocation
+    location: _Location
     key: str
     value: str  # as written
     line: int  # of the log, 1-based
@@ -208,13 +204,12 @@ class LogBlock:
             fields.pop("vgprs", None)  # cut off before it says how many AGPRs there are
         _add_accumulators(fields, target)
         numbers = Numbers(**fields)
-        location = self.name.location
-        source = SourceLine(location.file, location.line) if location.line else None
+        source, _ = self.name.location
         return KernelFacts(
             self.name.value,
             (("remark", numbers),) if numbers != NOTHING else (),
             (Place("remark", 0, lines),),
-            source=source,
+            source=source if source.line else None,
         )
 
 
@@ -227,7 +222,7 @@ def group(
     More functions or statements than the budget allows end the reading with a warning.
     """
     blocks: list[LogBlock] = []
-    open_blocks: dict[LogLocation, LogBlock] = {}
+    open_blocks: dict[_Location, LogBlock] = {}
     has_orphans = False
     try:
         for statement in statements:
@@ -324,14 +319,14 @@ def _without_escapes(line: bytes) -> str:
     return re.sub(_ESCAPE, "", decode(line))
 
 
-def _remark_location(before: str, *, is_name: bool) -> LogLocation | None:
+def _remark_location(before: str, *, is_name: bool) -> _Location | None:
     """Location at the end of the text before a key; None if that is prose or a source line."""
     indent = "" if is_name else _INDENT
     place = re.search(_PLACE, before.removesuffix(indent)) if before.endswith(indent) else None
     if place is None:
         return None
     file, line, column = (group for group in place.groups() if group is not None)
-    return LogLocation(file, integer(line), integer(column))
+    return SourceLine(file, integer(line)), integer(column)
 
 
 # Statements from the YAML of `-fsave-optimization-record` and of llc's `-pass-remarks-output`.
@@ -429,8 +424,8 @@ def _unescaped(escaped: re.Match[str]) -> str:
         raise ReadError(say("record-escape", escaped=escaped[0])) from None
 
 
-def _record_location(written: str) -> LogLocation:
+def _record_location(written: str) -> _Location:
     place = re.fullmatch(_LOCATION, written.strip())
     if place is None:
-        return LogLocation("<unknown>", 0, 0)
-    return LogLocation(_scalar(place[1]), integer(place[2]), integer(place[3]))
+        return SourceLine("<unknown>", 0), 0
+    return SourceLine(_scalar(place[1]), integer(place[2])), integer(place[3])

@@ -154,8 +154,10 @@ class LongText:
     Every method raises `ReadError` if the file cannot be read any more.
     """
 
-    def __init__(self, data: Data) -> None:
+    def __init__(self, data: Data, read: Callable[[int, int], bytes] | None = None) -> None:
+        """`read` returns the text at an offset, in up to so many bytes, if it is not the file's."""
         self._data = data
+        self._read = read or self.read
         self._ends_with_returns = _ends_with_returns(bytes(data.read(0, _START)))
         self._start, self._window = 0, b""
 
@@ -183,7 +185,8 @@ class LongText:
                 return position + index
         return -1
 
-    def _read(self, start: int, size: int) -> bytes:
+    def read(self, start: int, size: int) -> bytes:
+        """The file's text from a byte offset on, with newlines."""
         content = bytes(self._data.read(start, size))
         return content.replace(b"\r", b"\n") if self._ends_with_returns else content
 

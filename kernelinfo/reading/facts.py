@@ -201,15 +201,6 @@ class Code(NamedTuple):
     """The callees that are outside of this module."""
 
 
-class ReadFilter(NamedTuple):
-    """The kernels that a run asks for; readers may pass over all others."""
-
-    processor: Callable[[str], bool]
-    """True if code for this processor may be asked for."""
-    kernel: Callable[[str], bool]
-    """True if the kernel of this symbol is asked for."""
-
-
 class KernelFacts(NamedTuple):
     """One kernel of a module: its numbers by source, none chosen yet."""
 

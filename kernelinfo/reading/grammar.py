@@ -11,11 +11,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from os.path import dirname, exists, join
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 if TYPE_CHECKING:
-    from kernelinfo.reading.grammar_tables import GrammarRule
+    from kernelinfo.reading.grammar_tables import GrammarRule, ParseTables
 
 TABLES_VERSION = 1
 """Part of the file names. Raise it with each change of the tables: older files are ignored."""
@@ -41,21 +41,6 @@ its text.
 """
 
 
-class ParseTables(NamedTuple):
-    """An LALR(1) parser and its contextual lexer."""
-
-    patterns: tuple[str, ...]
-    """Regular expression of the terminals that may follow, by state.
-
-    Alternatives are in order of preference, each a group with the terminal's name; ignored
-    terminals are unnamed groups.
-    """
-    actions: tuple[dict[str, int], ...]
-    """Action by state, then by terminal: the next state, `ACCEPT`, or `~index` of a complete rule.
-    By state, then by rule: the next state."""
-    rules: tuple[GrammarRule, ...]
-
-
 class NoMatch(ValueError):
     """The text does not follow the grammar."""
 
@@ -74,11 +59,12 @@ def load_tables(name: str) -> ParseTables:
     """Tables of `grammars/NAME.lark`, from the build or, if it made none, from Lark now."""
     grammar = _read(f"{name}.lark")
     try:
-        return ParseTables(*marshal.loads(_read(tables_name(name, grammar))))
+        tables: ParseTables = marshal.loads(_read(tables_name(name, grammar)))
+        return tables
     except FileNotFoundError:
         from kernelinfo.reading.grammar_tables import make_tables
 
-        return ParseTables(*make_tables(grammar.decode()))
+        return make_tables(grammar.decode())
 
 
 def tables_name(name: str, grammar: bytes) -> str:

@@ -25,8 +25,15 @@ GrammarRule = tuple[str, int, str, tuple[tuple[int, bool], ...], bool]
 - True if a single part's value becomes the rule's value (`?rule`).
 """
 
-MadeTables = tuple[tuple[str, ...], tuple[dict[str, int], ...], tuple[GrammarRule, ...]]
-"""The fields of `grammar.ParseTables`."""
+ParseTables = tuple[tuple[str, ...], tuple[dict[str, int], ...], tuple[GrammarRule, ...]]
+"""An LALR(1) parser and its contextual lexer, as a tuple:
+
+- regular expression of the terminals that may follow, by state: alternatives in order of
+  preference, each a group with the terminal's name; ignored terminals are unnamed groups;
+- action by state, then by terminal: the next state, `grammar.ACCEPT`, or `~index` of a complete
+  rule; by state, then by rule: the next state;
+- rules, by index.
+"""
 
 State = dict[str, tuple[object, Any]]
 """A state of Lark's parser: symbol → (`Shift`, state) or (`Reduce`, rule). A terminal's name is
@@ -41,7 +48,7 @@ def dump_tables(grammar: str) -> bytes:
     return marshal.dumps(make_tables(grammar), 2)
 
 
-def make_tables(grammar: str) -> MadeTables:
+def make_tables(grammar: str) -> ParseTables:
     """Tables of a grammar, the same in every run.
 
     Raises `ValueError` for a grammar that `parse` would read differently from Lark.

@@ -222,9 +222,9 @@ MESSAGES = {
     ),
     "kpack-missing": (
         "its device code is in {archives}, which is not {place}; install the device package of "
-        "your target, or pass the archive{more}"
+        "your target, or pass the archive"
     ),
-    "kpack-and-for-more": " (and for {count} more)",
+    "kpack-missing-and-more": "{reason} (and for {count} more)",
     "msgpack-damaged": "{error}",
     "hipk-reference-large": "its reference to kpack archives has {size} bytes; skipped",
     "hipk-reference-damaged": "its reference to kpack archives is damaged ({error})",

@@ -11,7 +11,7 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.copies import source_name
 from kernelinfo.analysis.inputs import Events, conclusions, each, read_inputs
 from kernelinfo.analysis.options import Options
-from kernelinfo.reading.blob import Missing, Problem
+from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import open_file
 from kernelinfo.reading.containers.files import LOG, File
 from kernelinfo.reading.containers.formats import is_named_as_code
@@ -167,7 +167,7 @@ class WatchedOutputs:
         if is_named and not self._paths[1:]:  # of several, another may have the chosen kernels
             items += conclusions([(path, events)], self.options._replace(is_gate=False))
         else:
-            items += (Missing.problem([host]) for host in each(events, "missing"))
+            items += each(events, "missing")
         return FileReading.of(items, events, stamp)
 
 

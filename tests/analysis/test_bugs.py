@@ -156,9 +156,9 @@ PLANTS = {
     "one kernel": ("reading.assembly:Evaluation.kernel", 2),
     "its analysis": ("analysis.kernels:combine", 4),
     "one file": ("reading.containers.files:load", 1),
-    "its code": ("pressure.assembly:AssemblyText.function", 2),
-    "its listing": ("pressure.assembly:read_listing", 1),
-    "the text": ("pressure.kernel_code:AssemblyText", 1),
+    "its code": ("pressure.kernel_code:AssemblyText.function", 2),
+    "its listing": ("pressure.kernel_code:read_listing", 1),
+    "the text": ("pressure.kernel_code:AssemblyText.__init__", 1),
     "its story": ("pressure.measure:Storyteller.story", 3),
 }
 MEASURES = ("pressure", "explain", "source", "watch", "watch json")

@@ -36,8 +36,8 @@ from ..containers import (
 from ..reading.inside import (
     Blob,
     Data,
+    Definitions,
     Directive,
-    Evaluator,
     formats,
     metadata_yaml,
     open_paths,
@@ -95,7 +95,10 @@ def _expression(data: bytes) -> None:
         for line, (name, _, value) in enumerate(line.partition(",") for line in lines)
     }
     for target in (find("gfx90a"), find("gfx1100"), None):
-        Evaluator(symbols, target).value(lines[-1], len(lines))
+        definitions = Definitions()
+        definitions.update(symbols)
+        definitions.target = target
+        definitions.value(lines[-1], len(lines))
 
 
 def _paths(data: bytes) -> None:

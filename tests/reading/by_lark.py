@@ -8,8 +8,10 @@ from typing import Any
 
 from lark import Lark, Tree, UnexpectedInput
 
+from kernelinfo.errors import Message
+
 from ..messages import says
-from .inside import MOST_TOKENS, Builders, Directive, NoMatch, Unresolved, blocks, expressions
+from .inside import MOST_TOKENS, Builders, Directive, NoMatch, blocks, expressions
 
 GRAMMARS = Path(__file__).parents[2] / "grammars"
 
@@ -59,7 +61,7 @@ def line_by_lark(line: bytes) -> str | Directive | None:
 def assert_read_as_by_lark(expression: str) -> None:
     """Its terms, or the reason why there are none; Lark has no bound for what is too long."""
     read, terms = expressions.read_terms(expression), _terms_by_lark(expression)
-    reason = read[0].reason if isinstance(read[0], Unresolved) else ""
+    reason = read[0] if isinstance(read[0], Message) else ""
     if says(reason, f"expression-too-long {MOST_TOKENS}"):
         return
     if terms is None:

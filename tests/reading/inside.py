@@ -11,14 +11,13 @@ from kernelinfo.reading.assembly.blocks import read_line
 from kernelinfo.reading.assembly.directives import read_block
 from kernelinfo.reading.assembly.expressions import (
     Call,
+    Definitions,
     Directive,
-    Evaluator,
-    Unresolved,
     number,
     read_terms,
 )
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of, without_comments
-from kernelinfo.reading.blob import Blob, FileBudget, Missing
+from kernelinfo.reading.blob import Blob, FileBudget
 from kernelinfo.reading.code_object.dwarf import entries_below, read_source_lines
 from kernelinfo.reading.code_object.note_metadata import read_notes
 from kernelinfo.reading.containers import formats, open_paths
@@ -43,21 +42,19 @@ __all__ = [
     "Builders",
     "Call",
     "Data",
+    "Definitions",
     "Directive",
-    "Evaluator",
     "Features",
     "File",
     "FileBudget",
     "KernelFacts",
     "LongText",
-    "Missing",
     "NoMatch",
     "Numbers",
     "ReadWarning",
     "SourceFiles",
     "Text",
     "TooLong",
-    "Unresolved",
     "assembly",
     "blocks",
     "build_log",

@@ -177,12 +177,13 @@ class ModuleText:
 
     def _take_info(self, offset: int) -> None:
         prefix = before(self._text, offset)
-        block = blocks.read_block(self._text, offset - len(prefix)) if prefix else None
-        if block is None:
+        stated = blocks.read_block(self._text, offset - len(prefix)) if prefix else None
+        if stated is None:
             return
-        floor, self._informed, self._read = self._informed, block.end, block.end
+        kind, block, code_bytes, end = stated
+        floor, self._informed, self._read = self._informed, end, end
         config, self._config = self._config, None
-        if block.kind != "Kernel":
+        if kind != "Kernel":
             return
         line = self._lines.number(offset)
         symbol, label = self._function(floor, offset) or (say("kernel-at-line", line=line), None)
@@ -192,9 +193,9 @@ class ModuleText:
             return
         if kernel.line is None:
             self._label(kernel, label)
-        kernel.info = PlacedBlock(block.block, line)
+        kernel.info = PlacedBlock(block, line)
         kernel.config = config
-        kernel.code_bytes = block.code_bytes
+        kernel.code_bytes = code_bytes
         for within, comment in block.unread:
             message = say("kernel-info-unknown", kernel=symbol, comment=decode(comment[:60]))
             self._warnings.add(message, line + within)
@@ -253,16 +254,17 @@ class ModuleText:
                 self._pipelines = blocks.read_pal_metadata(root), line
                 return
             is_v2 = kind == _METADATA_V2
-            metadata = metadata_yaml.parse(yaml, self._budget.kernel_limit + 1, is_v2=is_v2)
+            limit = self._budget.kernel_limit + 1
+            kernels, named, version = metadata_yaml.parse(yaml, limit, is_v2=is_v2)
         except ValueError as error:
             self.warn(say("metadata-unreadable", error=error), start)
             return
-        if target := parse_target_id(metadata.target or ""):
+        if target := parse_target_id(named or ""):
             self._targets["metadata"] = target
-        if warning := unknown_version(metadata.version):
+        if warning := unknown_version(version):
             self.warn(warning, start)
-        self._version = self._version or (2 if is_v2 else code_object_version(metadata.version))
-        for symbol, numbers, complaints, within in metadata.kernels:
+        self._version = self._version or (2 if is_v2 else code_object_version(version))
+        for symbol, numbers, complaints, within in kernels:
             for complaint in complaints:
                 wrong = in_kernel(symbol, complaint)
                 self._warnings.add(wrong, line + within)
@@ -274,7 +276,7 @@ class ModuleText:
                 again = in_kernel(symbol, say("metadata-repeated"))
                 self._warnings.add(again, line + within)
             kernel.metadata = numbers, line + within
-        self._budget.check_list(len(metadata.kernels))
+        self._budget.check_list(len(kernels))
 
     def _find_code(self, end: int) -> None:
         """Set each kernel's instructions and source line; a kernel ends at the next one's label."""

@@ -58,28 +58,13 @@ BUILD: Builders = {"header": str, "field": lambda name, value="": Directive(name
 `; NAME: VALUE` becomes a statement without the unit."""
 
 
-class InfoBlock(NamedTuple):
-    """One block of kernel info or function info."""
+def read_block(text: Text, offset: int) -> tuple[str, DirectiveBlock, int | None, int] | None:
+    """(kind, block, bytes of code, end) of the info block whose first line begins at `offset`; None
+    if it states nothing, as in prose.
 
-    kind: str
-    """`Kernel` or `Function`."""
-    block: DirectiveBlock
-    code_bytes: int | None
-    """Size of the code, if the first line states it; that line is not in `block`."""
-    unread: tuple[tuple[int, bytes], ...]
-    """Comments that are not fields: the line counted from the header, and the text."""
-    end: int
-    """Byte offset of the line after the block."""
-
-
-_Body = tuple[DirectiveBlock, tuple[tuple[int, bytes], ...], int]
-"""Lines after the header, comments in them that are not fields, and the lines' bytes."""
-
-
-def read_block(text: Text, offset: int) -> InfoBlock | None:
-    """Block whose first line begins at `offset`; None if it states nothing, as in prose.
-
-    Text of a log or of grep before the comment signs is ignored.
+    The kind is `Kernel` or `Function`. A first line with the size of the code is not in the block.
+    The end is the byte offset of the line after it. Text of a log or of grep before the comment
+    signs is ignored.
     """
     first = text[offset : offset + _SHORT].partition(b"\n")[0]
     header = read_line(first.rstrip(b"\r")) if len(first) < _SHORT else None
@@ -93,10 +78,10 @@ def read_block(text: Text, offset: int) -> InfoBlock | None:
         code_bytes, comments = _without_code_bytes(match[0])
         start += len(match[0]) - len(comments)
     read = _read_body if len(comments) < _USUAL else _read_body.__wrapped__
-    block, unread, length = read(comments, 1 if code_bytes is None else 2)
+    block, length = read(comments, 1 if code_bytes is None else 2)
     if code_bytes is None and not block.statements:
         return None
-    return InfoBlock(header, block, code_bytes, unread, min(start + length, len(text)))
+    return header, block, code_bytes, min(start + length, len(text))
 
 
 def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
@@ -122,8 +107,8 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 
 
 @lru_cache(maxsize=1 << 12)
-def _read_body(comments: bytes, line: int) -> _Body:
-    """Body of a block from whole comment lines; the first is `line` lines after the header."""
+def _read_body(comments: bytes, line: int) -> tuple[DirectiveBlock, int]:
+    """(block, its bytes) of whole comment lines; the first is `line` lines after the header."""
     statements: list[Directive] = []
     unread: list[tuple[int, bytes]] = []
     length = 0
@@ -138,7 +123,7 @@ def _read_body(comments: bytes, line: int) -> _Body:
         else:
             statements.append(Directive(read.name, read.value, distance))
         length += len(written) + 1
-    return DirectiveBlock(statements), tuple(unread), length
+    return DirectiveBlock(statements, unread), length
 
 
 def _prefix(line: bytes) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import NamedTuple
 
@@ -60,10 +60,14 @@ _PATTERNS = {
 class DirectiveBlock:
     """Statements of a block; blocks of equal text share one instance."""
 
-    __slots__ = ("by_field", "is_plain", "statements")
+    __slots__ = ("by_field", "is_plain", "statements", "unread")
 
-    def __init__(self, statements: list[Directive]) -> None:
+    def __init__(
+        self, statements: list[Directive], unread: Sequence[tuple[int, bytes]] = ()
+    ) -> None:
         self.statements = statements
+        self.unread = unread
+        """Comments in it that are not fields: the line counted from the first, and the text."""
         self.by_field = {statement.name: statement for statement in statements}
         """Statement by field; the last one is used."""
         numbers = [number(statement.value) for statement in statements]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import operator
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import lru_cache, reduce
 from operator import attrgetter
 from typing import NamedTuple
 
+from kernelinfo.errors import Message
 from kernelinfo.hardware.llvm_registers import SGPR_STEPS
 from kernelinfo.hardware.targets import Target, align, extra_sgprs, total_vgprs
 from kernelinfo.reading.assembly.scan import is_directive, unquoted
@@ -18,14 +19,8 @@ from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_a
 from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
 from kernelinfo.reading.messages import say
 
-
-class Unresolved(NamedTuple):
-    """The reason why an expression has no value."""
-
-    reason: str
-
-
-Evaluated = int | Unresolved
+Evaluated = int | Message
+"""The value of an expression, or the reason why it has none."""
 
 
 def wrap(value: int) -> int:
@@ -36,11 +31,11 @@ def wrap(value: int) -> int:
 def apply(name: str, values: Sequence[Evaluated], target: Target | None) -> Evaluated:
     """Result of an operator or function.
 
-    `Unresolved` if one of `values` is (the first of them), or if the call itself has no result.
+    The reason if one of `values` is (the first of them), or if the call itself has no result.
     """
     numbers: list[int] = []
     for value in values:
-        if isinstance(value, Unresolved):
+        if isinstance(value, Message):
             return value
         numbers.append(value)
     try:
@@ -51,16 +46,16 @@ def apply(name: str, values: Sequence[Evaluated], target: Target | None) -> Eval
         else:
             result = _function(name, numbers, target)
     except ZeroDivisionError:
-        return Unresolved(say("expression-division-by-zero"))
-    except OverflowError as error:
-        return Unresolved(str(error))
+        return say("expression-division-by-zero")
+    except OverflowError:
+        return say("expression-shift", amount=numbers[1])
     return wrap(result) if isinstance(result, int) else result
 
 
 def _shift_amount(amount: int) -> int:
     # Beyond 63 bits the assembler's result depends on its host processor.
     if not 0 <= amount < 64:
-        raise OverflowError(say("expression-shift", amount=amount))
+        raise OverflowError
     return amount
 
 
@@ -113,10 +108,10 @@ def _function(name: str, values: list[int], target: Target | None) -> Evaluated:
         case "totalnumvgprs", [agprs, vgprs]:
             if target is not None:
                 return total_vgprs(target, vgprs, agprs)
-            return Unresolved(say("expression-totalnumvgprs")) if agprs else max(agprs, vgprs)
+            return say("expression-totalnumvgprs") if agprs else max(agprs, vgprs)
         case "extrasgprs", [vcc, flat_scratch, xnack]:
             if target is None:
-                return Unresolved(say("expression-extrasgprs"))
+                return say("expression-extrasgprs")
             flat = bool(flat_scratch) or target.sgprs.architected_flat_scratch
             return extra_sgprs(target, vcc=bool(vcc), flat_scratch=flat, xnack=bool(xnack))
         case "occupancy", [waves, granule, total, generation, initial, sgprs, vgprs]:
@@ -128,10 +123,10 @@ def _function(name: str, values: list[int], target: Target | None) -> Evaluated:
             by_vgprs = _waves(total, vgprs, granule, waves)
             return _least(initial, (sgprs, by_sgprs), (vgprs, by_vgprs))
         case "instprefsize", _:
-            return Unresolved(say("expression-code-size"))
+            return say("expression-code-size")
         case (("max" | "min" | "or" | "alignto" | "totalnumvgprs" | "extrasgprs" | "occupancy"), _):
-            return Unresolved(say("expression-arguments", function=name, count=len(values)))
-    return Unresolved(say("expression-function", function=name))
+            return say("expression-arguments", function=name, count=len(values))
+    return say("expression-function", function=name)
 
 
 def _waves(total: int, registers: int, granule: int, limit: int) -> int:
@@ -170,7 +165,7 @@ class Call(NamedTuple):
 
 
 Term = Evaluated | str | Call
-"""A constant, a symbol's name, or a call."""
+"""A constant, a symbol's name, or a call; or the reason why there is none of them."""
 
 # The assembler counts these as it meets registers (AMDGPUAsmParser, KernelScopeInfo). People only
 # reset them to 0.
@@ -192,8 +187,27 @@ _SET = re.compile(
 _EQUATED = rb"\s*([\w.$@]+)\s*"
 
 
+_Definition = tuple[str, int]
+"""A symbol, and the index of one of its definitions."""
+_Steps = Generator[_Definition, Evaluated, Evaluated]
+"""Asks for the values of definitions, and returns the value of an expression of them."""
+
+
 class Definitions(dict[str, list[Directive]]):
-    """Definitions by symbol, from `.set NAME, VALUE` and `NAME = VALUE`, in the text's order."""
+    """Definitions by symbol, from `.set NAME, VALUE` and `NAME = VALUE`, in the text's order; and
+    the values of a module's expressions, once it is read.
+
+    Integers have 64 bits, are signed, and wrap around (LLVM MCExpr::evaluateAsRelocatableImpl). A
+    function of the target (`extrasgprs`, `totalnumvgprs` with AGPRs) has no value without one.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.target: Target | None = None
+        """The module's, to be set before the first value is sought."""
+        self._values: dict[tuple[str, int], Evaluated | None] = {}
+        """None while the value is sought: reading it then means that the symbols form a circle."""
+        self._terms_left = _MOST_TERMS_BEYOND
 
     def add_sets(
         self, text: Text, offset: int, lines: Lines, budget: FileBudget = UNBOUNDED
@@ -227,34 +241,7 @@ class Definitions(dict[str, list[Directive]]):
     def _add(self, name: str, value: str, line: int) -> None:
         self.setdefault(name, []).append(Directive(name, value, line))
 
-
-class _Frame(NamedTuple):
-    """One definition under evaluation."""
-
-    symbol: tuple[str, int]
-    line: int
-    terms: Iterator[Term]
-    values: list[Evaluated]
-    """Stack of the values so far."""
-
-
-class Evaluator:
-    """Evaluator for the expressions of one module.
-
-    Integers have 64 bits, are signed, and wrap around (LLVM MCExpr::evaluateAsRelocatableImpl). A
-    function of the target (`extrasgprs`, `totalnumvgprs` with AGPRs) is unresolved without one.
-    """
-
-    def __init__(
-        self, definitions: Mapping[str, Sequence[Directive]], target: Target | None
-    ) -> None:
-        self._definitions = definitions
-        self._target = target
-        self._known: dict[tuple[str, int], Evaluated | None] = {}
-        """None while the value is sought: reading it then means that the symbols form a circle."""
-        self._terms_left = _MOST_TERMS_BEYOND
-
-    def value(self, expression: str, line: int) -> int | Unresolved:
+    def value(self, expression: str, line: int) -> Evaluated:
         """Value of `expression` as of a 1-based line of the text.
 
         A symbol has its last value set before that line, or else its first one set after it. Takes
@@ -262,54 +249,60 @@ class Evaluator:
         """
         if (plain := number(expression)) is not None:
             return plain
-        frames = [_Frame(("", 0), line, self._terms(expression), [])]
+        stack: list[tuple[_Definition, _Steps]] = [(("", 0), self._evaluate(expression, line))]
+        value: Evaluated | None = None
         while True:
-            frame = frames[-1]
-            for term in frame.terms:
-                if isinstance(term, Call):
-                    first = len(frame.values) - term.arguments
-                    result = apply(term.function, frame.values[first:], self._target)
-                    frame.values[first:] = [result]
-                elif isinstance(term, str):
-                    symbol = self._symbol(term, frame.line)
-                    if len(frames) > _DEEPEST:
-                        symbol = Unresolved(say("expression-depth", term=term, deepest=_DEEPEST))
-                    if isinstance(symbol, _Frame):
-                        frames.append(symbol)
-                        break
-                    frame.values.append(symbol)
-                else:
-                    frame.values.append(term)
+            definition, evaluation = stack[-1]
+            try:
+                name, index = next(evaluation) if value is None else evaluation.send(value)
+            except StopIteration as result:
+                value = self._values[definition] = result.value
+                stack.pop()
+                if not stack:
+                    return value
             else:
-                (result,) = frame.values
-                self._known[frame.symbol] = result
-                frames.pop()
-                if not frames:
-                    return result
-                frames[-1].values.append(result)
+                if len(stack) > _DEEPEST:
+                    value = say("expression-depth", term=name, deepest=_DEEPEST)
+                else:
+                    value = self._values[name, index] = None
+                    _, expression, line = self[name][index]
+                    evaluation = self._evaluate(expression, line)
+                    stack.append(((name, index), evaluation))
 
-    def _terms(self, expression: str) -> Iterator[Term]:
+    def _evaluate(self, expression: str, line: int) -> _Steps:
+        """The value of an expression as of a line."""
+        values: list[Evaluated] = []
+        for term in self._terms(expression):
+            if isinstance(term, Call):
+                first = len(values) - term.arguments
+                values[first:] = [apply(term.function, values[first:], self.target)]
+            elif isinstance(term, str) and not isinstance(term, Message):
+                value = self._symbol(term, line)
+                values.append((yield value) if isinstance(value, tuple) else value)
+            else:
+                values.append(term)
+        (result,) = values
+        return result
+
+    def _terms(self, expression: str) -> tuple[Term, ...]:
         if len(expression) > _USUAL_TERMS and self._terms_left < 0:
-            return iter((Unresolved(say("expressions-too-long")),))
+            return (say("expressions-too-long"),)
         terms = read_terms(expression)
         self._terms_left -= max(0, len(terms) - _USUAL_TERMS)
-        return iter(terms)
+        return terms
 
-    def _symbol(self, name: str, line: int) -> Evaluated | _Frame:
+    def _symbol(self, name: str, line: int) -> Evaluated | _Definition:
         """Value of a symbol as of a line, or the definition to evaluate first."""
         if name in _COUNTED:
-            return Unresolved(say("symbol-of-assembler", name=name))
-        definitions = self._definitions.get(name)
+            return say("symbol-of-assembler", name=name)
+        definitions = self.get(name)
         if not definitions:
-            return Unresolved(say("symbol-undefined", name=name))
-        index = max(bisect_left(definitions, line, key=attrgetter("line")) - 1, 0)
-        symbol = (name, index)
-        if symbol in self._known:
-            value = self._known[symbol]
-            return Unresolved(say("symbol-circular", name=name)) if value is None else value
-        self._known[symbol] = None
-        definition = definitions[index]
-        return _Frame(symbol, definition.line, self._terms(definition.value), [])
+            return say("symbol-undefined", name=name)
+        definition = name, max(bisect_left(definitions, line, key=attrgetter("line")) - 1, 0)
+        if definition not in self._values:
+            return definition
+        value = self._values[definition]
+        return say("symbol-circular", name=name) if value is None else value
 
 
 def leading_numbers(expression: str, function: str, count: int) -> tuple[int, ...] | None:
@@ -329,7 +322,7 @@ def number(expression: str) -> int | None:
 
 
 def read_terms(expression: str) -> tuple[Term, ...]:
-    """Terms of an expression (mc_expression.lark) in postfix order, or one `Unresolved`."""
+    """Terms of an expression (mc_expression.lark) in postfix order, or why it has none."""
     # Only short ones are cached, so that a hostile text cannot fill the memory.
     read = _read_terms if len(expression) < _SHORT else _read_terms.__wrapped__
     return read(expression)
@@ -341,14 +334,11 @@ def _read_terms(expression: str) -> tuple[Term, ...]:
     try:
         parse(load_tables("mc_expression"), expression, build_into(terms))
     except TooLong:
-        return (Unresolved(say("expression-too-long", most=MOST_TOKENS)),)
+        return (say("expression-too-long", most=MOST_TOKENS),)
     except NoMatch:
         shown = expression.strip()[:60]
-        return (
-            Unresolved(
-                say("expression-malformed", written=shown) if shown else say("expression-missing")
-            ),
-        )
+        malformed = say("expression-malformed", written=shown)
+        return (malformed if shown else say("expression-missing"),)
     return tuple(terms)
 
 
@@ -369,5 +359,5 @@ def _integer(digits: str) -> Evaluated:
     try:
         value = integer(digits, 0)
     except ValueError:
-        return Unresolved(say("expression-octal", digits=digits))
-    return wrap(value) if value < 1 << 64 else Unresolved(say("expression-number"))
+        return say("expression-octal", digits=digits)
+    return wrap(value) if value < 1 << 64 else say("expression-number")

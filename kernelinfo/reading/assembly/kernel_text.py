@@ -15,8 +15,6 @@ from kernelinfo.reading.assembly.directives import DirectiveBlock, PlacedBlock, 
 from kernelinfo.reading.assembly.expressions import (
     Definitions,
     Directive,
-    Evaluator,
-    Unresolved,
     leading_numbers,
     number,
 )
@@ -155,7 +153,7 @@ class Evaluation:
         self._warnings = warnings
         """Gets a warning for each value that cannot be evaluated."""
         self._definitions = definitions
-        self._values = Evaluator(definitions, target)
+        definitions.target = target
         self._target = target
         self._xnack = xnack
         """True if code for the module's target id may run with XNACK on."""
@@ -255,7 +253,7 @@ class Evaluation:
             if function == name or function.removeprefix(".L") in self._kernels:
                 continue
             _, expression, line = settings[-1]
-            if self._values.value(expression, line) == vgprs is not None:
+            if self._definitions.value(expression, line) == vgprs is not None:
                 return vgprs, function.removeprefix(".L")
         return None
 
@@ -263,9 +261,9 @@ class Evaluation:
         self, symbol: str, field: str, written: str, line: int, warning_line: int
     ) -> int | None:
         """Value of `written` as of `line`; else None, with a warning at `warning_line`."""
-        value = self._values.value(written, line)
-        if isinstance(value, Unresolved):
-            wrong = say("value-unresolved", field=field, why=value.reason)
+        value = self._definitions.value(written, line)
+        if isinstance(value, Message):
+            wrong = say("value-unresolved", field=field, why=value)
         elif not 0 <= value <= UINT32:
             wrong = say("value-impossible", field=field, value=value)
         else:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kernelinfo.errors import Message
 from kernelinfo.reading.data import integer
@@ -73,24 +73,14 @@ _MOST_VALUES = 1_000_000
 _MOST_NESTING = 100  # libyaml recurses: ten thousand levels end the process
 
 
-class YamlKernel(NamedTuple):
-    """An element of `amdhsa.kernels` or `Kernels`."""
-
-    symbol: str
-    numbers: Numbers
-    complaints: Sequence[Message]
-    line: int
-    """Line of the document, from 0."""
+YamlKernel = tuple[str, Numbers, Sequence[Message], int]
+"""Symbol, numbers, complaints and line (of the document, from 0) of an element of `amdhsa.kernels`
+or `Kernels`."""
 
 
-class Metadata(NamedTuple):
-    """Metadata of one module."""
-
-    kernels: list[YamlKernel]
-    target: str | None
-    """`amdhsa.target`."""
-    version: object
-    """`amdhsa.version`, for example [1, 2]; None if not stated."""
+Metadata = tuple[list[YamlKernel], str | None, object]
+"""Kernels of one module, `amdhsa.target` and `amdhsa.version`, for example [1, 2]; None for what is
+not stated."""
 
 
 def document(text: str) -> tuple[str, bool]:
@@ -110,7 +100,7 @@ def document(text: str) -> tuple[str, bool]:
 
 
 def parse(text: str, limit: int = sys.maxsize, *, is_v2: bool = False) -> Metadata:
-    """Metadata of a YAML document, with its first `limit` kernels.
+    """(kernels, target, version) of a YAML document, with its first `limit` kernels.
 
     Raises `ValueError`, with the reason in words, for text that is not YAML, for aliases, and for
     more values or deeper nesting than metadata has.
@@ -154,7 +144,7 @@ def _compilers(text: str, limit: int = sys.maxsize) -> Metadata:
     if kernels[2] not in (None, "[]") or (version and not _NUMBERS.fullmatch(version[3] or "")):
         raise ValueError
     line = text.count("\n", 0, kernels.start(3))
-    return Metadata(
+    return (
         [] if kernels[2] else _kernels(kernels[3], line, limit),
         _text(target[2]) if target else None,
         _numbers(version[3]) if version else None,
@@ -187,7 +177,7 @@ def _kernels(block: str, line: int, limit: int) -> list[YamlKernel]:
         stated, numbers, complaints = read(common)
         values = stated | names
         symbol = kernel_symbol(values.get(".symbol"), values.get(".name"))
-        kernels.append(YamlKernel(symbol, numbers, complaints, line))
+        kernels.append((symbol, numbers, complaints, line))
         line += element.count("\n") + 1
     return kernels
 
@@ -261,9 +251,9 @@ def _any_yaml(text: str, limit: int = sys.maxsize, *, is_v2: bool = False) -> Me
     # The last of repeated keys is used.
     for element, item in list(zip(elements, written[-1], strict=True))[:limit]:
         symbol, numbers, complaints = read(element if isinstance(element, dict) else {})
-        kernels.append(YamlKernel(symbol, numbers, complaints, item.start_mark.line))
+        kernels.append((symbol, numbers, complaints, item.start_mark.line))
     target, version = root.get("amdhsa.target"), root.get("amdhsa.version", root.get("Version"))
-    return Metadata(kernels, target if isinstance(target, str) else None, version)
+    return kernels, target if isinstance(target, str) else None, version
 
 
 def _composed(text: str) -> yaml.Node | None:

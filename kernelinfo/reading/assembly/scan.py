@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import AnyStr
 
 from kernelinfo.reading.data import (
@@ -62,7 +63,7 @@ def assembly_text(data: Data) -> Text:
     text = text_of(data)
     if isinstance(text, bytes):
         return without_comments(text)
-    return _LongAssembly(data) if text.find(_OPEN) >= 0 else text
+    return _long_assembly(data) if text.find(_OPEN) >= 0 else text
 
 
 def without_comments(text: bytes) -> bytes:
@@ -148,30 +149,24 @@ def _without_hashes(text: bytes) -> bytes:
     return b"".join((*kept, text[done:])) if kept else text
 
 
-class _LongAssembly(LongText):
+def _long_assembly(data: Data) -> LongText:
     """A long text without comments of `/* … */`; a comment inside a statement ends its line."""
+    whole = LongText(data)
+    blanked = partial(_without_enclosed, names=whole.find(_SETS_UPPER) >= 0, is_part=True)
+    starts, in_comment = [0], [False]
+    """Offsets of lines at which reading may begin, and True for each of them inside a comment."""
+    for offset, piece in pieces(whole, size=_COMMENT_WINDOW):
+        _, is_open = blanked(piece, is_open=in_comment[-1])
+        starts.append(offset + len(piece))
+        in_comment.append(is_open)
 
-    def __init__(self, data: Data) -> None:
-        super().__init__(data)
-        whole = LongText(data)
-        self._names = whole.find(_SETS_UPPER) >= 0
-        self._starts = [0]
-        """Offsets of lines at which reading may begin."""
-        self._is_open = [False]
-        """True for each of them inside a comment."""
-        for offset, piece in pieces(whole, size=_COMMENT_WINDOW):
-            _, is_open = self._blanked(piece, self._is_open[-1])
-            self._starts.append(offset + len(piece))
-            self._is_open.append(is_open)
+    def read(start: int, size: int) -> bytes:
+        index = bisect_right(starts, start) - 1
+        first = starts[index]
+        text, _ = blanked(whole.read(first, start - first + size), is_open=in_comment[index])
+        return _without_hashes(text)[start - first :]
 
-    def _blanked(self, piece: bytes, is_open: bool) -> tuple[bytes, bool]:
-        return _without_enclosed(piece, names=self._names, is_open=is_open, is_part=True)
-
-    def _read(self, start: int, size: int) -> bytes:
-        index = bisect_right(self._starts, start) - 1
-        first = self._starts[index]
-        blanked, _ = self._blanked(super()._read(first, start - first + size), self._is_open[index])
-        return _without_hashes(blanked)[start - first :]
+    return LongText(data, read)
 
 
 INFO = "info"

@@ -27,9 +27,7 @@ from kernelinfo.reading.elf import (
     SHT_DYNSYM,
     SHT_NOBITS,
     SHT_SYMTAB,
-    STRUCTS,
     Elf,
-    RowLayout,
     read_elf,
     string_at,
 )
@@ -40,7 +38,6 @@ from kernelinfo.reading.facts import (
     KernelFacts,
     Module,
     Place,
-    ReadFilter,
     ReadWarning,
     StatedNumbers,
 )
@@ -56,14 +53,16 @@ def read(
     *,
     arch: str | None = None,
     budget: FileBudget = UNBOUNDED,
-    chosen: ReadFilter | None = None,
+    is_target: Callable[[str], bool] | None = None,
+    is_chosen: Callable[[str], bool] | None = None,
     positions: bool = True,
 ) -> Module:
     """One code object as a module: first the metadata's kernels in its order, then the kernels that
     have only a descriptor.
 
-    `arch` is the target of an object that does not name its own. Kernels that are not `chosen`
-    are listed in `Module.passed_over`, unless their numbers depend on all kernels of the object.
+    `arch` is the target of an object that does not name its own. `is_target` tells of a
+    processor, and `is_chosen` of a kernel's symbol, if the run asks for it; None asks for all. The
+    other kernels are listed in `Module.passed_over`, unless the numbers of all depend on them.
     Without `positions` the kernels have no `places`.
     Damage becomes a warning. Raises `ReadError` if nothing can be read.
     """
@@ -72,11 +71,10 @@ def read(
     if elf.machine != EM_AMDGPU:
         raise ReadError(say("elf-of-host", machine=elf.machine))
     hardware = targets.by_elf_mach(elf.flags & 0xFF)
-    if chosen and hardware and not chosen.processor(hardware.name):
+    if is_target and hardware and not is_target(hardware.name):
         return _passed_over(elf, hardware.name, kernel_symbols(elf, [], DESCRIBED))
-    is_chosen = None
-    if chosen and hardware and not hardware.vgprs[0].early_encoding_granule:
-        is_chosen = chosen.kernel
+    if not hardware or hardware.vgprs[0].early_encoding_granule:
+        is_chosen = None
     symbol_warnings: list[ReadWarning] = []
     symbols = kernel_symbols(elf, symbol_warnings)
     described, code, resources = symbols
@@ -233,7 +231,8 @@ _ALL = DESCRIBED | {STT_FUNC, STT_NOTYPE}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _SHN_ABS = 0xFFF1
-_DYNAMIC = RowLayout(STRUCTS.Elf_Dyn, "d_tag", "d_val")
+_DYNAMIC = Struct("<qQ")
+"""d_tag and d_val."""
 _SYMBOL = Struct("<IBxHQQ")
 _BUT_NAME = Struct("<4x20s")
 _KIND = Struct("<BxH16x")
@@ -369,7 +368,7 @@ def _tables(elf: Elf, warnings: list[ReadWarning]) -> Iterator[tuple[memoryview,
     if segment is None:
         return
     dynamic = elf.bytes_at(segment.offset, segment.size - segment.size % _DYNAMIC.size)
-    tags = {row[0]: row[1] for row in _DYNAMIC.rows(dynamic or b"")}
+    tags: dict[int, int] = dict(_DYNAMIC.iter_unpack(dynamic or b""))
     start = elf.offset_of(tags.get(_DT_SYMTAB, -1))
     if not tags or start in read:
         return

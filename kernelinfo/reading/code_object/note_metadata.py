@@ -12,7 +12,7 @@ import msgpack
 
 from kernelinfo.errors import Message, ReadError
 from kernelinfo.reading.blob import FileBudget
-from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, RowLayout
+from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, Elf
 from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import (
@@ -23,12 +23,13 @@ from kernelinfo.reading.metadata import (
 )
 from kernelinfo.reading.target_id import TargetId, isa_version
 
-# Reads ELF notes, with pyelftools' layouts.
+# Reads ELF notes.
 
 _MOST = 4096
 """The most notes of one code object; real ones have two or three."""
 
-_HEADER = RowLayout(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
+_HEADER = Struct("<III")
+"""n_namesz, n_descsz and n_type (gABI, "Note Section")."""
 
 
 class ElfNote(NamedTuple):
@@ -59,9 +60,7 @@ def read_notes(elf: Elf, warnings: list[ReadWarning]) -> Iterator[ElfNote]:
         # A note seen before ends the region: the notes after it were seen, too.
         while position + 12 <= end and position not in seen:
             seen.add(position)
-            name_size, content_size, kind = _HEADER.rows(
-                region[position - start :][: _HEADER.size]
-            )[0]
+            name_size, content_size, kind = _HEADER.unpack_from(region, position - start)
             # AMDGPU pads to 4 bytes, even if the segment states another alignment.
             offset = position + 12 + _padded(name_size)
             if offset + content_size > end:
@@ -257,11 +256,11 @@ class NoteMetadata:
 
         text = bytes(note.content).rstrip(b"\0").decode("utf-8", "backslashreplace")
         try:
-            kernels = metadata_yaml.parse(text, is_v2=True).kernels
+            kernels, _, _ = metadata_yaml.parse(text, is_v2=True)
         except ValueError as error:
             raise ReadError(say("metadata-of-v2", error=error)) from error
         self.found = True
-        self._add([(kernel.symbol, kernel.numbers, kernel.complaints) for kernel in kernels], note)
+        self._add([kernel[:3] for kernel in kernels], note)
 
     def _pass_over_pal(self, note: ElfNote) -> None:
         self.found = True

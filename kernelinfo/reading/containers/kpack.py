@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 import msgpack
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Elsewhere, Found, Missing, Note, Problem
+from kernelinfo.reading.blob import Blob, Elsewhere, Found, Note, Problem
 from kernelinfo.reading.containers import files, formats
 from kernelinfo.reading.containers.formats import Room, fields, part, problem
 from kernelinfo.reading.containers.streams import held
@@ -291,12 +291,13 @@ def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
     return any(pattern.search(member) for member in members)
 
 
-def missing(host: Elsewhere, place: str) -> Missing:
-    """The missing archives of a host file, expected at `place`."""
-    first, *rest = host.search_paths
-    further = say("hipk-or-more", count=len(rest)) if rest else ""
-    escaped = repr(first)[1:-1]  # a path may contain a newline
-    return Missing(host.blob.path, host.blob.member, f"{escaped:.200}{further}", place)
+def missing(host: Elsewhere, place: str) -> Problem:
+    """The problem of a host file without its archives, of which none is at `place`."""
+    first, *others = host.search_paths
+    further = say("hipk-or-more", count=len(others)) if others else ""
+    archives = f"{repr(first)[1:-1]:.200}{further}"  # a path may contain a newline
+    message = say("kpack-missing", archives=archives, place=place)
+    return Problem(host.blob.path, message, host.blob.member)
 
 
 def _lost_units(host: Elsewhere, seen: Mapping[str, set[str]]) -> Iterator[Problem | Note]:
