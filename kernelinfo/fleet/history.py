@@ -42,8 +42,9 @@ class Night(NamedTuple):
 
 
 def carry(nights: Sequence[Night]) -> list[Night]:
-    """The builds, with what their gaps lack: each kernel as in the build before, or in the first
-    build behind gaps that a trend begins with. So a gap is no change."""
+    """The builds with their gaps filled, so that a gap is no change: a kernel that is missing there
+    is as in the build before or, where a trend begins with gaps, as in the first build after them.
+    """
     carried = [*nights]
     for place in range(1, len(carried)):
         carried[place] = _fill(carried[place], carried[place - 1])
@@ -268,8 +269,8 @@ class Trend(NamedTuple):
 
 
 def trace_histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> list[History]:
-    """One history per kernel; a kernel and its renamed successor share one, and so do a kernel and
-    the only one of its library, target and symbol that went before."""
+    """One history per kernel. A renamed kernel continues the one of its old name; a kernel that
+    comes back continues the one that ended, if only one of its library, target and symbol did."""
     histories = [History((mover.kernel,), ()) for mover in nights[0].movers]
     places = {id(history.first): place for place, history in enumerate(histories)}
     """Id of a kernel of the build before -> place of its history."""

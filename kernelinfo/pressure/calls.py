@@ -312,8 +312,8 @@ _NO_KEY = -1
 
 
 def _symbol(added: str, kind: str) -> str | None:
-    """The function in an offset: `f@rel32@lo+4`, `f@gotpcrel32@lo+4`, of the kind `label`
-    `f-after`."""
+    """The function `f` that an offset of this kind names: `f@rel32@lo+4` (`rel`),
+    `f@gotpcrel32@lo+4` (`gotpcrel`) or `f-after` (`label`); None for another offset."""
     if kind == "label":
         label = _OF_LABEL.fullmatch(added)
         return label and label[1]

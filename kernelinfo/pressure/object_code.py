@@ -370,7 +370,7 @@ class ObjectCode:
 
     @property
     def functions(self) -> Mapping[str, int | None]:
-        """Name of each function → the line of its label, None."""
+        """Name of each function → None: a code object has no line of its label."""
         return dict.fromkeys(kernel_symbols(read_elf(self._blob.data, []), []).code)
 
     def units(self, line: int) -> Iterator[DebugUnit]:

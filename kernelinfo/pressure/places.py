@@ -233,8 +233,8 @@ class Places:
         )
 
     def crossing(self, index: int, *, is_after: bool) -> tuple[int, int]:
-        """Registers and places with values that are alive at the begin or the end of the block of
-        an instruction, as they stand before or after it."""
+        """Of the values alive at the begin or the end of an instruction's block, the registers and
+        places that hold them before the instruction, or after it if `is_after`."""
         function = self._function
         block = function.block_of(index)
         indices = function.flow.instructions(block)
@@ -249,8 +249,8 @@ class Places:
         return came[0] | leave[0], came[1] | leave[1]
 
     def _moved(self, index: int, registers: int, places: int, *, is_back: bool) -> tuple[int, int]:
-        """Where values are after an instruction that are in some registers and places before it; or
-        the reverse."""
+        """The registers and places that hold after an instruction what the given ones hold before
+        it; with `is_back` the reverse."""
         move = self._moves.get(index)
         if move is None:
             writes = self._function.instructions[index].effect.writes

@@ -83,7 +83,7 @@ class ScannedText:
         self.text = without_comments(searchable(data))
 
     def touched(self, symbol: str, line: int) -> TouchedRegisters | None:
-        """What a kernel touches whose label is on a 1-based line; None as of `prescan`."""
+        """What the kernel touches whose label is on a 1-based line; None as for `prescan`."""
         start = self.line_numbers.offset(line)
         label = label_offset(self.text, symbol, start, line_end(self.text, start))
         is_plain = label is not None and not self.text[start:label].strip()

@@ -116,9 +116,9 @@ class _Uses:
         """Register → those that its value is copied to."""
 
     def note(self, instruction: Instruction, sought: int) -> None:
-        """Note what an instruction reads the sought registers as.
+        """Note what an instruction uses the sought registers for.
 
-        One that only changes a register in place tells nothing of it."""
+        To change a register in place is no use."""
         effect = instruction.effect
         touched = whole(effect.reads & sought) & ~_changed(instruction)
         if not touched:
@@ -147,8 +147,8 @@ def _changed(instruction: Instruction) -> int:
 
 @lru_cache(maxsize=1 << 10)
 def _special(text: str, is_sum: bool) -> int:
-    """The registers of operand C, which a matrix instruction or an FMA adds to; of an address in
-    memory."""
+    """The registers of operand C of a matrix instruction or an FMA, if `is_sum`, else those of an
+    address in memory."""
     taken, encoding = operation(text)
     position = rules.sum_operand(taken) if is_sum else rules.address(taken, encoding)
     if position is None:
@@ -325,8 +325,8 @@ def _sums(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int
 
 
 def _traced(steps: list[_Sum], sums: int, start: int) -> tuple[int, int, dict[int, int]]:
-    """Registers that hold values at the head and at the start of which a turn makes its `sums`;
-    instruction → registers in which it writes them."""
+    """The registers whose values a turn makes into its `sums`, at the head of the loop and at
+    `start`; instruction → registers in which it writes such a value."""
     at_start, written = 0, defaultdict[int, int](int)
     for index, into, carried in reversed(steps):
         if index == start:

@@ -78,7 +78,7 @@ def live_values(function: LiveFunction, index: int) -> tuple[tuple[LiveValues, .
 
 
 def _live_at(function: LiveFunction, index: int) -> int:
-    """Registers live before or after an instruction: of each class the more."""
+    """Registers live before or after an instruction: for each class, whichever are more."""
     around = [*map(whole, function.live_at(index))]
     return union(
         max((live & every for live in around), key=int.bit_count) for every in OF_CLASS.values()

@@ -80,7 +80,7 @@ class WatchedOutputs:
         return self._history.look(readings, problems, command, seconds)
 
     def look_after(self, command: str, seconds: float, failure: str) -> WatchLook:
-        """The look after a command of the user ended; all files are read that it changed."""
+        """The look after the user's command ended, which reads all files that it changed."""
         stamps = snapshot(self._trees)
         self._failed_with = stamps if failure else None
         if failure:
