@@ -59,7 +59,7 @@ ROOMS = {
     "typer": ("cli/",),
     "rich": (
         *("render/paint.py", "render/manual.py"),
-        *("cli/output.py", "cli/screen.py"),
+        *("cli/console.py", "cli/screen.py"),
     ),
     "lark": ("reading/grammar_tables.py",),
     "elftools": ("reading/code_object/dwarf.py",),

@@ -74,20 +74,23 @@ class Answer(NamedTuple):
 
     text: str
     document: dict[str, Any]
+    left_out: Mapping[str, int] = {}
+    """Members that the document's lists lack, by list."""
+    remarks: Iterable[Problem | Note] = ()
     is_error: bool = False
     """True if there is no answer, and the text says why."""
 
 
-def bounded(answer: Answer, left_out: Mapping[str, int]) -> Answer:
-    """The answer in at most `ANSWER_BYTES`. `left_out` counts members left out before."""
-    document = _fitted(answer.document, left_out)
+def bounded(answer: Answer) -> Answer:
+    """The answer in at most `ANSWER_BYTES`."""
+    document = _fitted(answer.document, answer.left_out)
     room = ANSWER_BYTES - _ENVELOPE_BYTES - _size(document)
-    return answer._replace(text=_cut_text(answer.text, room), document=document)
+    return Answer(_cut_text(answer.text, room), document, is_error=answer.is_error)
 
 
 def refused(message: str) -> Answer:
     """The answer to a request that cannot be answered."""
-    return bounded(Answer(message, {"problems": [message]}, True), {})
+    return bounded(Answer(message, {"problems": [message]}, is_error=True))
 
 
 def _fitted(document: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, Any]:
@@ -155,16 +158,6 @@ _VIEW = View(names="short", top=20)
 ToolArguments = Mapping[str, Any]
 
 
-class Draft(NamedTuple):
-    """An answer before it is cut."""
-
-    text: Iterable[str]
-    document: dict[str, Any]
-    remarks: Iterable[Problem | Note] = ()
-    left_out: Mapping[str, int] = {}
-    """Members that the document's lists already lack, by list."""
-
-
 def answer(name: str, arguments: ToolArguments, root: str) -> Answer:
     """The answer of the tool `name`. Files are read below the folder `root` only.
 
@@ -174,21 +167,21 @@ def answer(name: str, arguments: ToolArguments, root: str) -> Answer:
     os.chdir(root)
     try:
         with only_below(root):
-            draft = ANSWERS[name](arguments, root)
-            problems = [*dict.fromkeys(draft.remarks)]
-            text = "".join(draft.text)
+            whole = ANSWERS[name](arguments, root)
+            problems = [*dict.fromkeys(whole.remarks)]
     except (KernelinfoError, OSError) as error:
         return refused(str(error))
     except Exception as error:
         return refused(bug(error))
     lines = [*map(_line, problems)]
     left = {"problems": len(lines) - _MOST_PROBLEMS} if lines[_MOST_PROBLEMS:] else {}
-    document = draft.document | ({"problems": lines[:_MOST_PROBLEMS]} if lines else {})
+    document = whole.document | ({"problems": lines[:_MOST_PROBLEMS]} if lines else {})
     above = "".join(f"{line}\n" for line in lines[:_MOST_PROBLEMS])
-    return bounded(Answer(above + text, document, not text), {**draft.left_out, **left})
+    text, left_out = above + whole.text, {**whole.left_out, **left}
+    return bounded(Answer(text, document, left_out, is_error=not whole.text))
 
 
-def report(arguments: ToolArguments, root: str) -> Draft:
+def report(arguments: ToolArguments, root: str) -> Answer:
     """All kernels of a path, worst first."""
     items, remarks = _read(arguments, root, _options(arguments, root))
     results = sorted((item for item in items if isinstance(item, Result)), key=severity)
@@ -201,22 +194,22 @@ def report(arguments: ToolArguments, root: str) -> Draft:
     }
     text = report_text.render(items, _VIEW)
     document = {"summary": summary, "kernels": rows}
-    return Draft(text, document, remarks, _rest(results, rows))
+    return Answer("".join(text), document, _rest(results, rows), remarks)
 
 
-def explain(arguments: ToolArguments, root: str) -> Draft:
+def explain(arguments: ToolArguments, root: str) -> Answer:
     """The kernels of a name, number by number."""
     options = _options(arguments, root)._replace(locate=_every, arguments=_every)
     items, remarks = _read(arguments, root, options)
     results = [item for item in items if isinstance(item, Result)]
     shown = results[:_EXPLAINED]
     bugs: list[Problem] = []
-    text = [*explanations(iter(shown), _VIEW, None, None, None, options, bugs.append)]
+    text = "".join(explanations(iter(shown), _VIEW, None, None, None, options, bugs.append))
     documents = [kernel_document(result) for result in shown]
-    return Draft(text, {"kernels": documents}, [*remarks, *bugs], _rest(results, shown))
+    return Answer(text, {"kernels": documents}, _rest(results, shown), [*remarks, *bugs])
 
 
-def pressure(arguments: ToolArguments, root: str) -> Draft:
+def pressure(arguments: ToolArguments, root: str) -> Answer:
     """The live registers of one kernel, or the peak of each kernel of a path."""
     path, options = _path(arguments, "path", root), _options(arguments, root)
     is_one = "kernel" in arguments
@@ -229,7 +222,7 @@ def pressure(arguments: ToolArguments, root: str) -> Draft:
         documents = [{key: document[key] for key in _OF_EACH} for document in documents]
     text = pressure_text.render(shown, _VIEW._replace(whole=is_one))
     remarks = [item for item in items if not isinstance(item, Measured)]
-    return Draft(text, {"kernels": documents}, remarks, _rest(measured, shown))
+    return Answer("".join(text), {"kernels": documents}, _rest(measured, shown), remarks)
 
 
 def _without_curve(document: dict[str, Any]) -> dict[str, Any]:
@@ -245,7 +238,7 @@ _OF_EACH = ("name", "symbol", "target", "exact", "instructions", "used", "peak")
 """Keys of a kernel's live registers in the list of many."""
 
 
-def diff(arguments: ToolArguments, root: str) -> Draft:
+def diff(arguments: ToolArguments, root: str) -> Answer:
     """Changes from one build to another."""
     old, new = (_path(arguments, side, root) for side in ("old", "new"))
     options = _options(arguments, root)._replace(instructions=False)
@@ -260,10 +253,11 @@ def diff(arguments: ToolArguments, root: str) -> Draft:
     }
     is_answered = comparison.pairs or (comparison.gone and comparison.new)
     text = diff_text.render(comparison, _VIEW) if is_answered else ()
-    return Draft(text, document, [*problems, *further], _rest(kernels, kernels[:MOST_ITEMS]))
+    left_out = _rest(kernels, kernels[:MOST_ITEMS])
+    return Answer("".join(text), document, left_out, [*problems, *further])
 
 
-def calc(arguments: ToolArguments, root: str) -> Draft:
+def calc(arguments: ToolArguments, root: str) -> Answer:
     """The occupancy of given numbers."""
     arch = find_arch(arguments["target"])
     demand = arch.demand(**{name: arguments[name] for name in _DEMANDED if name in arguments})
@@ -276,7 +270,7 @@ def calc(arguments: ToolArguments, root: str) -> Draft:
         "workgroup_size": launch.workgroup_size,
         **occupancy_document(result),
     }
-    return Draft(render_numbers(arch.target, result, _VIEW, []), document)
+    return Answer("".join(render_numbers(arch.target, result, _VIEW, [])), document)
 
 
 _DEMANDED = (
@@ -284,7 +278,7 @@ _DEMANDED = (
 )  # fmt: skip
 
 
-def limits(arguments: ToolArguments, root: str) -> Draft:
+def limits(arguments: ToolArguments, root: str) -> Answer:
     """The step table of a target."""
     arch = find_arch(arguments["target"])
     size = arguments.get("workgroup_size", 256)
@@ -297,36 +291,38 @@ def limits(arguments: ToolArguments, root: str) -> Draft:
     about = f"{arch.target.name} ({arch.target.family}), workgroups of {size}"
     text = render_limits(rungs, f"{about}: the most for each step", _VIEW)
     steps = [rung._asdict() for rung in rungs]
-    return Draft(text, {"target": arch.target.name, "workgroup_size": size, "steps": steps})
+    document = {"target": arch.target.name, "workgroup_size": size, "steps": steps}
+    return Answer("".join(text), document)
 
 
-def arch(arguments: ToolArguments, root: str) -> Draft:
+def arch(arguments: ToolArguments, root: str) -> Answer:
     """The constants of a target, or the names of all targets."""
     if "target" in arguments:
         target = target_named(arguments["target"])
-        return Draft(render_constants(target, _VIEW), {"target": as_json(target)})
+        return Answer("".join(render_constants(target, _VIEW)), {"target": as_json(target)})
     every = [targets.find(name) for name in targets.known()]
     named = [
         {"name": target.name, "family": target.family, "products": target.products}
         for target in every
     ]
     rows = named[:MOST_ITEMS]
-    return Draft(render_targets(every, _VIEW), {"targets": rows}, (), _rest(named, rows, "targets"))
+    text = "".join(render_targets(every, _VIEW))
+    return Answer(text, {"targets": rows}, _rest(named, rows, "targets"))
 
 
-def rules(arguments: ToolArguments, root: str) -> Draft:
+def rules(arguments: ToolArguments, root: str) -> Answer:
     """All rules in a line each, or one in full."""
     if "rule" not in arguments:
         names = [rule_document(rule) for rule in every_rule()]
         short = [{k: v for k, v in rule.items() if k != "documentation"} for rule in names]
-        return Draft(render_rules(_VIEW), {"rules": short})
+        return Answer("".join(render_rules(_VIEW)), {"rules": short})
     rule = find_rule(arguments["rule"])
     if rule is None:
         raise OptionError(say("rule-not-there", rule=arguments["rule"]))
-    return Draft([cleandoc(rule.documentation)], rule_document(rule))
+    return Answer(cleandoc(rule.documentation), rule_document(rule))
 
 
-ANSWERS: dict[str, Callable[[ToolArguments, str], Draft]] = {
+ANSWERS: dict[str, Callable[[ToolArguments, str], Answer]] = {
     tool.__name__: tool for tool in (report, explain, pressure, diff, calc, limits, arch, rules)
 }
 """The function of each tool."""

@@ -9,10 +9,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from kernelinfo.cli import options
+from kernelinfo.cli.console import make_view, write
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import Offers, offer_list
 from kernelinfo.cli.options import parse_bytes, parse_sizes
-from kernelinfo.cli.output import make_view, write
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.hardware import products
 from kernelinfo.hardware.targets import Target

@@ -11,35 +11,16 @@ from typing import Annotated
 
 import typer
 
+import kernelinfo.gate as gate
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options
+from kernelinfo.cli import console, options
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
-from kernelinfo.cli.output import (
-    CLAIM,
-    DOCUMENTS,
-    Problems,
-    late,
-    make_view,
-    shown,
-    tell,
-    waiting,
-    write,
-)
 from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import read
 from kernelinfo.config import OWN, Configuration, read_file, shadowed_by
 from kernelinfo.errors import OptionError
-from kernelinfo.gate import (
-    Update,
-    asks_for_instructions,
-    check,
-    locate,
-    pin,
-    pin_improvements,
-    write_configuration,
-)
 from kernelinfo.gate.baseline import updating, write_baseline
 from kernelinfo.gate.outcome import Outcome, Scope
 from kernelinfo.kernel import Severity, counted
@@ -152,7 +133,9 @@ def command(
     )
     query = options.with_launch(query, workgroup_size, dynamic_lds, no_trap=no_trap_handler)
     project = configuration(select=select, ignore=ignore, severity=severity, config=config)
-    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
+    view = console.make_view(
+        names=names, color=color, width=width, output=output, top=top, quiet=quiet
+    )
     selection = project.selection
     given = {
         "paths": paths,
@@ -169,7 +152,7 @@ def command(
 
         file = read_file(project.file) if project.file else None
         stated = {key: value for key, value in given.items() if value not in (None, [], (), {})}
-        write(render_config(file, stated), output)
+        console.write(render_config(file, stated), output)
         return
     if init:
         write_first_configuration(paths or ["."], query)
@@ -192,7 +175,7 @@ def command(
         complain(say("check-not-built", names=", ".join(checked.paths)))
         return
     renames = tuple(rename or ())
-    is_whole = format in DOCUMENTS
+    is_whole = format in console.DOCUMENTS
     query = with_project(query, project)._replace(
         instructions=is_whole,
         positions=is_whole,
@@ -200,7 +183,7 @@ def command(
         spirv=True,
         read_for_rules=code_for_rules,
     )
-    if instructions or asks_for_instructions(checked):
+    if instructions or gate.asks_for_instructions(checked):
         query = with_instructions(query)
     in_part = checked.paths if subset or is_part(checked.paths, project.paths) else ()
     scope = Scope(in_part, query, may_hold_none=subset)
@@ -208,13 +191,17 @@ def command(
         items = analyse(checked.paths, query, required=False)
     else:
         items = read(checked.paths, query, jobs)
-    report = Report.of(shown(Problems(verbose=verbose).watch(items), checked.paths))
+    report = Report.of(console.shown(console.Problems(verbose=verbose).watch(items), checked.paths))
     if tighten or update_baseline:
-        pins = pin_improvements if tighten else partial(pin, accepts=not strict, renames=renames)
+        pins = (
+            gate.pin_improvements
+            if tighten
+            else partial(gate.pin, accepts=not strict, renames=renames)
+        )
         write_update(partial(pins, report), checked, scope, min_kernels, view, output)
         return
-    with waiting("checking"):
-        outcome = check(
+    with console.waiting("checking"):
+        outcome = gate.check(
             report,
             checked,
             scope=scope,
@@ -223,9 +210,9 @@ def command(
             renames=renames,
         )
         if any(claim.result.kernel.code_object.kind == "code-object" for claim in outcome.failing):
-            outcome = locate(outcome, query)
+            outcome = gate.locate(outcome, query)
     for problem in outcome.problems[len(report.problems) :]:
-        tell(problem)
+        console.tell(problem)
     if project.file and (other := shadowed_by(project.file)):
         complain(say("config-ignored", other=other, file=project.file))
     for remark in outcome.remarks:
@@ -234,7 +221,7 @@ def command(
     if not outcome.answered:
         sys.exit(CANNOT_ANSWER)
     if outcome.failed and not exit_zero:
-        sys.exit(CLAIM)
+        sys.exit(console.CLAIM)
 
 
 # The files and texts that a check writes.
@@ -245,17 +232,17 @@ def _of_kernels(render: Renderer, outcome: Outcome, view: View) -> Iterator[str]
     return render(outcome.report.results, view)
 
 
-_MARKDOWN = late("check.documents", "render_markdown")
+_MARKDOWN = console.late("check.documents", "render_markdown")
 OUTPUTS: Mapping[str, Renderer] = {
     **{name: partial(_of_kernels, render) for name, render in OF_REPORTS.items()},
     "text": render_text,
-    "json": late("check.documents", "render_json"),
+    "json": console.late("check.documents", "render_json"),
     "markdown": _MARKDOWN,
-    "html": late("check.documents", "render_html"),
-    "sarif": late("check.services", "render_sarif"),
-    "github": late("check.services", "render_github"),
-    "gitlab": late("check.services", "render_gitlab"),
-    "junit": late("check.services", "render_junit"),
+    "html": console.late("check.documents", "render_html"),
+    "sarif": console.late("check.services", "render_sarif"),
+    "github": console.late("check.services", "render_github"),
+    "gitlab": console.late("check.services", "render_gitlab"),
+    "junit": console.late("check.services", "render_junit"),
 }
 """A format without a function of its own is the report's."""
 
@@ -265,7 +252,7 @@ def write_outcome(outcome: Outcome, view: View, format: str | None, output: str 
     there."""
     on_github = os.environ.get("GITHUB_ACTIONS") == "true"
     render = OUTPUTS[format or ("github" if on_github else "text")]
-    write(render(outcome, view), output, color=view.color)
+    console.write(render(outcome, view), output, color=view.color)
     for line in verdict(outcome, view) if output is not None else ():
         complain(line)
     if on_github and format is None and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
@@ -279,15 +266,15 @@ def write_first_configuration(paths: Sequence[str], options: Options) -> None:
     """
     if os.path.lexists(OWN):
         raise OptionError(say("config-exists", file=OWN))
-    problems = Problems()
-    report = Report.of(shown(problems.watch(analyse(paths, options)), paths))
+    problems = console.Problems()
+    report = Report.of(console.shown(problems.watch(analyse(paths, options)), paths))
     if not report.results:
         problems.exit()
         raise OptionError(say("config-without-kernels", names=", ".join(paths)))
-    write([write_configuration(report)], OWN)
+    console.write([gate.write_configuration(report)], OWN)
     kernels = counted(len(report.results), "kernel")
     accept = "`kernelinfo check --update-baseline` accepts what there is today"
-    write([f"{OWN}: written for {kernels}; edit it, then {accept}\n"], None)
+    console.write([f"{OWN}: written for {kernels}; edit it, then {accept}\n"], None)
     problems.exit()
 
 
@@ -312,7 +299,7 @@ def _add_to(summary: str, pieces: Iterator[str]) -> None:
 
 
 def write_update(
-    pin: Callable[[FilePath, Configuration, Scope, int | None], Update],
+    pin: Callable[[FilePath, Configuration, Scope, int | None], gate.Update],
     project: Configuration,
     scope: Scope,
     at_least: int | None,
@@ -323,7 +310,7 @@ def write_update(
     baseline."""
     if project.baseline is None:
         raise OptionError(say("baseline-not-named"))
-    with updating(project.baseline), waiting("writing the baseline"):
+    with updating(project.baseline), console.waiting("writing the baseline"):
         update = pin(project.baseline, project, scope, at_least)
         write_baseline(project.baseline, update.pinned)
-    write(render_update(update, project.baseline, view), output, color=view.color)
+    console.write(render_update(update, project.baseline, view), output, color=view.color)

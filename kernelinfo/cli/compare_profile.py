@@ -9,8 +9,8 @@ import typer
 
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import options
+from kernelinfo.cli.console import Problems, make_view, shown, write
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.compare.measurement import measure
 from kernelinfo.compare.profile import read
 from kernelinfo.errors import ReadError

@@ -11,20 +11,9 @@ import typer
 from kernelinfo.analysis.inputs import unmatched
 from kernelinfo.analysis.kernels import Judge
 from kernelinfo.analysis.options import Options
-from kernelinfo.cli import options
+from kernelinfo.cli import console, options
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.options import separate
-from kernelinfo.cli.output import (
-    CLAIM,
-    check_has_blocks,
-    labelled,
-    late,
-    make_view,
-    shown,
-    tell,
-    waiting,
-    write,
-)
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.saved import NO_RULES, chosen, read_build
@@ -50,11 +39,11 @@ _SIDE = "A file, folder or glob of code, a saved report (JSON, JSON lines, CSV),
 
 OUTPUTS: Mapping[str, Renderer] = {
     "text": text.render,
-    "json": late("diff.data", "render_json"),
-    "jsonl": late("diff.data", "render_jsonl"),
-    "csv": late("diff.data", "render_csv"),
+    "json": console.late("diff.data", "render_json"),
+    "jsonl": console.late("diff.data", "render_jsonl"),
+    "csv": console.late("diff.data", "render_csv"),
     "markdown": text.render_markdown,
-    "html": late("diff.data"),
+    "html": console.late("diff.data"),
 }
 
 
@@ -119,7 +108,9 @@ def command(
         query = with_instructions(query)
     settings = settings_of(archs, compiler, compile_commands, flags)
     _, query = with_sources([old, new], query, settings, quiet=quiet)
-    view = make_view(names=names, color=color, width=width, output=output, top=top, quiet=quiet)
+    view = console.make_view(
+        names=names, color=color, width=width, output=output, top=top, quiet=quiet
+    )
     view = view._replace(instructions=instructions)
     query = query._replace(instructions=False, positions=False)
     targets = separate(run_as)
@@ -131,29 +122,31 @@ def command(
     ]
     comparison = comparisons[0]
     for problem in dict.fromkeys(problem for each in comparisons for problem in each.problems):
-        tell(problem)
+        console.tell(problem)
     for note in (*comparison.notes, *_unmatched(comparison, query)):
         complain(f"note: {note}")
     if comparison.is_of_other_targets:
         complain(say("diff-without-targets"))
     if by and targets[1:]:
-        check_has_blocks(format, targets)
+        console.check_has_blocks(format, targets)
         tables = (render_counts(each, by, format, view) for each in comparisons)
-        write(labelled(zip(targets, tables, strict=True), format), output, color=view.color)
+        console.write(
+            console.labelled(zip(targets, tables, strict=True), format), output, color=view.color
+        )
     elif targets[1:]:
-        write(
+        console.write(
             render_side_by_side(targets, comparisons, format, view),
             output,
             color=view.color,
         )
     elif by:
-        write(render_counts(comparison, by, format, view), output, color=view.color)
+        console.write(render_counts(comparison, by, format, view), output, color=view.color)
     elif comparison.pairs or (comparison.gone and comparison.new):
-        write(OUTPUTS[format](comparison, view), output, color=view.color)
+        console.write(OUTPUTS[format](comparison, view), output, color=view.color)
     if any(each.problems for each in comparisons):
         raise typer.Exit(CANNOT_ANSWER)
     if any(fails(each, fail_on) for each in comparisons):
-        raise typer.Exit(CLAIM)
+        raise typer.Exit(console.CLAIM)
 
 
 def _compare(
@@ -167,12 +160,12 @@ def _compare(
     (before, problems), (after, further) = (
         (_of_baseline(path, query), [])
         if is_baseline(path)
-        else read_build(path, query, partial(shown, paths=[path]), equal, statements, judge)
+        else read_build(path, query, partial(console.shown, paths=[path]), equal, statements, judge)
         for path in (old, new)
     )
     equal.clear()
     statements.clear()
-    with waiting("comparing"):
+    with console.waiting("comparing"):
         comparison = compare(before, after, across_targets=across_targets, loose=loose)
     return comparison._replace(problems=(*problems, *further), names=(old, new))
 

@@ -15,9 +15,9 @@ import kernelinfo.manual as manual
 import kernelinfo.rules as rules
 from kernelinfo.analysis import analyse
 from kernelinfo.cli import naming, options
+from kernelinfo.cli.console import Problems, make_view, shown, write
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.options import separate
-from kernelinfo.cli.output import Problems, make_view, shown, write
 from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS

@@ -11,8 +11,8 @@ import typer
 from kernelinfo.analysis.contents import Extract, extract
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli import options
+from kernelinfo.cli.console import Problems, ReadSoFar, shown, write
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import Problems, ReadSoFar, shown, write
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted
 from kernelinfo.opening import check_below

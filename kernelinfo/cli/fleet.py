@@ -12,10 +12,10 @@ import typer
 import kernelinfo.fleet as fleet
 from kernelinfo.cli import naming, options
 from kernelinfo.cli.compiling import end_on_signals
+from kernelinfo.cli.console import CLAIM, late, make_view, waiting, write
 from kernelinfo.cli.diff import FAIL_ON, FailOn, fails
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.options import parse_labels
-from kernelinfo.cli.output import CLAIM, late, make_view, waiting, write
 from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.history import By, Trend

@@ -16,8 +16,8 @@ import typer
 
 from kernelinfo.analysis import analyse, names
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.console import Problems, shown
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
-from kernelinfo.cli.output import Problems, shown
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.hardware import targets
 from kernelinfo.kernel import Item, Kernel, Result, Severity, counted

@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 import typer
 
 from kernelinfo.cli import naming, options
+from kernelinfo.cli.console import Problems, late, make_view, shown, so_far, write
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
-from kernelinfo.cli.output import Problems, late, make_view, shown, so_far, write
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel

@@ -12,8 +12,8 @@ import typer
 
 from kernelinfo import __version__
 from kernelinfo.cli import options
+from kernelinfo.cli.console import make_view, write
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import make_view, write
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.hardware import targets
 from kernelinfo.model import calculator

@@ -10,8 +10,8 @@ import typer
 
 from kernelinfo.analysis.inputs import once
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli.console import bar, tell, write
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
-from kernelinfo.cli.output import bar, tell, write
 from kernelinfo.errors import OptionError
 from kernelinfo.fleet import scanning
 from kernelinfo.fleet.acceptance import write_accepted

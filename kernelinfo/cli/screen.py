@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from functools import partial
 
 from rich import progress
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.live import Live
 from rich.text import Text
 
@@ -16,35 +16,26 @@ ScreenLines = Callable[[int, int], list[str]]
 """The lines to show on a terminal of so many columns and rows."""
 
 
-class Screen:
-    """The whole terminal, while `live` is started."""
+@contextmanager
+def whole_screen() -> Iterator[Callable[[ScreenLines], None]]:
+    """A function that draws lines on the whole terminal, until the end of the block. What is drawn
+    already is drawn again only if the size of the terminal changed."""
+    console = Console()
+    drawn: tuple[ScreenLines, ConsoleDimensions] | None = None
 
-    def __init__(self, console: Console, live: Live) -> None:
-        self._console, self._live = console, live
-        self._lines: ScreenLines = lambda width, height: []
-        self._size = console.size
-
-    def show(self, lines: ScreenLines) -> None:
-        """Draw the lines, and draw them anew when the size of the terminal changes."""
-        self._lines = lines
-        self._size = self._console.size
-        shown = lines(self._size.width, self._size.height)
+    def draw(lines: ScreenLines) -> None:
+        nonlocal drawn
+        size = console.size
+        if drawn == (lines, size):
+            return
+        drawn = lines, size
+        shown = lines(size.width, size.height)
         text = Text("\n").join(Text.from_ansi(line.rstrip("\n")) for line in shown)
         text.no_wrap, text.overflow = True, "ellipsis"
-        self._live.update(text, refresh=True)
+        live.update(text, refresh=True)
 
-    def fit(self) -> None:
-        """Draw anew if the size of the terminal changed."""
-        if self._console.size != self._size:
-            self.show(self._lines)
-
-
-@contextmanager
-def whole_screen() -> Iterator[Screen]:
-    """The whole terminal, until the end of the block."""
-    console = Console()
     with Live(console=console, screen=True, auto_refresh=False) as live:
-        yield Screen(console, live)
+        yield draw
 
 
 # Bars that rich draws on standard error. They disappear at the end.

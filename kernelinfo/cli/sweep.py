@@ -18,9 +18,9 @@ from kernelinfo.analysis.inputs import place, unmatched
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import naming, options
 from kernelinfo.cli.compiling import compile_twice_now, end_on_signals
+from kernelinfo.cli.console import bar, late, make_view, write
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.naming import names_in
-from kernelinfo.cli.output import bar, late, make_view, write
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
 from kernelinfo.compile import Settings
 from kernelinfo.compile.ir import IR_SUFFIXES, Input, definitions, read_input

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from functools import partial
 from typing import Annotated
@@ -15,8 +15,8 @@ import typer
 from kernelinfo.analysis.options import Options
 from kernelinfo.cli import options
 from kernelinfo.cli.compiling import end_on_signals, tell_left_out
+from kernelinfo.cli.console import make_view
 from kernelinfo.cli.messages import CANNOT_ANSWER, say
-from kernelinfo.cli.output import make_view
 from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.cli.screen import whole_screen
 from kernelinfo.cli.sources import (
@@ -174,12 +174,14 @@ def _print(pieces: Iterable[str], view: View) -> None:
 
 def _draw(stream: Iterator[Event | None], watch: Watch, view: View) -> None:
     """Draw the last good look in place, below the message of a command that failed since."""
-    with whole_screen() as screen:
+    with whole_screen() as draw:
+        lines: Callable[[int, int], list[str]] | None = None
         good: WatchLook | None = None
         failed: WatchLook | None = None
         for event in stream:
             if event is None:
-                screen.fit()
+                if lines:
+                    draw(lines)
                 continue
             now = "waits for a change; Ctrl-C ends"
             if isinstance(event, str):
@@ -188,10 +190,12 @@ def _draw(stream: Iterator[Event | None], watch: Watch, view: View) -> None:
                 failed = event
             else:
                 good, failed = event, None
-            screen.show(partial(_lines, good, failed, now, view))
+            lines = partial(_lines, good, failed, now, view)
+            draw(lines)
             if isinstance(event, WatchLook) and not event.failure:
                 good = with_peaks(event, watch.options)
-                screen.show(partial(_lines, good, failed, now, view))
+                lines = partial(_lines, good, failed, now, view)
+                draw(lines)
 
 
 def _lines(

@@ -10,17 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
+from kernelinfo.cli import console
 from kernelinfo.cli.messages import say
-from kernelinfo.cli.output import (
-    DOCUMENTS,
-    Problems,
-    check_has_blocks,
-    labelled,
-    late,
-    make_view,
-    shown,
-    write,
-)
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item
 from kernelinfo.pressure import code_for_rules
@@ -32,14 +23,14 @@ if TYPE_CHECKING:
     from kernelinfo.analysis.parallel import Rows
 
 
-ROWS = {"jsonl": late("rows", "render_jsonl"), "csv": late("rows", "render_csv")}
+ROWS = {"jsonl": console.late("rows", "render_jsonl"), "csv": console.late("rows", "render_csv")}
 """Outputs with one row a kernel: they are written while kernels are read, by several processes."""
 OUTPUTS: Mapping[str, Renderer] = {
-    "text": late("text"),
-    "json": late("json"),
+    "text": console.late("text"),
+    "json": console.late("json"),
     **ROWS,
-    "markdown": late("columns", "render_markdown"),
-    "html": late("html"),
+    "markdown": console.late("columns", "render_markdown"),
+    "html": console.late("html"),
 }
 
 
@@ -51,7 +42,7 @@ def write_report(
     output: str | None = None,
     *,
     jobs: int = 0,
-    problems: Problems | None = None,
+    problems: console.Problems | None = None,
     verbose: bool = False,
     arrange: Callable[[Iterator[Item]], Iterable[Item]] | None = None,
     answer: Callable[[Iterable[Item]], Iterator[str]] | None = None,
@@ -64,12 +55,12 @@ def write_report(
     `answer` renders them in the place of the format's report. The report has one block per target
     in `run_as`. Raises `OptionError` for a format without blocks.
     """
-    problems, render = problems or Problems(verbose=verbose), OUTPUTS[format]
-    is_whole, has_rows = format in DOCUMENTS, format in ROWS
+    problems, render = problems or console.Problems(verbose=verbose), OUTPUTS[format]
+    is_whole, has_rows = format in console.DOCUMENTS, format in ROWS
     options = options._replace(
         instructions=is_whole, positions=is_whole, read_for_rules=code_for_rules
     )
-    check_has_blocks(format, run_as)
+    console.check_has_blocks(format, run_as)
     check_readable_again(paths, run_as)
     streams = has_rows and output is None and not (arrange or answer)
 
@@ -78,9 +69,9 @@ def write_report(
         if has_rows and not (verbose or arrange or answer):
             writer = partial(render, view=view._replace(heading=False))
             if pieces := read_by_several(paths, options, jobs, writer):
-                rows = problems.reported(shown(pieces, (), streams=streams))
+                rows = problems.reported(console.shown(pieces, (), streams=streams))
                 return chain(render((), view), rows)
-        items = shown(problems.watch(read(paths, options, jobs)), paths, streams=streams)
+        items = console.shown(problems.watch(read(paths, options, jobs)), paths, streams=streams)
         if arrange:
             items = iter(arrange(items))
         if answer:
@@ -90,11 +81,11 @@ def write_report(
     first, *further = [options._replace(run_as=target) for target in run_as] or [options]
     if answer and further:
         blocks = ((each.run_as or "", block(each, view)) for each in (first, *further))
-        write(labelled(blocks, format), output, color=view.color)
+        console.write(console.labelled(blocks, format), output, color=view.color)
     else:
         between, rest = "" if has_rows else "\n", view._replace(heading=False)
         following = (piece for each in further for piece in chain((between,), block(each, rest)))
-        write(chain(block(first, view), following), output, color=view.color)
+        console.write(chain(block(first, view), following), output, color=view.color)
     problems.exit()
 
 
@@ -106,7 +97,7 @@ def write_plain_report(paths: list[str]) -> None:
         from kernelinfo.cli.project import configuration, with_project
 
         options = with_project(options, configuration())
-    write_report(paths, options, make_view(), "text")
+    write_report(paths, options, console.make_view(), "text")
 
 
 def _may_be_configured() -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial, reduce
 from itertools import groupby
 from operator import attrgetter
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel, Result, grouped, record
@@ -140,27 +140,24 @@ class _Texts(dict[record.Value, str]):
         return text
 
 
-class _Neighbours(NamedTuple):
-    """Neighbouring columns that depend on the same; of kernels, one column."""
-
-    position: int
-    """Among the runs of a row."""
-    part: record.Part
-    columns: list[tuple[Callable[[Result], record.Value], _Texts]]
-
-    def text(self, result: Result) -> str:
-        """The columns of a kernel, joined by commas."""
-        return ",".join([texts[value(result)] for value, texts in self.columns])
+_SpelledColumns = list[tuple[Callable[[Result], record.Value], _Texts]]
 
 
-def _runs(spell: Spell) -> list[_Neighbours]:
+def _neighbours(spell: Spell) -> dict[record.Part, list[tuple[int, _SpelledColumns]]]:
+    """Part -> (place in a row, columns) of neighbours that depend on it; of kernels, one column."""
     groups = groupby(
         record.COLUMNS, lambda column: (column.part, column.part == "kernel" and column.name)
     )
-    return [
-        _Neighbours(position, part, [(column.value, _Texts(column, spell)) for column in columns])
-        for position, ((part, _), columns) in enumerate(groups)
-    ]
+    parts: dict[record.Part, list[tuple[int, _SpelledColumns]]] = {}
+    for position, ((part, _), columns) in enumerate(groups):
+        spelled = [(column.value, _Texts(column, spell)) for column in columns]
+        parts.setdefault(part, []).append((position, spelled))
+    return parts
+
+
+def _joined(columns: _SpelledColumns, result: Result) -> str:
+    """The columns of a kernel, joined by commas."""
+    return ",".join([texts[value(result)] for value, texts in columns])
 
 
 def lines(
@@ -171,11 +168,10 @@ def lines(
     What a code object's kernels, or equal statements, share is spelled once. `name` returns the
     `Kernel_Name`. `instructions` adds the columns `INSTRUCTIONS`.
     """
-    runs = _runs(spell)
-    parts = {part: [run for run in runs if run.part == part] for part in get_args(record.Part)}
-    (name_at, _, [(_, names)]), *further = parts["kernel"]
-    kernel_columns = [(run.position, *run.columns[0]) for run in further]
-    pieces = [""] * len(runs)
+    parts = _neighbours(spell)
+    (name_at, [(_, names)]), *further = parts["kernel"]
+    kernel_columns = [(position, *columns[0]) for position, columns in further]
+    pieces = [""] * sum(map(len, parts.values()))
     code_object = None
     statements: dict[tuple[int, ...], tuple[Result, list[str]]] = {}
     for result in items:
@@ -184,18 +180,18 @@ def lines(
         kernel, occupancy, findings = result
         if kernel.code_object is not code_object:
             code_object = kernel.code_object
-            for run in parts["code object"]:
-                pieces[run.position] = run.text(result)
+            for position, columns in parts["code object"]:
+                pieces[position] = _joined(columns, result)
         statement = id(kernel.traits), id(occupancy), id(findings)
         stated = statements.get(statement)
         if stated is None:
             if len(statements) >= _MOST_STATEMENTS:
                 statements.clear()
             # The result keeps the objects alive whose ids are the key.
-            stated = result, [run.text(result) for run in parts["statement"]]
+            stated = result, [_joined(columns, result) for _, columns in parts["statement"]]
             statements[statement] = stated
-        for run, text in zip(parts["statement"], stated[1], strict=True):
-            pieces[run.position] = text
+        for (position, _), text in zip(parts["statement"], stated[1], strict=True):
+            pieces[position] = text
         pieces[name_at] = names[name(kernel)]
         for position, value, texts in kernel_columns:
             pieces[position] = texts[value(result)]

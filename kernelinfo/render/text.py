@@ -11,7 +11,7 @@ from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.report import Report
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
-from kernelinfo.render import table as rows_of
+from kernelinfo.render import table as kernel_table
 from kernelinfo.render.groups import folded_rows, grouped_rows, summary
 from kernelinfo.render.names import attributed, heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, compiler_name, fitted, hidden, painted, wrap
@@ -37,13 +37,13 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
     if is_long or view.group or view.is_sorted or len(report.code_objects) > _MANY_CODE_OBJECTS:
         rows, shown = _rows(report, is_long, view)
         yield from _above(report, label, view)
-        several = len({rows_of.target_of(kernel) for kernel in report.kernels}) > 1
-        yield from rows_of.table(rows, names, short, view, with_target=several)
+        several = len({kernel_table.target_of(kernel) for kernel in report.kernels}) > 1
+        yield from kernel_table.table(rows, names, short, view, with_target=several)
         if count := sum(len(row.results) - 1 for row in rows if row.is_folded):
             text = f" × N = N kernels with equal numbers share a row; {grouped(count)} folded"
             yield from fitted([(text, "dim")], view, 1)
     else:
-        shown = rows_of.shown_first(report.results, rows_of.severity, view)
+        shown = kernel_table.shown_first(report.results, kernel_table.severity, view)
         yield from _by_code_object(report, shown, names, short, view)
     yield from hidden(len(report.results) - len(shown))
     if not view.quiet:
@@ -51,7 +51,7 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
         yield from _below(report, shown, label, view, longest)
 
 
-def _above(report: Report, label: rows_of.Label, view: View) -> Iterator[list[Span]]:
+def _above(report: Report, label: kernel_table.Label, view: View) -> Iterator[list[Span]]:
     """Lines above a table of all kernels: headings, or a summary of many kernels."""
     if len(report.code_objects) == 1:
         yield from _heading(report.code_objects[0], report.results, view, len(report.results))
@@ -63,7 +63,7 @@ def _above(report: Report, label: rows_of.Label, view: View) -> Iterator[list[Sp
 
 
 def _below(
-    report: Report, shown: list[Result], label: rows_of.Label, view: View, longest: int
+    report: Report, shown: list[Result], label: kernel_table.Label, view: View, longest: int
 ) -> Iterator[list[Span]]:
     """Lines of legend, next steps, findings and counts; `longest` is the widest name's columns."""
     for line in _also(report):
@@ -75,20 +75,22 @@ def _below(
         yield from wrap([(text, "dim")], view.width, 1 + text.startswith(" ≤") * 2)
     yield []
     if len(shown) < len(report.results):
-        lines = [*rows_of.of_all(shown, report.results, label, view)]
+        lines = [*kernel_table.of_all(shown, report.results, label, view)]
     else:
-        lines = [*rows_of.of_each(shown, label, view)]
+        lines = [*kernel_table.of_each(shown, label, view)]
     yield from [*lines, []] if lines else []
     yield from _summary(report, view)
 
 
-def _rows(report: Report, is_long: bool, view: View) -> tuple[list[rows_of.TableRow], list[Result]]:
+def _rows(
+    report: Report, is_long: bool, view: View
+) -> tuple[list[kernel_table.TableRow], list[Result]]:
     """(rows, their results) of one table."""
     worst_first = is_long and not view.is_sorted
     if view.group or worst_first:
         return grouped_rows(report.results, view, worst_first=worst_first)
-    rows = rows_of.shown_first(
-        folded_rows(report.results), lambda row: rows_of.severity(row.result), view
+    rows = kernel_table.shown_first(
+        folded_rows(report.results), lambda row: kernel_table.severity(row.result), view
     )
     return rows, [result for row in rows for result in row.results]
 
@@ -112,8 +114,8 @@ def _by_code_object(
         ]
         yield from _heading(code_object, group, view, kernels[code_object], " ".join(options))
         yield []
-        rows = [rows_of.TableRow((result,), "") for result in group]
-        yield from rows_of.table(rows, names, short, view, with_target=False)
+        rows = [kernel_table.TableRow((result,), "") for result in group]
+        yield from kernel_table.table(rows, names, short, view, with_target=False)
         yield []
 
 
@@ -157,7 +159,7 @@ def _also(report: Report) -> Iterator[list[Span]]:
 
 def _overview(report: Report, view: View) -> Iterator[list[Span]]:
     paths = {code_object.path for code_object in report.code_objects}
-    processors = {rows_of.target_of(kernel) for kernel in report.kernels}
+    processors = {kernel_table.target_of(kernel) for kernel in report.kernels}
     origins = (kernel.code_object for kernel in report.kernels)
     targets = {target_id(origin.target or "?", origin.features) for origin in origins}
     about = (
@@ -226,7 +228,7 @@ def _agpr_file(result: Result) -> str | None:
     return result.kernel.target and result.kernel.target.agprs.file
 
 
-def _label(report: Report, names: Mapping[str, str]) -> rows_of.Label:
+def _label(report: Report, names: Mapping[str, str]) -> kernel_table.Label:
     """A function for a kernel's label: its short name, with what tells it apart from others.
 
     Namesakes are told apart together, with the first label of one of them.
@@ -250,8 +252,8 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     """Lines with the counts of findings and kernels, and the commands that explain them."""
     findings = [finding for result in report.results for finding in result.findings]
     line: list[Span] = [(" ", "")]
-    for how_bad, count in rows_of.finding_counts(findings).items():
-        line += [(", " if line[1:] else "", ""), (count, rows_of.SEVERITY_STYLES[how_bad])]
+    for how_bad, count in kernel_table.finding_counts(findings).items():
+        line += [(", " if line[1:] else "", ""), (count, kernel_table.SEVERITY_STYLES[how_bad])]
     problems = f"{counted(len(report.problems), 'problem')}: not all was read"
     kernels = counted(len(report.results), "kernel")
     code_objects = counted(len(report.code_objects), "code object")
@@ -259,7 +261,7 @@ def _summary(report: Report, view: View) -> Iterator[list[Span]]:
     line.append((f"{' · ' if line[1:] else ''}{read}", "bold red" if report.problems else ""))
     yield from wrap(line, view.width, 1)
     rule = (
-        f"`kernelinfo explain {min(findings, key=rows_of.worst_first).rule}` or "
+        f"`kernelinfo explain {min(findings, key=kernel_table.worst_first).rule}` or "
         if findings
         else ""
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.options import Options
@@ -22,15 +22,6 @@ except ImportError:  # `of` does without
     triton = None
 
 
-class TritonKernel(Protocol):
-    """The part of `triton.compiler.CompiledKernel` that is read."""
-
-    asm: Mapping[str, Any]
-    metadata: Any
-    metadata_group: Mapping[str, str]
-    src: Any
-
-
 class TritonCode(NamedTuple):
     """One code object of Triton with its metadata."""
 
@@ -41,12 +32,13 @@ class TritonCode(NamedTuple):
     """Metadata, with the target as a dictionary and the constexprs by name."""
 
 
-def of(compiled: TritonKernel) -> Kernel:
+def of(compiled: Any) -> Kernel:
     """The kernel that Triton compiled, with the launch of its metadata.
 
     LDS is `shared`, the workgroup has `num_warps` waves, `code_object.options` has the constexprs
-    and compile options. `compiled` is the result of `triton.compile`, `kernel.warmup` or
-    `kernel[grid](…)`. Raises `ReadError` for a kernel of another vendor or damaged metadata.
+    and compile options. `compiled`, a `triton.compiler.CompiledKernel`, is the result of
+    `triton.compile`, `kernel.warmup` or `kernel[grid](…)`. Raises `ReadError` for a kernel of
+    another vendor or damaged metadata.
     """
     if "hsaco" not in compiled.asm:
         kinds = ", ".join(compiled.asm)

@@ -192,7 +192,7 @@ def test_fifos_sockets_and_devices_are_refused(root: Path, monkeypatch: pytest.M
 def test_an_answer_of_200_mb_is_cut_and_counted() -> None:
     rows = [{"name": "k" * 1000, "waves": 4, "unknown": None}] * 200_000
     line = "a kernel and its numbers\n"
-    found = bounded(Answer(line * (200_000_000 // len(line)), {"kernels": rows}), {"kernels": 5})
+    found = bounded(Answer(line * (200_000_000 // len(line)), {"kernels": rows}, {"kernels": 5}))
     assert size(found) <= ANSWER_BYTES
     shown = found.document["kernels"]
     length = len(shown[0]["name"])
@@ -204,13 +204,13 @@ def test_an_answer_of_200_mb_is_cut_and_counted() -> None:
 
 
 def test_one_endless_line_is_cut() -> None:
-    found = bounded(Answer("x" * 50_000_000, {"kernels": [["\x1b"] * 99_999] * 99_999}), {})
+    found = bounded(Answer("x" * 50_000_000, {"kernels": [["\x1b"] * 99_999] * 99_999}))
     assert size(found) <= ANSWER_BYTES
     assert "cut off" in found.text
 
 
 def test_control_characters_do_not_reach_a_terminal() -> None:
-    found = bounded(Answer("a\x1b[2Jb\n\udcff", {}), {})
+    found = bounded(Answer("a\x1b[2Jb\n\udcff", {}))
     assert "\x1b" not in found.text
     assert found.text.encode()
 

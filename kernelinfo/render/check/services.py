@@ -19,16 +19,7 @@ from xml.etree.ElementTree import Element, SubElement
 from kernelinfo import __version__
 from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.kernel import Finding, Result, Severity
-from kernelinfo.render import REPOSITORY, View
-from kernelinfo.render.check import (
-    Claim,
-    FindingLocation,
-    claims,
-    fold,
-    headline,
-    location_in,
-    problem_text,
-)
+from kernelinfo.render import REPOSITORY, View, check
 from kernelinfo.render.diff import rows
 from kernelinfo.render.json import encoded
 from kernelinfo.render.names import member_path, name_of, printable
@@ -52,20 +43,20 @@ def render_github(outcome: Outcome, view: View) -> Iterator[str]:
         else:
             where = f"{location.text}: " if location else ""
             yield paint([(f"{where}{command} {title}: {message}", "")], False) + "\n"
-    yield f"kernelinfo: {headline(outcome)}\n"
+    yield f"kernelinfo: {check.headline(outcome)}\n"
 
 
 def _worst_first(
     outcome: Outcome, view: View
-) -> Iterator[tuple[str, FindingLocation | None, str, str]]:
+) -> Iterator[tuple[str, check.FindingLocation | None, str, str]]:
     """(command, location, title, message) of each annotation."""
     for problem in outcome.problems:
-        location = location_in(problem.path, problem.line)
-        yield "error", location, "cannot answer", problem_text(problem)
+        location = check.location_in(problem.path, problem.line)
+        yield "error", location, "cannot answer", check.problem_text(problem)
     ranks = _ranks(outcome)
-    counted = (claim for claim in claims(outcome, view) if claim.counts)
+    counted = (claim for claim in check.claims(outcome, view) if claim.counts)
     ranked = sorted(counted, key=lambda claim: (*worst_first(claim.finding), _rank(claim, ranks)))
-    for claim in fold(ranked, outcome, view):
+    for claim in check.fold(ranked, outcome, view):
         command, rule = _COMMANDS[claim.finding.severity], claim.finding
         yield command, claim.location, f"{rule.rule} {rule.name}", claim.sentence
     for remark in outcome.remarks:
@@ -87,13 +78,13 @@ def _ranks(outcome: Outcome) -> _Ranks:
     return ranks
 
 
-def _rank(claim: Claim, ranks: _Ranks) -> int:
+def _rank(claim: check.Claim, ranks: _Ranks) -> int:
     """Sort key: kernels that lost most first, those that did not move last."""
     symbol = claim.result.kernel.symbol if claim.result else ""
     return ranks.get((symbol, claim.target), len(ranks))
 
 
-def _command(command: str, location: FindingLocation | None, title: str, message: str) -> str:
+def _command(command: str, location: check.FindingLocation | None, title: str, message: str) -> str:
     properties = {} if location is None else {"file": printable(location.path)}
     if location is not None and location.line is not None:
         properties["line"] = str(location.line)
@@ -110,7 +101,7 @@ def fingerprint(*parts: str) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def of_claim(claim: Claim) -> str:
+def of_claim(claim: check.Claim) -> str:
     """32 hex digits of the claim's identity and number."""
     number = () if claim.number == 1 else (str(claim.number),)
     return fingerprint(*claim.identity, *number)
@@ -123,7 +114,7 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 def render_sarif(outcome: Outcome, view: View) -> Iterator[str]:
     """One run: rules with findings, all claims, and all problems as notifications."""
-    all_claims = list(claims(outcome, view))
+    all_claims = list(check.claims(outcome, view))
     spoke = {claim.finding.rule: claim.finding for claim in all_claims}
     numbers = sorted(spoke)
     driver = {
@@ -141,8 +132,8 @@ def render_sarif(outcome: Outcome, view: View) -> Iterator[str]:
                     {
                         **({"descriptor": {"id": problem.code}} if problem.code else {}),
                         "level": "error",
-                        "message": _message(problem_text(problem)),
-                        "locations": _locations(location_in(problem.path, problem.line)),
+                        "message": _message(check.problem_text(problem)),
+                        "locations": _locations(check.location_in(problem.path, problem.line)),
                     }
                     for problem in outcome.problems
                 ],
@@ -175,7 +166,7 @@ def _markdown(documentation: str) -> str:
     return documentation
 
 
-def _result(claim: Claim, numbers: list[str]) -> dict[str, Any]:
+def _result(claim: check.Claim, numbers: list[str]) -> dict[str, Any]:
     finding = claim.finding
     return {
         "ruleId": finding.rule,
@@ -194,7 +185,7 @@ def _result(claim: Claim, numbers: list[str]) -> dict[str, Any]:
     }
 
 
-def _suppression(claim: Claim) -> dict[str, str]:
+def _suppression(claim: check.Claim) -> dict[str, str]:
     suppressed = claim.suppressed
     if suppressed is None:
         return {"kind": "external", "justification": claim.excuse}
@@ -208,7 +199,7 @@ def _message(text: str) -> dict[str, str]:
 
 
 def _locations(
-    location: FindingLocation | None, result: Result | None = None
+    location: check.FindingLocation | None, result: Result | None = None
 ) -> list[dict[str, Any]]:
     """SARIF locations: the kernel's name and the line, each if known."""
     found_at: dict[str, Any] = {}
@@ -244,12 +235,12 @@ def render_gitlab(outcome: Outcome, view: View) -> Iterator[str]:
 
 def _issues(outcome: Outcome, view: View) -> Iterator[dict[str, Any]]:
     """All claims that count and all problems; problems are critical."""
-    for claim in claims(outcome, view):
+    for claim in check.claims(outcome, view):
         if claim.counts:
             name, severity = claim.finding.name, _SEVERITIES[claim.finding.severity]
             yield _issue(name, claim.sentence, of_claim(claim), severity, claim.location)
     problems = dict.fromkeys(
-        (location_in(p.path, p.line), problem_text(p)) for p in outcome.problems
+        (check.location_in(p.path, p.line), check.problem_text(p)) for p in outcome.problems
     )
     for location, text in problems:
         mark = fingerprint(str(location), text)
@@ -257,10 +248,10 @@ def _issues(outcome: Outcome, view: View) -> Iterator[dict[str, Any]]:
 
 
 def _issue(
-    name: str, description: str, mark: str, severity: str, location: FindingLocation | None
+    name: str, description: str, mark: str, severity: str, location: check.FindingLocation | None
 ) -> dict[str, Any]:
     """One issue. GitLab needs a location, so an unknown line becomes 1."""
-    path, line = location or FindingLocation("kernelinfo.toml", None)
+    path, line = location or check.FindingLocation("kernelinfo.toml", None)
     return {
         "description": description,
         "check_name": name,
@@ -281,8 +272,8 @@ def render_junit(outcome: Outcome, view: View) -> Iterator[str]:
 
     The counts of all suites stand before the first one, so that each suite is made twice and none
     is kept."""
-    by_result: defaultdict[int, list[Claim]] = defaultdict(list)
-    for claim in claims(outcome, view):
+    by_result: defaultdict[int, list[check.Claim]] = defaultdict(list)
+    for claim in check.claims(outcome, view):
         by_result[id(claim.result)].append(claim)
     counts = Counter(dict.fromkeys(_COUNTED, 0))
     for suite in _suites(outcome, by_result, view):
@@ -303,7 +294,7 @@ def _text(element: Element, *, xml_declaration: bool = False) -> str:
 
 
 def _suites(
-    outcome: Outcome, by_result: Mapping[int, list[Claim]], view: View
+    outcome: Outcome, by_result: Mapping[int, list[check.Claim]], view: View
 ) -> Iterator[Element]:
     """The suites with their counts. `by_result` holds the claims by the result's `id`.
 
@@ -312,7 +303,7 @@ def _suites(
     seen: Counter[tuple[str, str | None]] = Counter()
     by_code_object = groupby(outcome.report.results, lambda result: result.kernel.code_object)
     for code_object, results in by_code_object:
-        where = member_path(location_in(code_object.path).path, code_object.member)
+        where = member_path(check.location_in(code_object.path).path, code_object.member)
         seen[where, code_object.target] += 1
         if (number := seen[where, code_object.target]) > 1:
             where += f" #{number}"
@@ -331,7 +322,10 @@ def _suites(
         else:
             _fill(case, [claim])
     for problem in outcome.problems:
-        path, text = printable(location_in(problem.path, problem.line).path), problem_text(problem)
+        path, text = (
+            printable(check.location_in(problem.path, problem.line).path),
+            check.problem_text(problem),
+        )
         case = SubElement(suite, "testcase", classname="kernelinfo.problems", name=path)
         SubElement(case, "error", message=text, type="cannot-answer").text = f"{path}: {text}"
     if len(suite):
@@ -354,7 +348,7 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
         yield result, name if count[name] == 1 else f"{name} [{symbol}]"
 
 
-def _fill(case: Element, claims: Sequence[Claim]) -> None:
+def _fill(case: Element, claims: Sequence[check.Claim]) -> None:
     """Fill a testcase: all failures in one element, since readers show only one; rest as output."""
     excused = [claim for claim in claims if not claim.counts]
     if failing := [claim for claim in claims if claim.fails]:
@@ -368,11 +362,11 @@ def _fill(case: Element, claims: Sequence[Claim]) -> None:
         SubElement(case, "system-out").text = "\n".join(output)
 
 
-def _line(claim: Claim) -> str:
+def _line(claim: check.Claim) -> str:
     return f"{claim.where}: {claim.finding.rule} {claim.finding.severity}: {claim.sentence}"
 
 
-def _excuse(claim: Claim) -> str:
+def _excuse(claim: check.Claim) -> str:
     if claim.suppressed is None:
         return f"{claim.finding.rule} {claim.excuse} ({claim.text})"
     reason = printable(claim.suppressed.reason)

@@ -80,26 +80,19 @@ def place(kernel: KernelSummary) -> str:
     return printable(member_file(member).rpartition("/")[2] or (library_of(path) if path else ""))
 
 
-class FoldedRow(NamedTuple):
-    """A row that stands for those that are equal but for library and target."""
-
-    row: ChangedKernel
-    name: str
-    apart: str
-    """Target, library and number: ` · gfx90a · libfoo.so + 7 more × 8`; empty if none is needed."""
-    rows: int
-    """Number of rows that it stands for."""
-
-
 def folded_rows(
     changed: Sequence[ChangedKernel],
     names: NameStyle,
     top: int | None = None,
     *,
     has_target_column: bool,
-) -> list[FoldedRow]:
-    """The rows in their order, folded, `top` of them if it is set. A target that has a column of
-    its own is not named again."""
+) -> list[tuple[list[ChangedKernel], str, str]]:
+    """(rows that are equal but for library and target, their name, what else tells them apart), in
+    the order of the rows; `top` of them if it is set.
+
+    ` · gfx90a · libfoo.so + 7 more × 8`: target, library and number tell apart, as far as needed. A
+    target that has a column of its own is not named again.
+    """
     equal: dict[tuple[str, ...], list[ChangedKernel]] = {}
     for row in changed:
         name = arrow(*(name_of(kernel, names) for kernel in row.sides))
@@ -118,9 +111,7 @@ def folded_rows(
     ]
     texts = told_apart([[row.kernel for row in group] for group in groups], texts, targets=False)
     return [
-        FoldedRow(
-            group[0], name, text[len(name) :] + f" × {len(group)}" * (len(group) > 1), len(group)
-        )
+        (group, name, text[len(name) :] + f" × {len(group)}" * (len(group) > 1))
         for (_, name, *_), group, text in zip(equal, groups, texts, strict=False)
     ]
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.summary import COMPARED, KernelSummary
+from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Column
 from kernelinfo.render import View, diff, html
 from kernelinfo.render.json import as_json, encoded, picked
@@ -139,27 +140,32 @@ def _pieces(comparison: Comparison, view: View) -> Iterator[html.PagePiece]:
             "repeats": [],
         }
     )
-    old, new, places, measures = (
-        html.Titles(view.names),
-        html.Titles(view.names),
-        html.Shared(),
-        html.Shared(),
-    )
+    old, new = html.Shared[KernelName](), html.Shared[KernelName]()
+    places, measures = html.Shared[Hashable](), html.Shared[Hashable]()
 
-    def side(kernel: KernelSummary | None, titles: html.Titles) -> list[int] | None:
+    def side(kernel: KernelSummary | None, titles: html.Shared[KernelName]) -> list[int] | None:
         if kernel is None:
             return None
         numbers = tuple(getattr(kernel.numbers, name) for name in _MEASURES)
-        return [titles(kernel), places(html.place_of(kernel)), measures(numbers)]
+        return [titles(html.title(kernel)), places(html.place_of(kernel)), measures(numbers)]
 
     for batch in html.batches(kernels):
         changed = [
             [row.status, printable(row.why), row.options, side(row.old, old), side(row.new, new)]
             for row in batch
         ]
-        titles = {"old_titles": old.fresh(), "new_titles": new.fresh()}
         yield html.piece(
-            {"rows": changed, **titles, "places": places.fresh(), "numbers": measures.fresh()}
+            {
+                "rows": changed,
+                "old_titles": html.fresh_titles(old, view.names),
+                "new_titles": html.fresh_titles(new, view.names),
+                "places": places.fresh(),
+                "numbers": measures.fresh(),
+            }
         )
     none = dict.fromkeys(("rows", "old_titles", "new_titles", "places", "numbers"), ())
-    yield html.piece({**none, "old_briefs": old.briefs(), "new_briefs": new.briefs()})
+    briefs = {
+        "old_briefs": html.brief_titles(old, view.names),
+        "new_briefs": html.brief_titles(new, view.names),
+    }
+    yield html.piece(none | briefs)

@@ -209,12 +209,12 @@ def _lines(
 def _table(changed: Sequence[diff.ChangedKernel], view: View) -> Iterator[list[paint.Span]]:
     style = diff.fitting_names(changed[: view.top or None], view)
     shown = diff.folded_rows(changed, style, view.top or None, has_target_column=False)
-    names = [line.name + line.apart for line in shown]
+    names = [name + apart for _, name, apart in shown]
     width = max([0, *(paint.cells(name) for name in names if paint.cells(name) <= diff.ROOM)])
-    for (row, *_), name in zip(shown, names, strict=True):
+    for ((row, *_), *_), name in zip(shown, names, strict=True):
         status = (f" {row.status:<{_INDENT - 2}} ", STYLES.get(row.status, ""))
         yield from paint.entry_lines([status], paint.left(name, width), row.why, view, _INDENT)
-    yield from paint.hidden(len(changed) - sum(line.rows for line in shown))
+    yield from paint.hidden(len(changed) - sum(len(group) for group, *_ in shown))
 
 
 COLUMNS = ("", "kernel", "target", "why")
@@ -248,7 +248,7 @@ def rows_in_markdown(
     """The cells of the rows with one of the statuses. Equal rows of several libraries are one."""
     chosen = [row for row in changed if row.status in statuses]
     lines = []
-    for row, _, apart, _ in diff.folded_rows(chosen, view.names, has_target_column=True):
+    for (row, *_), _, apart in diff.folded_rows(chosen, view.names, has_target_column=True):
         status, name, *rest = cells_in_markdown(row, view)
         lines.append((status, name + tables.plain(apart), *rest))
     return lines

@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from json import dumps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from kernelinfo import __version__
 from kernelinfo.hardware import targets
@@ -83,6 +83,7 @@ def page(pieces: Iterable[PagePiece], scripts: Sequence[str]) -> Iterator[str]:
 # The data of a page in pieces: JSON elements that are written as soon as they are known.
 
 _T = TypeVar("_T")
+_V = TypeVar("_V", bound=Hashable)
 
 ROWS = 2000
 """Most rows of a piece."""
@@ -118,14 +119,14 @@ def batches(values: Iterable[_T]) -> Iterator[Sequence[_T]]:
         yield batch
 
 
-class Shared:
+class Shared(Generic[_V]):
     """Values that many rows share. Rows hold their numbers, pieces the values."""
 
     def __init__(self) -> None:
-        self._numbers: dict[Hashable, int] = {}
-        self._fresh: list[Hashable] = []
+        self._numbers: dict[_V, int] = {}
+        self._fresh: list[_V] = []
 
-    def __call__(self, value: Hashable) -> int:
+    def __call__(self, value: _V) -> int:
         """The number of a value, counted from 0 in the order of first use."""
         number = self._numbers.get(value)
         if number is None:
@@ -133,7 +134,12 @@ class Shared:
             self._fresh.append(value)
         return number
 
-    def fresh(self) -> list[Hashable]:
+    @property
+    def values(self) -> list[_V]:
+        """All values, in the order of their numbers."""
+        return [*self._numbers]
+
+    def fresh(self) -> list[_V]:
         """Values that no piece holds yet, in the order of their numbers."""
         fresh, self._fresh = self._fresh, []
         return fresh
@@ -177,11 +183,12 @@ def pieces(
     yield _head(view)
     problems: list[Problem] = []
     repeats: list[Repeat] = []
-    titles, shared = Titles(view.names), {name: Shared() for name in _SHARED}
+    titles = Shared[KernelName]()
+    shared = {name: Shared[Hashable]() for name in _SHARED}
     for batch in batches(_results(items, problems, repeats)):
         rows = [_row(result, titles, shared) for result in batch]
         details = [_details(result, shared["texts"]) for result in batch]
-        yield piece({"kernels": rows, "titles": titles.fresh(), **_fresh(shared)})
+        yield piece({"kernels": rows, "titles": fresh_titles(titles, view.names), **_fresh(shared)})
         yield piece(details, "details")
         if code:
             yield from code(batch)
@@ -194,7 +201,7 @@ def pieces(
             "kernels": [],
             "titles": [],
             **_fresh(shared),
-            "briefs": titles.briefs(),
+            "briefs": brief_titles(titles, view.names),
             "problems": problem_rows(problems),
             "repeats": copies,
             **parts,
@@ -222,7 +229,7 @@ def given_pieces(occupancy: Occupancy, title: str, view: View) -> Iterator[PageP
     yield piece([("", (), (), ())], "details")
 
 
-def _fresh(shared: Mapping[str, Shared]) -> dict[str, list[Hashable]]:
+def _fresh(shared: Mapping[str, Shared[Hashable]]) -> dict[str, list[Hashable]]:
     """Shared values that no piece holds yet."""
     return {name: values.fresh() for name, values in shared.items()}
 
@@ -259,12 +266,14 @@ def _results(
             repeats.append(item)
 
 
-def _row(result: Result, titles: Titles, shared: Mapping[str, Shared]) -> list[Any]:
+def _row(
+    result: Result, titles: Shared[KernelName], shared: Mapping[str, Shared[Hashable]]
+) -> list[Any]:
     """Cells of a kernel in the order of `_COLUMNS`."""
     kernel, occupancy = result.kernel, result.occupancy
     used, compiler = kernel.numbers, result.compiler_number
     return [
-        titles(kernel),
+        titles(title(kernel)),
         shared["inputs"](_input(kernel.code_object)),
         None if occupancy is None else shared["cases"](_case(occupancy)),
         shared["used"]((used.vgprs, used.agprs, used.sgprs, used.lds_bytes)),
@@ -279,7 +288,7 @@ def _row(result: Result, titles: Titles, shared: Mapping[str, Shared]) -> list[A
     ]
 
 
-def _details(result: Result, texts: Shared) -> list[Any]:
+def _details(result: Result, texts: Shared[Hashable]) -> list[Any]:
     """Source line, sentences on the code and on a profile, and facts, for a kernel's page."""
     return [
         _source(result.kernel),
@@ -297,36 +306,31 @@ def problem_rows(problems: Iterable[Problem]) -> list[tuple[Any, ...]]:
     ]
 
 
-class Titles:
-    """Names of kernels in a page. Short names need all kernels, so they come last."""
+def title(kernel: Named) -> KernelName:
+    """What the title of a kernel is made of: `titles(title(kernel))` is its number."""
+    return KernelName(kernel.name, kernel.symbol)
 
-    def __init__(self, style: NameStyle) -> None:
-        self._style = style
-        self._shared = Shared()
-        self._names: list[KernelName] = []
 
-    def __call__(self, kernel: Named) -> int:
-        """The number of a kernel's title."""
-        return self._shared(KernelName(kernel.name, kernel.symbol))
+def fresh_titles(titles: Shared[KernelName], style: NameStyle) -> list[tuple[str, str, int]]:
+    """(name, mangled name or empty if equal, length before a cut) of titles that no piece holds."""
+    return [_title(kernel, style) for kernel in titles.fresh()]
 
-    def fresh(self) -> list[tuple[str, str, int]]:
-        """(name, mangled name or empty if equal, length before a cut) of new titles."""
-        names = [name for name in self._shared.fresh() if isinstance(name, KernelName)]
-        self._names += names
-        return [self._title(name) for name in names]
 
-    def briefs(self) -> list[str]:
-        """Unique short names of the text report by number of title; empty if equal to the name."""
-        short = names_of(self._names, "short" if self._style == "full" else self._style)
-        cut = [short[kernel.symbol][:MOST_OF_A_NAME] for kernel in self._names]
-        names = [self._title(kernel)[0] for kernel in self._names]
-        return ["" if brief == name else brief for brief, name in zip(cut, names, strict=True)]
+def brief_titles(titles: Shared[KernelName], style: NameStyle) -> list[str]:
+    """Unique short names of the text report by number of title; empty if equal to the name. They
+    need all kernels, so they come last."""
+    kernels = titles.values
+    short = names_of(kernels, "short" if style == "full" else style)
+    cut = [short[kernel.symbol][:MOST_OF_A_NAME] for kernel in kernels]
+    names = [_title(kernel, style)[0] for kernel in kernels]
+    return ["" if brief == name else brief for brief, name in zip(cut, names, strict=True)]
 
-    def _title(self, kernel: KernelName) -> tuple[str, str, int]:
-        name = name_of(kernel, "mangled" if self._style == "mangled" else "full")
-        symbol = printable(kernel.symbol)
-        shown = "" if symbol == name else symbol[:MOST_OF_A_NAME]
-        return name[:MOST_OF_A_NAME], shown, len(name)
+
+def _title(kernel: KernelName, style: NameStyle) -> tuple[str, str, int]:
+    name = name_of(kernel, "mangled" if style == "mangled" else "full")
+    symbol = printable(kernel.symbol)
+    shown = "" if symbol == name else symbol[:MOST_OF_A_NAME]
+    return name[:MOST_OF_A_NAME], shown, len(name)
 
 
 def _input(code_object: CodeObject) -> tuple[Any, ...]:

@@ -8,20 +8,10 @@ from typing import Any
 from kernelinfo import __version__
 from kernelinfo.kernel.code_object import CodeObject, matrix_loop_copies
 from kernelinfo.kernel.record import BY_NAME, INSTRUCTIONS
+from kernelinfo.pressure import nouns
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.in_flight import far
 from kernelinfo.pressure.measure import Measured, MeasureItem
-from kernelinfo.pressure.nouns import (
-    BillLine,
-    BlockPressure,
-    InFlight,
-    InstructionMix,
-    LinePressure,
-    LiveValues,
-    LoopPressure,
-    Peak,
-    Wait,
-)
 from kernelinfo.reading.blob import Problem
 from kernelinfo.render import View
 from kernelinfo.render.json import as_json, code_object_document, encoded, picked
@@ -100,7 +90,7 @@ def _placed(location: CodeLocation) -> dict[str, Any]:
     return {**picked(location, "line", "address"), "index": location.number}
 
 
-def _peak(peak: Peak) -> dict[str, Any]:
+def _peak(peak: nouns.Peak) -> dict[str, Any]:
     return {
         **as_json(peak.pressure),
         **_located(peak.at),
@@ -109,7 +99,7 @@ def _peak(peak: Peak) -> dict[str, Any]:
     }
 
 
-def _values(value: LiveValues) -> dict[str, Any]:
+def _values(value: nouns.LiveValues) -> dict[str, Any]:
     return {
         "class": value.register_class,
         "registers": value.registers,
@@ -123,15 +113,15 @@ def _values(value: LiveValues) -> dict[str, Any]:
     }
 
 
-def _bill_line(line: BillLine) -> dict[str, Any]:
+def _bill_line(line: nouns.BillLine) -> dict[str, Any]:
     return {"role": line.role, "count": line.total, "registers": line.registers}
 
 
-def _line(line: LinePressure) -> dict[str, Any]:
+def _line(line: nouns.LinePressure) -> dict[str, Any]:
     return {"file": None, "line": None, **(as_json(line.source) or {}), **_mix(line.code)}
 
 
-def _loop(loop: LoopPressure) -> dict[str, Any]:
+def _loop(loop: nouns.LoopPressure) -> dict[str, Any]:
     return {
         **picked(loop, "label", "depth"),
         **_located(loop.at),
@@ -144,7 +134,7 @@ def _loop(loop: LoopPressure) -> dict[str, Any]:
     }
 
 
-def _in_flight(row: InFlight) -> dict[str, Any]:
+def _in_flight(row: nouns.InFlight) -> dict[str, Any]:
     return {
         **picked(row, "memory", "loads", "bytes", "waits", "distance"),
         "wait": row.wait and _located(row.wait),
@@ -152,7 +142,7 @@ def _in_flight(row: InFlight) -> dict[str, Any]:
     }
 
 
-def _wait(wait: Wait) -> dict[str, Any]:
+def _wait(wait: nouns.Wait) -> dict[str, Any]:
     return {
         **_located(wait.at),
         "instruction": wait.instruction,
@@ -165,12 +155,12 @@ def _wait(wait: Wait) -> dict[str, Any]:
     }
 
 
-def _mix(code: InstructionMix) -> dict[str, Any]:
+def _mix(code: nouns.InstructionMix) -> dict[str, Any]:
     numbers = picked(code, "peak", "spill_stores", "spill_reloads", "code_bytes")
     return {**as_json(code.counts), **numbers}
 
 
-def _block(block: BlockPressure) -> dict[str, Any]:
+def _block(block: nouns.BlockPressure) -> dict[str, Any]:
     return {
         "labels": block.labels,
         **_placed(block.at),

@@ -11,6 +11,7 @@ from typing import Any, get_args
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.kernel import Item, Result
+from kernelinfo.kernel.names import KernelName
 from kernelinfo.pressure.curve import Curve, LiveSpan, PressurePoint
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import CodeLocation
@@ -33,7 +34,7 @@ class PageTexts:
 
     def __init__(self, text: SourceText) -> None:
         self._text = text
-        self._shared = html.Shared()
+        self._shared = html.Shared[int]()
         self._fresh: list[tuple[str, list[str]]] = []
 
     def __call__(self, file: str, folder: str) -> tuple[str, int | None, str]:
@@ -131,21 +132,33 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 
 def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[html.PagePiece]:
     problems: list[Problem] = []
-    titles, places = html.Titles(view.names), html.Shared()
+    titles, places = html.Shared[KernelName](), html.Shared[tuple[str, ...]]()
     texts = PageTexts(view.source) if view.source else None
     for item in items:
         if isinstance(item, Problem):
             problems.append(item)
         elif isinstance(item, Measured):
             row = _row(item, titles, places)
-            yield html.piece({"kernels": [row], "titles": titles.fresh(), "places": places.fresh()})
+            yield html.piece(
+                {
+                    "kernels": [row],
+                    "titles": html.fresh_titles(titles, view.names),
+                    "places": places.fresh(),
+                }
+            )
             yield html.piece(_details(item, view, texts), "details")
             yield from texts.fresh() if texts else ()
-    rows = {"problems": html.problem_rows(problems), "repeats": [], "briefs": titles.briefs()}
+    rows = {
+        "problems": html.problem_rows(problems),
+        "repeats": [],
+        "briefs": html.brief_titles(titles, view.names),
+    }
     yield html.piece({"kernels": [], "titles": [], "places": [], **rows})
 
 
-def _row(measured: Measured, titles: html.Titles, places: html.Shared) -> list[Any]:
+def _row(
+    measured: Measured, titles: html.Shared[KernelName], places: html.Shared[tuple[str, ...]]
+) -> list[Any]:
     """Title, place, peaks of vector registers and SGPRs, True if they are exact, instructions,
     spilled registers or None, and waves/SIMD with True if they are exact."""
     code_object, story = measured.result.kernel.code_object, measured.story
@@ -155,7 +168,7 @@ def _row(measured: Measured, titles: html.Titles, places: html.Shared) -> list[A
     numbers = measured.result.kernel.numbers
     states_spills = (numbers.vgpr_spills, numbers.sgpr_spills) != (None, None)
     return [
-        titles(measured.result.kernel),
+        titles(html.title(measured.result.kernel)),
         places((printable(target), *html.place(code_object.path, code_object.member), location)),
         *(peak.vector, peak.sgprs, story.exact, story.instructions),
         measured.result.kernel.spilled_registers if states_spills else None,

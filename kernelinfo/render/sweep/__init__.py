@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.kernel import Kernel, Result, counted
@@ -29,39 +29,18 @@ LEGEND = (
 _Values = tuple[str | int | None, ...]
 
 
-class SweepRow(NamedTuple):
-    """Variants with equal cells."""
+def rows(kernel: nouns.SweptKernel) -> list[tuple[list[nouns.Variant], tuple[str, ...]]]:
+    """(variants with equal cells, their cells in the order of HEADING), by their first variants.
 
-    variants: tuple[nouns.Variant, ...]
-    cells: tuple[str, ...]  # in the order of HEADING; empty if the variants failed
-
-    @property
-    def label(self) -> str:
-        """The requests of the variants."""
-        return printable(labels(self.variants))
-
-    @property
-    def is_compiled(self) -> bool:
-        """True if the row has the kernel as compiled."""
-        return self.variants[0].asked == AS_COMPILED
-
-    @property
-    def error(self) -> str:
-        """The error of variants that failed; empty if they did not."""
-        return printable(self.variants[0].error or "")
-
-
-def rows(kernel: nouns.SweptKernel) -> tuple[SweepRow, ...]:
-    """The rows, in the order of their first variants."""
-    found: dict[tuple[_Values, str | None], list[nouns.Variant]] = {}
+    Variants that failed have no cells, and one error.
+    """
+    equal: dict[tuple[_Values, str | None], list[nouns.Variant]] = {}
     for variant in kernel.variants:
         values = _values(variant.result) if variant.result else ()
-        found.setdefault((values, variant.error), []).append(variant)
-    compiled = zip(*(values for values, _ in found if values), strict=True)
+        equal.setdefault((values, variant.error), []).append(variant)
+    compiled = zip(*(values for values, _ in equal if values), strict=True)
     cells = zip(*map(paint.column_cells, HEADING, compiled), strict=True)
-    return tuple(
-        SweepRow(tuple(same), next(cells) if values else ()) for (values, _), same in found.items()
-    )
+    return [(variants, next(cells) if values else ()) for (values, _), variants in equal.items()]
 
 
 def _values(result: Result) -> _Values:
@@ -102,7 +81,7 @@ def render_text(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
 
 def _kernel(kernel: nouns.SweptKernel, view: View) -> Iterator[list[paint.Span]]:
     yield from ([], [(name_of(kernel, view.names), "bold")])
-    yield from _table(rows(kernel), view)
+    yield from _table(kernel, view)
     for line in (*(f"note: {printable(note)}" for note in kernel.notes), trade(kernel)):
         yield from paint.wrap([(f" {line}", "")], view.width, 3)
     for one in kernel.lines:
@@ -112,13 +91,13 @@ def _kernel(kernel: nouns.SweptKernel, view: View) -> Iterator[list[paint.Span]]
 _OFTEN_ZERO = ("AGPR", "spills", "scratch", "reloads", "LDS")
 
 
-def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[paint.Span]]:
+def _table(kernel: nouns.SweptKernel, view: View) -> Iterator[list[paint.Span]]:
     """A line per row, on a narrow terminal without columns that are 0 in all; below them the errors
     of variants that failed."""
-    compiled = [row for row in found if row.cells]
-    labels = ["asked for", *(row.label for row in compiled)]
-    columns = {name: [row.cells[at] for row in compiled] for at, name in enumerate(HEADING)}
-    taken = max(map(paint.cells, labels))
+    compiled = [(variants, cells) for variants, cells in rows(kernel) if cells]
+    names = ["asked for", *(printable(labels(variants)) for variants, _ in compiled)]
+    columns = {name: [cells[index] for _, cells in compiled] for index, name in enumerate(HEADING)}
+    taken = max(map(paint.cells, names))
     for name in _OFTEN_ZERO if view.fold else ():
         is_wide = taken + 2 + paint.cells(lines_of(columns)[0]) > view.width
         if is_wide and all(cell == "0" for cell in columns[name]):
@@ -126,15 +105,20 @@ def _table(found: tuple[SweepRow, ...], view: View) -> Iterator[list[paint.Span]
     if view.fold and paint.cells(lines_of(columns)[0]) + 3 > view.width:
         del columns["occ"]  # the waves say the same
         columns = {name.removesuffix("/SIMD"): column for name, column in columns.items()}
-    rows = zip(labels, *([name, *column] for name, column in columns.items()), strict=True)
-    lines = [(*row[:-1], f" {row[-1]}") for row in rows]
-    styles = {at: "bold" for at, row in enumerate(compiled, 1) if row.is_compiled} | {0: "bold"}
+    table = zip(names, *([name, *column] for name, column in columns.items()), strict=True)
+    lines = [(*row[:-1], f" {row[-1]}") for row in table]
+    styles = {0: "bold"}
+    styles |= {
+        number: "bold"
+        for number, ((first, *_), _) in enumerate(compiled, 1)
+        if first.asked == AS_COMPILED
+    }
     yield from paint.table_lines(lines, f"k{'n' * (len(columns) - 1)}t", view, styles, " ")
-    for row in found:
-        if not row.cells:
-            yield from paint.fitted(
-                [(f" {paint.left(row.label, taken)}  {row.error}", "red")], view, 4
-            )
+    for variants, cells in rows(kernel):
+        if not cells:
+            label = paint.left(printable(labels(variants)), taken)
+            error = printable(variants[0].error or "")
+            yield from paint.fitted([(f" {label}  {error}", "red")], view, 4)
 
 
 def render_markdown(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
@@ -152,7 +136,10 @@ def _in_markdown(sweep: nouns.Sweep, view: View) -> Iterator[str]:
         empty = ("",) * (len(HEADING) - 1)
         yield from markdown_table(
             ("asked for", *HEADING),
-            [(plain(r.label), *(r.cells or (plain(r.error), *empty))) for r in rows(kernel)],
+            [
+                (plain(labels(variants)), *(cells or (plain(variants[0].error or ""), *empty)))
+                for variants, cells in rows(kernel)
+            ],
         )
         yield "\n"
         yield from (f"* {plain(note)}\n" for note in kernel.notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Hashable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -11,6 +11,7 @@ from kernelinfo.fleet.acceptance import without_versions
 from kernelinfo.fleet.history import BuildTotals, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.columns import KernelSums
+from kernelinfo.kernel.names import KernelName
 from kernelinfo.kernel.record import NUMBERS
 from kernelinfo.render import NameStyle, View, diff, html, paint, tables
 from kernelinfo.render import trend as trends
@@ -322,7 +323,7 @@ def _pieces(trend: Trend, view: View) -> Iterator[html.PagePiece]:
             "measures": _MEASURES,
         }
     )
-    titles, origins = html.Titles(view.names), html.Shared()
+    titles, origins = html.Shared[KernelName](), html.Shared[Hashable]()
 
     def cells(row: trends.TrendRow) -> list[Any]:
         texts = row.change.status, printable(row.why), row.moved_in_words, _also(row)
@@ -330,12 +331,20 @@ def _pieces(trend: Trend, view: View) -> Iterator[html.PagePiece]:
             [kernel and getattr(kernel.numbers, measure) for kernel in row.history.kernels]
             for measure in _MEASURES
         ]
-        return [*texts, titles(row.history.latest), origins(_origin(row)), curves]
+        return [*texts, titles(html.title(row.history.latest)), origins(_origin(row)), curves]
 
     for batch in html.batches(moved):
         changed = [cells(row) for row in batch]
-        yield html.piece({"rows": changed, "titles": titles.fresh(), "origins": origins.fresh()})
-    yield html.piece({"rows": [], "titles": [], "origins": [], "briefs": titles.briefs()})
+        yield html.piece(
+            {
+                "rows": changed,
+                "titles": html.fresh_titles(titles, view.names),
+                "origins": origins.fresh(),
+            }
+        )
+    yield html.piece(
+        {"rows": [], "titles": [], "origins": [], "briefs": html.brief_titles(titles, view.names)}
+    )
 
 
 def _origin(row: trends.TrendRow) -> tuple[str, str, str]:
