@@ -19,10 +19,13 @@ _BEGIN = """
 needs_clang = pytest.mark.needs("clang-22")
 
 
-def assembly(source: str, path: Path, target: str = "gfx90a", *flags: str) -> str:
+def assembly(
+    source: str, path: Path, target: str = "gfx90a", *flags: str, version: int = 22
+) -> str:
     """The path of the assembly that clang makes of `source`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    command = ["clang-22", *_DEVICE, f"--offload-arch={target}", *flags, "-", "-o", str(path)]
+    command = [f"clang-{version}", *_DEVICE, f"--offload-arch={target}", *flags]
+    command += ["-", "-o", str(path)]
     subprocess.run(command, input=_BEGIN + source, text=True, check=True)
     return str(path)
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from ..compiling import assembly
 from ..conftest import FIXTURES
 from ..test_golden import run
+from .random_loops import source
 
 Loop = tuple[int | None, str, list["Loop"]]
 """Source line, instructions, and the loops inside it."""
@@ -111,3 +115,53 @@ def test_matrix_loops_of_one_depth_are_pairs_whatever_their_line(tmp_path: Path)
     old: list[Loop] = [(12, "mmmmvvvvvvvvvvvv", []), (20, "v", [])]
     new: list[Loop] = [(11, "m", []), (20, "v", [])]
     assert moved(tmp_path, old, new) == [("vvvvvvvvvvvvmmmm", "m")]
+
+
+def lines_of_loops(path: str) -> dict[tuple[str, str], set[int]]:
+    """Kernel and label of each loop → source lines of its instructions, by `.loc` directives."""
+    located, line = [0], 0
+    for text in Path(path).read_text("utf-8").splitlines():
+        if match := re.match(r"\s+\.loc\s+\d+ (\d+)", text):
+            line = int(match[1])
+        located.append(line if re.match(r"\t[a-z]", text) else 0)
+    out, _, _ = run("pressure", path, "--format", "json")
+    return {
+        (kernel["symbol"], loop["label"]): {
+            number
+            for span in loop["ranges"]
+            for number in located[span["first"]["line"] : span["last"]["line"] + 1]
+            if number
+        }
+        for kernel in json.loads(out)["kernels"]
+        for loop in kernel["loops"]
+    }
+
+
+def in_common(left: set[int], right: set[int]) -> float:
+    return len(left & right) / (len(left | right) or 1)
+
+
+@pytest.mark.nightly
+@pytest.mark.needs("clang-19", "clang-22")
+@pytest.mark.parametrize("seed", range(2))
+def test_loops_that_are_pairs_have_source_lines_in_common(seed: int, tmp_path: Path) -> None:
+    """Those of two compilers, at two levels: no other loop of the kernel has many more lines in
+    common, of nearly all pairs that moved."""
+    kernels = source(Random(seed), 100)
+    old = assembly(kernels, tmp_path / "old.s", "gfx90a", "-g1", version=19)
+    new = assembly(kernels, tmp_path / "new.s", "gfx90a", "-g1", "-O2")
+    before, after = lines_of_loops(old), lines_of_loops(new)
+    out, _, _ = run("diff", old, new, "--instructions", "--format", "json")
+    pairs, wrong = 0, []
+    for kernel in json.loads(out)["kernels"]:
+        symbol = kernel["new"]["symbol"]
+        others = [lines for (name, _), lines in after.items() if name == symbol]
+        for move in kernel["loops"]:
+            if move["old"] and move["new"]:
+                pairs += 1
+                lines = before[symbol, move["old"]["label"]]
+                common = in_common(lines, after[symbol, move["new"]["label"]])
+                if max(in_common(lines, other) for other in others) > common + 0.25:
+                    wrong.append((symbol, move["old"]["label"], move["new"]["label"]))
+    assert pairs > 30
+    assert len(wrong) <= pairs / 40, wrong
