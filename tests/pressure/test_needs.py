@@ -124,12 +124,25 @@ def test_buffer_slots_without_comments(changed: str, is_proven: bool, tmp_path: 
     store = "\tbuffer_store_dword v2, off, s[4:7], 0 offset:4\n"
     load = "\tbuffer_load_dword v2, off, s[4:7], 0 offset:4\n"
     body = _BUFFER + changed + _set("v0", "v1", "v2") + store + _set("v2") + _OUT.format("v2")
-    text = module(body + load + _OUT.format("v2"))
-    size, spills = "\t\t.amdhsa_private_segment_fixed_size 8\n", "    .vgpr_spill_count: 1\n"
-    text = text.replace("\t\t.amdhsa_user", f"{size}\t\t.amdhsa_user")
-    (tmp_path / "k.s").write_text(text.replace("    .sgpr_count", f"{spills}    .sgpr_count"))
-    needs = live_registers(tmp_path / "k.s", "k").needs
+    needs = live_registers(_spilling(body + load + _OUT.format("v2"), tmp_path), "k").needs
     assert (needs.in_memory if needs else None) == (1 if is_proven else None)
+
+
+def _spilling(body: str, folder: Path) -> Path:
+    """The text of a kernel that spills a VGPR and has 256."""
+    size, spills = "\t\t.amdhsa_private_segment_fixed_size 8\n", "    .vgpr_spill_count: 1\n"
+    text = module(body).replace("\t\t.amdhsa_user", f"{size}\t\t.amdhsa_user")
+    (folder / "k.s").write_text(text.replace("    .sgpr_count", f"{spills}    .sgpr_count"))
+    return folder / "k.s"
+
+
+def test_vgprs_near_their_most_spill_beside_free_agprs(tmp_path: Path) -> None:
+    names = [f"v{number}" for number in range(250)]
+    body = _set(*names) + _STORE.format("v2", 4) + _set("v2") + "".join(map(_OUT.format, names[2:]))
+    path = _spilling(body + _LOAD.format("v2", 4) + _OUT.format("v2"), tmp_path)
+    out, _, _ = run("pressure", str(path), "k")
+    why = "256 hold them: VGPRs alone reach 251, AGPRs 0 of 256"
+    assert f"the code needs 251 VGPRs at line 259, and {why}" in " ".join(out.split())
 
 
 def test_the_border_of_a_loop(tmp_path: Path) -> None:

@@ -60,35 +60,49 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 
 def _kernels(kernels_measured: Iterable[Measured], view: View) -> Iterator[str]:
     rows = [
-        (measured.story.peak.pressure.vector, _cells(measured.story), measured.result.kernel)
+        (measured.story.peak.pressure.vector, _cells(measured), measured.result.kernel)
         for measured in kernels_measured
     ]
     shown = sorted(rows, key=lambda row: -row[0])[: view.top or None]
     kernels = [kernel for _, _, kernel in shown]
-    heading = ("peak", "used", "AGPR", "SGPR", "instr", "at", "loop", "kernel")
+    heading = ["peak", "used", "needs", "AGPR", "SGPR", "instr", "at", "loop", "kernel"]
+    if not any(cells[2].strip("?") for _, cells, _ in shown):
+        del heading[2]
+        shown = [(peak, cells[:2] + cells[3:], kernel) for peak, cells, kernel in shown]
     for style in (view.names, "short"):
         names = attributed(kernels, names_of(kernels, style))
         lines = [(*cells, name) for (_, cells, _), name in zip(shown, names, strict=True)]
         if not view.may_shorten or paint.cells(paint.aligned([heading, *lines])[0]) < view.width:
             break
-    yield from _table([heading, *lines], "nnnnnttk", view)
-    about = " peak, used: vector registers of one lane; ≥: not exact, give KERNEL to see why"
+    yield from _table([heading, *lines], "nnnnnnttk"[-len(heading) :], view)
+    vectors = "peak, used, needs" if "needs" in heading else "peak, used"
+    about = f" {vectors}: vector registers of one lane; ≥: not exact, give KERNEL to see why"
     yield from paint.painted(paint.fitted([(about, "")], view, 1), view)
     yield _hidden(len(rows), "kernel", view)
 
 
-def _cells(story: Story) -> tuple[str, ...]:
+def _cells(measured: Measured) -> tuple[str, ...]:
     """All cells of a kernel's row but the name."""
+    story = measured.story
     peak = story.peak
     return (
         ("" if story.exact else "≥") + str(peak.pressure.vector),
         words.at_least(story) + str(story.used.vector(story.files)),
+        _needed(measured),
         str(peak.pressure.agprs),
         str(peak.pressure.sgprs),
         words.at_least(story) + str(story.instructions),
         words.in_text(peak.at),
         printable(peak.loop or ""),
     )
+
+
+def _needed(measured: Measured) -> str:
+    """The registers that code with spill slots needs; empty without slots."""
+    needs = measured.story.needs
+    if needs is None:
+        return "?" if measured.is_kernel else ""
+    return f"{'' if needs.exact else '≥'}{needs.vector}" if needs.shares else ""
 
 
 def _whole(measured: Measured, view: View) -> Iterator[str]:
