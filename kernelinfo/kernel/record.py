@@ -28,7 +28,7 @@ def _of_occupancy(path: str) -> Callable[[Result], Any]:
 
 
 def _stated(field: str) -> Callable[[Result], Any]:
-    return attrgetter(f"kernel.numbers.{field}")
+    return attrgetter(f"kernel.traits.numbers.{field}")
 
 
 def _step(field: str) -> Callable[[Result], Any]:
