@@ -239,10 +239,10 @@ MISSING = "kpack-missing"
 
 def sum_up(missing: Sequence[Problem]) -> Problem:
     """One problem for all host files of a path without their archives."""
-    first, *others = missing
-    if not others:
+    first, *rest = missing
+    if not rest:
         return first
-    message = say("kpack-missing-and-more", reason=first.message, count=len(others))
+    message = say("kpack-missing-and-more", reason=first.message, count=len(rest))
     return first._replace(message=message)
 
 

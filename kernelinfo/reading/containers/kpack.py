@@ -293,8 +293,8 @@ def is_among(host: Elsewhere, members: Iterable[str]) -> bool:
 
 def missing(host: Elsewhere, place: str) -> Problem:
     """The problem of a host file without its archives, of which none is at `place`."""
-    first, *others = host.search_paths
-    further = say("hipk-or-more", count=len(others)) if others else ""
+    first, *alternatives = host.search_paths
+    further = say("hipk-or-more", count=len(alternatives)) if alternatives else ""
     archives = f"{repr(first)[1:-1]:.200}{further}"  # a path may contain a newline
     message = say("kpack-missing", archives=archives, place=place)
     return Problem(host.blob.path, message, host.blob.member)

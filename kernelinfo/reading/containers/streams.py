@@ -101,12 +101,16 @@ class Decompressed:
         return memoryview(whole).toreadonly()
 
     def _step(self, size: int) -> bytes:
-        fresh, hungry = memoryview(b""), self._stream.needs_input
+        tail = getattr(
+            self._stream, "unconsumed_tail", None
+        )  # zlib alone leaves input to its caller
+        hungry = self._stream.needs_input if tail is None else not tail
+        fresh = memoryview(b"")
         if hungry:
             fresh = self._data.read(self._fed, _PIECE_BYTES)
             self._fed += len(fresh)
         try:
-            piece: bytes = self._stream.decompress(fresh, size)
+            piece: bytes = self._stream.decompress(tail or fresh, size)
         except (self._error, EOFError) as error:
             raise ReadError(say("compressed-damaged", method=self._method, error=error)) from error
         if hungry and not fresh and not piece and not self._stream.eof:
@@ -131,28 +135,10 @@ class Decompressed:
         return False
 
 
-class _Zlib:
-    """A zlib decompressor with the interface of `bz2.BZ2Decompressor`."""
-
-    def __init__(self, window_bits: int) -> None:
-        self._stream = zlib.decompressobj(window_bits)
-
-    def __getattr__(self, name: str) -> Any:
-        """`eof` and `unused_data` of zlib's own object."""
-        return getattr(self._stream, name)
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._stream.unconsumed_tail
-
-    def decompress(self, data: memoryview, max_length: int) -> bytes:
-        return self._stream.decompress(self._stream.unconsumed_tail or data, max_length)
-
-
 def _opened(method: Method) -> tuple[Any, type[Exception]]:
-    """(decompressor with `bz2`'s interface, the error that it raises for damaged data)."""
+    """(decompressor, the error that it raises for damaged data)."""
     if method in _WINDOW_BITS:
-        return _Zlib(_WINDOW_BITS[method]), zlib.error
+        return zlib.decompressobj(_WINDOW_BITS[method]), zlib.error
     if method == "xz":
         return lzma.LZMADecompressor(memlimit=formats.XZ_MEMORY_BYTES), lzma.LZMAError
     if method == "bzip2":
