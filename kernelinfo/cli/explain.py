@@ -22,7 +22,7 @@ from kernelinfo.cli.project import configuration, with_project
 from kernelinfo.cli.sources import settings_of, with_sources
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import check_readable_again
-from kernelinfo.compile.ir import input_of
+from kernelinfo.compile import input_of
 from kernelinfo.errors import OptionError, did_you_mean
 from kernelinfo.hardware import products
 from kernelinfo.kernel import Item, Kernel, Result

@@ -22,8 +22,8 @@ from kernelinfo.cli.console import bar, late, make_view, write
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.naming import names_in
 from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
-from kernelinfo.compile import Settings
-from kernelinfo.compile.ir import IR_SUFFIXES, Input, definitions, read_input
+from kernelinfo.compile import IR_SUFFIXES, Settings
+from kernelinfo.compile.ir import Input, definitions, read_input
 from kernelinfo.compile.processes import Processes
 from kernelinfo.errors import CompilerError, OptionError, ReadError
 from kernelinfo.hardware.targets import find

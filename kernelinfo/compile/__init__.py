@@ -1,7 +1,7 @@
 """The user's compilers: found, run within limits, and ended with their children.
 
 A source or LLVM IR becomes assembly here; every other room reads the assembly like a file.
-Here: what the user says of compiling.
+Here: what the user says of compiling, and files of LLVM IR by their names.
 """
 
 from __future__ import annotations
@@ -18,6 +18,18 @@ class Settings(NamedTuple):
     flags: tuple[str, ...] = ()  # with absolute paths
     compiler: str | None = None  # path, or a name to search on PATH
     compile_commands: str | None = None  # path of a compile_commands.json
+
+
+ASSEMBLY_OF = {".llir": ".amdgcn", ".bc": ".s", ".ll": ".s"}
+"""Suffix of IR → that of the assembly compiled from it."""
+IR_SUFFIXES = tuple(ASSEMBLY_OF)
+
+
+def input_of(assembly: str) -> str | None:
+    """Path of the IR file next to an assembly file; None if there is none."""
+    stem, suffix = os.path.splitext(assembly)
+    paths = (stem + ir for ir, text in ASSEMBLY_OF.items() if text == suffix)
+    return next(filter(os.path.isfile, paths), None)
 
 
 _SEPARATE = (

@@ -11,20 +11,10 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from kernelinfo.compile import ASSEMBLY_OF
 from kernelinfo.compile.messages import say
 from kernelinfo.errors import Message, ReadError
 from kernelinfo.opening import open_regular
-
-ASSEMBLY_OF = {".llir": ".amdgcn", ".bc": ".s", ".ll": ".s"}
-"""Suffix of IR → that of the assembly compiled from it."""
-IR_SUFFIXES = tuple(ASSEMBLY_OF)
-
-
-def input_of(assembly: str) -> str | None:
-    """Path of the IR file next to an assembly file; None if there is none."""
-    stem, suffix = os.path.splitext(assembly)
-    paths = (stem + ir for ir, text in ASSEMBLY_OF.items() if text == suffix)
-    return next(filter(os.path.isfile, paths), None)
 
 
 class Compiled(NamedTuple):

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from kernelinfo.analysis import analyse
 from kernelinfo.analysis.options import Options
-from kernelinfo.compile import Settings, ir, make_absolute
+from kernelinfo.compile import IR_SUFFIXES, Settings, ir, make_absolute
 from kernelinfo.compile.compilers import find_compiler
-from kernelinfo.compile.ir import IR_SUFFIXES, Input, read_input
+from kernelinfo.compile.ir import Input, read_input
 from kernelinfo.compile.processes import Processes
 from kernelinfo.compile.sources import list_left_out
 from kernelinfo.errors import Message, OptionError, ReadError
