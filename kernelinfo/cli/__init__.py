@@ -237,8 +237,8 @@ def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
     shown = " ".join(flags)
     if not any(word.endswith(SOURCE_SUFFIXES) for word in typed if word[:1] != "-"):
         raise OptionError(say("flags-without-source", flags=shown))
-    others = [word for word in typed if word not in flags]
-    line = " ".join(map(quote, ("kernelinfo", *others, "--", *flags)))
+    rest = [word for word in typed if word not in flags]
+    line = " ".join(map(quote, ("kernelinfo", *rest, "--", *flags)))
     raise OptionError(say("flags-before-dashes", flags=shown, line=line))
 
 

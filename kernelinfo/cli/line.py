@@ -232,9 +232,9 @@ is the function `command` of the module of its name."""
 
 def _function_of(name: str) -> Callable[..., None]:
     """The function of a command: its parameters are the options, its docstring is the help."""
-    own = name.replace("-", "_")
-    module = import_module(f"kernelinfo.cli.{_HOMES.get(name, own)}")
-    function: Callable[..., None] = getattr(module, own if name in _HOMES else "command")
+    word = name.replace("-", "_")
+    module = import_module(f"kernelinfo.cli.{_HOMES.get(name, word)}")
+    function: Callable[..., None] = getattr(module, word if name in _HOMES else "command")
     return function
 
 

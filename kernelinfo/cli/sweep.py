@@ -279,20 +279,22 @@ def _progress(
 
     A terminal has a bar. Other standard errors get a line for each ten variants or 5 s.
     """
-    done, total, told, at = 0, 0, 0, time.monotonic()
+    done, total, last_done, last_time = 0, 0, 0, time.monotonic()
 
     def progress(now_done: int, of_all: int) -> None:
-        nonlocal done, total, told
-        told = 0 if now_done < done else told  # the checks of the source lines begin
+        nonlocal done, total, last_done
+        last_done = 0 if now_done < done else last_done  # the checks of the source lines begin
         done, total = now_done, of_all
         update(completed=done, total=total)
 
     def tell() -> None:
-        nonlocal told, at
+        nonlocal last_done, last_time
         now = time.monotonic()
-        if not sys.stderr.isatty() and (done >= told + _VARIANTS or now >= at + _SECONDS):
+        if not sys.stderr.isatty() and (
+            done >= last_done + _VARIANTS or now >= last_time + _SECONDS
+        ):
             progressed = say("sweep-progress", done=done, total=total)
             complain(progressed if total else say("sweep-begins"))
-            told, at = done, now
+            last_done, last_time = done, now
 
     return tell, progress

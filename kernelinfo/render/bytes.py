@@ -141,10 +141,10 @@ def _owner_lines(parts: OwnedParts) -> list[list[str]]:
 def _family_lines(parts: OwnedParts, top: int) -> list[list[str]]:
     """Headings, a row for each family of kernels and functions, then the other owners, a total."""
     families = {names: _total(parts[names].values()) for names in parts if names[0]}
-    others: dict[tuple[str, ...], ByteSums] = {
+    owners: dict[tuple[str, ...], ByteSums] = {
         (f"({owner})",): sums for owner, sums in parts.get(("",), {}).items()
     }
-    rows = _with_total([*_most_first(families, top), *_most_first(others)])
+    rows = _with_total([*_most_first(families, top), *_most_first(owners)])
     counts = ["functions", *(grouped(sums.functions) if sums.functions else "" for _, sums in rows)]
     lines = [["family", *_COLUMNS], *_numbers(rows)]
     return [[line[0], count, *line[1:]] for line, count in zip(lines, counts, strict=True)]
@@ -221,9 +221,9 @@ def _numbers(rows: Sequence[NamedSums]) -> list[list[str]]:
 
 def _sizes(counts: Sequence[int]) -> list[str]:
     """Numbers of bytes in one unit, of one decimal; empty for none."""
-    most = max(map(abs, counts), default=0)
+    largest = max(map(abs, counts), default=0)
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if most >= 10 * unit:
+        if largest >= 10 * unit:
             return [_size(count, unit, name) for count in counts]
     return [f"{grouped(count)} B".replace("-", "−") if count else "" for count in counts]
 

@@ -53,7 +53,7 @@ def document(
     repeats: dict[CodeObject, list[Repeat]] = {}
     problems: list[Problem] = []
     summary, targets = Counter(counts), Counter[str]()
-    more = own or repeat({})
+    further = own or repeat({})
 
     def results() -> Iterator[Result]:
         for item in items:
@@ -85,14 +85,14 @@ def document(
                 stated = result, encode(_statement_document(result))[1:], _origins(kernel)
                 statements[key] = stated
             _, statement, origins = stated
-            document = {"input": index, **_own_document(result, origins), **next(more)}
+            document = {"input": index, **_own_document(result, origins), **next(further)}
             yield Spelled(f"{encode(document)[:-1]}, {statement}")
 
     return {
         "schema": SCHEMA,
         "version": __version__,
         "kernels": kernels(),
-        "inputs": lambda: (code_object_document(one, repeats.get(one, ())) for one in inputs),
+        "inputs": lambda: (code_object_document(place, repeats.get(place, ())) for place in inputs),
         "problems": map(as_json, problems),
         "summary": lambda: {
             "kernels": targets.total(),
@@ -122,7 +122,7 @@ def as_json(value: Any, without: Collection[str] = ()) -> Any:
         if isinstance(value, (Problem, Finding)):
             members["code"] = value.code
         return members
-    return [as_json(one, without) for one in value]
+    return [as_json(item, without) for item in value]
 
 
 def picked(value: Any, *names: str) -> dict[str, Any]:
@@ -133,12 +133,19 @@ def picked(value: Any, *names: str) -> dict[str, Any]:
 def code_object_document(code_object: CodeObject, repeats: Sequence[Repeat] = ()) -> dict[str, Any]:
     """JSON object of a code object with its copies."""
     also = [
-        {"path": one.path, "container": one.containers, "member": one.member, "offset": one.offset}
-        for one in repeats
+        {
+            "path": copy.path,
+            "container": copy.containers,
+            "member": copy.member,
+            "offset": copy.offset,
+        }
+        for copy in repeats
     ]
     stated = {"options": [*code_object.written_options], "also": also}
     fields = as_json(code_object, {"options"}) | stated
-    return {("container" if name == "containers" else name): of for name, of in fields.items()}
+    return {
+        ("container" if name == "containers" else name): field for name, field in fields.items()
+    }
 
 
 def kernel_document(result: Result) -> dict[str, Any]:
@@ -255,7 +262,9 @@ def encoded(document: Any) -> Iterator[str]:
     it.
     """
     if isinstance(document, dict):
-        lists = {name: iter(one) for name, one in document.items() if isinstance(one, list)}
+        lists = {
+            name: iter(member) for name, member in document.items() if isinstance(member, list)
+        }
         yield from _members(document | lists, "\n")
     else:
         yield from _pieces(document, "\n")

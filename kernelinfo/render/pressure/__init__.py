@@ -218,9 +218,9 @@ def by_class(code: InstructionMix) -> str:
     return ", ".join(filter(None, parts))
 
 
-def _by_class(code: InstructionMix, most: int | None) -> str:
+def _by_class(code: InstructionMix, limit: int | None) -> str:
     numbers = [(getattr(code.counts, field), names) for field, names in _CLASSES.items()]
-    largest = sorted(numbers, key=lambda pair: -pair[0])[:most]
+    largest = sorted(numbers, key=lambda pair: -pair[0])[:limit]
     return ", ".join(f"{count} {names[count > 1]}" for count, names in largest if count)
 
 

@@ -68,8 +68,8 @@ def _values(result: Result) -> _Values:
 
 def render_text(sweeps: Iterable[nouns.Sweep], view: View) -> Iterator[str]:
     """The header of each input, then its kernels."""
-    for at, sweep in enumerate(sweeps):
-        yield from (["\n"] if at else [])
+    for index, sweep in enumerate(sweeps):
+        yield from (["\n"] if index else [])
         for line in about(sweep):
             yield from paint.painted(paint.fitted([(line, "")], view, 10), view)
         for kernel in sweep.kernels:
@@ -84,8 +84,10 @@ def _kernel(kernel: nouns.SweptKernel, view: View) -> Iterator[list[paint.Span]]
     yield from _table(kernel, view)
     for line in (*(f"note: {printable(note)}" for note in kernel.notes), trade(kernel)):
         yield from paint.wrap([(f" {line}", "")], view.width, 3)
-    for one in kernel.lines:
-        yield from paint.fitted([(f" {one.language:<6} {printable(one.written)}", "")], view, 8)
+    for source_line in kernel.lines:
+        yield from paint.fitted(
+            [(f" {source_line.language:<6} {printable(source_line.written)}", "")], view, 8
+        )
 
 
 _OFTEN_ZERO = ("AGPR", "spills", "scratch", "reloads", "LDS")
@@ -186,12 +188,14 @@ def _level(sweep: nouns.Sweep) -> str:
     return printable(f"-O{sweep.level}{driver}{passes} ({reason})")
 
 
-def label(asked: Asked) -> str:
+def label(request: Asked) -> str:
     """The request: `launch bounds 256, waves 5, max-ilp`; `waves ≥5` for a minimum."""
     parts = (
-        f"launch bounds {asked.launch_bounds}" if asked.launch_bounds is not None else None,
-        f"waves {'≥' if asked.or_more else ''}{asked.waves}" if asked.waves is not None else None,
-        asked.strategy,
+        f"launch bounds {request.launch_bounds}" if request.launch_bounds is not None else None,
+        f"waves {'≥' if request.or_more else ''}{request.waves}"
+        if request.waves is not None
+        else None,
+        request.strategy,
     )
     return ", ".join(filter(None, parts)) or COMPILED
 
