@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from inspect import cleandoc
 from typing import Any
@@ -17,7 +18,7 @@ from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import files
 from kernelinfo.errors import OptionError
 from kernelinfo.opening import only_below
-from kernelinfo.render.paint import printable
+from kernelinfo.render.paint import printable, wrap
 
 _EPILOG = """
 Exit codes:
@@ -93,8 +94,15 @@ def _only_below(
     """The option that each command has."""
 
 
+_UNBROKEN = "\u2011"
+"""The hyphen behind which no line of help ends: `--update-baseline` stays whole."""
+
+
 class _Command(TyperCommand):
     """A command whose help groups options by section and prints examples unchanged."""
+
+    def get_help(self, ctx: Any) -> str:
+        return str(super().get_help(ctx)).replace(_UNBROKEN, "-")
 
     def format_options(self, ctx: typer.Context, formatter: Any) -> None:  # type: ignore[override]
         section_of = {name: section for section, names in _SECTIONS.items() for name in names}
@@ -102,6 +110,7 @@ class _Command(TyperCommand):
         sections |= {section: [] for section in _SECTIONS}
         for param in self.get_params(ctx):
             if record := param.get_help_record(ctx):
+                record = record[0], record[1].replace("-", _UNBROKEN)
                 is_argument = param.param_type_name == "argument"
                 section = section_of.get(param.name or "", "Options")
                 sections["Arguments" if is_argument else section].append(record)
@@ -177,8 +186,31 @@ class _CommandLine(TyperGroup):
 
 
 def _write(text: str | None, formatter: Any) -> None:
-    if text:
-        formatter.write(f"\n{text.strip()}\n")
+    """Write an epilog: unchanged, or broken for a terminal that is too narrow."""
+    lines = (text or "").strip().split("\n")
+    if max(map(len, lines)) > formatter.width:
+        lines = [*_narrow(lines, formatter.width)]
+    formatter.write("\n" + "\n".join(lines) + "\n" if text else "")
+
+
+def _narrow(lines: Iterable[str], width: int) -> Iterator[str]:
+    """Entries broken between words and indented as their texts; comments stand above commands."""
+    entries: list[str] = []
+    for line in lines:
+        if line.startswith("   ") and entries:
+            entries[-1] += f" {line.strip()}"
+        else:
+            entries.append(line)
+    for entry in entries:
+        entry, _, comment = entry.partition("  # ")
+        entry = entry.rstrip()
+        column = re.match(r"  \S+(?: \S+)*  +|", entry)
+        texts = [(entry, (column.end() if column else 0) or 6)]
+        if comment:
+            texts.insert(0, (f"  # {comment}", 4))
+        for text, indent in texts:
+            for spans in wrap([(text, "")], width, indent):
+                yield "".join(part for part, _ in spans).rstrip()
 
 
 def _version(is_set: bool) -> None:

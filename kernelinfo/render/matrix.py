@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from kernelinfo import __version__
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Result, grouped
+from kernelinfo.kernel import Item, Result, counted, grouped
 from kernelinfo.kernel.code_object import (
     SPIRV,
     covering,
@@ -20,7 +20,15 @@ from kernelinfo.kernel.code_object import (
 from kernelinfo.reading.blob import SpirV
 from kernelinfo.render import View
 from kernelinfo.render.messages import say
-from kernelinfo.render.paint import fitted, hidden, painted, printable, within
+from kernelinfo.render.paint import (
+    aligned,
+    cells,
+    fitted,
+    hidden,
+    painted,
+    printable,
+    table_lines,
+)
 from kernelinfo.render.rows import CountedBy, names_by
 from kernelinfo.render.tables import WRITERS, Table, kernel_table, plain
 
@@ -87,15 +95,54 @@ def render_matrix(
 
 def _text(lines: Sequence[Sequence[str]], totals: int, legend: str, view: View) -> Iterator[str]:
     """Tables with as many columns as fit, the last `totals` lines in each, then what cells mean."""
-    heading, *rows = lines[: len(lines) - totals]
-    shown = [heading, *rows[: view.top or None], *lines[len(lines) - totals :]]
-    names, *numbers = zip(*shown, strict=True)
-    for number, table in enumerate(within(view.width, [names], numbers)):
+    kinds = "t" + "n" * len(lines[0])
+    for number, (table, left_out) in enumerate(_parts(lines, totals, view)):
         yield "\n" * bool(number)
-        yield from painted(([(line, "")] for line in table), view)
-    yield from painted(hidden(len(rows[view.top :]) if view.top else 0, "row"), view)
+        yield from painted(table_lines(table, kinds[: len(table[0])], view), view)
+        yield from painted(hidden(left_out, "row"), view)
     if not view.quiet:
         yield from painted(fitted([(f" {legend}", "dim")], view, 1), view)
+
+
+_TablePart = tuple[list[Sequence[str]], int]
+"""Lines of a table, and the number of rows that `view.top` leaves out."""
+
+
+def _parts(lines: Sequence[Sequence[str]], totals: int, view: View) -> Iterator[_TablePart]:
+    """The table, or several with as many columns as fit."""
+    columns = len(lines[0])
+    first, last = 1, columns
+    part = _part(lines, totals, first, last, view)
+    while first < columns:
+        if _width(part) > view.width:
+            last, part = first + 1, _part(lines, totals, first, first + 1, view)
+        while last < columns:
+            wider = _part(lines, totals, first, last + 1, view)
+            if _width(wider) > view.width:
+                break
+            last, part = last + 1, wider
+        yield part
+        first, last = last, columns
+        part = _part(lines, totals, first, last, view)
+
+
+def _width(part: _TablePart) -> int:
+    return 1 + cells(aligned(part[0], "t" + "n" * (len(part[0][0]) - 1))[0])
+
+
+def _part(
+    lines: Sequence[Sequence[str]], totals: int, first: int, last: int, view: View
+) -> _TablePart:
+    """Some columns of the table. In a part of it, rows without code in any of them share a line."""
+    heading, *rows = [[line[0], *line[first:last]] for line in lines]
+    rows, sums = rows[: len(rows) - totals], rows[len(rows) - totals :]
+    shown = rows
+    if last - first < len(lines[0]) - 1:
+        shown = [row for row in rows if any(cell != _HOLE for cell in row[1:])]
+    most = view.top or len(shown)
+    others = [[counted(len(rows) - len(shown), "other"), *[_HOLE] * (last - first)]]
+    others *= len(rows) > len(shown)
+    return [heading, *shown[:most], *others, *sums], len(shown[most:])
 
 
 def _count(
@@ -261,10 +308,10 @@ def table_page(
     yield f'<div tabindex="0" role="region" aria-label="{title}">\n<table>\n<thead><tr>'
     yield "".join(f'<th scope="col">{_escape(cell)}</th>' for cell in heading)
     yield "</tr></thead>\n<tbody>\n"
-    for number, (name, *cells) in enumerate(rows, 1):
+    for number, (name, *numbers) in enumerate(rows, 1):
         yield '<tr class="total">' if has_total and number == len(rows) else "<tr>"
         yield f'<th scope="row">{_escape(name)}</th>'
-        yield "".join(f"<td>{_escape(cell)}</td>" for cell in cells)
+        yield "".join(f"<td>{_escape(cell)}</td>" for cell in numbers)
         yield "</tr>\n"
     yield f"</tbody>\n</table>\n</div>\n</main>\n<footer>kernelinfo {__version__}</footer>\n"
     yield "</body>\n</html>\n"

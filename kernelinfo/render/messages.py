@@ -17,7 +17,7 @@ MESSAGES = {
     "files-tied": (
         "{files} fit its launches equally; name the GPU with --device, or give the files that ran"
     ),
-    "kernels-in-no-file": "{kernels} of the run are in none of the files: {names}",
+    "kernels-in-no-file": "none of the files has {kernels} of the run: {names}",
     "builds-unread": "{problems}: not all was read, kernels may be missing",
     "kernel-gone-and-new": "{kernels} shares its base name with a new one; --loose pairs them",
     "kernels-gone-and-new": "{kernels} share their base names with new ones; --loose pairs them",

@@ -91,7 +91,8 @@ def painted(lines: Iterable[Iterable[Span]], view: View) -> Iterator[str]:
         yield paint(line, view.color) + "\n"
 
 
-_WORDS = re.compile(r"[^\s=]*\d \S+\s*|\S+\s*|\s+")  # a number stays with its noun
+_WORDS = re.compile(r"[≤≥] \S+\s*|[^\s=]*\d [^\s(]\S*\s*|\S+\s*|\s+")
+"""Words; a number stays with its sign and its noun."""
 
 
 def wrap(line: Iterable[Span], width: int, indent: int) -> Iterator[list[Span]]:
@@ -170,6 +171,10 @@ def table_lines(
         yield from fitted([(line, (styles or {}).get(index, ""))], view, indent)
 
 
+_NARROWEST = 12
+"""Columns of a last cell that is broken at its own column."""
+
+
 def laid_out(
     rows: Sequence[Sequence[str]], kinds: str, view: View, gap: str = "  "
 ) -> Iterator[tuple[int, str, int]]:
@@ -181,7 +186,7 @@ def laid_out(
     one, names that are longer than their room stand above their rows.
     """
     kinds = kinds or "t" * len(rows[0])
-    lines = [f" {line}" for line in aligned(rows, kinds, gap)]
+    lines = [f" {line}" for line in _closely(rows, kinds, view, gap)]
     start = cells(lines[0]) - max(cells(row[-1].lstrip()) for row in rows)
     if not view.fold or cells(lines[0]) <= view.width or not {*kinds} - {"n"}:
         yield from ((index, line, 6) for index, line in enumerate(lines))
@@ -190,10 +195,21 @@ def laid_out(
     elif 3 * (start - 2) <= 2 * view.width:
         yield from ((index, line, min(start, view.width // 2)) for index, line in enumerate(lines))
     else:
-        for index, line in enumerate(aligned([row[:-1] for row in rows], kinds[:-1], gap)):
+        for index, line in enumerate(_closely([row[:-1] for row in rows], kinds[:-1], view, gap)):
             yield index, f" {line}", 4
             if rows[index][-1]:
                 yield index, f"   {rows[index][-1]}", 4
+
+
+def _closely(
+    rows: Sequence[Sequence[str]], kinds: str, view: View, gap: str, before: int = 1
+) -> list[str]:
+    """The rows aligned, with less between columns if that makes them fit a terminal."""
+    lines = [*aligned(rows, kinds, gap)]
+    if not view.fold or before + cells(lines[0]) <= view.width:
+        return lines
+    close = [*aligned(rows, kinds, " ")]
+    return close if before + cells(close[0]) <= view.width else lines
 
 
 def _below_names(
@@ -209,9 +225,9 @@ def _below_names(
     else:
         before, short = " ", [left(text, room) if cells(text) <= room else "" for text in names]
         rest = [[*row[:name], text, *row[name:]] for row, text in zip(rest, short, strict=True)]
-    lines = [before + line for line in aligned(rest, kinds, gap)]
+    lines = [before + line for line in _closely(rest, kinds, view, gap, cells(before))]
     start = cells(lines[0]) - max(cells(row[-1].lstrip()) for row in rest)
-    indent = start if kinds[-1] != "n" and 3 * start < 2 * view.width else 6
+    indent = start if kinds[-1] != "n" and view.width - start >= _NARROWEST else 6
     for index, (text, line) in enumerate(zip(names, lines, strict=True)):
         if index and cells(text) > room:
             yield from ((index, f" {part}", 3) for part in folded(text, view.width - 1, 2))

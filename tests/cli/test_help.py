@@ -42,6 +42,21 @@ def examples(command: str) -> list[str]:
     return re.findall(r"^  (kernelinfo .*)", help_of(command).partition("\nExamples:\n")[2], re.M)
 
 
+@pytest.mark.parametrize("command", ["", "calc", "report"])
+def test_a_narrow_terminal_breaks_no_line_and_no_option(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wide = help_of(command)
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = help_of(command).splitlines()
+    assert max(map(len, lines)) <= 60
+    options = set(re.findall(r"--[a-z-]+[a-z]", wide))
+    assert options == set(re.findall(r"--[a-z-]+[a-z]", "\n".join(lines)))
+    assert not [line for line in lines if line.endswith("-")]
+    commands = re.findall(r"^  (kernelinfo .*?)(?:  +#.*)?$", wide, re.MULTILINE)
+    assert commands == [line.strip() for line in lines if line.startswith("  kernelinfo ")]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the files that the examples name."""
