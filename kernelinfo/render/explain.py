@@ -77,12 +77,13 @@ def render_kernel(
         arguments = notes.argument_parts(kernel.arguments or ())
         lines += _listed("args", arguments, ", ", view.width)
     yield from paint.painted(_hanging(lines, view.width), view)
-    yield from paint.painted(_hanging(_footnote(occupancy), view.width), view)
+    footnotes = [spans for line in _footnote(occupancy) for spans in line]
     if not view.whole:
-        yield from paint.painted(paint.wrap([(" ", ""), (_MORE, "dim")], view.width, 4), view)
+        footnotes += [(" · " if footnotes else " ", "dim"), (_MORE, "dim")]
+    yield from paint.painted(paint.wrap(footnotes, view.width, 3) if footnotes else (), view)
 
 
-_MORE = "-v shows the source of each number, counters, arguments and loops"
+_MORE = "-v: sources, counters, loops"
 
 
 def _of_statement(
@@ -189,7 +190,7 @@ def _limit_row(
             out_of = f"{limit.available} waves per {per}"
             slack = ""
     if unpadded.waves_per_simd is not None and unpadded.waves_per_simd != limit.waves_per_simd:
-        slack = f"{paint.waves_per_simd(unpadded.waves_per_simd)} unpadded"
+        slack = f"{paint.number(unpadded.waves_per_simd)} unpadded"
     return label, used, allocated, out_of, allows, slack
 
 
@@ -202,9 +203,9 @@ def _slack(limit: Limit, free: Headroom) -> str:
 _ASSUMED = {
     "option": "as given",
     "config": "as configured",
-    "required": "required by the kernel",
-    "declared-max": "declared maximum",
-    "hardware-max": "hardware's maximum",
+    "required": "required",
+    "declared-max": "declared max",
+    "hardware-max": "hardware max",
     "graphics-stage": "waves start one by one",
 }
 
@@ -232,7 +233,7 @@ def _steps(target: Target, occupancy: Occupancy) -> str:
         here = " ◄" if vgprs is not None and passed < vgprs <= largest else ""
         steps.append(f"{largest}:{paint.number(waves)}{here}")
         passed = largest
-    return "waves/SIMD at VGPRs ≤ " + "  ".join(steps)
+    return "waves at VGPRs ≤ " + "  ".join(steps)
 
 
 _IN_WORDS: dict[str, str] = {
@@ -282,7 +283,7 @@ def _footnote(occupancy: Occupancy | None) -> list[list[paint.Span]]:
     trap = occupancy.allocated.trap_sgprs if occupancy else 0
     if not (occupancy and trap and any(limit.resource == "sgpr" for limit in occupancy.limits)):
         return []
-    text = f"{trap} SGPRs for ROCm's trap handler; --no-trap-handler leaves them out"
+    text = f"{trap} SGPRs for ROCm's trap handler; --no-trap-handler omits them"
     return [[(" ¹ ", "dim"), (text, "dim")]]
 
 

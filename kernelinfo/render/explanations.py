@@ -7,8 +7,8 @@ from itertools import chain, groupby, islice
 
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.targets import Device
-from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.needs import looser_waves, spills_in_words
+from kernelinfo.kernel import Finding, Kernel, Result
+from kernelinfo.kernel.needs import RegisterNeeds, in_words, looser_waves, spills_in_words
 from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import is_source
@@ -45,12 +45,25 @@ def explanations(
         notes = [*_origin(result, is_alone), *_of_code(result, measurement, view)]
         if measurement:  # with the findings on its code
             result = result._replace(findings=measurement.result.findings)
+        if not view.whole:
+            result = result._replace(findings=_shortly(result, kernel.needs))
         code = words.mix(measurement.story) if measurement else []
         code += code_parts(result.kernel.code, counted_before=bool(code) and not view.whole)
         yield from render_kernel(result, view, device, grid, notes, further, texts, code)
         if measurement and view.whole:
             yield "\n"
             yield from loops_table(measurement.story, view)
+
+
+def _shortly(result: Result, needs: RegisterNeeds | None) -> tuple[Finding, ...]:
+    """The findings without the advice of notes, and without advice that the row of needs has."""
+    needed = in_words(needs, result.kernel.traits, result.occupancy)
+    return tuple(
+        finding._replace(hint="")
+        if finding.severity == "note" or (needed and needed in finding.hint)
+        else finding
+        for finding in result.findings
+    )
 
 
 def _sweep(kernel: Kernel, result: Result, ir: str | None) -> str:
@@ -62,10 +75,10 @@ def _sweep(kernel: Kernel, result: Result, ir: str | None) -> str:
     source, flags = "", ""
     if not ir and not kernel.code_object.command and kernel.source:
         source = kernel.source.file if is_source(kernel.source.file) else ""
-        flags = ", with your flags behind `--`" if source else ""
+        flags = " -- FLAGS" if source else ""
     waves = looser_waves(kernel.needs, kernel.traits, result.occupancy)
     command = sweep_command(kernel, ir or "", waves, source)
-    return f"`{printable(command)}`{flags}: what other occupancies cost" if command else ""
+    return f"`{printable(command)}{flags}` " if command else ""
 
 
 def _origin(result: Result, is_alone: bool) -> Notes:
@@ -102,7 +115,7 @@ def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
     object, which states its LDS, only LDS that the host must add at launch."""
     if measured is None:
         return []
-    unset = words.unwritten(measured)
+    unset = words.unwritten(measured) if view.whole else ""
     unwritten = [("unset", unset)] if unset else []
     if view.whole and (copies := words.copies(measured.story)):
         unwritten.append(("copies", copies))
@@ -113,8 +126,9 @@ def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
         unwritten = [("needs", needed), *unwritten]
     is_object = result.kernel.code_object.kind == "code-object"
     lds = measured.lds if not is_object or _may_launch_lds(result) else None
+    lds = lds if view.whole or lds is None or lds.variables or not lds.bytes else None
     limiters = result.occupancy.limiters if result.occupancy else ()
-    registers = in_short(measured.story) if view.whole else in_short(measured.story, most_idle=1)
+    registers = in_short(measured.story) if view.whole else in_short(measured.story, most_idle=0)
     registers = registers if "vgpr" in limiters else registers[:1]
     return [*registers, *unwritten, *([("LDS", shared(lds))] if lds else [])]
 

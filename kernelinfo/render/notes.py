@@ -59,7 +59,7 @@ def code_parts(code: Code | None, *, counted_before: bool = False) -> list[str]:
     numbers = {"call": code.calls} if counted_before else numbers | {"call": code.calls}
     parts = [f"uses the matrix cores: {code.matrix} MFMA or WMMA"] if code.matrix else []
     parts += [counted(count, noun) for noun, count in numbers.items() if count]
-    if code.spills or code.reloads:
+    if (code.spills or code.reloads) and not counted_before:
         parts.append(f"spilling: {counted(code.spills or 0, 'store')}")
         parts.append(counted(code.reloads or 0, "reload"))
     if code.agpr_moves:

@@ -118,10 +118,10 @@ MESSAGES = {
     "KI208": "{allocated} are allocated, {used} are used{lost}",
     "KI208-lost": ": {waves} instead of {unpadded}",
     "KI208-bound-mend": "raise the upper bound of amdgpu_waves_per_eu, if there is one",
-    "KI208-lds-mend": "costs no wave here: likely padded to the occupancy that LDS allows",
+    "KI208-free": ", which costs no wave here",
+    "KI208-lds-mend": "likely padded to the occupancy that LDS allows",
     "KI208-launch-mend": (
-        "costs no wave here: likely padded to the occupancy that the workgroup size or "
-        "amdgpu_waves_per_eu allows"
+        "likely padded to the occupancy that the workgroup size or amdgpu_waves_per_eu allows"
     ),
     "KI208-generic-mend": (
         "likely padded for the {lds} KiB of LDS that {target} assumes, but there is more on "

@@ -173,7 +173,7 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
         return
     kinds = list(_padded_kinds(demand, result))
     allocated, used = (" and ".join(words) for words in zip(*kinds, strict=True))
-    lost = ""
+    lost: str = say("KI208-free")
     if alone.waves > result.waves:
         waves, unpadded = f"{result.waves_per_simd:.4g}", waves_per_simd(alone.waves_per_simd)
         lost = say("KI208-lost", waves=waves, unpadded=unpadded)

@@ -326,8 +326,13 @@ def to_reach(story: Story, most_idle: int = _MOST_IDLE) -> str:
         for value, number in freed:
             of_class[value.register_class] += number
         fewer = " and ".join(counted(of_class[kind], kind.upper()) for kind in of_class)
-    goal = f"≤ {step.at_most} ({waves_per_simd(step.waves_per_simd)})"
-    return f"{goal}, {fewer} fewer at {where}: {'; '.join(parts)}"
+    goal = f"≤ {step.at_most} ({waves_per_simd(step.waves_per_simd)}), {fewer} fewer at {where}"
+    if most_idle or not freed:
+        return f"{goal}: {'; '.join(parts)}"
+    first, number = freed[0]
+    name = f" of {printable(first.variable)}" if first.variable else ""
+    more = f", {step.fewer - number} more" if step.fewer > number else ""
+    return f"{goal}: {some(first.registers, 2)}{name} idle for {first.untouched or '?'}{more}"
 
 
 def unused_step(story: Story) -> str:
