@@ -39,8 +39,8 @@ class Places:
         self._paired = union(self._of_register)
         self._broken: dict[int, int] = {}
         """Registers that an instruction writes → pairs that end there."""
-        self._pairs_of: dict[int, int] = {0: 0}
-        """Live places → their pairs."""
+        self._last = 0, 0
+        """The places that `apart` was asked for last, and their pairs; the next differ little."""
         self._held_by = self._holders()
         self._written = self._needed = self._pairs_in = [0] * function.size
         """Places filled before each block, those that it or a later one may read, and pairs."""
@@ -179,11 +179,12 @@ class Places:
     def apart(self, point: _Point) -> int:
         """Live places whose value is in no live register."""
         registers, places, pairs = point
-        if places not in self._pairs_of:
-            of_places = (self._of_place.get(place, 0) for place in _bits(places))
-            self._pairs_of[places] = union(of_places)
+        last, of_places = self._last
+        for place in _bits(places ^ last):
+            of_places ^= self._of_place.get(place, 0)
+        self._last = places, of_places
         both = 0
-        for bit in _bits(pairs & self._pairs_of[places]):
+        for bit in _bits(pairs & of_places):
             place, register = self._pairs[bit.bit_length() - 1]
             if register & registers:
                 both |= place
