@@ -62,7 +62,7 @@ ROOMS = {
         *("cli/console.py", "cli/screen.py"),
     ),
     "lark": ("reading/grammar_tables.py",),
-    "elftools": ("reading/code_object/dwarf.py",),
+    "elftools": ("reading/elf.py", "reading/code_object/dwarf.py"),
     "msgpack": ("reading/code_object/", "reading/containers/kpack.py"),
     "yaml": ("reading/assembly/",),
     "re2": ("kernel/names.py",),

@@ -27,7 +27,9 @@ from kernelinfo.reading.elf import (
     SHT_DYNSYM,
     SHT_NOBITS,
     SHT_SYMTAB,
+    STRUCTS,
     Elf,
+    lay_out,
     read_elf,
     string_at,
 )
@@ -231,8 +233,7 @@ _ALL = DESCRIBED | {STT_FUNC, STT_NOTYPE}
 
 _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _SHN_ABS = 0xFFF1
-_DYNAMIC = Struct("<qQ")
-"""d_tag and d_val."""
+_DYNAMIC = lay_out(STRUCTS.Elf_Dyn, "d_tag", "d_val")
 _SYMBOL = Struct("<IBxHQQ")
 _BUT_NAME = Struct("<4x20s")
 _KIND = Struct("<BxH16x")

@@ -12,7 +12,7 @@ import msgpack
 
 from kernelinfo.errors import Message, ReadError
 from kernelinfo.reading.blob import FileBudget
-from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, Elf
+from kernelinfo.reading.elf import PT_NOTE, SHT_NOTE, STRUCTS, Elf, lay_out
 from kernelinfo.reading.facts import NOTHING, Numbers, ReadWarning
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import (
@@ -28,7 +28,7 @@ from kernelinfo.reading.target_id import TargetId, isa_version
 _MOST = 4096
 """The most notes of one code object; real ones have two or three."""
 
-_HEADER = Struct("<III")
+_HEADER = lay_out(STRUCTS.Elf_Nhdr, "n_namesz", "n_descsz", "n_type")
 """n_namesz, n_descsz and n_type (gABI, "Note Section")."""
 
 
