@@ -165,8 +165,14 @@ _BEFORE_VALUES = ("-k", "--kernel", "--exclude", "-o", "--output", "--mllvm", "-
 _ARCH = (
     r"(--offload-arch|--cuda-gpu-arch|--gpu|--mcpu|-mcpu|-march|--amdgpu-target)(=(?P<target>\S+))?"
 )
-_OPTIONS = {"-f": "--format", "-j": "--jobs", "-t": "--target", "-a": "--arch", "-s": "--sort"}
-"""Letters that other tools take -> the option."""
+_BUDGET = "a [[budget]] in kernelinfo.toml; `kernelinfo explain gate` has some"
+_OPTIONS = {
+    "-f": "--format", "-j": "--jobs", "-t": "--target", "-a": "--arch", "-s": "--sort",
+    "--line": "--at, of `pressure`", "--threads": "--workgroup-size", "--cmd": "--run",
+    "--budget": _BUDGET, "--max-vgpr": _BUDGET, "--max-vgprs": _BUDGET,
+    "--list": "`kernelinfo explain FILE`, which lists kernels",
+}  # fmt: skip
+"""Options that other tools have -> what is meant."""
 
 
 def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
@@ -183,7 +189,7 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
     names = {f"--{name}": f"--format={name}" for name in _FORMATS}
     words = [names.get(word, word) for word in words]
     first, *rest = words or ["--help"]
-    if first == "-V":
+    if first == "-V" or (first == "version" and not rest and not os.path.lexists(first)):
         return ["--version"]
     if first not in commands and not paths and not os.path.lexists(first):
         if first == "help":
@@ -229,8 +235,8 @@ def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
             following = (value for value, before in pairs if before == word)
             meant = f"--arch {match['target'] or next(following, 'gfx942')}"
             raise OptionError(say("option-meant", option=word, meant=meant))
-        if word in _OPTIONS:
-            raise OptionError(say("option-meant", option=word, meant=_OPTIONS[word]))
+        if (option := word.partition("=")[0]) in _OPTIONS:
+            raise OptionError(say("option-meant", option=option, meant=_OPTIONS[option]))
     flags = [word for word, before in pairs if before in _WITH_VALUE or re.fullmatch(_FLAG, word)]
     if not flags or command not in _WITH_SOURCES:
         return
