@@ -13,7 +13,7 @@ from kernelinfo.pressure.slots import SlotAccess, lanes_of, slots_of
 
 TO_AGPRS = "VGPRs are spilled to AGPRs, which have a file of their own"
 
-_Point = tuple[int, int, int]
+Point = tuple[int, int, int]
 """Before or after an instruction: live registers, live places, and pairs of the same value."""
 
 
@@ -148,7 +148,7 @@ class Places:
                     after[block], is_changed = leaving, True
         return (before, True) if not is_changed else ([0] * function.size, False)
 
-    def points(self, block: int) -> Iterator[tuple[int, _Point, _Point]]:
+    def points(self, block: int) -> Iterator[tuple[int, Point, Point]]:
         """Index of each instruction of a reachable block, last one first, and what is alive before
         and after it."""
         function, written, pairs = self._function, self._written[block], self._pairs_in[block]
@@ -176,7 +176,7 @@ class Places:
                 written, pairs = changes.pop()[1]
             yield index, (live, needed & written, pairs), later
 
-    def apart(self, point: _Point) -> int:
+    def apart(self, point: Point) -> int:
         """Live places whose value is in no live register."""
         registers, places, pairs = point
         last, of_places = self._last
@@ -195,7 +195,7 @@ class Places:
         agprs, sgprs = (places & self._agprs).bit_count(), (places & self._lanes).bit_count()
         return Counts(places.bit_count() - agprs - sgprs, agprs, sgprs)
 
-    def count(self, point: _Point) -> Counts:
+    def count(self, point: Point) -> Counts:
         """Number of values of each class at a point."""
         return _sum(count(point[0]), self.number(self.apart(point)))
 
@@ -210,7 +210,7 @@ class Places:
         for block in filter(function.graph.is_reached, range(function.size)):
             if not self._is_used(block):
                 continue
-            later: _Point | None = None
+            later: Point | None = None
             apart_before = Counts(0, 0, 0)
             for index, before, after in self.points(block):
                 apart_after = apart_before if after == later else self.number(self.apart(after))

@@ -5,7 +5,7 @@ What the code needs: the registers and spill slots that are alive at once, each 
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
@@ -13,7 +13,7 @@ from kernelinfo.kernel.needs import NeedsShare, RegisterNeeds
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import BillLine, LiveValues, Role
-from kernelinfo.pressure.places import Places
+from kernelinfo.pressure.places import Places, Point
 from kernelinfo.pressure.registers import (
     AGPRS,
     OF_CLASS,
@@ -329,7 +329,12 @@ def needs_of(
     number = next(n for n, live in enumerate(at_once) if live.vector(files) == vector)
     index = function.code[number]
     block, location = function.block_of(index), function.location(index)
-    border = _border(places, block, files) if vector else 0
+    border, shares = 0, tuple[NeedsShare, ...]()
+    if vector:
+        begin, before, after, end = _points(places, block, index)
+        border = max(places.count(point).vector(files) for point in (begin, end))
+        if with_shares and places.has_slots:
+            shares = _shares(function, places, index, before, after)
     loop = function.loop_around(index)
     blocks = [other for other in function.graph.order if loop and function.loops.holds(loop, other)]
     vgprs, agprs, sgprs = map(max, zip(*{*at_once}, strict=True))
@@ -346,23 +351,25 @@ def needs_of(
         source=location.source,
         border=border,
         is_loop=blocks == [block],
-        shares=_shares(function, places, index) if with_shares and places.has_slots else (),
+        shares=shares,
     )
 
 
-def _border(places: Places, block: int, files: str) -> int:
-    """The most vector registers alive at the begin or the end of a block."""
-    points = places.points(block)  # the last instruction first; a list may hold a million of them
-    last = next(points)
-    first = deque(points, maxlen=1)
-    _, begin, _ = first[0] if first else last
-    return max(places.count(point).vector(files) for point in (begin, last[2]))
+def _points(places: Places, block: int, index: int) -> tuple[Point, Point, Point, Point]:
+    """What is alive at the begin of a block, before and after one of its instructions, and at its
+    end."""
+    begin = before = after = end = 0, 0, 0
+    for number, (place, *both) in enumerate(places.points(block)):  # the last instruction first
+        begin, end = both[0], end if number else both[1]
+        if place == index:
+            before, after = both
+    return begin, before, after, end
 
 
-def _shares(function: LiveFunction, places: Places, index: int) -> tuple[NeedsShare, ...]:
+def _shares(
+    function: LiveFunction, places: Places, index: int, before: Point, after: Point
+) -> tuple[NeedsShare, ...]:
     """The vector values at an instruction by role, the largest role first."""
-    block = function.block_of(index)
-    before, after = next(points for place, *points in places.points(block) if place == index)
     values, _ = live_values(function, index)
     roles = {
         line.role: union(named(" ".join(value.registers)) for value in line.values)
