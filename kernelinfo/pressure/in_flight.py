@@ -64,6 +64,8 @@ _NOWHERE: _Gap = 1 << 40, -1, -1
 _FAR = 1 << 60
 OUTSIDE = -1
 """Position of the loop around code in no loop."""
+BESIDE_LOOPS = -2
+"""Position of the code in no loop, and of waits for loads that no loop holds both of."""
 _EVERY: tuple[Memory, ...] = get_args(Memory)
 
 
@@ -275,7 +277,8 @@ class WaitFlow:
     @cached_property
     def report(self) -> tuple[tuple[Wait, ...], Mapping[int, tuple[InFlight, ...]]]:
         """The waits in the order of the text, and the loads in flight in each loop by its position,
-        in the whole function at `OUTSIDE`; nothing if they are unknown."""
+        in the whole function at `OUTSIDE`, outside all loops at `BESIDE_LOOPS`; nothing if they
+        are unknown."""
         if self.unknown:
             return (), {}
         loops = self._function.loops
@@ -299,10 +302,17 @@ class WaitFlow:
                 waits.append(self._wait(index, completed, flight))
                 for memory in {self._loads[load][0] for load in completed}:
                     counts[inside, memory] += 1
+                apart = [load for load in completed if not self._around_both(loop, load)]
+                for memory in {self._loads[load][0] for load in apart}:
+                    counts[BESIDE_LOOPS, memory] += 1
                 for load, distance in completed.items():
                     around = self._around_both(loop, load)
                     key = around.position if around else OUTSIDE, self._loads[load][0]
                     nearest[key] = min(nearest[key], (distance, index, load))
+        rows: dict[int, list[InFlight]] = defaultdict(list)
+        for memory in [memory for memory in _EVERY if (OUTSIDE, memory) in loading]:
+            key, number = (OUTSIDE, memory), counts[BESIDE_LOOPS, memory]
+            rows[BESIDE_LOOPS].append(self._row(memory, most[key], number, nearest[key]))
         for position in reversed(range(len(loops))):
             parent = loops[position].parent
             outer = OUTSIDE if parent is None else parent
@@ -316,7 +326,6 @@ class WaitFlow:
                     counts[around_it] += counts[key]
                 if key in nearest:
                     nearest[around_it] = min(nearest[around_it], nearest[key])
-        rows: dict[int, list[InFlight]] = defaultdict(list)
         for key in loading:
             rows[key[0]].append(self._row(key[1], most[key], counts[key], nearest[key]))
         order = _EVERY.index
@@ -404,6 +413,15 @@ def far(rows: Iterable[InFlight]) -> tuple[int | None, int | None]:
     loads = [row.loads for row in rows if row.memory in FAR]
     distances = [row.distance for row in rows if row.memory in FAR and row.distance is not None]
     return max(loads, default=None), min(distances, default=None)
+
+
+def soonest_outside(story: Story) -> InFlight | None:
+    """What is in flight outside all loops, from the memory that code waits for soonest there.
+
+    None without such a wait, and for waits for scalar loads alone, as for arguments."""
+    rows = [row for row in story.in_flight_outside if row.memory != "scalar"]
+    waited = [row for row in rows if row.distance is not None]
+    return min(waited, key=lambda row: row.distance or 0, default=None)
 
 
 def tightest(story: Story) -> tuple[LoopPressure | None, InFlight] | None:

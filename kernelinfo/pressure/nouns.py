@@ -232,6 +232,9 @@ class Story(NamedTuple):
     """Natural loops, inner ones included in outer ones, in the order of the text."""
     in_flight: tuple[InFlight, ...]
     """Loads in flight in the function, for each memory; empty if they are not known."""
+    in_flight_outside: tuple[InFlight, ...]
+    """Loads in flight outside all loops, and waits for a load where no loop holds both; empty if
+    they are not known, or nothing loads there."""
     waits: tuple[Wait, ...]
     """Its waits in the order of the text; empty if what they wait for is not known."""
     waits_unknown: str | None

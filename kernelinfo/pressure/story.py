@@ -13,7 +13,7 @@ from typing import NamedTuple
 from kernelinfo.model.calculator import VgprStep
 from kernelinfo.pressure.curve import untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
-from kernelinfo.pressure.in_flight import NO_COUNTERS, OUTSIDE, WaitFlow
+from kernelinfo.pressure.in_flight import BESIDE_LOOPS, NO_COUNTERS, OUTSIDE, WaitFlow
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
@@ -125,6 +125,7 @@ class Storyteller:
             lines=tuple(self._lines()),
             loops=tuple(loops),
             in_flight=in_flight.get(OUTSIDE, ()),
+            in_flight_outside=in_flight.get(BESIDE_LOOPS, ()),
             waits=waits,
             waits_unknown=(waiting.unknown or None) if waiting else NO_COUNTERS,
             loops_left_out=len(function.loops) - len(loops),

@@ -339,8 +339,8 @@ MEASURED_KERNEL = {
     **fields(
         Story,
         "exact reasons instructions used code peak entry unwritten unwritten_at at "
-        "live_across bill calls lines loops in_flight waits waits_unknown blocks needs "
-        "needs_unknown curve needs_curve steps advice",
+        "live_across bill calls lines loops in_flight in_flight_outside waits waits_unknown blocks "
+        "needs needs_unknown curve needs_curve steps advice",
         code=MIX,
         peak=fields(Pressure) | LOCATED | fields(Peak, "instruction loop held_for=instructions"),
         unwritten_at=maybe(LOCATION),
@@ -351,6 +351,7 @@ MEASURED_KERNEL = {
         lines=[fields(SourceLine, file=str | None, line=NO_LINE) | MIX],
         loops=[LOOP | LOCATED | MIX],
         in_flight=[IN_FLIGHT],
+        in_flight_outside=[IN_FLIGHT],
         waits=[WAIT],
         blocks=[fields(BlockPressure, but="at") | AT],
         needs=maybe(RegisterNeeds),

@@ -33,6 +33,8 @@ HEADINGS = InstructionCounts._make(
 )
 """Heading of each count."""
 
+AMONG_SOURCE = "asm "
+"""Before a line of the assembly that stands beside lines of the source."""
 NO_LINE = "no source line"
 """Name of the row of instructions without a source line."""
 _MOST_CALLS = 3
@@ -52,11 +54,12 @@ _WHY = {
 
 
 def located(location: CodeLocation, near: CodeLocation | None = None) -> str:
-    """A source line, else a line of the assembly, else an address. `:44` in the file of `near`."""
+    """A source line, else a line of the assembly, else an address. `:44` in the file of `near`;
+    `asm line 44` without a source line where `near` has one."""
     if location.source is not None:
         return _line(location.source, near and near.source)
     if location.line is not None:
-        return f"line {location.line}"
+        return f"{AMONG_SOURCE if near and near.source else ''}line {location.line}"
     return (
         f"0x{location.address:x}"
         if location.address is not None
@@ -100,7 +103,11 @@ def _relative(first: CodeLocation, last: CodeLocation, count: int, near: CodeLoc
 
 def _span(begin: CodeLocation, last: CodeLocation, near: CodeLocation | None = None) -> str:
     first, end = located(begin, near), located(last, near)
-    return first if first == end else f"{first} – {end.removeprefix('line ')}"
+    return (
+        first
+        if first == end
+        else f"{first} – {end.removeprefix(AMONG_SOURCE).removeprefix('line ')}"
+    )
 
 
 def untouched(value: LiveValues) -> str:

@@ -67,6 +67,7 @@ def kernel_document(measured: Measured) -> dict[str, Any]:
         "lines": map(_line, story.lines),
         "loops": map(_loop, story.loops),
         "in_flight": map(_in_flight, story.in_flight),
+        "in_flight_outside": map(_in_flight, story.in_flight_outside),
         "waits": map(_wait, story.waits),
         "waits_unknown": story.waits_unknown,
         "blocks": map(_block, story.blocks),

@@ -9,19 +9,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from kernelinfo.kernel import Result, counted
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import CodeLocation
-from kernelinfo.pressure.in_flight import tightest
+from kernelinfo.pressure.in_flight import soonest_outside, tightest
 from kernelinfo.pressure.measure import Measured
-from kernelinfo.pressure.nouns import InFlight, LinePressure, Story
+from kernelinfo.pressure.nouns import InFlight, LinePressure, LoopPressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, painted, right, size, table_lines, wrap
-from kernelinfo.render.pressure import HEADINGS, located
+from kernelinfo.render.pressure import AMONG_SOURCE, HEADINGS, located
 
 
 def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
-    """The loads in flight in each loop, in the order of the text; in the whole function if no loop
-    loads. A line says why if they are not known."""
+    """The loads in flight in each loop, in the order of the text, and outside them; in the whole
+    function if no loop loads. A line says why if they are not known."""
     if story.waits_unknown:
         text = f" in flight: cannot tell: {printable(story.waits_unknown)}"
         yield from painted([[], *wrap([(text, "")], view.width, 2)], view)
@@ -30,13 +30,26 @@ def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
     rows = [
         row
         for loop in loops
-        for row in _rows(f"{loop.label or ''} {located(loop.at)}", loop.in_flight, result, loop.at)
-    ] or _rows("all", story.in_flight, result)
+        for row in _rows(
+            f"{loop.label or ''} {_begin(loop, story)}", loop.in_flight, result, loop.at
+        )
+    ]
     if rows:
-        per = f"per {result.occupancy.per}" if result.occupancy else "per CU"
+        rows += _rows("outside loops", story.in_flight_outside, result)
+    else:
+        rows = _rows("all", story.in_flight, result)
+    if rows:
+        occupancy = result.occupancy
+        per = f"in {occupancy.waves} waves/{occupancy.per}" if occupancy else "per CU"
         heading = ("in flight", "from", "loads", "B/lane", per, "waits", "shortest wait")
         yield "\n"
         yield from painted(table_lines([heading, *rows], "ttnnnnd", view, {0: "bold"}), view)
+
+
+def _begin(loop: LoopPressure, story: Story) -> str:
+    """Place of a loop's first instruction, beside source lines of other loops if there are any."""
+    is_among_source = story.has_source and not loop.at.source and loop.at.line is not None
+    return f"{AMONG_SOURCE if is_among_source else ''}{located(loop.at)}"
 
 
 def _rows(
@@ -77,8 +90,8 @@ _MOST_NAMED = 3  # places of loads that one line or wait names
 
 
 def waited_for(story: Story) -> dict[SourceLine, str]:
-    """Source line → what its waits wait for: `:75 15`, a place of loads and the fewest instructions
-    between, nearest first."""
+    """Source line → what its waits wait for: `:75 (15)`, a place of loads and the fewest
+    instructions between, nearest first."""
     completed: dict[SourceLine, list[tuple[CodeLocation, int]]] = {}
     for wait in story.waits:
         if wait.at.source and wait.completes:
@@ -89,35 +102,40 @@ def waited_for(story: Story) -> dict[SourceLine, str]:
     }
 
 
-def _nearest(loads: Iterable[tuple[CodeLocation, int]], near: CodeLocation) -> str:
+def _nearest(loads: Iterable[tuple[CodeLocation, int]], near: CodeLocation, unit: str = "") -> str:
     places: dict[str, int] = {}
     for load, distance in sorted(loads, key=lambda pair: pair[1]):
         places.setdefault(located(load, near), distance)
-    parts = [f"{place} {distance}" for place, distance in places.items()]
+    parts = [f"{place} ({distance}{unit})" for place, distance in places.items()]
     return ", ".join(parts[:_MOST_NAMED]) + (" …" if len(parts) > _MOST_NAMED else "")
 
 
 def wait_comments(story: Story) -> dict[int, str]:
     """Number of each wait's instruction → a comment that says what it waits for."""
     return {
-        wait.at.number: f"  ; for {_nearest(wait.completes, wait.at)} before"
+        wait.at.number: f"  ; for {_nearest(wait.completes, wait.at, ' instr before')}"
         for wait in story.waits
         if wait.completes
     }
 
 
 def in_flight_line(story: Story, result: Result) -> str:
-    """The loop that waits soonest for a load from far memory, in a sentence; empty if the code has
-    no such wait or is not known."""
+    """The loop that waits soonest for a load from far memory, in a sentence, and the code outside
+    loops if it waits sooner for a load; empty if the code has no such wait or is not known."""
     chosen = tightest(story)
     if chosen is None:
         return ""
     loop, row = chosen
-    text = f"{row.loads} in flight"
+    text = f"{row.loads} from {row.memory} in flight"
     text += f" in {printable(loop.label or located(loop.at))}" if loop else ""
     number = _bytes_of_all(row, result)
-    text += f", {size(number)} per {result.occupancy.per}" if number and result.occupancy else ""
-    return f"{text}; shortest wait {_shortest(row, loop and loop.at)}"
+    if number and (occupancy := result.occupancy):
+        text += f", {size(number)} in {occupancy.waves} waves/{occupancy.per}"
+    text += f"; shortest wait {'there ' if loop else ''}{_shortest(row, loop and loop.at)}"
+    outside = soonest_outside(story) if loop else None
+    if outside and (outside.distance or 0) < (row.distance or 0):
+        text += f", outside loops {_shortest(outside)} from {outside.memory}"
+    return text
 
 
 # Source lines with live registers and instructions in the margin.
@@ -167,13 +185,14 @@ def _annotated(
 
     Each line is made when it is asked for: a hostile file has millions of them."""
     chosen = _numbers(lines, peak, around, len(text))
+    is_range = isinstance(chosen, range)
     with_code = [number for number in chosen if number in lines]
     counts = [lines[number].code.counts for number in with_code]
     fields = [name for name in _SHOWN if any(getattr(each, name) for each in counts)]
     is_waiting = any(number in waits for number in with_code)
     headings = (
         *("live", *(str(getattr(HEADINGS, name)) for name in fields)),
-        *(["waits for"] if is_waiting else []),
+        *(["waits for (instr before)"] if is_waiting else []),
         "line",
     )
 
@@ -188,10 +207,21 @@ def _annotated(
     for number in chosen:
         if before not in (None, number - 1):
             yield [(" …", "dim")]
+        elif before is None and is_range:
+            yield from _left_out(number - min(lines), "above")
         before = number
         mark, style = (" ►", "bold") if number == peak else ("  ", "")
         row, code = _in_columns(margin(number), widths), text[number - 1].expandtabs(4)
         yield [(f"{mark} {row} | {printable(code)}", style)]
+    if is_range and before is not None:
+        yield from _left_out(min(max(lines), len(text)) - before, "below")
+    elif hidden := sum(number <= len(text) for number in lines) - len(chosen):
+        yield [(f" {counted(hidden, 'more line')} with code; --top 0 shows all", "")]
+
+
+def _left_out(lines: int, where: str) -> Iterator[list[Span]]:
+    if lines > 0:
+        yield [(f" … {counted(lines, 'line')} {where}; --top 0 shows all", "dim")]
 
 
 def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -202,16 +232,15 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> str:
 def _numbers(
     lines: Mapping[int, LinePressure], peak: int | None, around: int, last_line: int
 ) -> Sequence[int]:
-    """Numbers of the lines to show of a text of `most` lines, ascending: all between the first and
-    the last one with instructions, those around the peak, or in a file without the peak those with
-    most live registers."""
+    """Numbers of the lines to show of a text of `last_line` lines, ascending: all between the first
+    and the last one with instructions, of these the ones around the peak, or in a file without the
+    peak those with most live registers."""
     if around and peak is None:
         highest = sorted(lines, key=lambda number: -lines[number].code.peak.vector)
         return sorted(number for number in highest[:around] if 1 <= number <= last_line)
+    first, last = min(lines), max(lines)
     if peak is not None and around:
-        first, last = peak - around, peak + around
-    else:
-        first, last = min(lines), max(lines)
+        first, last = max(first, peak - around), min(last, peak + around)
     return range(max(first, 1), min(last, last_line) + 1)
 
 
