@@ -130,6 +130,19 @@ def test_explain_prints_the_manual() -> None:
         assert run("explain", topic) == (page.read_text("utf-8"), "", 0)
 
 
+HEADINGS = [("glossary", "occupancy"), ("robustness", "inputs"), ("waits", "pressure")]
+
+
+@pytest.mark.parametrize(("section", "page"), HEADINGS)
+def test_a_heading_is_a_topic(section: str, page: str) -> None:
+    for words in (("explain", section), (section,)):
+        out, err, code = run(*words)
+        assert (err, code) == ("", 0)
+        assert out.startswith(f"## {section.capitalize()}")
+        assert out.count("\n## ") == 0
+        assert out in manual.page(page)
+
+
 def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
     with contextlib.chdir(ROOT):

@@ -11,7 +11,7 @@ from shlex import quote
 from kernelinfo import __version__
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, give_up, say
 from kernelinfo.errors import ConfigError, KernelinfoError, OptionError, did_you_mean
-from kernelinfo.manual import topics
+from kernelinfo.manual import sections, topics
 from kernelinfo.opening import pipes_named_by
 from kernelinfo.reading.paths import SOURCE_SUFFIXES, is_source
 
@@ -199,7 +199,7 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
             return ["explain", *words]
         if re.fullmatch(r"gfx[0-9a-f]+(-\w+)*", first) and not rest:
             return ["arch", first]
-        if first.isidentifier() and first in topics() and not rest:
+        if first.isidentifier() and not rest and (first in topics() or first in sections()):
             return ["explain", first]
     command = first if first in commands else "report"
     if command == "explain":  # its kernel is an argument

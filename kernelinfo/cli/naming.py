@@ -24,7 +24,7 @@ from kernelinfo.kernel import Item, Kernel, Result, Severity, counted
 from kernelinfo.kernel.code_object import member_file
 from kernelinfo.kernel.columns import HEADINGS
 from kernelinfo.kernel.names import KernelName, base_name, is_pattern, matches
-from kernelinfo.manual import topics
+from kernelinfo.manual import sections, topics
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.target_id import named_target_id
 from kernelinfo.render.names import attributed, names_of, printable
@@ -190,7 +190,7 @@ def levels(incomplete: str) -> Offers:
 def subjects(ctx: typer.Context, incomplete: str) -> Offers:
     """Arguments of `explain`: rules, topics and files; commands behind `help`. Empty if no rule or
     topic fits: the shell then offers files."""
-    words = [*_rules(), *topics().items()]
+    words = [*_rules(), *topics().items(), *((section, "") for section in sections())]
     if _words()[1:2] == ["help"] and ctx.parent:
         group: Any = ctx.parent.command
         words += [(name, "") for name in group.list_commands(ctx.parent)]

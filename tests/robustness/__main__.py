@@ -1,4 +1,4 @@
-"""Attempts to break the readers and their cost: the table of the manual's "robustness".
+"""Attempts to break the readers and their cost: the table in the manual's page of inputs.
 
 `python -m tests.robustness` prints it line by line, `--write` puts it into the manual. With
 `--one-in 100` every hundredth broken input stands for all.
@@ -26,7 +26,7 @@ from .reach import branches_reached
 from .test_hostile import EXPECTED, HOSTILE
 from .trials import Tried, together
 
-PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "robustness.md"
+PAGE = Path(__file__).parents[2] / "kernelinfo" / "manual" / "inputs.md"
 BEGIN, END = "<!-- robustness -->\n", "<!-- /robustness -->"
 HEAD = """\
 | format | header bytes changed | files cut off | crashes | CPU time at most | peak memory |
