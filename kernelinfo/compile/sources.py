@@ -210,7 +210,9 @@ def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Messa
     error = reason(messages, job.target)
     if error.code == "compiler-target":
         target, language = job.target, job.language
-        elsewhere = find_knowing_compilers(target, language, job.compiler, processes, folder)
+        elsewhere = find_knowing_compilers(
+            target, language, job.compiler, processes, folder, job.flags
+        )
         if elsewhere:
             return say("compiler-target-elsewhere", target=target, others=elsewhere)
     return error
@@ -263,9 +265,15 @@ def _words(text: str) -> Sequence[str]:
 
 
 def find_knowing_compilers(
-    target: str, language: SourceLanguage, compiler: str, processes: Processes, folder: str
+    target: str,
+    language: SourceLanguage,
+    compiler: str,
+    processes: Processes,
+    folder: str,
+    flags: Sequence[str] = (),
 ) -> Message | None:
-    """The installed compilers that know a target, and what the first of them lacks, in words.
+    """The installed compilers that know a target, and what the first of them lacks, in words, if
+    the user's `flags` do not leave that out.
 
     None if no other does, or if `compiler` knows it and a flag of the user names another one.
     """
@@ -281,7 +289,7 @@ def find_knowing_compilers(
         tried.add(os.path.realpath(path))
         error = _error_without_code(path, language, target, processes, folder)
         if error is None or error.code != "compiler-target":
-            lacks[name] = _lack(error, language)
+            lacks[name] = "" if "-nogpulib" in flags else _lack(error, language)
     if not lacks:
         return None
     names, verb = " and ".join(lacks), "knows" if len(lacks) == 1 else "know"

@@ -12,6 +12,7 @@ from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.calculator import VgprStep, vgpr_steps
+from kernelinfo.model.limits import Launch, most_vgprs, place
 from kernelinfo.reading.facts import SourceLine
 
 _OF_A_CLASS = 256  # VGPRs, and AGPRs, that one instruction can name (CDNA3 ISA, "VGPRs")
@@ -64,7 +65,7 @@ class RegisterNeeds(NamedTuple):
 
 
 def in_words(needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None) -> str:
-    """`the code needs 167 VGPRs at gemm.py:31; 168 hold them (3 waves/SIMD), usually`; empty if the
+    """`the code needs 167 VGPRs at gemm.py:31; usually 168 hold them (3 waves/SIMD)`; empty if the
     kernel spills nothing, or its needs are not known."""
     if not _is_needed(needs, traits):
         return ""
@@ -94,8 +95,22 @@ def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
     if given is not None and needs.vector <= given:
         return say("needs-fit", given=given, why=_why_not_free(needs, traits))
     if (step := needs.step(steps)) is None:
-        return say("needs-none", most=max((step.at_most for step in steps), default=0))
+        most = max((step.at_most for step in steps), default=0)
+        return say("needs-none", most=most, roomier=_roomier(needs, traits, occupancy))
     return say("needs-step", vgprs=step.at_most, waves=_waves(step.waves_per_simd))
+
+
+def _roomier(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
+    """The largest launch bound that allows the needed registers; empty if none does."""
+    target, demand = traits.target, occupancy.demand.unpadded
+    size = target.waves.max_workgroup_size if target else 0
+    while target and size >= demand.wave_size:
+        placed = place(target, demand, Launch(size))
+        vgprs = most_vgprs(placed, placed.group)
+        if size < occupancy.launch.workgroup_size and vgprs >= needs.vector:
+            return say("needs-roomier", size=size, vgprs=vgprs)
+        size //= 2
+    return ""
 
 
 def spills_in_words(

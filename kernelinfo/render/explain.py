@@ -168,8 +168,9 @@ def _limit_row(
     per, resource = occupancy.per, limit.resource
     allows = "no limit"
     if limit.waves_per_simd is not None:
+        unit = "wave/SIMD" if limit.waves_per_simd == 1 else "waves/SIMD"
         marker = " ◄" if resource in occupancy.limiters else ""
-        allows = f"{paint.waves_per_simd(limit.waves_per_simd)}{marker}"
+        allows = f"{_at_most_slots(limit.waves_per_simd, occupancy)} {unit}{marker}"
     label, slack = RESOURCES[resource], _slack(limit, free)
     used, allocated = paint.bare(resource, limit.used), paint.bare(resource, limit.allocated)
     if resource == "lds":
@@ -181,7 +182,7 @@ def _limit_row(
         case "slots":
             label, used = "block", paint.block(occupancy.launch)
             allocated, out_of = counted(limit.used, "wave"), f"{limit.available} slots per {per}"
-            slack = _ASSUMED[occupancy.launch.assumption]
+            slack = _assumed(occupancy)
         case "sgpr":
             if trap := occupancy.allocated.trap_sgprs:
                 allocated = f"{limit.allocated - trap} + {trap} ¹"
@@ -190,8 +191,24 @@ def _limit_row(
             out_of = f"{limit.available} waves per {per}"
             slack = ""
     if unpadded.waves_per_simd is not None and unpadded.waves_per_simd != limit.waves_per_simd:
-        slack = f"{paint.number(unpadded.waves_per_simd)} unpadded"
+        slack = f"{_at_most_slots(unpadded.waves_per_simd, occupancy)} unpadded"
     return label, used, allocated, out_of, allows, slack
+
+
+def _at_most_slots(waves_per_simd: float, occupancy: Occupancy) -> str:
+    """Waves per SIMD, `> 8` above the wave slots: whole workgroups make numbers above differ."""
+    slots = occupancy.wave_slots / occupancy.placement.domain.simds
+    return f"> {paint.number(slots)}" if waves_per_simd > slots else paint.number(waves_per_simd)
+
+
+def _assumed(occupancy: Occupancy) -> str:
+    """Where the block's size is from. Compilers declare the hardware's maximum without a launch
+    bound (LLVM AMDGPUUsage, `amdgpu-flat-work-group-size`)."""
+    launch, waves = occupancy.launch, occupancy.placement.target.waves
+    is_default = launch.workgroup_size == waves.max_workgroup_size
+    if launch.assumption == "declared-max" and is_default:
+        return "default max"
+    return _ASSUMED[launch.assumption]
 
 
 def _slack(limit: Limit, free: Headroom) -> str:
@@ -225,12 +242,14 @@ def _result(occupancy: Occupancy, printed: CompilerNumber | None) -> str:
 
 
 def _steps(target: Target, occupancy: Occupancy) -> str:
+    """The steps, those of the allocated VGPRs and of the ones without padding marked."""
     demand = occupancy.demand
-    vgprs = (demand if "vgpr" in occupancy.limiters else demand.unpadded).vgprs
     steps: list[str] = []
     passed = 0
     for largest, waves in vgpr_steps(target, occupancy):
-        here = " ◄" if vgprs is not None and passed < vgprs <= largest else ""
+        marks = ((demand.unpadded.vgprs, " unpadded"), (demand.vgprs, " ◄"))
+        fitting = [mark for vgprs, mark in marks if vgprs and passed < vgprs <= largest]
+        here = fitting[-1] if fitting else ""
         steps.append(f"{largest}:{paint.number(waves)}{here}")
         passed = largest
     return "waves at VGPRs ≤ " + "  ".join(steps)

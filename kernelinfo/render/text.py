@@ -181,6 +181,10 @@ _SIZES = {
 }
 
 
+_ROUNDED = 8
+"""Rounding of VGPRs in a shared file takes fewer AGPRs (LLVM AMDGPUUsage, granulated VGPRs)."""
+
+
 def _legend(shown: list[Result]) -> Iterator[str]:
     occupancies = [result.occupancy for result in shown if result.occupancy]
     assumptions = dict.fromkeys(occupancy.launch.assumption for occupancy in occupancies)
@@ -215,10 +219,12 @@ def _about_agprs(shown: list[Result]) -> Iterator[str]:
     ]
     none = " AGPR of kernels that use none ="
     shared = [(used, allocated) for used, file, allocated in unused if file == "unified"]
-    if shared:
-        used, allocated = max(shared, key=itemgetter(0))
-        share = f"{used} VGPRs take {allocated.arch_vgprs} of {allocated.vgprs}"
-        yield f"{none} rounding, as profilers show it: {share}"
+    for why, is_padding in (("rounding", False), ("padding", True)):
+        of_kind = [pair for pair in shared if ((pair[1].agprs or 0) >= _ROUNDED) == is_padding]
+        if of_kind:
+            used, allocated = max(of_kind, key=itemgetter(0))
+            share = f"{used} VGPRs take {allocated.arch_vgprs} of {allocated.vgprs}"
+            yield f"{none} {why}, as profilers show it: {share}"
     if len(shared) < len(unused):
         yield f"{none} VGPR: both files are allocated alike"
 

@@ -90,7 +90,7 @@ def test_registers_that_must_go_add_up() -> None:
             continue
         out, _, _ = run("pressure", SAMPLE, kernel["symbol"], "--width", "400")
         (said,) = [line for line in out.splitlines() if line.startswith(" to reach ≤ ")]
-        fewer, _, parts = said.partition(" fewer at ")
+        fewer, _, parts = said.partition(" fewer live at ")
         freed = re.findall(r"(?:: |; )(?:and )?(\d+)(?: of \d+)? (?:\(|more, )", parts)
         assert sum(map(int, freed)) == int(fewer.split()[-1]) == kernel["advice"][0]["fewer"]
 

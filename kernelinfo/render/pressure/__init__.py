@@ -333,7 +333,9 @@ def to_reach(story: Story, most_idle: int = _MOST_IDLE) -> str:
         for value, number in freed:
             of_class[value.register_class] += number
         fewer = " and ".join(counted(of_class[kind], kind.upper()) for kind in of_class)
-    goal = f"≤ {step.at_most} ({waves_per_simd(step.waves_per_simd)}), {fewer} fewer at {where}"
+    goal = (
+        f"≤ {step.at_most} ({waves_per_simd(step.waves_per_simd)}), {fewer} fewer live at {where}"
+    )
     if most_idle or not freed:
         return f"{goal}: {'; '.join(parts)}"
     first, number = freed[0]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 
 from kernelinfo.hardware.targets import extra_sgprs
-from kernelinfo.kernel import counted
+from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.measure import Measured, MeasureItem
@@ -156,7 +156,7 @@ def _about(measured: Measured) -> str:
     story = measured.story
     parts = [measured.result.kernel.code_object.target or "unknown target"]
     bound = words.at_least(story, " ")
-    parts.append(f"{bound}{story.instructions} instructions")
+    parts.append(f"{bound}{counted(story.instructions, 'instruction')}")
     live = story.peak.pressure[1:]
     for used, peak, registers in zip(story.used, live, _CLASSES.values(), strict=True):
         if used:
@@ -184,8 +184,8 @@ def _held(story: Story) -> str:
         return held
     step = story.advice[0]
     return (
-        f"{held}; {step.above} of {story.instructions} hold more than {step.at_most}, the step for "
-        f"{paint.waves_per_simd(step.waves_per_simd)}"
+        f"{held}; {step.above} of {grouped(story.instructions)} hold more than {step.at_most}, "
+        f"the step for {paint.waves_per_simd(step.waves_per_simd)}"
     )
 
 
@@ -201,7 +201,8 @@ def _values(measured: Measured, view: View) -> Iterator[str]:
         named = " or ".join(_CLASSES[name] for name in classes)
         yield from _labelled("", f"{title}: no {named}", view)
         return
-    variable = ["variable"] * story.has_variables
+    has_names = any(value.variable for value in values)
+    variable = ["variable"] * has_names
     texts = ["source text"] * (view.source is not None)
     heading = (title, "registers", "", *variable, "written", "next read", "untouched for", *texts)
     lines = bill(values)
@@ -212,7 +213,7 @@ def _values(measured: Measured, view: View) -> Iterator[str]:
     for line in lines:
         in_rows = [value for value in line.values if value in shown]
         folded = [value for value in line.values if value not in shown]
-        of_role = [_value(value, measured, view) for value in in_rows]
+        of_role = [_value(value, measured, view, has_names) for value in in_rows]
         if folded:
             longest = max(value.untouched_most or 0 for value in folded)
             count = sum(value.total for value in folded)
@@ -256,12 +257,12 @@ _NARROW = 20
 """Columns of the names of registers on a narrow terminal."""
 
 
-def _value(value: LiveValues, measured: Measured, view: View) -> tuple[str, ...]:
+def _value(value: LiveValues, measured: Measured, view: View, has_names: bool) -> tuple[str, ...]:
     story = measured.story
     return (
         words.some(value.registers),
         str(value.total),
-        *([printable(value.variable or "")] if story.has_variables else []),
+        *([printable(value.variable or "")] if has_names else []),
         words.written(value, story.at),
         words.next_read(value, story.at),
         words.untouched(value),
@@ -373,9 +374,15 @@ def _footnotes(measured: Measured) -> Iterator[str]:
     ):
         yield f"SGPRs: {named} are named in the code, {counts} with VCC, flat scratch and XNACK"
     source = "" if story.has_source else "-gline-tables-only for source lines"
-    names = "" if story.has_variables or kind != "assembly" else "-g for variable names"
+    names = (
+        ""
+        if story.has_variables or kind != "assembly"
+        else "-g for variable names, which can change the code"
+    )
     if flags := ", ".join(filter(None, (source, names))):
         yield f"build with {flags}"
+    if story.has_variables and not any(value.variable for value in story.live_across):
+        yield "the compiler names no value live there; it names no elements of arrays"
     if kind != "assembly":
         yield "variables and spills are named in the .s of --save-temps"
 
