@@ -171,8 +171,11 @@ _OPTIONS = {
     "--line": "--at, of `pressure`", "--threads": "--workgroup-size", "--cmd": "--run",
     "--budget": _BUDGET, "--max-vgpr": _BUDGET, "--max-vgprs": _BUDGET,
     "--list": "`kernelinfo explain FILE`, which lists kernels",
+    "--occupancy": "`kernelinfo PATH`, which states the occupancy",
 }  # fmt: skip
 """Options that other tools have -> what is meant."""
+_NUMBER = r"(?P<name>--(vgpr|agpr|sgpr|lds))s?"
+"""Options of `calc` that the other commands do not have."""
 
 
 def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
@@ -237,6 +240,8 @@ def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
             raise OptionError(say("option-meant", option=word, meant=meant))
         if (option := word.partition("=")[0]) in _OPTIONS:
             raise OptionError(say("option-meant", option=option, meant=_OPTIONS[option]))
+        if command != "calc" and (match := re.fullmatch(_NUMBER, option)):
+            raise OptionError(say("number-without-calc", option=option, name=match["name"]))
     flags = [word for word, before in pairs if before in _WITH_VALUE or re.fullmatch(_FLAG, word)]
     if not flags or command not in _WITH_SOURCES:
         return

@@ -148,8 +148,8 @@ class _CommandLine(TyperGroup):
             return super().invoke(ctx)
         except _UsageError as error:
             error.message = printable(error.message)
-            if "unexpected extra argument" in error.message:
-                error.message += say("glob-unquoted")
+            if mend := _mend(error):
+                error.message = error.message.rstrip(".") + mend
             raise
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -183,6 +183,25 @@ class _CommandLine(TyperGroup):
                 return [*offers, *default.shell_complete(context, incomplete)]
         # Shells add files only if no other offer comes.
         return [*offers, *(type(offers[0])(path) for path in files(incomplete))] if offers else []
+
+
+def _mend(error: Any) -> str:
+    """What to do about words that typer refuses, to follow its message; often nothing."""
+    params = error.ctx.command.params if error.ctx else ()
+    names = {param.name for param in params}
+    if "unexpected extra argument" in error.message:
+        files = [param for param in params if param.param_type_name == "argument"]
+        if any(param.name != "gfx" for param in files):
+            return say("glob-unquoted")
+        number = re.search(r"\((\d+)[ )]", error.message)
+        if "gfx" in names and number:
+            return say("argument-is-number", number=number[1])
+        return say("argument-leave-out")
+    if getattr(error, "param", None) is not None and error.param.name == "fail_on":
+        return say(
+            "never-fail", mend="give --exit-zero" if "exit_zero" in names else "leave it out"
+        )
+    return ""
 
 
 def _write(text: str | None, formatter: Any) -> None:

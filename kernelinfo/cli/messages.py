@@ -16,6 +16,13 @@ MESSAGES = {
     "flags-before-dashes": "{flags}: put compiler flags behind `--`: {line}",
     "flags-without-source": "{flags}: a flag of a compiler, and no PATH is a source; leave it out",
     "option-meant": "{option}: write {meant}",
+    "number-without-calc": (
+        "{option}: write `kernelinfo calc GFX {name} N` for given numbers, or a [[budget]] of "
+        "`check` for a bound (`kernelinfo explain gate`)"
+    ),
+    "never-fail": "; to never fail, {mend}",
+    "argument-leave-out": "; leave it out",
+    "argument-is-number": "; numbers are options: kernelinfo calc GFX --vgpr {number}",
     "glob-unquoted": "; the shell may have expanded a glob: quote it, as in 'gemm*'",
     # Values of options.
     "bytes-malformed": "{text!r} is not a number of bytes; write 4096, 64k or 64KiB",
