@@ -47,6 +47,7 @@ MESSAGES = {
     "object-read": "read as {kind} for {target}",
     "summary-unwritable": "$GITHUB_STEP_SUMMARY, {path}: {error}",
     # Inputs and sources.
+    "run-as-same": "--as {target}: it was compiled for {target}, nothing differs",
     "stdin-once": "--as {targets}: standard input is read once; give one target",
     "source-alone": (
         "{source}: is a source; add --arch gfx942 or --compile-commands FILE to compile it"

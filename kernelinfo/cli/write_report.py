@@ -13,8 +13,9 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import console
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item
+from kernelinfo.kernel import Item, Result
 from kernelinfo.pressure import code_for_rules
+from kernelinfo.reading.blob import Note
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.paths import configurations
 from kernelinfo.render import Renderer, View
@@ -71,7 +72,8 @@ def write_report(
             if pieces := read_by_several(paths, options, jobs, writer):
                 rows = problems.reported(console.shown(pieces, (), streams=streams))
                 return chain(render((), view), rows)
-        items = console.shown(problems.watch(read(paths, options, jobs)), paths, streams=streams)
+        items = problems.watch(_with_same_target(read(paths, options, jobs), run_as))
+        items = console.shown(items, paths, streams=streams)
         if arrange:
             items = iter(arrange(items))
         if answer:
@@ -87,6 +89,15 @@ def write_report(
         following = (piece for each in further for piece in chain((between,), block(each, rest)))
         console.write(chain(block(first, view), following), output, color=view.color)
     problems.exit()
+
+
+def _with_same_target(items: Iterable[Item], run_as: Sequence[str]) -> Iterator[Item]:
+    """The items, and a note on each path whose code is for the only target to run it on."""
+    for item in items:
+        yield item
+        if isinstance(item, Result) and [item.kernel.code_object.target] == [*run_as]:
+            message = say("run-as-same", target=run_as[0])
+            yield Note(item.kernel.code_object.path, message)
 
 
 def write_plain_report(paths: list[str]) -> None:

@@ -187,13 +187,20 @@ def headline(changed: Sequence[ChangedKernel], moved: int | None = None) -> str:
     return " · ".join([f"affected: {', '.join(affected)}" if affected else "none affected", *rest])
 
 
+MANY = 4
+"""Kernels from which on their sums say more than their rows."""
+
+
 def roll_up(comparison: Comparison, changed: Sequence[ChangedKernel]) -> str:
     """The totals in a line, in the style of Mesa's shader-db."""
     old, new = comparison.totals
+    waves = ""
+    if len(comparison.pairs) >= MANY:
+        waves = f" · {_roll_up_of_waves(comparison)}"
     return (
         f"kernels {grouped(len(comparison.pairs))}"
         f" · affected {grouped(sum(row.status in AFFECTED for row in changed))}"
-        f" · {_roll_up_of_waves(comparison)}"
+        f"{waves}"
         f" · spilling {grouped(old.spilling)} → {grouped(new.spilling)}"
         f" · scratch summed {_sizes(old.scratch_bytes_per_lane, new.scratch_bytes_per_lane)}"
     )

@@ -198,7 +198,7 @@ def _lines(
     below = (
         (diff.roll_up(comparison, changed), ""),
         (diff.loosely_paired(comparison), "dim"),
-        (diff.totals(comparison), ""),
+        (diff.totals(comparison) if len(comparison.pairs) >= diff.MANY else "", ""),
     )
     for text, style in below:
         yield from paint.fitted([(f" {text}", style)], view, 1) if text else ()
