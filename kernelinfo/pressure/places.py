@@ -39,9 +39,14 @@ class Places:
         self._paired = union(self._of_register)
         self._broken: dict[int, int] = {}
         """Registers that an instruction writes → pairs that end there."""
-        self._last = 0, 0
-        """The places that `apart` was asked for last, and their pairs; the next differ little."""
+        self._last = 0, 0, 0
+        """The places that `apart` was asked for last, all pairs of them, and those of the same
+        value; the next differ little."""
+        self._same: dict[int, tuple[int, int]] = {}
+        """Position of each of the latter → place and register."""
         self._held_by = self._holders()
+        self._changes: dict[int, tuple[int, int]] = {}
+        """Instruction → pairs that begin and that end there; none if both are empty."""
         self._written = self._needed = self._pairs_in = [0] * function.size
         """Places filled before each block, those that it or a later one may read, and pairs."""
         self.is_settled = True
@@ -49,6 +54,9 @@ class Places:
         if moves:
             effects = self._effects()
             self._written = may_be_written(function.graph, effects.defines, 0)
+            if self._pairs:
+                changes = map(self._change, range(len(function.instructions)))
+                self._changes = {index: both for index, both in enumerate(changes) if any(both)}
             self._needed, is_settled = needed_from(function.graph, effects)
             self._pairs_in, are_settled = self._same_values()
             self.is_settled = is_settled and are_settled
@@ -111,7 +119,9 @@ class Places:
                     self._of_register.get(register, 0) for register in each(writes)
                 )
             ends = self._broken[writes]
-            return 0, ends | union(self._of_place.get(lane, 0) for lane in _bits(self._lost(index)))
+            if lost := self._lost(index):
+                ends |= union(self._of_place.get(lane, 0) for lane in _bits(lost))
+            return 0, ends
         begins = union(self._bits[pair] for pair in move.pairs if pair[1])
         if move.is_store:
             return begins, union(self._of_place.get(place, 0) for place, _ in move.pairs)
@@ -127,8 +137,8 @@ class Places:
         for block in range(function.size):
             begin = end = 0
             for index in function.flow.instructions(block):
-                begins, ends = self._change(index)
-                if begins or ends:
+                if index in self._changes:
+                    begins, ends = self._changes[index]
                     begin, end = begin & ~ends | begins, end | ends
             changes.append((begin, end))
         every = (1 << len(self._pairs)) - 1
@@ -148,16 +158,23 @@ class Places:
                     after[block], is_changed = leaving, True
         return (before, True) if not is_changed else ([0] * function.size, False)
 
+    def entering(self, block: int) -> Point:
+        """What is alive at the begin of a block."""
+        places = self._needed[block] & self._written[block]
+        return self._function.live_in(block), places, self._pairs_in[block]
+
     def points(self, block: int) -> Iterator[tuple[int, Point, Point]]:
         """Index of each instruction of a reachable block, last one first, and what is alive before
         and after it."""
         function, written, pairs = self._function, self._written[block], self._pairs_in[block]
         changes = []  # (index, state before it) where the state changes
         for index in function.flow.instructions(block):
-            before = written, pairs
-            begins, ends = self._change(index)
-            pairs = pairs & ~ends | begins
             move = self._moves.get(index)
+            begins, ends = self._changes.get(index, (0, 0))
+            if not move and not pairs & ends:
+                continue
+            before = written, pairs
+            pairs = pairs & ~ends | begins
             if move and move.is_store:
                 written |= union(place for place, _ in move.pairs)
             if (written, pairs) != before:
@@ -179,13 +196,17 @@ class Places:
     def apart(self, point: Point) -> int:
         """Live places whose value is in no live register."""
         registers, places, pairs = point
-        last, of_places = self._last
+        last, of_places, were_same = self._last
         for place in _bits(places ^ last):
             of_places ^= self._of_place.get(place, 0)
-        self._last = places, of_places
+        same = pairs & of_places
+        for bit in _bits(same ^ were_same):
+            position = bit.bit_length() - 1
+            if self._same.pop(position, None) is None:
+                self._same[position] = self._pairs[position]
+        self._last = places, of_places, same
         both = 0
-        for bit in _bits(pairs & of_places):
-            place, register = self._pairs[bit.bit_length() - 1]
+        for place, register in self._same.values():
             if register & registers:
                 both |= place
         return places & ~both

@@ -62,19 +62,29 @@ def live_values(function: LiveFunction, index: int) -> tuple[tuple[LiveValues, .
     loop = function.loop_around(index)
     registers = _live_at(function, index)
     search = _Search(function, index, registers, loop)
+    search.follow_reads()
     variables = _variables(function, index)
-    inside = [n for n in function.graph.order if loop and function.loops.holds(loop, n)]
-    reads, writes = function.touched_in(inside)
-    roles = Roles(function, index, registers, loop, search.writers, search.loaded)
-    values = []
-    for register in each(registers):
-        in_loop = _in_loop(register, loop, reads, writes)
-        role = roles.of(register, in_loop == "constant")
-        nearest, variable = search.of(register), variables.get(register)
-        values.append(_LiveRegister(register, *nearest, variable, in_loop, role))
+    values = [
+        _LiveRegister(register, *search.of(register), variables.get(register), in_loop, role)
+        for register, in_loop, role in _roles(function, index, registers, loop, search)
+    ]
     unsorted = map(_values, _grouped(values))
     groups = sorted(unsorted, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0]))
     return tuple(groups), search.left > 0
+
+
+def _roles(
+    function: LiveFunction, index: int, registers: int, loop: Loop | None, search: _Search
+) -> Iterator[tuple[int, _InLoop, Role | None]]:
+    """Each register, what the loop around an instruction does with it, and the role of its value.
+
+    Next reads need not be followed for it."""
+    inside = [n for n in function.graph.order if loop and function.loops.holds(loop, n)]
+    reads, writes = function.touched_in(inside)
+    roles = Roles(function, index, registers, loop, search.writers, search.loaded)
+    for register in each(registers):
+        in_loop = _in_loop(register, loop, reads, writes)
+        yield register, in_loop, roles.of(register, in_loop == "constant")
 
 
 def _live_at(function: LiveFunction, index: int) -> int:
@@ -111,7 +121,8 @@ class _Search:
         self._function = function
         self._loop = loop
         self._start = start
-        trace = ValueTrace(function, loop, _MOST_STEPS)
+        self._registers = registers
+        self._trace = ValueTrace(function, loop, _MOST_STEPS)
         self._reads: dict[int, tuple[int, int, bool]] = {}
         """Register → distance of its next read, index, and True if it is in a later iteration."""
         self._touches: dict[int, int] = {}
@@ -121,7 +132,6 @@ class _Search:
         """Registers that a load wrote, and that nothing on some way from there reads."""
         block = function.block_of(start)
         indices = function.flow.instructions(block)
-        trace.follow(registers, block, indices[start - indices.start :], self._read_in, 1)
         here = function.instructions[start]
         written = whole(here.effect.writes) & registers
         for register in each(written):
@@ -129,10 +139,19 @@ class _Search:
         if is_load(here):
             self.loaded = written
         indices = indices[: start - indices.start][::-1]
-        trace.follow(registers & ~written, block, indices, self._touched_in, -1)
-        trace.follow(registers & ~written, block, indices, self._written_in, -1)
-        self.left = trace.left
+        self._trace.follow(registers & ~written, block, indices, self._touched_in, -1)
+        self._trace.follow(registers & ~written, block, indices, self._written_in, -1)
+
+    def follow_reads(self) -> None:
+        """Search the next reads, too."""
+        block = self._function.block_of(self._start)
+        indices = range(self._start, self._function.flow.instructions(block).stop)
+        self._trace.follow(self._registers, block, indices, self._read_in, 1)
+
+    @property
+    def left(self) -> int:
         """0 if the search was cut short."""
+        return self._trace.left
 
     @property
     def writers(self) -> dict[int, int]:
@@ -358,26 +377,29 @@ def needs_of(
 def _points(places: Places, block: int, index: int) -> tuple[Point, Point, Point, Point]:
     """What is alive at the begin of a block, before and after one of its instructions, and at its
     end."""
-    begin = before = after = end = 0, 0, 0
-    for number, (place, *both) in enumerate(places.points(block)):  # the last instruction first
-        begin, end = both[0], end if number else both[1]
-        if place == index:
-            before, after = both
-    return begin, before, after, end
+    points = places.points(block)  # the last instruction first
+    place, before, end = next(points)
+    after = end
+    while place != index:
+        place, before, after = next(points)
+    return places.entering(block), before, after, end
 
 
 def _shares(
     function: LiveFunction, places: Places, index: int, before: Point, after: Point
 ) -> tuple[NeedsShare, ...]:
     """The vector values at an instruction by role, the largest role first."""
-    values, _ = live_values(function, index)
-    roles = {
-        line.role: union(named(" ".join(value.registers)) for value in line.values)
-        for line in bill([value for value in values if value.role])
-    }
+    loop, vectors = function.loop_around(index), _live_at(function, index) & (VGPRS | AGPRS)
+    search = _Search(function, index, vectors, loop)
+    roles: dict[Role | None, int] = defaultdict(int)
+    for register, _, role in _roles(function, index, vectors, loop, search):
+        roles[role] |= register
+    most = places.count(before), places.count(after)
     shares: dict[str | None, tuple[int, int]] = dict.fromkeys([*roles, None], (0, 0))
     for register_class, position in ((VGPRS, 0), (AGPRS, 1)):
-        is_after = places.count(after)[position] > places.count(before)[position]
+        if not any(live[position] for live in most):
+            continue
+        is_after = most[1][position] > most[0][position]
         point = after if is_after else before
         crossing, crossing_places = places.crossing(index, is_after=is_after)
         for role, registers in roles.items():
