@@ -75,6 +75,10 @@ MESSAGES = {
         "HIP's headers are missing; install them, or add -- -nogpuinc -nogpulib for kernels "
         "without headers"
     ),
+    "hip-headers-left-out": (
+        "HIP's headers are missing, as -nogpuinc leaves them out; leave out their #include, or the "
+        "flag where they are installed"
+    ),
     # LLVM IR.
     "ir-not-amd": "{path}: not for an AMD GPU; give the .bc whose name has amdgcn in it",
     "ir-other-target": "{path}: IR for {stated}, not for {target}; give --arch {stated}",

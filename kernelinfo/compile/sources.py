@@ -215,6 +215,8 @@ def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Messa
         )
         if elsewhere:
             return say("compiler-target-elsewhere", target=target, others=elsewhere)
+    if error.code == "hip-headers-missing" and "-nogpuinc" in job.flags:
+        return say("hip-headers-left-out")
     return error
 
 

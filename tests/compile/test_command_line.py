@@ -132,7 +132,7 @@ def test_flags_behind_the_dashes(folder: Path) -> None:
     [
         ("host.hip", (), "source-without-kernels"),
         ("cuda.cu", ("-nostdinc",), "source-cuda"),
-        ("headers.hip", ("-nostdinc",), "hip-headers-missing"),
+        ("headers.hip", ("-nostdinc",), "hip-headers-left-out"),
         ("wrong.hip", (), "source-not-compiled"),
     ],
 )

@@ -109,7 +109,7 @@ def test_a_device_library_that_is_too_old(source: Path, tmp_path: Path) -> None:
     [
         ("void f() { oops; }", (), "source-not-compiled gfx90a"),
         ("int main() {}", (), "source-without-kernels"),
-        ("#include <hip/hip_runtime.h>", (), "hip-headers-missing"),
+        ("#include <hip/hip_runtime.h>", (), "hip-headers-left-out"),
         ("#include <cuda_runtime.h>", (), "source-cuda"),
         ("", ("--offload-arch=gfx1",), "compiler-target gfx90a"),
     ],
@@ -141,14 +141,15 @@ def test_a_compiler_that_knows_the_target_is_named(
     monkeypatch.setattr("kernelinfo.compile.commands.NEWEST", 23)
     monkeypatch.setenv("HIPCC", old)
 
-    def told(compiler: str | None) -> str:
-        settings = Settings(("gfx942",), (), compiler)
+    def told(compiler: str | None, *flags: str) -> str:
+        settings = Settings(("gfx942",), flags, compiler)
         with Processes(60) as processes:
             (made,) = compile_sources([str(source)], settings, processes)
         return str(made.error)
 
     words = "compiler-target-elsewhere gfx942 … clang++-22 and clang++-19 … --compiler clang++-22"
     assert does_line_match(told(None), f"{words} … -nogpuinc -nogpulib")
+    assert told(None, *CLOSED).endswith("--compiler clang++-22")
     assert does_line_match(told("clang++-22"), "device-library-missing")
     (folder / "clang++-22").unlink()
     assert told(None).endswith("--compiler clang++-19")
