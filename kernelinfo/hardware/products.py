@@ -43,9 +43,9 @@ def find(name: str) -> tuple[Target, Device]:
 
 
 _NVIDIA = (
-    r"(sm|compute)_\d\w*|(nvidia|geforce|tesla|quadro|jetson|rtx|gtx|dgx)([\s_-]?\w+)*"
+    r"(sm|compute)_\d\w*|(nvidia|geforce|tesla|quadro|jetson|rtx|gtx|dgx)[\s\w-]*"
     r"|(h(20|100|200|800)|a(2|10|16|30|40|100|800|[456]000)|v100|b[123]00|l4|l40s?|t4|p40|p100|k80"
-    r"|g[hb][23]00)([\s_-]\w+)*"
+    r"|g[hb][23]00)([\s_-][\s\w-]*)?"
 )
 """NVIDIA's targets and products that users of GPUs rent."""
 

@@ -248,11 +248,11 @@ class _Walk:
         instruction = self._code[index]
         writes = instruction.effect.writes
         if instruction.effect.mnemonic == "v_writelane_b32":
-            to, source, lane = operation(instruction.text)[0].operands[:3]
+            to, source, lane = _three(operation(instruction.text)[0].operands)
             made = {key: state.get(_key(source)) for key in _lane(to, lane)}
             writes = 0
         elif instruction.effect.mnemonic == "v_readlane_b32":
-            to, source, lane = operation(instruction.text)[0].operands[:3]
+            to, source, lane = _three(operation(instruction.text)[0].operands)
             made = {_key(to): state.get(key) for key in _lane(source, lane)}
         else:
             made = self._made(index, state)
@@ -267,11 +267,11 @@ class _Walk:
     def _made(self, index: int, state: _Addresses) -> dict[_HeldIn, _Half | None]:
         """The halves of addresses that an instruction makes."""
         instruction = self._code[index]
-        mnemonic, operands = instruction.effect.mnemonic, instruction.effect.operands
+        mnemonic, operands = instruction.effect.mnemonic, _three(instruction.effect.operands)
         if mnemonic in _GET and self._is_linked:
             base = index if instruction.address is None else instruction.address + 4
-            low, high = _keys(operands[0])
-            return {low: _Half(base, False, None), high: _Half(base, True, None)}
+            halves_of_base = _Half(base, False, None), _Half(base, True, None)
+            return dict(zip(_keys(operands[0]), halves_of_base, strict=False))
         if mnemonic not in _MAKING or not state:
             return {}
         keys, sources = _keys(operands[0]), _keys(operands[1])
@@ -319,6 +319,12 @@ def _symbol(added: str, kind: str) -> str | None:
         return label and label[1]
     symbol = _OF_SYMBOL.fullmatch(added)
     return symbol[1] if symbol and symbol[2] == kind else None
+
+
+def _three(operands: tuple[str, ...]) -> tuple[str, str, str]:
+    """The first three operands; empty where a damaged text has fewer."""
+    first, second, third, *_ = *operands, "", "", ""
+    return first, second, third
 
 
 def _keys(written: str) -> list[_HeldIn]:

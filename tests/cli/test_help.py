@@ -39,7 +39,8 @@ def help_of(command: str) -> str:
 
 def examples(command: str) -> list[str]:
     """The lines of a command's help that can be typed."""
-    return re.findall(r"^  (kernelinfo .*)", help_of(command).partition("\nExamples:\n")[2], re.M)
+    told = help_of(command).partition("\nExamples:\n")[2].replace("\n      ", " ")
+    return re.findall(r"^  (kernelinfo .*)", told, re.M)
 
 
 @pytest.mark.parametrize("command", ["", "calc", "report"])

@@ -113,7 +113,7 @@ CONTAINERS = {f"{ROOM}.containers.{name.partition('.')[0]}" for name in formats.
     ("file", "other", "needed"),
     [
         ("assembly/occupancy-hip-amdgcn-amd-amdhsa-gfx90a.s", "code_object", set()),
-        ("code_object/variety-clang22-gfx942.co", "assembly", set()),
+        ("code_object/variety-clang22-gfx942.co", "assembly", {"elftools", "dataclasses"}),
     ],
 )
 def test_a_report_imports_what_it_needs(

@@ -209,3 +209,17 @@ SMALL: dict[str, str] = {
     for position, operand in enumerate(_OPERANDS)
 }
 """Name → text with one odd line."""
+
+CALLS: dict[str, str] = {
+    f"{line} before a call": texts.module(
+        f"\ts_getpc_b64 s[4:5]\n\t{line}\n\ts_swappc_b64 s[30:31], s[4:5]\n{ADD}"
+    )
+    for line in (
+        "s_getpc_b64 x[4:5]",
+        "v_writelane_b32 v1",
+        "v_readlane_b32 s4",
+        "s_add_u32 s4",
+        "s_load_dwordx2 s[4:5], s[4:5]",
+    )
+}
+"""Name → text of a call behind a line without its operands."""

@@ -52,8 +52,8 @@ def test_explain_and_pressure_list_them(tmp_path: Path) -> None:
         out, err, code = run(command, str(text), "named")
         assert (err, code) == ("", 0)
         assert " LDS      tile 1088 B k.hip:8 · part 1 KiB :8 · f 16 B :8 · flag 1 B :8\n" in out
-        out, _, _ = run(command, str(text), "unnamed")
-        assert "128 B, not all of which debug information names" in out
+    out, _, _ = run("pressure", str(text), "unnamed")
+    assert "128 B, not all of which debug information names" in out
 
 
 _CALLEES = """

@@ -68,7 +68,8 @@ def patterns() -> Uses:
             unknown += variables
     [grammar] = (path for path, text in sources.items() if "\ndef load_tables(" in text)
     for name in GRAMMARS:
-        texts = filter(None, _module(grammar).load_tables(name).patterns)
+        of_states, *_ = _module(grammar).load_tables(name)
+        texts = filter(None, of_states)
         found += [Use(f"{name}.lark", re.compile(text), "match") for text in texts]
     return Uses([*dict.fromkeys(found)], unknown)
 
