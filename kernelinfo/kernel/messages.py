@@ -39,7 +39,6 @@ MESSAGES = {
     # What code needs.
     "needs": "the code needs {what}",
     "needs-registers": "{least}{number} {noun}{place}",
-    "needs-spills": "{what}, {spilled} spilled at {given}",
     "needs-least": "at least ",
     "needs-at": " at {place}",
     "needs-line": "line {line}",

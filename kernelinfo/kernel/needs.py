@@ -67,10 +67,18 @@ class RegisterNeeds(NamedTuple):
 def in_words(needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None) -> str:
     """`the code needs 167 VGPRs at gemm.py:31; usually 168 hold them (3 waves/SIMD)`; empty if the
     kernel spills nothing, or its needs are not known."""
+    registers = registers_in_words(needs, traits, occupancy)
+    return say("needs", what=registers) if registers else ""
+
+
+def registers_in_words(
+    needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
+) -> str:
+    """`167 VGPRs at gemm.py:31; usually 168 hold them (3 waves/SIMD)`; empty as `in_words`."""
     if not _is_needed(needs, traits):
         return ""
-    what = say("needs", what=_registers(needs, traits))
-    return what if occupancy is None else f"{what}{_held(needs, traits, occupancy)}"
+    registers = _registers(needs, traits)
+    return registers if occupancy is None else f"{registers}{_held(needs, traits, occupancy)}"
 
 
 def _is_needed(needs: RegisterNeeds | None, traits: Traits) -> TypeGuard[RegisterNeeds]:
@@ -111,21 +119,6 @@ def _roomier(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
             return say("needs-roomier", size=size, vgprs=vgprs)
         size //= 2
     return ""
-
-
-def spills_in_words(
-    needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
-) -> str:
-    """`167 VGPRs at gemm.py:31, 39 spilled at 128; …`; empty as `in_words`."""
-    if not _is_needed(needs, traits):
-        return ""
-    what, spilled = _registers(needs, traits), traits.numbers.vgpr_spills
-    if occupancy is None:
-        return what
-    if spilled:
-        given = registers_of(occupancy)
-        what = say("needs-spills", what=what, spilled=spilled, given=given)
-    return f"{what}{_held(needs, traits, occupancy)}"
 
 
 def _steps(traits: Traits, occupancy: Occupancy) -> tuple[VgprStep, ...]:

@@ -77,7 +77,7 @@ def render_kernel(
         arguments = notes.argument_parts(kernel.arguments or ())
         lines += _listed("args", arguments, ", ", view.width)
     yield from paint.painted(_hanging(lines, view.width), view)
-    footnotes = [spans for line in _footnote(occupancy) for spans in line]
+    footnotes = [spans for line in _footnote(occupancy, whole=view.whole) for spans in line]
     if not view.whole:
         footnotes += [(" · " if footnotes else " ", "dim"), (_MORE, "dim")]
     yield from paint.painted(paint.wrap(footnotes, view.width, 3) if footnotes else (), view)
@@ -175,20 +175,21 @@ def _limit_row(
     used, allocated = paint.bare(resource, limit.used), paint.bare(resource, limit.allocated)
     if resource == "lds":
         used, allocated = paint.size_column([limit.used, limit.allocated])
-    out_of = f"{paint.bare(resource, limit.available)} per {_PER.get(resource, per)}"
+    by = " per " if whole else "/"
+    out_of = f"{paint.bare(resource, limit.available)}{by}{_PER.get(resource, per)}"
     if resource == "vgpr" or (resource == "lds" and limit.allocated and whole):
         allocated += f" (by {paint.bare(resource, limit.granule)})"
     match resource:
         case "slots":
             label, used = "block", paint.block(occupancy.launch)
-            allocated, out_of = counted(limit.used, "wave"), f"{limit.available} slots per {per}"
+            allocated, out_of = counted(limit.used, "wave"), f"{limit.available} slots{by}{per}"
             slack = _assumed(occupancy)
         case "sgpr":
             if trap := occupancy.allocated.trap_sgprs:
                 allocated = f"{limit.allocated - trap} + {trap} ¹"
         case "scratch":
             used, allocated = f"{used}/lane", f"{allocated}/wave"
-            out_of = f"{limit.available} waves per {per}"
+            out_of = f"{limit.available} waves{by}{per}"
             slack = ""
     if unpadded.waves_per_simd is not None and unpadded.waves_per_simd != limit.waves_per_simd:
         slack = f"{_at_most_slots(unpadded.waves_per_simd, occupancy)} unpadded"
@@ -298,11 +299,13 @@ def _in_words(fact: Fact, kernel: Kernel) -> str:
     return text if offset is None else f"{text} (at 0x{offset:x})"
 
 
-def _footnote(occupancy: Occupancy | None) -> list[list[paint.Span]]:
+def _footnote(occupancy: Occupancy | None, *, whole: bool = True) -> list[list[paint.Span]]:
     trap = occupancy.allocated.trap_sgprs if occupancy else 0
     if not (occupancy and trap and any(limit.resource == "sgpr" for limit in occupancy.limits)):
         return []
     text = f"{trap} SGPRs for ROCm's trap handler; --no-trap-handler omits them"
+    if not whole:
+        text = "for ROCm's trap handler (--no-trap-handler)"
     return [[(" ¹ ", "dim"), (text, "dim")]]
 
 

@@ -8,7 +8,7 @@ from itertools import chain, groupby, islice
 from kernelinfo.analysis.options import Options
 from kernelinfo.hardware.targets import Device
 from kernelinfo.kernel import Finding, Kernel, Result
-from kernelinfo.kernel.needs import RegisterNeeds, in_words, looser_waves, spills_in_words
+from kernelinfo.kernel.needs import RegisterNeeds, in_words, looser_waves, registers_in_words
 from kernelinfo.pressure.measure import Look, Measured, measure_again
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.paths import is_source
@@ -21,6 +21,7 @@ from kernelinfo.render.pressure import in_short, shared
 from kernelinfo.render.pressure.tables import in_flight_line
 from kernelinfo.render.pressure.text import loops_table
 from kernelinfo.rules.compilation import sweep_command
+from kernelinfo.rules.waves import loses_waves
 
 
 def explanations(
@@ -56,13 +57,16 @@ def explanations(
 
 
 def _shortly(result: Result, needs: RegisterNeeds | None) -> tuple[Finding, ...]:
-    """The findings without the advice of notes, and without advice that the row of needs has."""
-    needed = in_words(needs, result.kernel.traits, result.occupancy)
+    """The findings without the advice of notes, without advice that the row of needs has, and
+    without padding that costs no wave, which the table shows."""
+    occupancy = result.occupancy
+    needed = in_words(needs, result.kernel.traits, occupancy)
     return tuple(
         finding._replace(hint="")
         if finding.severity == "note" or (needed and needed in finding.hint)
         else finding
         for finding in result.findings
+        if finding.rule != "KI208" or occupancy is None or loses_waves(occupancy)
     )
 
 
@@ -122,7 +126,7 @@ def _of_code(result: Result, measured: Measured | None, view: View) -> Notes:
     if line := in_flight_line(measured.story, measured.result):
         unwritten.append(("loads", line))
     needs, traits = measured.story.needs, result.kernel.traits
-    if needed := spills_in_words(needs, traits, result.occupancy):
+    if needed := registers_in_words(needs, traits, result.occupancy):
         unwritten = [("needs", needed), *unwritten]
     is_object = result.kernel.code_object.kind == "code-object"
     lds = measured.lds if not is_object or _may_launch_lds(result) else None

@@ -57,7 +57,9 @@ def code_parts(code: Code | None, *, counted_before: bool = False) -> list[str]:
         "barrier": code.barriers,
     }
     numbers = {"call": code.calls} if counted_before else numbers | {"call": code.calls}
-    parts = [f"uses the matrix cores: {code.matrix} MFMA or WMMA"] if code.matrix else []
+    parts = []
+    if code.matrix and not counted_before:
+        parts.append(f"uses the matrix cores: {code.matrix} MFMA or WMMA")
     parts += [counted(count, noun) for noun, count in numbers.items() if count]
     if (code.spills or code.reloads) and not counted_before:
         parts.append(f"spilling: {counted(code.spills or 0, 'store')}")

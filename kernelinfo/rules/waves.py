@@ -181,6 +181,11 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
     yield remarked._replace(hint=_generic(traits, result.launch) or _cause(result, alone))
 
 
+def loses_waves(padded: Occupancy) -> bool:
+    """True if a kernel would have more waves without the padding of its registers."""
+    return _without_padding(padded).waves > padded.waves
+
+
 def _without_padding(padded: Occupancy) -> Occupancy:
     return occupancy(targets.find(padded.target), padded.demand.unpadded, padded.launch)
 

@@ -7,6 +7,7 @@ import pytest
 from ..test_golden import run
 
 TEXTS = "assembly/occupancy-clang19-gfx90a.s assembly/spills-clang22-gfx90a.s"
+SPILLING = "assembly/spills-clang22-gfx90a.s *without_bound*"
 LINES = {
     "assembly --by library": {"library"},
     "assembly --by limiter": {"limiter"},
@@ -32,3 +33,13 @@ def test_a_table_keeps_to_the_width_of_a_terminal(line: str) -> None:
         assert [text for text in narrow.splitlines() if len(text) > width] == []
         lost = {*whole.replace("■", "").split()} - {*narrow.split()}
         assert lost <= LINES[line], width
+
+
+@pytest.mark.parametrize(("width", "lines"), [(100, 25), (80, 29)])
+@pytest.mark.parametrize("kernel", ["lines/attention-clang22-gfx942.s attention", SPILLING])
+def test_a_kernel_that_spills_is_explained_on_one_screen(
+    kernel: str, width: int, lines: int
+) -> None:
+    out, _, code = run("explain", *kernel.split(), "--width", str(width))
+    assert code == 0
+    assert len(out.splitlines()) <= lines

@@ -171,7 +171,7 @@ def in_short(story: Story, most_idle: int = _MOST_IDLE) -> list[tuple[str, str]]
     up to `most_idle` groups of values."""
     peak = story.peak
     bound = "" if story.exact else "at least "
-    loop = f" in loop {printable(peak.loop)}" if peak.loop else ""
+    loop = f" in {printable(peak.loop)}" if peak.loop else ""
     text = f"{bound}{peak.pressure.vector} vector registers live at {in_text(peak.at)}{loop}"
     if reason := inexact(story):
         text += f" ({reason})"
@@ -199,12 +199,13 @@ _CLASSES = {
 
 
 def mix(story: Story) -> list[str]:
-    """The instructions of the largest classes, and the loop with most instructions."""
+    """The instructions of the largest classes, matrix instructions among them, and the loop with
+    most instructions."""
     count = f"{at_least(story)}{counted(story.instructions, 'instruction')}"
     parts = [f"{count}: {_by_class(story.code, 4)}"]
     if story.loops:
         loop = max(story.loops, key=lambda loop: loop.code.counts.instructions)
-        where = f"loop {printable(loop.label)}" if loop.label else "the loop"
+        where = printable(loop.label) if loop.label else "the loop"
         count = f"{loop.code.counts.instructions} in {where} at {located(loop.at)}"
         parts.append(f"{count}: {_by_class(loop.code, 3)}")
     return parts
@@ -228,6 +229,8 @@ def by_class(code: InstructionMix) -> str:
 def _by_class(code: InstructionMix, limit: int | None) -> str:
     numbers = [(getattr(code.counts, field), names) for field, names in _CLASSES.items()]
     largest = sorted(numbers, key=lambda pair: -pair[0])[:limit]
+    if code.counts.matrix and (matrix := (code.counts.matrix, _CLASSES["matrix"])) not in largest:
+        largest[-1] = matrix
     return ", ".join(f"{count} {names[count > 1]}" for count, names in largest if count)
 
 

@@ -79,10 +79,13 @@ def _bytes_of_all(row: InFlight, result: Result) -> int | None:
 
 
 def _shortest(row: InFlight, near: CodeLocation | None = None) -> str:
-    """The wait that has the fewest instructions to hide a load: `17 instructions (:30 for :29)`."""
+    """The wait that has the fewest instructions to hide a load: `17 instructions (:30 for :29)`,
+    or `(:30)` if both are on one line."""
     if row.wait is None or row.load is None or row.distance is None:
         return "none for a load in it"
-    places = f"{located(row.wait, near)} for {located(row.load, row.wait)}"
+    places = located(row.wait, near)
+    if row.load.source is None or row.load.source != row.wait.source:
+        places += f" for {located(row.load, row.wait)}"
     return f"{counted(row.distance, 'instruction')} ({places})"
 
 
@@ -126,15 +129,16 @@ def in_flight_line(story: Story, result: Result) -> str:
     if chosen is None:
         return ""
     loop, row = chosen
-    text = f"{row.loads} from {row.memory} in flight"
+    text = f"{row.loads} {row.memory} in flight"
     text += f" in {printable(loop.label or located(loop.at))}" if loop else ""
     number = _bytes_of_all(row, result)
     if number and (occupancy := result.occupancy):
-        text += f", {size(number)} in {occupancy.waves} waves/{occupancy.per}"
-    text += f"; shortest wait {'there ' if loop else ''}{_shortest(row, loop and loop.at)}"
+        text += f", {size(number)} per {occupancy.per}"
+    text += f"; shortest wait {_shortest(row, loop and loop.at)}"
     outside = soonest_outside(story) if loop else None
     if outside and (outside.distance or 0) < (row.distance or 0):
-        text += f", outside loops {_shortest(outside)} from {outside.memory}"
+        text += f", outside loops {_shortest(outside, loop and loop.at)}"
+        text += f" from {outside.memory}" if outside.memory != row.memory else ""
     return text
 
 
