@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..conftest import FIXTURES
-from ..pressure.texts import TWO_RANGES
+from ..pressure.texts import TWO_RANGES, module
 from ..test_golden import OCCUPANCY, run
 from .chromium import Opened
 from .test_fleet import cells
@@ -65,6 +65,31 @@ def test_close_steps_have_labels_apart_and_beside_the_curve(curve: Page) -> None
     assert all(left > area["x"] + area["width"] for left, _ in labels)
     tops = sorted(top for _, top in labels)
     assert min(below - above for above, below in pairwise(tops)) > 11
+
+
+def test_needs_stand_above_the_live_registers(opened: Opened, tmp_path: Path) -> None:
+    """v2 waits in memory while v2 and v3 are set and stored: 5 values with the address, 4 live."""
+    slot = "off offset:4 ; 4-byte Folded"
+    body = (
+        "\tv_mov_b32_e32 v1, 0\n\tv_mov_b32_e32 v2, 0\n"
+        f"\tscratch_store_dword off, v2, {slot} Spill\n"
+        "\tv_mov_b32_e32 v2, 0\n\tv_mov_b32_e32 v3, 0\n"
+        "\tglobal_store_dwordx2 v[0:1], v[2:3], off\n"
+        f"\tscratch_load_dword v2, off, {slot} Reload\n"
+        "\tglobal_store_dword v[0:1], v2, off\n"
+    )
+    (tmp_path / "k.s").write_text(module(body))
+    page_file = str(tmp_path / "k.html")
+    said, _, _ = run("pressure", "k.s", "k", folder=tmp_path)
+    run("pressure", "k.s", "k", "--format", "html", "-o", page_file, folder=tmp_path)
+    page = opened.open(Path(page_file))
+    assert "the code needs 5 VGPRs" in said
+    assert "the code needs 5 VGPRs" in page.inner_text(".pressure")
+    assert "4 VGPRs, 0 SGPRs live, 5 vector registers needed" in reading(page)
+    assert "solid line: needs, spill slots included" in page.inner_text(".pressure .keys")
+    boxes = [page.locator(f"path.{name}").bounding_box() for name in ("needs", "registers")]
+    above, below = (box["y"] for box in boxes if box)
+    assert above < below
 
 
 def test_print_has_all_live_values(curve: Page) -> None:

@@ -201,6 +201,7 @@ function pressureKeys(data) {
   const agprs = data.points.some((row) => row[4]);
   const spills = data.points.some((row) => row[7]);
   const parts = ["VGPRs", agprs && "AGPRs, lighter", data.loops.length && "loops shaded, bands below",
+    data.needs.length && "solid line: needs, spill slots included",
     spills && "ticks above: spills", "lines across: steps of the occupancy",
     "click or arrow keys: the values there"];
   return html("p", { class: "keys" }, parts.filter(Boolean).join(" · "));
