@@ -13,10 +13,11 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import LaunchError, ReadError, UnknownTargetError, bug
 from kernelinfo.hardware import targets
 from kernelinfo.hardware.targets import Target
-from kernelinfo.kernel import Kernel, Result
+from kernelinfo.kernel import Finding, Kernel, Result
 from kernelinfo.kernel.code_object import CodeObject, member_file
 from kernelinfo.kernel.names import demangle, matching
 from kernelinfo.kernel.traits import Traits, settled
+from kernelinfo.model import Occupancy
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.formats import UNKNOWN_DATA, problem
 from kernelinfo.reading.containers.triton import with_launch
@@ -208,6 +209,10 @@ def conflicting_entry(blob: Blob, entries: Entries) -> str | None:
 
 _MOST_KNOWN = 1 << 15
 
+_OfTraits = tuple[Traits, Traits, Occupancy | None, tuple[Finding, ...], tuple[Rule, ...]]
+"""Traits, those on the target asked for, their occupancy, the findings on them, and the rules that
+may find more on a kernel alone. No kernel is held: its loops and arguments can be large."""
+
 
 class Judge:
     """Judge of kernels: their occupancy and findings. Raises `OptionError` for an unknown rule."""
@@ -222,12 +227,9 @@ class Judge:
         self._sizes = dict(reversed(options.workgroup_sizes))  # the first size of a pattern counts
         is_for_one = bool(options.kernels) or options.one_kernel
         self._size_is_for_all = options.workgroup_size is not None and not is_for_one
-        self._known: dict[
-            tuple[int, Code | None, int | None], tuple[Traits, Result, tuple[Rule, ...]]
-        ] = {}
-        """(id of traits, code, configured workgroup size) -> the traits, the result of the first
-        such kernel, without findings on that kernel alone, and the rules that may have such
-        findings. Equal statements share traits."""
+        self._known: dict[tuple[int, Code | None, int | None], _OfTraits] = {}
+        """(id of traits, code, configured workgroup size) -> what all such kernels share. Equal
+        statements share traits."""
 
     def passes_over(self, result: Result) -> bool:
         """True for a kernel that the runtime refuses to launch in the workgroup size for all."""
@@ -251,12 +253,13 @@ class Judge:
                 return Problem(origin.path, message, origin.member, origin.offset)
             if len(self._known) >= _MOST_KNOWN:
                 self._known.clear()
-            rules = tuple([rule for rule in self._of_kernel if rule.may_find(first.kernel.traits)])
-            self._known[key] = judged = kernel.traits, first, rules
-        _, first, rules = judged
+            traits = first.kernel.traits
+            rules = tuple([rule for rule in self._of_kernel if rule.may_find(traits)])
+            judged = kernel.traits, traits, first.occupancy, first.findings, rules
+            self._known[key] = judged
+        _, traits, occupancy, all_findings, rules = judged
         if self._options.run_as is not None:
-            kernel = kernel._replace(traits=first.kernel.traits)
-        all_findings, occupancy = first.findings, first.occupancy
+            kernel = kernel._replace(traits=traits)
         if occupancy and (of_kernel := findings(kernel, occupancy, rules)):
             all_findings = tuple(
                 sorted((*all_findings, *of_kernel), key=lambda finding: finding.rule)
