@@ -40,7 +40,9 @@ USES = patterns()
 _RULES = import_module("kernelinfo.pressure.rules")
 _WRITTEN = [re.compile(mnemonics, re.DOTALL) for _, mnemonics, _ in _RULES.WRITTEN]
 _CLASSES = [re.compile(row.mnemonics) for row in _RULES.ROWS]
-_PENDING = [re.compile(row) for row, _ in import_module("kernelinfo.pressure.counters")._PENDING]
+_PENDING = [
+    re.compile(row, re.DOTALL) for row, _ in import_module("kernelinfo.pressure.counters")._PENDING
+]
 TABLES = [
     *(Use("pressure/rules.py", pattern, "fullmatch") for pattern in (*_WRITTEN, *_CLASSES)),
     *(Use("pressure/counters.py", pattern, "fullmatch") for pattern in _PENDING),
