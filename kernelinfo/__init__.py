@@ -16,7 +16,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 if TYPE_CHECKING:
     from kernelinfo.analysis.options import Options as Options

@@ -53,7 +53,7 @@ def repository(tmp_path: Path) -> Path:
     folder.mkdir()
     git(folder, "init", "-q")
     followed = recipe("pre-commit").replace(REPOSITORY, str(ROOT))
-    followed = followed.replace("v0.3.0", git(ROOT, "rev-parse", "HEAD"))
+    followed = followed.replace("v0.4.0", git(ROOT, "rev-parse", "HEAD"))
     (folder / ".pre-commit-config.yaml").write_text(followed)
     return folder
 
