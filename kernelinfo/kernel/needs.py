@@ -104,21 +104,26 @@ def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
         return say("needs-fit", given=given, why=_why_not_free(needs, traits))
     if (step := needs.step(steps)) is None:
         most = max((step.at_most for step in steps), default=0)
-        return say("needs-none", most=most, roomier=_roomier(needs, traits, occupancy))
+        bound = roomier_bound(needs, traits, occupancy)
+        roomier = say("needs-roomier", size=bound[0], vgprs=bound[1]) if bound else ""
+        return say("needs-none", most=most, roomier=roomier)
     return say("needs-step", vgprs=step.at_most, waves=_waves(step.waves_per_simd))
 
 
-def _roomier(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
-    """The largest launch bound that allows the needed registers; empty if none does."""
+def roomier_bound(
+    needs: RegisterNeeds, traits: Traits, occupancy: Occupancy
+) -> tuple[int, int] | None:
+    """(workitems, VGPRs) of the largest launch bound below the launch that allows the needed
+    registers; None if none does."""
     target, demand = traits.target, occupancy.demand.unpadded
     size = target.waves.max_workgroup_size if target else 0
     while target and size >= demand.wave_size:
         placed = place(target, demand, Launch(size))
         vgprs = most_vgprs(placed, placed.group)
         if size < occupancy.launch.workgroup_size and vgprs >= needs.vector:
-            return say("needs-roomier", size=size, vgprs=vgprs)
+            return size, vgprs
         size //= 2
-    return ""
+    return None
 
 
 def _steps(traits: Traits, occupancy: Occupancy) -> tuple[VgprStep, ...]:

@@ -81,7 +81,7 @@ def _sweep(kernel: Kernel, result: Result, ir: str | None) -> str:
         source = kernel.source.file if is_source(kernel.source.file) else ""
         flags = " -- FLAGS" if source else ""
     waves = looser_waves(kernel.needs, kernel.traits, result.occupancy)
-    command = sweep_command(kernel, ir or "", waves, source)
+    command = sweep_command(kernel, result.occupancy, ir or "", waves, source)
     return f"`{printable(command)}{flags}` " if command else ""
 
 

@@ -9,6 +9,7 @@ from shlex import quote
 from kernelinfo.hardware.targets import align
 from kernelinfo.kernel import Kernel, Language, Remark, counted, waves_per_simd
 from kernelinfo.kernel.names import matches, short
+from kernelinfo.kernel.needs import roomier_bound
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
 from kernelinfo.model.limits import RESOURCES, Launch, most_vgprs, place
@@ -60,12 +61,19 @@ def agpr_without_mfma(traits: Traits, occupancy: Occupancy, code: Code | None) -
     yield remark("KI301", agprs=agprs, held=held)
 
 
-def sweep_command(kernel: Kernel, ir: str = "", waves: int | None = None, source: str = "") -> str:
+def sweep_command(
+    kernel: Kernel,
+    occupancy: Occupancy | None,
+    ir: str = "",
+    waves: int | None = None,
+    source: str = "",
+) -> str:
     """The command that shows what other occupancies of a kernel cost; empty if its source is not
     known. `ir` is the path of its LLVM IR; `waves` are waves/SIMD to try instead of all; `source`
     is a source that nobody compiled here.
 
-    It tries a launch bound of 64 workitems if the largest workgroup made the kernel spill.
+    If the largest workgroup made the kernel spill, it tries the largest launch bound that allows
+    what the code needs, or 64 workitems if that is not known.
     """
     origin = kernel.code_object
     path = ir or (origin.path if origin.command else source)
@@ -76,7 +84,10 @@ def sweep_command(kernel: Kernel, ir: str = "", waves: int | None = None, source
         name = kernel.symbol
     words = ["kernelinfo", "sweep", path, name]
     if _is_held_by_its_size(kernel.traits):
-        words += ["--launch-bounds", "64"]
+        roomier = None
+        if kernel.needs and occupancy:
+            roomier = roomier_bound(kernel.needs, kernel.traits, occupancy)
+        words += ["--launch-bounds", str(roomier[0] if roomier else 64)]
     words += [] if waves is None else ["--waves", str(waves)]
     if not ir and origin.target_id:
         words += ["--arch", origin.target_id]
@@ -112,7 +123,7 @@ def at_cap_and_spilling(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     if (step := step_in_use(kernel.traits)) is None:
         return
     vgprs, waves = step
-    if command := sweep_command(kernel):
+    if command := sweep_command(kernel, occupancy):
         looser = say("KI302-swept", command=command)
     else:
         looser = say("KI302-looser", bound=_BOUNDS[kernel.language])
@@ -151,7 +162,7 @@ def missing_launch_bound(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remar
     if traits.numbers.max_workgroup_size != largest:
         return
     half = place(target, demand, Launch(largest // 2))
-    command = sweep_command(kernel)
+    command = sweep_command(kernel, occupancy)
     yield remark(
         "KI303",
         largest=largest,

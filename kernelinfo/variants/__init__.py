@@ -26,6 +26,7 @@ from kernelinfo.hardware.targets import find
 from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.report import Report
+from kernelinfo.model import occupancy
 from kernelinfo.reading.containers import open_bytes
 from kernelinfo.reading.containers.triton import read_sidecar
 from kernelinfo.reading.messages import in_file
@@ -185,7 +186,23 @@ class Baseline(NamedTuple):
         """Symbol → kernel, all changed in one compilation."""
         changes = {symbol: self.attributes(change, symbol) for symbol in symbols}
         options = (*self.options, *change.options)
-        return _variants(self.module, change, changes, self.level, options)
+        made = _variants(self.module, change, changes, self.level, options)
+        return {
+            symbol: variant._replace(result=self._launched(symbol, variant.result))
+            for symbol, variant in made.items()
+        }
+
+    def _launched(self, symbol: str, result: Result | None) -> Result | None:
+        """The result under the launch of the kernel as compiled, if its own is larger: a larger
+        launch bound does not make the host launch more workitems."""
+        compiled = self.compiled[symbol].result
+        if not (result and compiled and result.occupancy and compiled.occupancy):
+            return result
+        target, launch = result.kernel.target, compiled.occupancy.launch
+        if target is None or result.occupancy.launch.workgroup_size <= launch.workgroup_size:
+            return result
+        resident = occupancy(target, result.occupancy.demand, launch)
+        return result._replace(occupancy=resident)
 
     def attributes(self, change: Asked, symbol: str) -> dict[str, str]:
         """Attribute name → value of a change of one kernel."""
@@ -199,7 +216,8 @@ class Baseline(NamedTuple):
         changes = {symbol: self.attributes(variant.asked, symbol)}
         module = self.module._replace(optimised="")
         made = compile_optimised(module, changes, self.level, options, [result])
-        alone = made.get(symbol) or self.variants(variant.asked, [symbol])[symbol].result
+        alone = self._launched(symbol, made.get(symbol))
+        alone = alone or self.variants(variant.asked, [symbol])[symbol].result
         return is_same(alone, result)
 
     def required_size(self, symbol: str) -> int | None:

@@ -58,6 +58,10 @@ def test_a_source_has_the_command_that_shows_looser_bounds(tmp_path: Path) -> No
     assert code == 0
     bound = "without_bound --launch-bounds 64 --arch gfx90a"
     assert out.count(f"sweep 'k 1.hip' {bound} --compiler {compiler} -- -DN=3`") == 2
+    out, _, _ = run("explain", *words, "--width", "900", "--", "-DN=3", folder=tmp_path)
+    assert "128, a launch of 512 allows 256" in out
+    bound = bound.replace("64", "512")
+    assert f"`kernelinfo sweep 'k 1.hip' {bound} --compiler {compiler} -- -DN=3`" in out
 
 
 def test_bounds_of_explain_are_those_of_the_language(tmp_path: Path) -> None:

@@ -140,6 +140,24 @@ def test_a_kernel_that_fails_as_it_is_is_tried_with_smaller_bounds(tmp_path: Pat
     assert re.search(r"(?m)^ as compiled ◄; waves .* error: ran out of registers$", out)
 
 
+def test_a_larger_bound_has_the_waves_of_the_launch_as_compiled(tmp_path: Path) -> None:
+    """LDS allows 3 workgroups: 3 waves/SIMD of 256 workitems, 6 of 512."""
+    for size, vgprs in ((256, 128), (512, 96)):
+        answer = assembly([Specimen("first", vgprs, 0, 8, 18 * 1024, 0, size)])
+        (tmp_path / str(size)).write_bytes(answer)
+    which = f"cd {tmp_path}; case $(grep -c '\"1,512\"') in 0) cat 256;; *) cat 512;; esac"
+    compiler = clang(tmp_path / "clang", f"case $* in *-emit-llvm*) cat; exit;; esac\n{which}")
+    (tmp_path / "k.ll").write_text(IR)
+    words = ("--launch-bounds", "512", "--strategy", "default,max-ilp", "--compiler", compiler)
+    out, _, code = run("sweep", "k.ll", "first", *words, folder=tmp_path)
+    assert code == 0
+    assert re.search(r"(?m)^ launch bounds 512; .* 96 .* 3 37\.5% +LDS$", out)
+    assert "\n 3 waves/SIMD as compiled\n" in out
+    assert "__launch_bounds__" not in out
+    out, _, _ = run("sweep", "k.ll", "first", *words, "--workgroup-size", "512", folder=tmp_path)
+    assert re.search(r"(?m)^ launch bounds 512; .* 96 .* 4 50\.0% +VGPR$", out)
+
+
 def test_waves_that_lds_forbids_are_named_once(tmp_path: Path) -> None:
     out, _ = spilling(tmp_path, "--launch-bounds", "64", lds=65536)
     assert " waves: LDS" not in out
