@@ -13,7 +13,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
-from kernelinfo.config import Configuration
+from kernelinfo.config import Budget, Configuration
 from kernelinfo.errors import BaselineError, Message, ReadError
 from kernelinfo.gate.baseline import holds_instructions, pinnable_kernels
 from kernelinfo.gate.baseline import pinnable as pinnable
@@ -24,6 +24,7 @@ from kernelinfo.gate.judgement import (
     judge,
     judge_suppressions,
     keep_accepted,
+    list_deserted,
     make_cases,
     name_suppression,
     pin_findings,
@@ -85,19 +86,19 @@ def check(
     results = select_results(report, project)
     folder = os.path.dirname(project.baseline or "") or "."
     kernels: Iterable[KernelSummary] = pinnable_kernels(results, folder)  # each is made once
-    comparison = None
+    comparison, given_up = None, tuple[KernelSummary, ...]()
     if project.baseline is not None:
         build = pinnable(results, folder)
         kernels = build.kernels
         comparison = compare(read_baseline(project.baseline, kernels), build)
         if renames:
-            comparison, _ = state_renames(comparison, renames, kernels)
+            comparison, given_up = state_renames(comparison, renames, kernels)
     compilers = comparison.old_compilers if comparison else ()
     foreign = find_foreign(results, compilers)
     cases = make_cases(results, kernels, comparison, foreign, project)
     verdict = judge(cases, project, accepts=accepts, today=today)
     missed = _list_missed(comparison, project, scope, folder)
-    likely = find_likely(missed, comparison.new) if comparison else ()
+    likely = find_likely(missed, comparison.new, given_up) if comparison else ()
     unmet = (
         *check_counts(report, results, project, scope, at_least),
         *check_coverage(report, project, scope),
@@ -108,7 +109,7 @@ def check(
     pairs = comparison.pairs if comparison else ()
     idle = verdict.idle_suppressions if scope.whole else ()
     notices = (
-        *judge_gone(missed, pairs, likely, project),
+        *judge_gone(missed, pairs, likely, project, given_up),
         *judge_toolchain(foreign, compilers, verdict.rebuilt, project),
         *(verdict.idle_budgets if scope.whole else ()),
         *judge_suppressions(project, idle, today),
@@ -255,6 +256,10 @@ class Update(NamedTuple):
     """Dropped kernels, each with the new one that is likely the same."""
     is_first: bool = False
     """True if there was no baseline before."""
+    accepts: bool = True
+    """False if the new baseline accepts no findings, so that none of `ended` need have ended."""
+    idle_budgets: tuple[Budget, ...] = ()
+    """Budgets that only match kernels that are dropped or renamed."""
 
 
 def pin(
@@ -287,9 +292,7 @@ def pin(
     old = Build((), ()) if is_first else read_baseline(baseline, now.kernels)
     comparison, given_up = state_renames(compare(old, now), renames, now.kernels)
     dropped = tuple(kernel for kernel in comparison.gone if scope.holds(kernel, folder))
-    stated = set(map(id, given_up))
-    unstated = [kernel for kernel in dropped if id(kernel) not in stated]
-    likely = find_likely(unstated, comparison.new)
+    likely = find_likely(dropped, comparison.new, given_up)
     for pair in likely:
         if pair.regressed:
             raise BaselineError(_keep(baseline, refuse_drop(pair)))
@@ -304,6 +307,8 @@ def pin(
         ended=_list_ended(comparison.pairs),
         likely_renames=likely,
         is_first=is_first,
+        accepts=accepts,
+        idle_budgets=list_deserted(configuration, comparison, dropped, (*now.kernels, *kept)),
     )
 
 

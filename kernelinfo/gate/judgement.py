@@ -214,6 +214,27 @@ def _find_idle_budgets(
         yield Notice(finding, budget.kernel, budget.target, line=budget.line)
 
 
+def list_deserted(
+    configuration: Configuration,
+    comparison: Comparison,
+    dropped: Iterable[KernelSummary],
+    pinned: Iterable[KernelSummary],
+) -> tuple[Budget, ...]:
+    """Budgets that match dropped or renamed kernels under their old names, and no pinned one."""
+    budgets, renamed = (
+        configuration.budgets,
+        (pair.old for pair in comparison.pairs if pair.old.symbol != pair.new.symbol),
+    )
+    before = {id(b) for kernel in (*dropped, *renamed) for b in _budgets_of(kernel, budgets)}
+    left = [budget for budget in budgets if id(budget) in before]
+    now = {id(budget) for kernel in pinned if left for budget in _budgets_of(kernel, left)}
+    return tuple(budget for budget in left if id(budget) not in now)
+
+
+def _budgets_of(kernel: KernelSummary, budgets: Sequence[Budget]) -> Sequence[Budget]:
+    return entries_for(budgets, kernel.name, kernel.symbol, kernel.target)
+
+
 def pin_findings(findings: Iterable[Finding], fail_on: Severity) -> Accepted:
     """The findings that a baseline accepts: rules with warnings and errors, and with notes if these
     fail, each with its worst severity."""

@@ -71,6 +71,10 @@ MESSAGES = {
     "kernel-unpinned": "not in the baseline",
     "kernel-vanished": "in the baseline (from {file}), but not in the build",
     "kernel-vanished-mend": "build it, or drop it with --update-baseline",
+    "kernel-given-up": (
+        "in the baseline (from {file}), but not in the build; gone without a successor"
+    ),
+    "kernel-given-up-mend": "drop it with --update-baseline and the same --rename",
     "kernels-vanished": "all {count} pinned kernels are gone",
     # Kernels with another name.
     "rename-likely": "not in the build; {old} → {new} likely: {change}",

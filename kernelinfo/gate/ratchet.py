@@ -57,9 +57,10 @@ def compare_numbers(case: KernelCase, configuration: Configuration) -> Iterator[
 def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> Iterator[Finding]:
     """A finding if numbers are not pinned, and one per pinned number that got worse or better.
 
-    Worse numbers within the allowance of [gate] give none. With `strict-baseline` better numbers
-    fail, too. After a change of the compiler, "report" fails only more spills or scratch and
-    vanished matrix instructions, and "accept" fails nothing.
+    Worse numbers within the allowance of [gate] give none, and neither do better ones of a kernel
+    that got worse or spills more. With `strict-baseline` all better numbers fail. After a change of
+    the compiler, "report" fails only more spills or scratch and vanished matrix instructions, and
+    "accept" fails nothing.
     """
     gate, strict = configuration.gate, configuration.strict_baseline
     before, now = pair.old.numbers, pair.new.numbers
@@ -75,6 +76,8 @@ def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> I
         yield _REGRESSION.finding(message, say("matrix-mend"), severity)
     tightens = case.change is None and can_tighten(pair)
     mend = say("baseline-tighten") if tightens else say("baseline-pin")
+    is_worse = bool(before.matrix and now.matrix == 0) or _is_spilling_more(before, now)
+    better: list[Finding] = []
     for measure, allowance in gate.allowances:
         old, new = getattr(before, measure.field), getattr(now, measure.field)
         if old is None or new is None or old == new:
@@ -82,11 +85,19 @@ def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> I
         worse_by = old - new if measure.is_gain else new - old
         message = _phrase_move(measure, pair, case.result, old, new)
         if worse_by < 0:
-            yield find_stale(message, mend, strict=strict)
+            better.append(find_stale(message, mend, strict=strict))
         elif not allowance.bears(old, worse_by):
             is_milder = case.change == "report" and measure not in _ALWAYS
             severity = "note" if is_milder or case.change == "accept" else None
+            is_worse = True
             yield _REGRESSION.finding(message, say("regression-mend"), severity)
+    if strict or not is_worse:
+        yield from better
+
+
+def _is_spilling_more(before: KernelNumbers, now: KernelNumbers) -> bool:
+    pairs = ((getattr(before, field), getattr(now, field)) for field in _SPILLS)
+    return any(old is not None and new is not None and new > old for old, new in pairs)
 
 
 def is_copying_more(pair: Pair) -> bool:
@@ -156,10 +167,11 @@ def judge_gone(
     pairs: Iterable[Pair],
     likely: Sequence[Pair],
     configuration: Configuration,
+    given_up: Iterable[KernelSummary] = (),
 ) -> Iterator[Notice]:
-    """Notices for pinned kernels that are gone, `missed`: one for each that is likely renamed, then
-    one for each target and each file of which no pinned kernel is left, named as in the baseline,
-    then one for each kernel.
+    """Notices for pinned kernels that are gone, `missed`: one for each that is likely renamed, one
+    for each that the user states has no successor (`given_up`), then one for each target and each
+    file of which no pinned kernel is left, named as in the baseline, then one for each kernel.
 
     `pairs` are the kernels that are not gone.
     """
@@ -167,8 +179,13 @@ def judge_gone(
     for pair in likely:
         finding = _VANISHED.finding(phrase_rename(pair), mend_rename(pair))
         yield Notice(finding, pair.old.name, pair.old.target, baseline)
-    renamed = {id(pair.old) for pair in likely}
-    rest = [kernel for kernel in missed if id(kernel) not in renamed]
+    stated = {id(kernel) for kernel in given_up}
+    for kernel in (kernel for kernel in missed if id(kernel) in stated):
+        message = say("kernel-given-up", file=kernel.code_object)
+        finding = _VANISHED.finding(message, say("kernel-given-up-mend"))
+        yield Notice(finding, kernel.name, kernel.target, baseline)
+    stated |= {id(pair.old) for pair in likely}
+    rest = [kernel for kernel in missed if id(kernel) not in stated]
     groups: dict[str, list[KernelSummary]] = {}
     built = {(pair.old.code_object, pair.old.target) for pair in pairs} if rest else set()
     left = {target for _, target in built} | {_name_file(*place) for place in built}

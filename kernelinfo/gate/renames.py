@@ -25,13 +25,19 @@ _MOST_NAMED = 3
 _COMPARED = tuple(number.field for number in NUMBERS if number.better)
 
 
-def find_likely(gone: Sequence[KernelSummary], new: Iterable[KernelSummary]) -> tuple[Pair, ...]:
+def find_likely(
+    missed: Iterable[KernelSummary],
+    new: Iterable[KernelSummary],
+    given_up: Iterable[KernelSummary] = (),
+) -> tuple[Pair, ...]:
     """Pairs of a kernel that is gone and the new one that is likely the same.
 
     Both have one library, target and template arguments, each is the nearest to the other in name
     and numbers (code size among them), and either their names are alike or they have the same
-    parameters and nearly the same numbers.
+    parameters and nearly the same numbers. Kernels that the user gave up have no successor.
     """
+    stated = set(map(id, given_up))
+    gone = [kernel for kernel in missed if id(kernel) not in stated]
     groups: dict[object, list[KernelSummary]] = defaultdict(list)
     for kernel in new if gone else ():
         groups[_key(kernel)].append(kernel)

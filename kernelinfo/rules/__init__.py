@@ -216,7 +216,8 @@ _ELSEWHERE: tuple[Rule, ...] = (
         What it finds: waves gained, or fewer spills or less scratch, among the numbers of [gate]; a
         finding that the baseline accepts and that has ended.
         Why it matters: until it is pinned, the gain may be lost again unnoticed.
-        What to do: pin it with `check --tighten`, which pins improvements alone.
+        What to do: pin it with `check --tighten`, which pins improvements alone; after
+        another launch or compiler with `check --update-baseline`.
         """,
     ),
     Rule(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -68,6 +69,14 @@ def test_the_manifest_is_valid() -> None:
     validate = ("-m", "pre_commit", "validate-manifest", ".pre-commit-hooks.yaml")
     code, printed = run(sys.executable, *validate, folder=ROOT)
     assert code == 0, printed
+
+
+@pytest.mark.parametrize("suffix", [".s", ".o", ".co", ".hsaco", ".out"])
+def test_outputs_of_a_build_are_checked(suffix: str) -> None:
+    manifest = (ROOT / ".pre-commit-hooks.yaml").read_text()
+    pattern = re.search(r"files: (\S+)", manifest)
+    assert pattern
+    assert re.search(pattern[1], f"build/gemm{suffix}")
 
 
 def test_this_checkout_as_it_is_checks_staged_kernels(home: Path, repository: Path) -> None:

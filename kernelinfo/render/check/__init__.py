@@ -91,9 +91,13 @@ class Claim(NamedTuple):
     @property
     def sentence(self) -> str:
         """Subject, message and hint in one printable line."""
-        target = f" ({printable(self.target)})" if self.target else ""
         further = f" and {counted(self.alike, 'more kernel')}" if self.alike else ""
-        return f"{self.subject}{target}{self.apart}{further}: {self.text}"
+        return f"{self.subject}{self.on_target}{self.apart}{further}: {self.text}"
+
+    @property
+    def on_target(self) -> str:
+        """The target behind a subject: ` (gfx90a)`, printable; empty without one."""
+        return f" ({printable(self.target)})" if self.target else ""
 
     @property
     def where(self) -> str:
@@ -242,7 +246,9 @@ def render_text(outcome: Outcome, view: View) -> Iterator[str]:
     for line in () if view.quiet else _lines(outcome, view):
         yield from painted(fitted(line, view, 2), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
-    headline_text = f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} (--fail-on)"
+    hides_notes = any(claim.counts and not _is_shown(claim) for claim in claims(outcome, view))
+    way = "--fail-on note shows all notes" if hides_notes else "--fail-on"
+    headline_text = f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} ({way})"
     yield from painted(fitted([(headline_text, style)], view, 2), view)
 
 
@@ -332,11 +338,16 @@ def render_update(update: Update, baseline: FilePath, view: View) -> Iterator[st
         yield from _listed("changed", changed, map(_changes, update.changed), view)
         yield from _listed("dropped", update.dropped, dropped, view)
         yield from _of_rules("accepted", update.accepted, view)
-        yield from _of_rules("ended", update.ended, view)
+        yield from _of_rules(
+            "ended" if update.accepts else "no longer accepted", update.ended, view
+        )
     lists = {"new": update.new, "changed": update.changed, "dropped": update.dropped}
     summary = ", ".join(f"{len(kernels)} {word}" for word, kernels in lists.items())
     pinned = counted(len(update.pinned.kernels), "kernel")
     yield f"{printable(str(baseline))}: {pinned} pinned, {summary}{_acceptance(update)}\n"
+    for budget in update.idle_budgets:
+        name = printable(budget.kernel)
+        yield f"[[budget]] {name} matches no kernel any more; correct the pattern, or remove it\n"
     if update.is_first:
         name = printable(str(baseline))
         yield f"commit {name}; `kernelinfo check` then fails on what is new or worse\n"

@@ -91,7 +91,8 @@ def render_markdown(outcome: Outcome, view: View) -> Iterator[str]:
     if outcome.comparison is not None:
         yield from _moved(outcome.comparison, view)
     notes = [
-        f"{c.finding.rule} {c.finding.severity}: {code(c.subject)}: {plain(c.text)}"
+        f"{c.finding.rule} {c.finding.severity}: "
+        f"{code(c.subject)}{plain(c.on_target)}: {plain(c.text)}"
         for c in all_claims
         if c.result is None
     ]
@@ -120,7 +121,7 @@ def _moved(comparison: Comparison, view: View) -> Iterator[str]:
 
 
 def _kernel_row(result: Result, failing: Sequence[Claim]) -> tuple[str, ...]:
-    cells_of = [*map(_cells, failing)]
+    cells_of = [_cells(claim) for claim in sorted(failing, key=compiler_first)]
     name, target, _ = cells_of[0]
     waves = number(result.occupancy.waves_per_simd) if result.occupancy else "?"
     texts = "<br>".join(text for _, _, text in cells_of)
@@ -193,7 +194,7 @@ def _gate(outcome: Outcome, view: View) -> dict[str, Any]:
 
 def _claim_values(claim: Claim, kernel: int | None) -> tuple[Any, ...]:
     """(severity, rule, kernel's index or None, subject, text, location, suppression)."""
-    subject = claim.subject + (f" ({printable(claim.target)})" if claim.target else "")
+    subject = claim.subject + claim.on_target
     about = (claim.finding.severity, claim.finding.rule, kernel, subject if kernel is None else "")
     return (*about, claim.text, claim.where, claim.excuse or None)
 

@@ -315,7 +315,7 @@ def _suites(
         yield _counted(suite)
     suite = Element("testsuite", name="kernelinfo")
     for claim in by_result.get(id(None), ()):
-        name = f"{claim.finding.rule} {claim.subject}"
+        name = f"{claim.finding.rule} {claim.subject}{claim.on_target}"
         case = SubElement(suite, "testcase", classname="kernelinfo.gate", name=name)
         if claim.finding.rule == VANISHED:
             SubElement(case, "error", message=claim.text, type=claim.finding.name)
@@ -351,7 +351,7 @@ def _named(results: Sequence[Result], view: View) -> Iterator[tuple[Result, str]
 def _fill(case: Element, claims: Sequence[check.Claim]) -> None:
     """Fill a testcase: all failures in one element, since readers show only one; rest as output."""
     excused = [claim for claim in claims if not claim.counts]
-    if failing := [claim for claim in claims if claim.fails]:
+    if failing := sorted((c for c in claims if c.fails), key=check.compiler_first):
         kinds = ", ".join(dict.fromkeys(claim.finding.name for claim in failing))
         failure = SubElement(case, "failure", message=failing[0].text, type=kinds)
         failure.text = "\n".join(map(_line, failing))
