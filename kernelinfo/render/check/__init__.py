@@ -246,7 +246,9 @@ def render_text(outcome: Outcome, view: View) -> Iterator[str]:
     for line in () if view.quiet else _lines(outcome, view):
         yield from painted(fitted(line, view, 2), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
-    hides_notes = any(claim.counts and not _is_shown(claim) for claim in claims(outcome, view))
+    hides_notes = not view.quiet and any(
+        c.counts and not _is_shown(c) for c in claims(outcome, view)
+    )
     way = "--fail-on note shows all notes" if hides_notes else "--fail-on"
     headline_text = f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} ({way})"
     yield from painted(fitted([(headline_text, style)], view, 2), view)
