@@ -221,10 +221,8 @@ def list_deserted(
     pinned: Iterable[KernelSummary],
 ) -> tuple[Budget, ...]:
     """Budgets that match dropped or renamed kernels under their old names, and no pinned one."""
-    budgets, renamed = (
-        configuration.budgets,
-        (pair.old for pair in comparison.pairs if pair.old.symbol != pair.new.symbol),
-    )
+    budgets = configuration.budgets
+    renamed = (pair.old for pair in comparison.pairs if pair.old.symbol != pair.new.symbol)
     before = {id(b) for kernel in (*dropped, *renamed) for b in _budgets_of(kernel, budgets)}
     left = [budget for budget in budgets if id(budget) in before]
     now = {id(budget) for kernel in pinned if left for budget in _budgets_of(kernel, left)}

@@ -247,7 +247,7 @@ def render_text(outcome: Outcome, view: View) -> Iterator[str]:
         yield from painted(fitted(line, view, 2), view)
     style = "green" if outcome.answered and not outcome.failed else "bold red"
     hides_notes = not view.quiet and any(
-        c.counts and not _is_shown(c) for c in claims(outcome, view)
+        not (_is_told(finding) or outcome.fails(finding)) for finding in outcome.findings
     )
     way = "--fail-on note shows all notes" if hides_notes else "--fail-on"
     headline_text = f"kernelinfo check {headline(outcome)} · fails on {outcome.fail_on} ({way})"
@@ -282,8 +282,11 @@ def _lines(outcome: Outcome, view: View) -> Iterator[list[Span]]:
 
 def _is_shown(claim: Claim) -> bool:
     """True for a finding that counts, if it is more than a note, fails or is of the gate."""
-    is_told = claim.finding.severity != "note" or claim.finding.rule.startswith(_OF_THE_GATE)
-    return claim.fails or (claim.counts and is_told)
+    return claim.fails or (claim.counts and _is_told(claim.finding))
+
+
+def _is_told(finding: Finding) -> bool:
+    return finding.severity != "note" or finding.rule.startswith(_OF_THE_GATE)
 
 
 def _claim(claim: Claim) -> Iterator[list[Span]]:
