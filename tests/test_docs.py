@@ -143,6 +143,15 @@ def test_a_heading_is_a_topic(section: str, page: str) -> None:
         assert out in manual.page(page)
 
 
+def test_words_of_the_tables_are_topics() -> None:
+    for word in ("slack", "unpadded", "steps", "bounds", "range"):
+        assert f"\n| {word} | " in run("explain", word)[0]
+    for word in ("accumulators", "fragments", "others"):
+        assert f"\n| {word} | " in run("explain", word)[0]
+    assert run("explain", "in flight") == run("explain", "in-flight")
+    assert run("explain", "in flight")[2] == 0
+
+
 def test_its_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)
     with contextlib.chdir(ROOT):

@@ -234,7 +234,7 @@ def _page_or_rule(name: str) -> str:
     """
     if name in manual.topics():
         return "".join(manual.page(name))
-    if section := manual.sections().get(name):
+    if section := manual.sections().get(name.replace(" ", "-")):
         return section
     if rule := _rule(name):
         return rule

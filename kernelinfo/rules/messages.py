@@ -47,7 +47,8 @@ MESSAGES = {
     "KI007-mend": "write them first",
     # Values in memory, and calls.
     "KI101": "{vgprs} spilled{scratch}{place}",
-    "KI101-mend": "keep fewer values alive, or allow more VGPRs with a looser launch bound",
+    "KI101-mend": "keep fewer values alive{looser}",
+    "KI101-looser": ", or allow more VGPRs with a looser launch bound",
     "KI101-scratch": ", {scratch} B of scratch per lane",
     "KI101-without-scratch": ", none of them to scratch",
     "KI101-place": ", {instructions} {place}",
@@ -82,7 +83,8 @@ MESSAGES = {
         "kernel alone"
     ),
     "KI106": "{spills} inside loop {loop}{depth}{place}{others}{vgprs}",
-    "KI106-mend": "keep fewer values alive across that loop, or allow more VGPRs",
+    "KI106-mend": "keep fewer values alive across that loop{looser}",
+    "KI106-looser": ", or allow more VGPRs",
     "KI106-depth": " at depth {depth}",
     "KI106-place": ", {count} of these {place}",
     "KI106-others": ", more in {loops}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from kernelinfo.hardware.targets import REGISTER_BYTES
+from kernelinfo.hardware.targets import REGISTER_BYTES, align
 from kernelinfo.kernel import Kernel, Remark, counted
 from kernelinfo.kernel.code_object import FEW_COPIES, LoopCounts, matrix_loops
 from kernelinfo.kernel.names import demangle, short
@@ -43,7 +43,17 @@ def vgpr_spill(traits: Traits, occupancy: Occupancy | None, code: Code | None) -
             place = say("KI101-place", instructions=instructions, place=_at(code.place))
         severity = "note" if spilled <= _FEW_VGPRS else None
         vgprs = counted(spilled, "VGPR")
-        yield remark("KI101", severity, vgprs=vgprs, scratch=in_scratch, place=place)
+        looser = say("KI101-looser") if _may_have_more(traits) else ""
+        yield remark("KI101", severity, vgprs=vgprs, scratch=in_scratch, place=place, looser=looser)
+
+
+def _may_have_more(traits: Traits) -> bool:
+    """False if the kernel's VGPRs are all that a wave can address: no launch bound gives more."""
+    target, demand, used = traits.target, traits.demand, traits.numbers.vgprs
+    if target is None or demand is None or used is None:
+        return True
+    file = target.vgpr_file(demand.wave_size)
+    return align(used, file.granule) < file.addressable
 
 
 def scratch_without_spill(
@@ -184,6 +194,7 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
         place=place,
         others=other_loops,
         vgprs=vgprs,
+        looser=say("KI106-looser") if _may_have_more(traits) else "",
     )
 
 

@@ -95,6 +95,26 @@ def test_registers_that_must_go_add_up() -> None:
         assert sum(map(int, freed)) == int(fewer.split()[-1]) == kernel["advice"][0]["fewer"]
 
 
+def test_steps_say_what_else_limits_and_places_which_lines_they_count() -> None:
+    text = "assembly/occupancy-clang22-gfx90a.s"
+    out, _, _ = run("pressure", text, "ldsbound", "--width", "400")
+    assert " to reach ≤ 168 (3 waves/SIMD; LDS allows 1), 41 fewer live" in out
+    out, _, _ = run("pressure", text, "vgprbound", "--width", "400")
+    assert " to reach ≤ 96 (5 waves/SIMD), " in out
+    for command in ("pressure", "explain"):
+        out, _, _ = run(command, "lines/in-flight-clang22-gfx942.s", "chase")
+        assert re.search(r"\.LBB0_2 +(at )?asm line 43", out)
+        assert not re.search(r"\.LBB0_2 +(at )?line 43", out)
+
+
+def test_the_next_step_of_a_spilling_kernel_says_that_it_is_not_advised() -> None:
+    text = "assembly/spills-clang22-gfx90a.s"
+    out, _, _ = run("explain", SAMPLE, "vgprbound", "--width", "400")
+    assert "\n next     ≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %\n" in out
+    out, _, _ = run("explain", text, "without_bound*", "--width", "400")
+    assert re.search(r"^ next +≤ .* waves/SIMD, .* %; not advised: it spills already$", out, re.M)
+
+
 def test_each_file_of_vector_registers_must_fit_a_step(tmp_path: Path) -> None:
     """gfx908: 100 VGPRs and 120 AGPRs are live at once; neither makes room for the other."""
     body = "".join(f"\tv_mov_b32_e32 v{n}, v0\n" for n in range(1, 100))

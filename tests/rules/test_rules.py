@@ -55,6 +55,16 @@ def test_spilled_vgprs_are_counted_as_the_metadata_does() -> None:
             assert all(f.message.startswith(f"{spilled} VGPRs ") for f in result.findings)
 
 
+def test_more_vgprs_are_advised_only_if_a_wave_can_address_more() -> None:
+    [path] = FIXTURES.glob("code_object/spills-clang22-gfx90a.co")
+    kernel = next(kernel for kernel in load(path).kernels if kernel.numbers.vgpr_spills)
+    for vgprs, advice in ((504, ", or allow more VGPRs with a looser launch bound"), (505, "")):
+        numbers = kernel.numbers._replace(vgprs=vgprs)
+        full = kernel._replace(traits=kernel.traits._replace(numbers=numbers))
+        [spilled] = findings(full, full.occupancy(), Selection(select=("KI101",)).rules())
+        assert spilled.hint == f"keep fewer values alive{advice}"
+
+
 def test_a_unified_file_has_as_many_names_as_a_split_one() -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
         ({"vgprs": 257}, "at most 256 architectural VGPRs, not 257"),

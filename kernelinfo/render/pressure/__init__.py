@@ -10,6 +10,8 @@ from kernelinfo.kernel import counted
 from kernelinfo.kernel.code_object import FEW_COPIES, InstructionCounts
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.needs import RegisterNeeds, in_words, registers_of
+from kernelinfo.model import Occupancy
+from kernelinfo.model.limits import RESOURCES
 from kernelinfo.pressure.debug_information import LdsUse, LdsVariable
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.listing import is_whole
@@ -33,7 +35,7 @@ HEADINGS = InstructionCounts._make(
 )
 """Heading of each count."""
 
-AMONG_SOURCE = "asm "
+_AMONG_SOURCE = "asm "
 """Before a line of the assembly that stands beside lines of the source."""
 NO_LINE = "no source line"
 """Name of the row of instructions without a source line."""
@@ -59,12 +61,18 @@ def located(location: CodeLocation, near: CodeLocation | None = None) -> str:
     if location.source is not None:
         return _line(location.source, near and near.source)
     if location.line is not None:
-        return f"{AMONG_SOURCE if near and near.source else ''}line {location.line}"
+        return f"{_AMONG_SOURCE if near and near.source else ''}line {location.line}"
     return (
         f"0x{location.address:x}"
         if location.address is not None
         else f"instruction {location.number}"
     )
+
+
+def begin(loop: LoopPressure, story: Story) -> str:
+    """Place of a loop's first instruction, beside source lines of other loops if there are any."""
+    is_among_source = story.has_source and not loop.at.source and loop.at.line is not None
+    return f"{_AMONG_SOURCE if is_among_source else ''}{located(loop.at)}"
 
 
 def _line(source: SourceLine, near: SourceLine | None) -> str:
@@ -106,7 +114,7 @@ def _span(begin: CodeLocation, last: CodeLocation, near: CodeLocation | None = N
     return (
         first
         if first == end
-        else f"{first} – {end.removeprefix(AMONG_SOURCE).removeprefix('line ')}"
+        else f"{first} – {end.removeprefix(_AMONG_SOURCE).removeprefix('line ')}"
     )
 
 
@@ -206,7 +214,7 @@ def mix(story: Story) -> list[str]:
     if story.loops:
         loop = max(story.loops, key=lambda loop: loop.code.counts.instructions)
         where = printable(loop.label) if loop.label else "the loop"
-        count = f"{loop.code.counts.instructions} in {where} at {located(loop.at)}"
+        count = f"{loop.code.counts.instructions} in {where} at {begin(loop, story)}"
         parts.append(f"{count}: {_by_class(loop.code, 3)}")
     return parts
 
@@ -315,9 +323,9 @@ def _variable(variable: LdsVariable, near: SourceLine | None) -> str:
     return printable(f"{variable.name} {size(variable.bytes)}") + where
 
 
-def to_reach(story: Story, most_idle: int = _MOST_IDLE) -> str:
+def to_reach(story: Story, most_idle: int = _MOST_IDLE, occupancy: Occupancy | None = None) -> str:
     """The next occupancy step and the values above it, which add up to the registers that must go;
-    empty without a step below the peak."""
+    empty without a step below the peak. With an occupancy also what else limits below that step."""
     if not story.advice:
         return ""
     step = story.advice[0]
@@ -336,15 +344,27 @@ def to_reach(story: Story, most_idle: int = _MOST_IDLE) -> str:
         for value, number in freed:
             of_class[value.register_class] += number
         fewer = " and ".join(counted(of_class[kind], kind.upper()) for kind in of_class)
-    goal = (
-        f"≤ {step.at_most} ({waves_per_simd(step.waves_per_simd)}), {fewer} fewer live at {where}"
-    )
+    waves = waves_per_simd(step.waves_per_simd) + _limited(step.waves_per_simd, occupancy)
+    goal = f"≤ {step.at_most} ({waves}), {fewer} fewer live at {where}"
     if most_idle or not freed:
         return f"{goal}: {'; '.join(parts)}"
     first, number = freed[0]
     name = f" of {printable(first.variable)}" if first.variable else ""
     more = f", {step.fewer - number} more" if step.fewer > number else ""
     return f"{goal}: {some(first.registers, 2)}{name} idle for {first.untouched or '?'}{more}"
+
+
+def _limited(waves: float, occupancy: Occupancy | None) -> str:
+    """`; LDS allows 3`: the lowest limit below these waves per SIMD that is not of VGPRs; else
+    empty."""
+    others = [
+        (limit.waves_per_simd, RESOURCES[limit.resource])
+        for limit in (occupancy.limits if occupancy else ())
+        if limit.resource != "vgpr" and limit.waves_per_simd is not None
+    ]
+    most, resource = min(others, default=(waves, ""))
+    allows = "allow" if resource.endswith("s") else "allows"
+    return f"; {resource} {allows} {most:.4g}" if most < waves else ""
 
 
 def unused_step(story: Story) -> str:

@@ -11,12 +11,12 @@ from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.in_flight import soonest_outside, tightest
 from kernelinfo.pressure.measure import Measured
-from kernelinfo.pressure.nouns import InFlight, LinePressure, LoopPressure, Story
+from kernelinfo.pressure.nouns import InFlight, LinePressure, Story
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.render import View
 from kernelinfo.render.names import printable
 from kernelinfo.render.paint import Span, painted, right, size, table_lines, wrap
-from kernelinfo.render.pressure import AMONG_SOURCE, HEADINGS, located
+from kernelinfo.render.pressure import HEADINGS, begin, located
 
 
 def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
@@ -31,7 +31,7 @@ def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
         row
         for loop in loops
         for row in _rows(
-            f"{loop.label or ''} {_begin(loop, story)}", loop.in_flight, result, loop.at
+            f"{loop.label or ''} {begin(loop, story)}", loop.in_flight, result, loop.at
         )
     ]
     if rows:
@@ -44,12 +44,6 @@ def in_flight_table(story: Story, result: Result, view: View) -> Iterator[str]:
         heading = ("in flight", "from", "loads", "B/lane", per, "waits", "shortest wait")
         yield "\n"
         yield from painted(table_lines([heading, *rows], "ttnnnnd", view, {0: "bold"}), view)
-
-
-def _begin(loop: LoopPressure, story: Story) -> str:
-    """Place of a loop's first instruction, beside source lines of other loops if there are any."""
-    is_among_source = story.has_source and not loop.at.source and loop.at.line is not None
-    return f"{AMONG_SOURCE if is_among_source else ''}{located(loop.at)}"
 
 
 def _rows(

@@ -114,7 +114,7 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
         ("peak", _where(story)),
         (" ", _held(story)),
         ("calls", words.calls(story)),
-        ("to reach", words.to_reach(story)),
+        ("to reach", words.to_reach(story, occupancy=measured.result.occupancy)),
         ("needs", words.needs(measured)),
         (" ", words.crossing(measured)),
         ("inexact", words.inexact(story)),
@@ -329,9 +329,12 @@ def loops_table(story: Story, view: View) -> Iterator[str]:
     loops = sorted(story.loops, key=lambda loop: (-loop.code.peak.vector, loop.at.number))
     shown = loops[: view.top or None]
     names = [printable(loop.label or "without a label") for loop in shown]
+    places = [
+        words.in_text(loop.at) if loop.at.source else words.begin(loop, story) for loop in shown
+    ]
     labels = [
         ["loop", "all", *names],
-        *([["at", "", *(words.in_text(loop.at) for loop in shown)]] if shown else []),
+        *([["at", "", *places]] if shown else []),
         *([["depth", "", *(str(loop.depth) for loop in shown)]] if shown else []),
     ]
     mixes = [story.code, *(loop.code for loop in shown)]
