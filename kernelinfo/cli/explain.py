@@ -242,8 +242,8 @@ def _page_or_rule(name: str) -> str:
     if may_be_file or not name.replace("-", "_").isidentifier():
         return ""
     every = rules.every_rule()
-    topics = (*manual.topics(), *manual.sections())
-    names = (*topics, *(entry.name for entry in every), *(entry.number for entry in every))
+    # Without the sections, whose names are words that names of kernels contain.
+    names = (*manual.topics(), *(entry.name for entry in every), *(entry.number for entry in every))
     if name.casefold().startswith("gfx") or name in products.names():
         raise OptionError(say("target-explained", name=name))
     suggestion = (
