@@ -140,8 +140,8 @@ def _working(
     yield _labelled(
         "result", _result(occupancy, result.compiler_number if result else None), "bold"
     )
-    if text := next_step(occupancy, occupancy.next):
-        is_worth = result is None or result.next
+    is_worth = result is None or bool(result.next)
+    if (is_worth or whole) and (text := next_step(occupancy, occupancy.next)):
         yield _labelled("next", text if is_worth else f"{text}; not advised: it spills already")
     if not target.members:  # a generic target has the steps of the device that it runs on
         yield _labelled("steps", _steps(target, occupancy))

@@ -111,7 +111,7 @@ def test_the_next_step_of_a_spilling_kernel_says_that_it_is_not_advised() -> Non
     text = "assembly/spills-clang22-gfx90a.s"
     out, _, _ = run("explain", SAMPLE, "vgprbound", "--width", "400")
     assert "\n next     ≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %\n" in out
-    out, _, _ = run("explain", text, "without_bound*", "--width", "400")
+    out, _, _ = run("explain", text, "without_bound*", "-v", "--width", "400")
     assert re.search(r"^ next +≤ .* waves/SIMD, .* %; not advised: it spills already$", out, re.M)
 
 
