@@ -10,6 +10,7 @@ from kernelinfo.kernel import Result
 from kernelinfo.kernel.code_object import CodeObject, LoopCounts, member_file
 from kernelinfo.kernel.names import demangle
 from kernelinfo.kernel.record import INSTRUCTIONS, NUMBERS, Record, compared_value
+from kernelinfo.kernel.traits import Traits
 from kernelinfo.model.limits import Launch, Resource
 from kernelinfo.reading.facts import SourceLine
 from kernelinfo.reading.target_id import UNKNOWN_TARGET, target_id
@@ -104,11 +105,9 @@ class Build(NamedTuple):
     """Targets of left-out kernels, which are equal in both builds."""
 
 
-Statements = dict[
-    tuple[int, Launch | None], tuple[Result, KernelNumbers, dict[object, KernelNumbers]]
-]
-"""(id of traits, launch) -> the first kernel that states this, its numbers, and those of all such
-kernels by the values of `_OF_KERNELS`. Both together have one occupancy under equal options."""
+Statements = dict[tuple[int, Launch | None], tuple[Traits, dict[object, KernelNumbers]]]
+"""(id of traits, launch) -> the traits, which keep their id, and the numbers of all such kernels by
+the values of `_OF_KERNELS`. Traits and launch have one occupancy under equal options."""
 
 
 def build(
@@ -123,22 +122,20 @@ def build(
     equal options state alike is read once if they have `statements` in common.
     """
     compilers: set[str] = set()
-    kernels = summaries(results, name_of, compilers, statements)
+    kernels = _summaries(results, name_of, compilers, {} if statements is None else statements)
     if shared is not None:
         kernels = (shared.setdefault(kernel, kernel) for kernel in kernels)
     return Build(tuple(kernels), tuple(sorted(compilers)))
 
 
-def summaries(
+def _summaries(
     results: Iterable[Result],
     name_of: Callable[[CodeObject], str],
     compilers: set[str],
-    statements: Statements | None = None,
+    statements: Statements,
 ) -> Iterator[KernelSummary]:
     """The summary of each kernel, as in `build`. Adds the stamps of compilers to `compilers`."""
     code_object: CodeObject | None = None
-    statements = {} if statements is None else statements
-    equal: dict[KernelNumbers, KernelNumbers] = {}
     for result in results:
         if result.kernel.code_object is not code_object:
             code_object = result.kernel.code_object
@@ -150,17 +147,16 @@ def summaries(
             numbers = numbers_of(result)
         else:
             statement = id(kernel.traits), result.occupancy and result.occupancy.launch
+            values = tuple([compared_value(number, result) for number in _OF_KERNELS])
             if (stated := statements.get(statement)) is None:
                 if len(statements) >= _MOST_STATEMENTS:
                     statements.clear()
-                # The result keeps the traits alive whose id is in the key.
-                statements[statement] = stated = result, numbers_of(result), {}
-            _, of_all, by_values = stated
-            values = tuple([compared_value(number, result) for number in _OF_KERNELS])
+                statements[statement] = stated = kernel.traits, {values: numbers_of(result)}
+            by_values = stated[1]
             if values not in by_values:
                 fields = (number.field for number in _OF_KERNELS)
-                numbers = of_all._replace(**dict(zip(fields, values, strict=True)))
-                by_values[values] = equal.setdefault(numbers, numbers)
+                others = next(iter(by_values.values()))
+                by_values[values] = others._replace(**dict(zip(fields, values, strict=True)))
             numbers = by_values[values]
         yield KernelSummary(
             target=target,

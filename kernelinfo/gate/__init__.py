@@ -15,7 +15,7 @@ from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import Build, KernelSummary
 from kernelinfo.config import Budget, Configuration
 from kernelinfo.errors import BaselineError, Message, ReadError
-from kernelinfo.gate.baseline import holds_instructions, pinnable_kernels
+from kernelinfo.gate.baseline import holds_instructions
 from kernelinfo.gate.baseline import pinnable as pinnable
 from kernelinfo.gate.baseline import read_baseline as read_baseline
 from kernelinfo.gate.baseline import write_baseline as write_baseline
@@ -85,8 +85,7 @@ def check(
     today = today or date.today()
     results = select_results(report, project)
     folder = os.path.dirname(project.baseline or "") or "."
-    kernels: Iterable[KernelSummary] = pinnable_kernels(results, folder)  # each is made once
-    comparison, given_up = None, tuple[KernelSummary, ...]()
+    comparison, kernels, given_up = None, tuple[KernelSummary, ...](), tuple[KernelSummary, ...]()
     if project.baseline is not None:
         build = pinnable(results, folder)
         kernels = build.kernels

@@ -15,7 +15,6 @@ from kernelinfo.compare.summary import (
     KernelSummary,
     build,
     path_under,
-    summaries,
 )
 from kernelinfo.errors import BaselineError, ReadError, bug
 from kernelinfo.gate.baseline_text import (
@@ -140,11 +139,6 @@ def pinnable(results: Iterable[Result], folder: FilePath) -> Build:
     Paths are relative to `folder`, the baseline's own. Files outside it keep their base name only.
     """
     return build(results, partial(_location, folder))
-
-
-def pinnable_kernels(results: Iterable[Result], folder: FilePath) -> Iterator[KernelSummary]:
-    """The kernels of `pinnable`, each made when it is asked for."""
-    return summaries(results, partial(_location, folder), set())
 
 
 def _read_kernels(entries: BaselineEntries, built: Built) -> Iterator[KernelSummary]:

@@ -15,16 +15,17 @@ from typing import NamedTuple
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.compare.summary import KernelSummary
-from kernelinfo.config import Budget, Configuration, Gate, Suppression, entries_for
+from kernelinfo.config import Budget, Configuration, ForKernels, Gate, Suppression, entries_for
 from kernelinfo.config.keys import SEVERITIES
 from kernelinfo.errors import Message
 from kernelinfo.gate import ratchet
 from kernelinfo.gate.messages import say
 from kernelinfo.gate.outcome import Judged, KernelCase, Notice, Suppressed, is_selected
 from kernelinfo.gate.ratchet import Foreign
-from kernelinfo.kernel import Finding, Result, Severity
-from kernelinfo.kernel.record import BY_NAME, Column
+from kernelinfo.kernel import Finding, Kernel, Result, Severity
+from kernelinfo.kernel.record import BY_NAME, Column, compared_value
 from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.target_id import UNKNOWN_TARGET
 from kernelinfo.rules import BY_NUMBER, find, means
 
 _BUDGET = BY_NUMBER["KI206"]
@@ -59,29 +60,36 @@ class Verdict(NamedTuple):
 
 def make_cases(
     results: Sequence[Result],
-    kernels: Iterable[KernelSummary],
+    kernels: Sequence[KernelSummary],
     comparison: Comparison | None,
     foreign: Foreign,
     configuration: Configuration,
 ) -> Iterator[KernelCase]:
     """The case of each kernel, made when it is asked for.
 
-    `kernels` are the results as a baseline pins them.
+    `kernels` are the results as a baseline pins them; none without a baseline.
     """
     copies = _list_copies(comparison) if comparison else {}
     pairs = comparison.pairs_of(kernels) if comparison else repeat(None, len(results))
-    for result, kernel, pair in zip(results, kernels, pairs, strict=True):
+    for number, (result, pair) in enumerate(zip(results, pairs, strict=True)):
         budgets: Sequence[Budget] = ()
         if configuration.budgets:
-            budgets = entries_for(configuration.budgets, kernel.name, kernel.symbol, kernel.target)
+            budgets = _entries_for(configuration.budgets, result.kernel)
         is_new = comparison is not None and pair is None
         if is_new:
+            kernel = kernels[number]
             copied = (Pair(old, kernel) for old in copies[_identity(kernel)])
             pair = min(copied, key=lambda copy: copy.regressed, default=None)
         is_same = pair is None or pair.old is pair.new or pair.old.content == pair.new.content
         is_foreign = id(result.kernel.code_object) in foreign
         change = configuration.gate.toolchain_change if is_foreign else None
-        yield KernelCase(result, kernel, budgets, pair, is_new, not is_same, change)
+        yield KernelCase(result, budgets, pair, is_new, not is_same, change)
+
+
+def _entries_for(entries: Sequence[ForKernels], kernel: Kernel) -> Sequence[ForKernels]:
+    """The budgets or suppressions that apply to a kernel of the build."""
+    target = kernel.code_object.target_id or UNKNOWN_TARGET
+    return entries_for(entries, kernel.name, kernel.symbol, target)
 
 
 def _list_copies(comparison: Comparison) -> dict[tuple[str, str, str], list[KernelSummary]]:
@@ -111,7 +119,7 @@ def judge(
         if case.budgets:
             fitting[tuple(map(id, case.budgets))] = case.budgets
         if pair and case.is_moved and ratchet.is_unnumbered(pair, configuration.gate):
-            unnumbered.append(case.kernel.name)
+            unnumbered.append(result.kernel.name)
         if pair and case.change and not case.is_new:
             rebuilt.append(pair)
         if findings := _judge_case(case, configuration):
@@ -165,8 +173,8 @@ def _find_unstated(case: KernelCase, gate: Gate) -> Iterator[Problem]:
     kernel, location = case.result.kernel, case.result.kernel.code_object
     is_explained = kernel.target is None and location.kind != "build-log"
     for judge, measures in claims:
-        numbers = case.kernel.numbers
-        keys = [measure.key for measure in measures if getattr(numbers, measure.field) is None]
+        values = [(measure.key, compared_value(measure, case.result)) for measure in measures]
+        keys = [key for key, value in values if value is None]
         if names := ", ".join(key for key in keys if not (is_explained and key in _WAVES)):
             message = say("number-unstated", kernel=kernel.name, judge=judge, names=names)
             yield Problem(location.path, message, location.member, location.offset)
@@ -179,17 +187,17 @@ def _find_broken_bounds(case: KernelCase, configuration: Configuration) -> Itera
     file = str(configuration.file or "")
     where = file if budget.line is None else f"{file}:{budget.line}"
     for measure, bound in budget.bounds:
-        value = getattr(case.kernel.numbers, measure.field)
+        value = compared_value(measure, case.result)
         if value is not None and not bound.holds(value):
-            number, key = _phrase_number(case.kernel, measure, value), measure.key
+            number, key = _phrase_number(case.result, measure, value), measure.key
             message = say("budget-exceeded", number=number, key=key, bound=bound, place=where)
             yield _BUDGET.finding(message)
 
 
-def _phrase_number(kernel: KernelSummary, measure: Column, value: float) -> str:
+def _phrase_number(result: Result, measure: Column, value: float) -> str:
     """A number as messages say it: `264 VGPRs allocated (210 used)`."""
     number, beside = f"{value:g} {measure.noun}", BY_NAME.get(measure.beside)
-    other = beside and getattr(kernel.numbers, beside.field)
+    other = beside and compared_value(beside, result)
     if beside is None or other is None or other == value:
         return number
     return f"{number} ({other:g} {beside.unit.rpartition(' ')[2]})"
@@ -325,8 +333,7 @@ def suppress(
 ) -> tuple[tuple[Finding, ...], tuple[Suppressed, ...], set[Suppression]]:
     """(findings that count, findings that a valid suppression excuses, suppressions that match a
     finding) of one kernel."""
-    kernel = case.kernel
-    entries = entries_for(configuration.suppressions, kernel.name, kernel.symbol, kernel.target)
+    entries = _entries_for(configuration.suppressions, case.result.kernel)
     counted: list[Finding] = []
     excused: list[Suppressed] = []
     matched: set[Suppression] = set()

@@ -101,8 +101,6 @@ class KernelCase(NamedTuple):
     """One kernel of the build with all that it is held against."""
 
     result: Result
-    kernel: KernelSummary
-    """The kernel as a baseline pins it."""
     budgets: Sequence[Budget]
     """Those that match the kernel; the first applies."""
     pair: Pair | None
