@@ -57,10 +57,9 @@ def accept(file: str, request: ScanRequest, done: Scanned) -> None:
 
 def list_work(request: ScanRequest) -> None:
     """Print the files of the build and the work to do."""
-    work = scanning.plan(request, scanning.list_files(request))
-    to_read = set(work.files)
-    listed = work.listing.files
-    rows = [("read" if f in to_read else "done", f"{f.size}", f.address) for f in listed]
+    work = scanning.compare_with_dataset(request, scanning.list_files(request))
+    to_read = set(work.to_read)
+    rows = [("read" if f in to_read else "done", f"{f.size}", f.address) for f in work.files]
     counts = f"{counted(len(to_read), 'file')} of {len(rows)} to read"
     size = sum(file.size for file in to_read)
     table = painted(table_lines([("", "bytes", "file"), *rows], "", View()), View())
@@ -87,7 +86,7 @@ def run(
 
 def _shown(outcomes: Iterator[ScanTaskDone], plan: Plan) -> Iterator[ScanTaskDone]:
     """The outcomes unchanged; a bar shows their bytes and kernels."""
-    kernels, total = 0, sum(file.size for file in plan.files)
+    kernels, total = 0, sum(file.size for file in plan.to_read)
     with bar(lambda bars: bars.of_bytes(total)) as update:
         for done in outcomes:
             kernels += done.kernels
@@ -98,7 +97,7 @@ def _shown(outcomes: Iterator[ScanTaskDone], plan: Plan) -> Iterator[ScanTaskDon
 
 def _summary(request: ScanRequest, done: Scanned) -> str:
     """A line with the numbers of files and kernels."""
-    read, listed = len(done.plan.files), len(done.plan.listing.files)
+    read, listed = len(done.plan.to_read), len(done.plan.files)
     gone = f", {counted(done.plan.gone, 'file')} gone" if done.plan.gone else ""
     counts = f"{counted(read, 'file')} read, {listed - read} done before{gone}"
     shard = f", shard {request.shard}" if request.shard else ""

@@ -9,10 +9,10 @@ import json
 import os
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from operator import attrgetter
 
 from kernelinfo.atomic_write import atomic_write
-from kernelinfo.errors import OptionError, ReadError
+from kernelinfo.errors import Message, OptionError, ReadError
 from kernelinfo.fleet.messages import say
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.reading.blob import Problem
@@ -37,36 +37,29 @@ def without_versions(path: str) -> str:
 _SCHEMA = "kernelinfo/accepted-problems/1"
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 _MOST_BYTES = 64 << 20
+_KEYS = ("path", "member", "message")
+"""What recognises a problem in any build: its path below the root and its member, both without
+versions, and its message with `#` for each number."""
+_key = attrgetter(*_KEYS)
 
 
-class KnownProblem(NamedTuple):
-    """A problem of a file in any build."""
-
-    path: str  # below the root, without versions
-    member: str
-    message: str  # with `#` for each number
-
-
-def accepted(path: str, problem: Problem) -> KnownProblem:
+def accepted(path: str, problem: Problem) -> Problem:
     """The problem of a file in the form that recognises it in another build; `path` is relative to
     the root."""
-    return KnownProblem(
-        without_versions(path),
-        without_versions(problem.member or ""),
-        _NUMBER.sub("#", problem.message),
-    )
+    message = Message(_NUMBER.sub("#", problem.message), "")
+    return Problem(without_versions(path), message, without_versions(problem.member or ""))
 
 
-def read_accepted(file: str) -> frozenset[KnownProblem]:
+def read_accepted(file: str) -> frozenset[Problem]:
     """The problems that a file accepts. Raises `OptionError` if it is no such file."""
     try:
         document = json.loads(read_document(file, _MOST_BYTES))
         if document["schema"] != _SCHEMA:
             raise ValueError
-        rows = [[row[name] for name in KnownProblem._fields] for row in document["problems"]]
+        rows = [[row[name] for name in _KEYS] for row in document["problems"]]
         if not all(isinstance(value, str) for row in rows for value in row):
             raise ValueError
-        return frozenset(map(KnownProblem._make, rows))
+        return frozenset(Problem(path, Message(text, ""), member) for path, member, text in rows)
     except ReadError as error:
         raise OptionError(in_file(file, error.message)) from None
     except OSError as error:
@@ -79,9 +72,10 @@ def read_accepted(file: str) -> frozenset[KnownProblem]:
         raise OptionError(in_file(file, say("accepted-other-file"))) from None
 
 
-def write_accepted(file: str, problems: Iterable[KnownProblem]) -> None:
+def write_accepted(file: str, problems: Iterable[Problem]) -> None:
     """Write the file, sorted, one problem per line. Raises `OptionError`."""
-    rows = (json.dumps(problem._asdict(), ensure_ascii=False) for problem in sorted(set(problems)))
+    keys = (dict(zip(_KEYS, key, strict=True)) for key in sorted(map(_key, set(problems))))
+    rows = (json.dumps(key, ensure_ascii=False) for key in keys)
     text = f'{{"schema": "{_SCHEMA}", "problems": [\n' + ",\n".join(rows) + "\n]}\n"
     try:
         with atomic_write(os.path.realpath(file)) as target:

@@ -10,7 +10,7 @@ from distributed.scheduler import KilledWorker
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.listing import ScanTask
 from kernelinfo.fleet.messages import say
-from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, given_up, read
+from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, read
 from kernelinfo.opening import bound
 
 _PATIENCE = "20s"
@@ -56,4 +56,4 @@ def outcomes(
         try:
             yield client.submit(read, unit, request=request, pure=False).result()
         except KilledWorker:
-            yield given_up(unit, request)
+            yield request.given_up(unit)

@@ -20,7 +20,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.compare.saved import checked
 from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, Message, OptionError
-from kernelinfo.fleet.acceptance import KnownProblem, accepted, without_versions
+from kernelinfo.fleet.acceptance import accepted, without_versions
 from kernelinfo.fleet.dataset import Dataset, open_builds, quoted, unmatched_choices
 from kernelinfo.fleet.history import (
     BuildTotals,
@@ -296,7 +296,7 @@ def _gaps(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[s
 
     A problem of a folder is one of all libraries below it."""
     rows = connection.execute("SELECT Build, Path, Member, Message FROM problems").fetchall()
-    builds_of = defaultdict[KnownProblem, dict[str, str]](dict)  # problem -> build -> path
+    builds_of = defaultdict[Problem, dict[str, str]](dict)  # problem -> build -> path
     for build, path, member, message in rows:
         problem = accepted(path or "", Problem("", Message(message or "", ""), member))
         builds_of[problem][build] = path or ""

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kernelinfo.errors import KernelinfoError, Message
-from kernelinfo.fleet.acceptance import KnownProblem, accepted
+from kernelinfo.fleet.acceptance import accepted
 from kernelinfo.fleet.dataset import (
     MANIFEST,
     TABLES,
@@ -52,7 +52,7 @@ class UnreadFile(NamedTuple):
         return self.problem.path, self.part
 
     @property
-    def known(self) -> KnownProblem:
+    def known(self) -> Problem:
         """The problem in the form that recognises it in another build."""
         return accepted(self.path, self.problem)
 

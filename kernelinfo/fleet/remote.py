@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from kernelinfo.errors import ReadError
 from kernelinfo.fleet import listing
@@ -35,24 +35,19 @@ UNFETCHED = "fetch-failed"
 """Code of problems with files that the next scan reads again."""
 
 
-class Opened(NamedTuple):
-    """A file that is ready to be read."""
+def among(file: InputFile, roots: tuple[str, ...], scratch: str) -> tuple[str, ...]:
+    """Local paths of all files that are read together with a file."""
+    return roots if is_local(file.url) else (_fetched(scratch),)
 
-    path: str  # local path; nothing is there if the file is read by range
-    file: InputFile
-    among: tuple[str, ...]  # local paths of all files read together with it
-    by_range: bool = False
 
-    def blobs(self, within: Bounds) -> Iterator[Found]:
-        """Code found in the file, and problems."""
-        file = File(self.path, self.file.named)
-        if not self.by_range:
-            yield from open_file(file, among=self.among, within=within)
-            return
-        with _ranges(self.file) as source:
-            data = Data(partial(read_range, source), self.file.size)
-            blob = files.whole(self.path, data, within)
-            yield from open_blob(blob, self.among, required=self.file.named)
+def _fetched(scratch: str) -> str:
+    return os.path.join(scratch, "fetched")
+
+
+def _blobs_by_range(file: InputFile, path: str, folder: str, within: Bounds) -> Iterator[Found]:
+    with _ranges(file) as source:
+        blob = files.whole(path, Data(partial(read_range, source), file.size), within)
+        yield from open_blob(blob, (folder,), required=file.named)
 
 
 def _ranges(file: InputFile) -> Any:
@@ -73,15 +68,16 @@ def opened(
     scratch: str,
     within: Bounds,
     seconds: float,
-) -> Iterator[Opened | Problem]:
-    """The files in the given order, each opened or as a problem.
+) -> Iterator[tuple[str, Iterator[Found]] | Problem]:
+    """For each file in the given order its local path, and the code and problems in it; or the
+    problem of fetching it. Nothing is at the path of a file that is read by range.
 
     Files of stores are fetched below `scratch` first, each within `seconds`. `archives` become
     empty files there: a host library then finds the archive that it names, and is not reported as
     incomplete.
     """
     remote = [file for file in listed if not is_local(file.url)]
-    folder = os.path.join(scratch, "fetched")
+    folder = _fetched(scratch)
     by_range = {file for file in remote if _is_by_range(file)}
     whole = [file for file in remote if file not in by_range]
     copies = _fetch(whole, folder, within, seconds)
@@ -98,12 +94,14 @@ def opened(
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
     for file in listed:
-        if is_local(file.url):
-            yield Opened(file.url, file, roots)
-        elif file in by_range:
-            yield Opened(_local_path(folder, file.path), file, (folder,), by_range=True)
-        elif isinstance(copy := copies[file], str):
-            yield Opened(copy, file, (folder,))
+        if file in by_range:
+            unfilled = _local_path(folder, file.path)
+            yield unfilled, _blobs_by_range(file, unfilled, folder, within)
+            continue
+        copy = file.url if is_local(file.url) else copies[file]
+        if isinstance(copy, str):
+            together = among(file, roots, scratch)
+            yield copy, open_file(File(copy, file.named), among=together, within=within)
         else:
             yield unfetched(file, copy)
 

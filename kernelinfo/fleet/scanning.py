@@ -38,7 +38,6 @@ from kernelinfo.fleet.recording import Lock, held
 from kernelinfo.fleet.worker import (
     ScanRequest,
     ScanTaskDone,
-    ScanWorker,
     bounded,
     input_rows,
     problem_row,
@@ -49,31 +48,26 @@ from kernelinfo.reading.containers.files import LOG, Seen
 _WORTH_BYTES = 16 << 20  # bytes to read that justify one more process
 
 
-class RootFiles(NamedTuple):
-    """All files of the roots of a scan."""
+class Plan(NamedTuple):
+    """All files of the roots of a scan and, compared with the dataset, the part of them that must
+    be read."""
 
     files: tuple[InputFile, ...]  # with a path of their own each
     problems: tuple[tuple[str, Problem], ...]  # (address of the root, problem of its listing)
-    repeating: frozenset[str] = frozenset()  # addresses of roots with files that others have, too
-
-
-class Plan(NamedTuple):
-    """Files of a build, and the part of them that must be read."""
-
-    listing: RootFiles
-    before: tuple[DatasetRow, ...]  # the manifest that the scan replaces
-    to_read: tuple[tuple[InputFile, ...], ...]  # units with a new or changed file
-    run: str  # prefix of the names of parts
+    repeating: frozenset[str]  # addresses of roots with files that others have, too
+    before: tuple[DatasetRow, ...] = ()  # the manifest that the scan replaces
+    units: tuple[tuple[InputFile, ...], ...] = ()  # those with a new or changed file
+    run: str = ""  # prefix of the names of parts
 
     @property
-    def files(self) -> list[InputFile]:
+    def to_read(self) -> list[InputFile]:
         """The files to read."""
-        return [file for unit in self.to_read for file in unit]
+        return [file for unit in self.units for file in unit]
 
     @property
     def gone(self) -> int:
         """Number of files that the build had and the roots no longer list."""
-        listed = {file.path for file in self.listing.files}
+        listed = {file.path for file in self.files}
         was = (row for row in self.before if not (row["Part"] or "").endswith(recording.LISTING))
         return sum(row["Path"] not in listed for row in was)
 
@@ -104,8 +98,9 @@ def make_request(
     )
 
 
-def list_files(request: ScanRequest) -> RootFiles:
-    """All files below the URLs. Raises `KernelinfoError` if no file is found."""
+def list_files(request: ScanRequest) -> Plan:
+    """All files below the URLs, not yet compared with the dataset. Raises `KernelinfoError` if no
+    file is found."""
     listed: dict[str, InputFile] = {}
     problems: list[tuple[str, Problem]] = []
     repeating, seen = set[str](), Seen()
@@ -129,22 +124,24 @@ def list_files(request: ScanRequest) -> RootFiles:
         first = next((problem for _, problem in problems), Problem(urls, NO_KERNEL))
         raise KernelinfoError(first.located)
     files = tuple(with_own_paths(listed.values()))
-    return RootFiles(files, tuple(problems), frozenset(repeating))
+    return Plan(files, tuple(problems), frozenset(repeating))
 
 
-def plan(request: ScanRequest, listing: RootFiles) -> Plan:
-    """The listing compared with the dataset. Raises `KernelinfoError` for a damaged dataset."""
+def compare_with_dataset(request: ScanRequest, listed: Plan) -> Plan:
+    """The listed files, and which of them must be read. Raises `KernelinfoError` for a damaged
+    dataset."""
     before, done = recording.done(request)
     to_read = tuple(
         unit
-        for unit in units(listing.files)
+        for unit in units(listed.files)
         if not all(request.is_done(file, done.get(file.path, {})) for file in unit)
     )
     run = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     latest = max((row["Run"] or "" for row in before), default="")
     if run <= latest:  # the clock of the machine that wrote it was ahead
         run = f"{latest}Z"
-    return Plan(listing, tuple(before), to_read, part_prefix(request.shard) + run)
+    run = part_prefix(request.shard) + run
+    return listed._replace(before=tuple(before), units=to_read, run=run)
 
 
 class Scanned(NamedTuple):
@@ -176,22 +173,22 @@ def scan(
     `KernelinfoError`, also if no file is found (the dataset then stays unchanged) or another scan
     writes the build. With `wait` that is told, and waited for.
     """
-    listing = list_files(request)
+    listed = list_files(request)
     lock = Lock(request.dataset, request.build, request.shard, request.timeout)
     with signals_wait():
         folder = TemporaryDirectory(prefix="kernelinfo-")
     with folder as scratch, held(lock, wait=wait, tell=tell):
-        archives = tuple(file.path for file in listing.files if file.path.endswith(".kpack"))
+        archives = tuple(file.path for file in listed.files if file.path.endswith(".kpack"))
         roots = tuple(address(url) for url in request.urls if is_local(url))
         request = request._replace(roots=roots, archives=archives, scratch=scratch)
-        work = plan(request, listing)
+        work = compare_with_dataset(request, listed)
         kernels, notes = 0, list[Note]()
         for done in shown(_outcomes(request, work, lock, scheduler, workers), work):
             kernels += done.kernels
             notes += done.notes
         lock.check()
         with request.dataset.storage.one_database():
-            record = recording.end(request, listing.files, work.before, work.run)
+            record = recording.end(request, work.files, work.before, work.run)
         return Scanned(work, record, kernels, tuple(notes))
 
 
@@ -200,9 +197,9 @@ def _outcomes(
 ) -> Iterator[ScanTaskDone]:
     """The outcome of each task of the plan, as it ends."""
     if not work.before:
-        recording.begin(request, work.listing.files)
+        recording.begin(request, work.files)
     _write_listing_problems(request, work)
-    if work.to_read:
+    if work.units:
         shares: dict[str, list[ScanTaskDone]] = {}
         outcomes = (
             _by_processes(request, work, workers or _worth(work))
@@ -217,13 +214,13 @@ def _outcomes(
 
 def _worth(work: Plan) -> int:
     """Number of processes worth starting, at most one per core: each has to import the readers."""
-    return max(1, min(os.cpu_count() or 1, sum(map(cost, work.to_read)) // _WORTH_BYTES))
+    return max(1, min(os.cpu_count() or 1, sum(map(cost, work.units)) // _WORTH_BYTES))
 
 
 def _by_processes(request: ScanRequest, work: Plan, workers: int) -> Iterator[ScanTaskDone]:
-    pool = Pool(workers, ScanWorker(request))
+    pool = Pool(workers, request)
     try:
-        for _, done in pool.completed(tasks(work.to_read, workers, work.run)):
+        for _, done in pool.completed(tasks(work.units, workers, work.run)):
             yield done
     finally:
         pool.end()
@@ -235,7 +232,7 @@ def _by_cluster(request: ScanRequest, work: Plan, scheduler: str) -> Iterator[Sc
     request = request._replace(scratch=None)  # a folder of this machine
     with cluster.client(scheduler) as client:
         yield from cluster.outcomes(
-            client, request, tasks(work.to_read, cluster.workers(client), work.run)
+            client, request, tasks(work.units, cluster.workers(client), work.run)
         )
 
 
@@ -256,7 +253,7 @@ def _write_listing_problems(request: ScanRequest, work: Plan) -> None:
     part = f"{work.run}-{recording.LISTING}"
     files: dict[str, InputFile] = {}
     rows = []
-    for root, problem in work.listing.problems:
+    for root, problem in work.problems:
         path = _below(root, problem.path)
         rows.append(problem_row(problem, problem.path, path))
         files[problem.path] = InputFile(problem.path, path, 0, None, False)
@@ -277,12 +274,12 @@ def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
     """One problem per URL whose files have no kernel, and are not those of another URL."""
     kernels = {row["Path"]: row["Kernels"] for row in done.record.manifest}
     counts = dict.fromkeys(map(address, request.urls), 0)
-    listing = done.plan.listing
-    for file in listing.files:
+    for file in done.plan.files:
         counts[file.root] += kernels[file.path]
     choices = " ".join(request.options.choices)
     message = say("roots-without-choice", choices=choices) if choices else NO_KERNEL
-    empty = [root for root, count in counts.items() if not count and root not in listing.repeating]
+    repeating = done.plan.repeating
+    empty = (root for root, count in counts.items() if not count and root not in repeating)
     return [Problem(root, message) for root in empty]
 
 

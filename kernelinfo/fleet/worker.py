@@ -10,7 +10,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import count
 from tempfile import TemporaryDirectory
@@ -23,7 +23,6 @@ from kernelinfo.analysis.kernels import conflicting_entry
 from kernelinfo.analysis.options import Options
 from kernelinfo.analysis.parallel import Rows
 from kernelinfo.errors import KernelinfoError, bug
-from kernelinfo.fleet.acceptance import KnownProblem
 from kernelinfo.fleet.dataset import (
     PROBLEMS,
     Dataset,
@@ -34,7 +33,7 @@ from kernelinfo.fleet.dataset import (
 )
 from kernelinfo.fleet.listing import InputFile, ScanTask
 from kernelinfo.fleet.messages import say
-from kernelinfo.fleet.remote import UNFETCHED, Opened, opened
+from kernelinfo.fleet.remote import UNFETCHED, among, opened
 from kernelinfo.kernel import Repeat, Result
 from kernelinfo.kernel.names import demangle
 from kernelinfo.reading.blob import BY_DEFAULT, Blob, Bounds, Found, Note, Problem
@@ -55,7 +54,7 @@ _one_at_a_time = threading.Lock()
 
 
 class ScanRequest(NamedTuple):
-    """Settings of a scan, the same for all its tasks."""
+    """Settings of a scan, the same for all its tasks, and the work of a process on one task."""
 
     urls: tuple[str, ...]
     dataset: Dataset
@@ -65,7 +64,7 @@ class ScanRequest(NamedTuple):
     timeout: float = 60  # seconds per file
     shard: str = ""  # name of the part of the build that this scan writes; empty for all of it
     labels: Labels = ()
-    accepted: frozenset[KnownProblem] = frozenset()  # problems that are known
+    accepted: frozenset[Problem] = frozenset()  # known problems, as `acceptance.accepted` has them
     accepts_all: bool = False  # True if the problems of this scan become the accepted ones
     roots: tuple[str, ...] = ()  # local paths of the scan, on the machine that started it
     archives: tuple[str, ...] = ()  # relative paths of kpack archives that host libraries may name
@@ -77,8 +76,8 @@ class ScanRequest(NamedTuple):
         """Limit of memory of a local process, in bytes."""
         return self.options.bounds.memory + _OWN_BYTES
 
-    def accepts(self, problem: KnownProblem) -> bool:
-        """True if the problem does not make the scan fail."""
+    def accepts(self, problem: Problem) -> bool:
+        """True if a problem, in the form of the accepted ones, does not make the scan fail."""
         return self.accepts_all or problem in self.accepted
 
     def written_options(self, **settings: float) -> str:
@@ -105,6 +104,33 @@ class ScanRequest(NamedTuple):
             "Kernelinfo_Version": self.version,
             "Options": self.written_options(),
         }
+
+    def work(self, task: ScanTask) -> ScanTaskDone:
+        """The outcome of a task in a local process, whose memory is limited. The process ends if
+        it runs out of memory."""
+        _limit_memory(self.memory)
+        try:
+            return read(task, self)
+        except MemoryError:
+            os._exit(1)
+
+    def parts(self, task: ScanTask) -> list[ScanTask]:
+        """The task cut into one task per unit, for a process each."""
+        return task.by_unit()
+
+    def given_up(self, task: ScanTask) -> ScanTaskDone:
+        """Write one row of `problems` per file of a task that ends its worker. Returns the outcome,
+        without kernels."""
+        seconds, memory = f"{self.timeout:g}", self.memory >> 20
+        problem = Problem("", say("worker-ended", seconds=seconds, memory=memory))
+        addresses = frozenset(file.address for file in task.files)
+        done = ScanTaskDone(task, 0, (), addresses, given_up=True)
+        self.write(
+            f"{task.part}.{task.share}.ended",
+            (problem_row(problem, file.address, file.path) for file in task.files),
+            input_rows(self, [done]) if task.shares == 1 else (),
+        )
+        return done
 
     def write(
         self, part: str, problems: Iterable[DatasetRow] = (), inputs: Iterable[DatasetRow] = ()
@@ -151,16 +177,30 @@ def read(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
         other = say("worker-version", worker=__version__, version=request.version)
         raise KernelinfoError(other)
     with _one_at_a_time, _without_cycles(), _folder(request) as scratch:
-        reading = _ScanReading(task, request, scratch)
-        write_lines(scratch, "opened", reading.opened_rows())
         names = (f"{task.part}.{task.share}.{number}" for number in count())
-        for file in task.files:
+        openings = _open(task, request, scratch)
+        files = {opening[0]: file for file, opening in openings if not isinstance(opening, Problem)}
+        rows = (opened_row(path, file.path, file.address) for path, file in files.items())
+        write_lines(scratch, "opened", rows)
+        together = {path for file in files.values() for path in among(file, request.roots, scratch)}
+        analysis, events = Analysis(request.options, sorted(together)), Events()
+        kernels, problems, lost = 0, list[Problem](), set[str]()
+        for file, opening in openings:
             with _limited(request.timeout):
-                for text in reading.rows(file):
-                    if append_lines(scratch, "kernels", text) > _MOST_BYTES:
+                for item in _read_file(opening, task, request, analysis, events):
+                    if isinstance(item, Problem):
+                        problems.append(item)
+                        lost |= {file.address} if item.code == UNFETCHED else set()
+                        continue
+                    number, lines = item
+                    kernels += number
+                    if append_lines(scratch, "kernels", lines) > _MOST_BYTES:
                         request.dataset.write_part(request.build, next(names), scratch)
-        done = reading.done()
-        write_lines(scratch, "problems", reading.problem_rows())
+        problems += each(events, "missing")
+        notes = tuple(note._replace(path=files[note.path].address) for note in _notes(events))
+        fetched = frozenset(file.address for file in task.files) - lost
+        done = ScanTaskDone(task, kernels, notes, fetched)
+        write_lines(scratch, "problems", _problem_rows(problems, files, task))
         if task.shares == 1:
             write_lines(scratch, "inputs", input_rows(request, [done]))
         request.dataset.write_part(request.build, next(names), scratch)
@@ -169,31 +209,29 @@ def read(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
         return done
 
 
+def _open(
+    task: ScanTask, request: ScanRequest, scratch: str
+) -> list[tuple[InputFile, tuple[str, Iterator[Found]] | Problem]]:
+    """Each file of the task with its local path and content, or the problem of fetching it."""
+    bounds, seconds = request.options.bounds, request.timeout
+    with _limited(seconds * (2 + len(task.files))):
+        places = (request.roots, request.archives, scratch)
+        openings = opened(task.files, *places, bounds, seconds)
+        return list(zip(task.files, openings, strict=True))
+
+
+def _problem_rows(
+    problems: Iterable[Problem], opened: Mapping[str, InputFile], task: ScanTask
+) -> Iterator[DatasetRow]:
+    """Rows of `problems`; those of an unknown path are of the first file."""
+    files = {**opened, **{file.address: file for file in task.files}}
+    for problem in problems:
+        file = files.get(problem.path, task.files[0])
+        yield problem_row(problem, file.address, file.path)
+
+
 def _folder(request: ScanRequest) -> TemporaryDirectory[str]:
     return TemporaryDirectory(prefix="kernelinfo-", dir=request.scratch)
-
-
-class ScanWorker:
-    """Work of one local process, whose memory is limited."""
-
-    def __init__(self, request: ScanRequest) -> None:
-        self._request = request
-
-    def work(self, task: ScanTask) -> ScanTaskDone:
-        """The outcome of a task. The process ends if it runs out of memory."""
-        _limit_memory(self._request.memory)
-        try:
-            return read(task, self._request)
-        except MemoryError:
-            os._exit(1)
-
-    def parts(self, task: ScanTask) -> list[ScanTask]:
-        """The task cut into one task per unit."""
-        return task.by_unit()
-
-    def given_up(self, task: ScanTask) -> ScanTaskDone:
-        """The outcome of a task that ends its worker, by the function `given_up`."""
-        return given_up(task, self._request)
 
 
 def _limit_memory(limit: int) -> None:
@@ -201,21 +239,6 @@ def _limit_memory(limit: int) -> None:
     with suppress(ValueError, OSError):
         if sys.platform != "win32":
             resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
-
-
-def given_up(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
-    """Write one row of `problems` per file of a task that ends its worker. Returns the outcome,
-    without kernels."""
-    memory = request.memory >> 20
-    message = say("worker-ended", seconds=f"{request.timeout:g}", memory=memory)
-    addresses = frozenset(file.address for file in task.files)
-    done = ScanTaskDone(task, 0, (), addresses, given_up=True)
-    request.write(
-        f"{task.part}.{task.share}.ended",
-        (problem_row(Problem("", message), file.address, file.path) for file in task.files),
-        input_rows(request, [done]) if task.shares == 1 else (),
-    )
-    return done
 
 
 def input_rows(request: ScanRequest, shares: Sequence[ScanTaskDone]) -> Iterator[DatasetRow]:
@@ -238,84 +261,61 @@ def problem_row(problem: Problem, url: str, path: str) -> DatasetRow:
     return dict(zip(PROBLEMS, (*where, problem.message, problem.code, __version__), strict=True))
 
 
-class _ScanReading:
-    def __init__(self, task: ScanTask, request: ScanRequest, scratch: str) -> None:
-        self._task, self._request = task, request
-        bounds, seconds = request.options.bounds, request.timeout
-        with _limited(seconds * (2 + len(task.files))):
-            places = (request.roots, request.archives, scratch)
-            openings = list(opened(task.files, *places, bounds, seconds))
-        self._opened = dict(zip(task.files, openings, strict=True))
-        readable = [opening for opening in openings if isinstance(opening, Opened)]
-        self._files = {opening.path: opening.file for opening in readable}
-        among = {path for opening in readable for path in opening.among}
-        self._analysis = Analysis(request.options, sorted(among))
-        self._events, self._kernels = Events(), 0
-        self._problems = [opening for opening in openings if isinstance(opening, Problem)]
-        self._lost = {problem.path for problem in self._problems}
+def _read_file(
+    opening: tuple[str, Iterator[Found]] | Problem,
+    task: ScanTask,
+    request: ScanRequest,
+    analysis: Analysis,
+    events: Events,
+) -> Iterator[tuple[int, str] | Problem]:
+    """(number of kernels, their JSON lines) of each code object of a file, and problems."""
+    if isinstance(opening, Problem):
+        yield opening
+        return
+    path, blobs = opening
 
-    def rows(self, file: InputFile) -> Iterator[str]:
-        """Kernels of a file as JSON lines, one text per code object."""
-        opened = self._opened[file]
-        if isinstance(opened, Problem):
-            return
-        try:
-            blobs = self._share(opened.blobs(self._request.options.bounds))
-            for item in read_inputs(blobs, self._events, self._read, self._request.options):
-                if isinstance(item, Problem):
-                    self._problems.append(item)
-                    self._lost |= {file.address} if item.code == UNFETCHED else set()
-                else:
-                    self._kernels += len(item)
-                    yield "".join(self._request.rows(item))
-        except MemoryError:
-            self._problems.append(Problem(opened.path, say("worker-memory")))
-        except Exception as error:  # our bug must cost one file only
-            self._problems.append(Problem(opened.path, bug(error)))
-
-    def _read(self, blob: Blob) -> Iterator[list[Result] | Problem | Note | RunEvent]:
-        """The results of a code object in one list, with problems, notes and events."""
+    def read_blob(blob: Blob) -> Iterator[list[Result] | Problem | Note | RunEvent]:
         results = []
-        for item in self._analysis.results(blob):
+        for item in analysis.results(blob):
             if isinstance(item, Result):
                 results.append(item)
             elif not isinstance(item, Repeat):
                 yield item
         yield results
 
-    def _share(self, items: Iterable[Found]) -> Iterator[Found]:
-        """Blobs of this task's share of a file. The first share also takes problems and notes."""
-        task, number = self._task, 0
-        for item in items:
-            if not isinstance(item, Blob):
-                if task.share == 0:
-                    yield item
-                continue
-            if number // _TOGETHER % task.shares == task.share:
+    try:
+        share = _share(blobs, task, analysis)
+        for item in read_inputs(share, events, read_blob, request.options):
+            if isinstance(item, Problem):
                 yield item
             else:
-                # The analysis compares later entries with this one.
-                conflicting_entry(item, self._analysis.entries)
-            number += 1
+                yield len(item), "".join(request.rows(item))
+    except MemoryError:
+        yield Problem(path, say("worker-memory"))
+    except Exception as error:  # our bug must cost one file only
+        yield Problem(path, bug(error))
 
-    def done(self) -> ScanTaskDone:
-        self._problems += each(self._events, "missing")
-        fetched = frozenset(file.address for file in self._task.files) - self._lost
-        spirv = ((file, self._events["spirv", file]) for file in each(self._events, "spirv"))
-        spirv_notes = (Note(file, compiled_later(count)) for file, count in spirv)
-        notes = (*noted(self._events), *spirv_notes)
-        addressed = tuple(note._replace(path=self._files[note.path].address) for note in notes)
-        return ScanTaskDone(self._task, self._kernels, addressed, fetched)
 
-    def opened_rows(self) -> Iterator[DatasetRow]:
-        for path, file in self._files.items():
-            yield opened_row(path, file.path, file.address)
+def _share(items: Iterable[Found], task: ScanTask, analysis: Analysis) -> Iterator[Found]:
+    """Blobs of the task's share of a file. The first share also takes problems and notes."""
+    number = 0
+    for item in items:
+        if not isinstance(item, Blob):
+            if task.share == 0:
+                yield item
+            continue
+        if number // _TOGETHER % task.shares == task.share:
+            yield item
+        else:
+            # The analysis compares later entries with this one.
+            conflicting_entry(item, analysis.entries)
+        number += 1
 
-    def problem_rows(self) -> Iterator[DatasetRow]:
-        files = self._files | {file.address: file for file in self._task.files}
-        for problem in self._problems:
-            file = files.get(problem.path, self._task.files[0])
-            yield problem_row(problem, file.address, file.path)
+
+def _notes(events: Events) -> Iterator[Note]:
+    yield from noted(events)
+    for file in each(events, "spirv"):
+        yield Note(file, compiled_later(events["spirv", file]))
 
 
 @contextmanager
