@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from kernelinfo.kernel.needs import NeedsShare, RegisterNeeds
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
@@ -38,22 +38,6 @@ _SIMILAR = 0.9  # within a group, shortest time untouched / longest
 _InLoop = Literal["through", "constant", "changed"] | None
 
 
-class _LiveRegister(NamedTuple):
-    """One live register and its nearest accesses.
-
-    Distances count instructions along the shortest path.
-    """
-
-    register: int
-    next_read: CodeLocation | None  # None if no path leads to a read
-    next_turn: bool  # the way to the read leads through the head of a loop around the instruction
-    untouched: int  # instructions from the last access to the next read; 0 without a read
-    written: CodeLocation | None  # None if it is live since function entry
-    variable: str | None
-    in_loop: _InLoop
-    role: Role | None
-
-
 def live_values(function: LiveFunction, index: int) -> tuple[tuple[LiveValues, ...], bool]:
     """Values live at an instruction, longest untouched first; False if the search was cut short.
 
@@ -65,12 +49,12 @@ def live_values(function: LiveFunction, index: int) -> tuple[tuple[LiveValues, .
     search.follow_reads()
     variables = _variables(function, index)
     values = [
-        _LiveRegister(register, *search.of(register), variables.get(register), in_loop, role)
+        search.values(register, variables.get(register), in_loop, role)
         for register, in_loop, role in _roles(function, index, registers, loop, search)
     ]
-    unsorted = map(_values, _grouped(values))
-    groups = sorted(unsorted, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0]))
-    return tuple(groups), search.left > 0
+    groups = map(_together, _grouped(values))
+    longest_first = sorted(groups, key=lambda v: (-(v.untouched or 0), -v.total, v.registers[0]))
+    return tuple(longest_first), search.left > 0
 
 
 def _roles(
@@ -104,7 +88,7 @@ def bill(values: Sequence[LiveValues]) -> tuple[BillLine, ...]:
         BillLine(
             role,
             sum(value.total for value in group),
-            ranges(union(named(" ".join(value.registers)) for value in group)),
+            _registers(group),
             tuple(group),
         )
         for role, group in by_role.items()
@@ -158,15 +142,33 @@ class _Search:
         """Register → index of its last write."""
         return {register: index for register, (_, index) in self._writes.items()}
 
-    def of(self, register: int) -> tuple[CodeLocation | None, bool, int, CodeLocation | None]:
-        """Next read, True if it is in the next iteration, time untouched, last write of a
-        register."""
+    def values(
+        self, register: int, variable: str | None, in_loop: _InLoop, role: Role | None
+    ) -> LiveValues:
+        """The value of one register.
+
+        Distances count instructions along the shortest path."""
         until, read, is_next_turn = self._reads.get(register, (0, None, False))
         _, written = self._writes.get(register, (0, None))
         if not self.left and None in (read, written):
-            return None, False, 0, None
-        untouched = 0 if read is None else max(until + self._touches.get(register, 0), 0)
-        return self._location(read), is_next_turn, untouched, self._location(written)
+            read, written, is_next_turn = None, None, False
+        untouched = None if read is None else max(until + self._touches.get(register, 0), 0)
+        location_read, location_written = self._location(read), self._location(written)
+        return LiveValues(
+            register_class=_class_of(register),
+            registers=ranges(register),
+            total=1,
+            variable=variable,
+            written=location_written,
+            written_last=location_written,
+            next_read=location_read,
+            next_read_last=location_read,
+            next_turn=is_next_turn,
+            untouched=untouched,
+            untouched_most=untouched,
+            in_loop=in_loop,
+            role=role,
+        )
 
     def _location(self, index: int | None) -> CodeLocation | None:
         return None if index is None else self._function.location(index, self._loop)
@@ -269,18 +271,18 @@ def named_registers(
         yield from ((register, *named, last) for register, named in names.items())
 
 
-def _grouped(values: Iterable[_LiveRegister]) -> Iterator[list[_LiveRegister]]:
+def _grouped(values: Iterable[LiveValues]) -> Iterator[list[LiveValues]]:
     """Groups of values with equal class, variable, and source lines of last write and next read.
 
     Without source lines, values of one group have the same region relative to the loop and a
     similar time untouched.
     """
-    groups: dict[tuple[object, tuple[object, ...]], list[_LiveRegister]] = defaultdict(list)
+    groups: dict[tuple[object, tuple[object, ...]], list[LiveValues]] = defaultdict(list)
     for value in values:
         ways = (value.written, value.next_read)
         lines = tuple(place and (place.source or place.region) for place in ways)
         kind = (
-            *(_class_of(value.register), value.role),
+            *(value.register_class, value.role),
             *(value.variable, value.in_loop, value.next_turn),
         )
         groups[kind, lines].append(value)
@@ -289,37 +291,36 @@ def _grouped(values: Iterable[_LiveRegister]) -> Iterator[list[_LiveRegister]]:
         yield from _of_similar_length(group) if by_region else [group]
 
 
-def _of_similar_length(group: list[_LiveRegister]) -> Iterator[list[_LiveRegister]]:
-    group.sort(key=lambda value: -value.untouched)
+def _of_similar_length(group: list[LiveValues]) -> Iterator[list[LiveValues]]:
+    group.sort(key=lambda value: -(value.untouched or 0))
     start = 0
     for position, value in enumerate(group):
-        if value.untouched < _SIMILAR * group[start].untouched:
+        if (value.untouched or 0) < _SIMILAR * (group[start].untouched or 0):
             yield group[start:position]
             start = position
     yield group[start:]
 
 
-def _values(group: Sequence[_LiveRegister]) -> LiveValues:
-    registers = union(value.register for value in group)
-    least = min(group, key=lambda value: value.untouched)
-    spans = [value.untouched for value in group if value.next_read]
+def _together(group: Sequence[LiveValues]) -> LiveValues:
+    """The values of a group as one."""
+    spans = [value.untouched for value in group if value.untouched is not None]
     written, written_last = _ends(value.written for value in group)
     next_read, next_read_last = _ends(value.next_read for value in group)
-    return LiveValues(
-        register_class=_class_of(registers),
-        registers=ranges(registers),
-        total=sum(count(registers)),
-        variable=least.variable,
+    return group[0]._replace(
+        registers=_registers(group),
+        total=sum(value.total for value in group),
         written=written,
         written_last=written_last,
         next_read=next_read,
         next_read_last=next_read_last,
-        next_turn=least.next_turn,
         untouched=min(spans, default=None),
         untouched_most=max(spans, default=None),
-        in_loop=least.in_loop,
-        role=least.role,
     )
+
+
+def _registers(values: Iterable[LiveValues]) -> tuple[str, ...]:
+    """Ranges of the registers of some values."""
+    return ranges(union(named(" ".join(value.registers)) for value in values))
 
 
 def _ends(places: Iterable[CodeLocation | None]) -> tuple[CodeLocation | None, CodeLocation | None]:
@@ -330,8 +331,8 @@ def _ends(places: Iterable[CodeLocation | None]) -> tuple[CodeLocation | None, C
     return (locations[0], locations[-1]) if locations else (None, None)
 
 
-def _class_of(registers: int) -> RegisterClass:
-    return next(name for name, every in OF_CLASS.items() if registers & every)
+def _class_of(register: int) -> RegisterClass:
+    return next(name for name, every in OF_CLASS.items() if register & every)
 
 
 def needs_of(
