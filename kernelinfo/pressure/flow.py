@@ -311,16 +311,9 @@ MOST_VISITS = 16  # of each block, on average; compiled code needs 2
 _MOST_SHARED = 1 << 16  # sets; 300,000 blocks of one loop need some hundred different ones
 
 
-class BlockEffects(NamedTuple):
-    """Register sets of each block."""
-
-    reads: list[int]  # read before the block writes them
-    writes: list[int]
-    defines: list[int]  # written with a defined value
-
-
 def may_be_written(graph: Graph, defines: Sequence[int], entry: int) -> list[int]:
-    """Registers that may have been written before each block.
+    """Registers that may have been written before each block. `defines` are those to which each
+    block writes a defined value.
 
     Nothing undoes a write, so all blocks of a group have the same registers. Equal sets of
     neighbours are one object.
@@ -353,12 +346,15 @@ def _share(sets: dict[int, int], registers: int) -> int:
     return sets.get(registers, registers) if is_full else sets.setdefault(registers, registers)
 
 
-def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
-    """Registers that each block or a later one may read before writing them.
+def needed_from(
+    graph: Graph, reads: Sequence[int], writes: Sequence[int]
+) -> tuple[list[int], bool]:
+    """Registers that each block or a later one may read before writing them. `reads` are those that
+    each block reads before it writes them.
 
     False if it took too long and registers are missing.
     """
-    needed = [0] * len(effects.reads)
+    needed = [0] * len(reads)
     rank = array("i", needed)
     """Of each block: its position in postorder, in the end in that of its group."""
     for position, block in enumerate(graph.order):
@@ -369,18 +365,19 @@ def needed_from(graph: Graph, effects: BlockEffects) -> tuple[list[int], bool]:
     left = MOST_VISITS * len(graph.order) + 1000
     for group in reversed(range(len(begins) - 1)):
         if begins[group + 1] - begins[group] > 1:
-            left = _settle(graph, effects, group, needed, rank, sets, left)
+            left = _settle(graph, reads, writes, group, needed, rank, sets, left)
             continue
         block, later = blocks[begins[group]], 0
         for way in ways[starts[block] : starts[block + 1]]:
             later = later | needed[way] if later else needed[way]
-        needed[block] = _share(sets, effects.reads[block] | later & ~effects.writes[block])
+        needed[block] = _share(sets, reads[block] | later & ~writes[block])
     return needed, left > 0
 
 
 def _settle(
     graph: Graph,
-    effects: BlockEffects,
+    reads: Sequence[int],
+    writes: Sequence[int],
     group: int,
     needed: list[int],
     rank: array[int],
@@ -389,7 +386,6 @@ def _settle(
 ) -> int:
     """Update what the blocks of a group need, in at most `left` visits. Returns the visits left."""
     (starts, ways), (befores, predecessors) = graph.after, graph.before
-    reads, writes, _ = effects
     group_of = graph.group_of
     order = sorted(graph.groups.of(group), key=rank.__getitem__)
     for position, block in enumerate(order):

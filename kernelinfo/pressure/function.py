@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from kernelinfo.pressure import rules
-from kernelinfo.pressure.flow import BlockEffects, Graph, may_be_written, needed_from, read_flow
+from kernelinfo.pressure.flow import Graph, may_be_written, needed_from, read_flow
 from kernelinfo.pressure.instructions import effect, operation
 from kernelinfo.pressure.listing import (
     ENDS,
@@ -218,10 +218,10 @@ class LiveFunction:
         """Indices of instructions with code."""
         self.number = array("I", accumulate((s.is_code for s in self.instructions), initial=0))
         """Number of instructions with code before each index; at the end, of all."""
-        self._effects = self._block_effects()
-        self._written = may_be_written(self.graph, self._effects.defines, entry)
+        self._reads, self._writes, self._defines = self._block_effects()
+        self._written = may_be_written(self.graph, self._defines, entry)
         """Registers that may have been written before each block."""
-        self.needed, is_settled = needed_from(self.graph, self._effects)
+        self.needed, is_settled = needed_from(self.graph, self._reads, self._writes)
         """Registers that each block or a later one may read before writing them."""
         tangled = () if is_settled else (_TANGLED,)
         is_told = any(reason.startswith(RUNS_ON) for reason in listing.reasons)
@@ -238,9 +238,9 @@ class LiveFunction:
         ends = self.instructions[last].effect.mnemonic.startswith(ENDS)
         return not ends and self.graph.is_reached(self.block_of(last))
 
-    def _block_effects(self) -> BlockEffects:
+    def _block_effects(self) -> tuple[list[int], list[int], list[int]]:
         """Registers that each block reads first, writes, and writes with a defined value."""
-        effects = BlockEffects([], [], [])
+        reads_of, writes_of, defines_of = list[int](), list[int](), list[int]()
         for block in range(self.size):
             reads = writes = defines = 0
             for index in reversed(self.flow.instructions(block)):
@@ -251,10 +251,10 @@ class LiveFunction:
                         defines = defines | effect.writes if defines else effect.writes
                     reads &= ~effect.writes
                 reads = reads | effect.reads if reads else effect.reads
-            effects.reads.append(reads)
-            effects.writes.append(writes)
-            effects.defines.append(defines)
-        return effects
+            reads_of.append(reads)
+            writes_of.append(writes)
+            defines_of.append(defines)
+        return reads_of, writes_of, defines_of
 
     @property
     def size(self) -> int:
@@ -271,7 +271,7 @@ class LiveFunction:
         instructions, indices = self.instructions, self.flow.instructions(block)
         written = self._written[block]
         grown: list[tuple[int, int]] = []  # (index, set before it) where the set grows
-        if self._effects.defines[block] & ~written:
+        if self._defines[block] & ~written:
             for index in indices:
                 effect = instructions[index].effect
                 if effect.writes & ~written and effect.mnemonic != IMPLICIT_DEF:
@@ -353,10 +353,10 @@ class LiveFunction:
 
     def touched_in(self, blocks: Sequence[int]) -> tuple[int, int]:
         """Registers that some blocks read before they write them, and registers that they write."""
-        reads, writes, _ = self._effects
         if len(blocks) == 1:
-            return reads[blocks[0]], writes[blocks[0]]
-        return union(map(reads.__getitem__, blocks)), union(map(writes.__getitem__, blocks))
+            return self._reads[blocks[0]], self._writes[blocks[0]]
+        reads, writes = map(self._reads.__getitem__, blocks), map(self._writes.__getitem__, blocks)
+        return union(reads), union(writes)
 
     def label(self, block: int) -> str | None:
         """The first label of a block; None without labels."""

@@ -15,17 +15,39 @@ from kernelinfo.pressure.registers import named
 from kernelinfo.pressure.rules import CALLS, DIRECT_CALLS, InstructionClass, class_of
 from kernelinfo.reading.data import integer
 
+_BY_OFFSET = re.compile(r"^((?:s_c?branch|s_subvector_loop)\w*+ (?:.*[ ,])?)-?(?:0x[0-9a-f]+|\d+)$")
+"""A branch as llvm-objdump prints it: to an offset."""
 
-class DataInstruction(NamedTuple):
-    """An instruction that is written as data."""
 
+class Disassembled(NamedTuple):
+    """One instruction as llvm-objdump prints it."""
+
+    address: int
     text: str
-    to: int | None
-    """Index, in its chunk of data, of the instruction that a branch leads to; None outside."""
+    words: tuple[int, ...]  # 32-bit words of its encoding
+
+    @property
+    def target(self) -> int:
+        """The address that a branch leads to; −1 for other instructions.
+
+        The low 16 bits count words from the next instruction (RDNA and CDNA ISA documents, SOPP and
+        SOPK).
+        """
+        if not _BY_OFFSET.match(self.text):
+            return -1
+        offset = self.words[0] & 0xFFFF
+        offset -= (offset & 0x8000) << 1
+        return self.address + 4 * len(self.words) + 4 * offset
+
+    def with_label(self, label: str) -> str:
+        """The text of a branch to a label."""
+        without_offset = _BY_OFFSET.sub(r"\1", self.text).rstrip()
+        return f"{without_offset} {label}"
 
 
-Decode = Callable[[Sequence[bytes]], list[list[DataInstruction] | None]]
-"""The instructions in each chunk of data; None if a chunk cannot be decoded."""
+Decode = Callable[[Sequence[bytes]], list[list[Disassembled] | None]]
+"""The instructions in each chunk of data, whose first one has the address 0; None if a chunk cannot
+be decoded."""
 
 DATA = re.compile(
     r"\.(?:[248]?byte|short|value|long|int|quad|octa|d?word|hword|single|float|double|ascii|asciz|"

@@ -15,12 +15,12 @@ from kernelinfo.kernel.code_object import TouchedRegisters
 from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionBody, FunctionPlace, body_of
 from kernelinfo.pressure.curve import loop_counts, tally_instructions, untallied
-from kernelinfo.pressure.flow import BlockEffects, needed_from
+from kernelinfo.pressure.flow import needed_from
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import WaitFlow
 from kernelinfo.pressure.instructions import (
     UNRESOLVED,
-    DataInstruction,
+    Disassembled,
     InstructionEffect,
     operation,
 )
@@ -104,7 +104,7 @@ class AssemblyText(ScannedText):
             self.expansion.before(start),
         )
 
-    def _decoded(self, chunks: Sequence[bytes]) -> list[list[DataInstruction] | None]:
+    def _decoded(self, chunks: Sequence[bytes]) -> list[list[Disassembled] | None]:
         """The instructions in each chunk of data; see `object_code.decoded`."""
         # Runs llvm-objdump, for the few texts with data among the instructions.
         from kernelinfo.pressure.object_code import decoded
@@ -227,8 +227,8 @@ def unwritten(function: LiveFunction) -> int:
         writes_first.append(written)
         touches.append(read | written)
     graph = function.graph
-    first_read, are_all = needed_from(graph, BlockEffects(reads_first, touches, []))
-    first_written, are_all_too = needed_from(graph, BlockEffects(writes_first, touches, []))
+    first_read, are_all = needed_from(graph, reads_first, touches)
+    first_written, are_all_too = needed_from(graph, writes_first, touches)
     return first_read[0] & ~first_written[0] if are_all and are_all_too else 0
 
 

@@ -362,23 +362,26 @@ class _ListingReader:
         if not self._data:
             return self._found, range(len(self._found) + 1), {}
         chunks = [bytes(data) for data in self._data.values()]
-        texts_at = dict(zip(self._data, decode(chunks), strict=True))
+        printed_at = dict(zip(self._data, decode(chunks), strict=True))
         decoded, index_of, labels = list[Instruction](), list[int](), dict[str, int]()
         for index, instruction in enumerate(self._found):
             start = len(decoded)
             index_of.append(start)
-            texts = texts_at.get(index)
-            if texts is None:
+            printed = printed_at.get(index)
+            if printed is None:
                 decoded.append(instruction)
                 continue
-            for text, to in texts:
+            index_at = {each.address: number for number, each in enumerate(printed, start)}
+            index_at[len(self._data[index])] = start + len(printed)
+            for each in printed:
+                text, to = each.text, index_at.get(each.target)
                 if to is None and text.startswith(("s_branch", "s_cbranch")):
                     self._reasons[f"a branch out of data words: {_WAY_OUT}"] = None
                 elif to is not None:
-                    label = f".Lword{start + to}"
+                    label = f".Lword{to}"
                     while label in self._labels:
                         label += "_"
-                    labels[label] = start + to
+                    labels[label] = to
                     text = f"{text.split(None, 1)[0]} {label}"
                 decoded.append(instruction._replace(text=text, effect=known_effect(text)))
         return decoded, [*index_of, len(decoded)], labels

@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import count, product
 from operator import itemgetter
 from subprocess import DEVNULL, PIPE
-from typing import IO, NamedTuple
+from typing import IO
 
 from kernelinfo.analysis.kernels import freed
 from kernelinfo.errors import ReadError, bug
@@ -21,7 +21,7 @@ from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionPlace
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.instructions import UNDECODED, DataInstruction, InstructionEffect
+from kernelinfo.pressure.instructions import UNDECODED, Disassembled, InstructionEffect
 from kernelinfo.pressure.listing import (
     Instruction,
     Listing,
@@ -56,17 +56,8 @@ _INVALID = "/*Invalid register"
 """Begin of llvm-objdump's comment on a register that no instruction can have there."""
 _SECTION = re.compile(rb"Disassembly of section \.f(\d+):")
 _WORDS = re.compile(rb"([0-9A-F]{8,16}): ([0-9A-F ]+)")
-_BRANCH = re.compile(r"^((?:s_c?branch|s_subvector_loop)\w*+ (?:.*[ ,])?)-?(?:0x[0-9a-f]+|\d+)$")
 _SECONDS = 60
 _MOST_FUNCTIONS, _MOST_BYTES = 512, 1 << 22  # per run, unless one function is larger
-
-
-class Disassembled(NamedTuple):
-    """One instruction as llvm-objdump prints it."""
-
-    address: int
-    text: str
-    words: tuple[int, ...]  # 32-bit words of its encoding
 
 
 def listings(
@@ -98,24 +89,17 @@ def _batches(codes: Iterable[MachineCode]) -> Iterator[list[MachineCode]]:
         yield batch
 
 
-def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[DataInstruction] | None]:
+def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[Disassembled] | None]:
     """The instructions in each chunk of data; None if no disassembler decodes the chunk, or the
     target is not known."""
     codes = [MachineCode(str(number), 0, data) for number, data in enumerate(chunks)]
-    decoded_chunks: list[list[DataInstruction] | None] = [None] * len(codes)
+    decoded_chunks: list[list[Disassembled] | None] = [None] * len(codes)
     if target is None:
         return decoded_chunks
     try:
         for code, instructions in _instructions(codes, target, target.elf_mach):
             if not any(map(_is_undecoded, instructions)):
-                index_at = {
-                    instruction.address: index for index, instruction in enumerate(instructions)
-                }
-                index_at[len(code.data)] = len(instructions)
-                decoded_chunks[int(code.name)] = [
-                    DataInstruction(instruction.text, index_at.get(_target(instruction)))
-                    for instruction in instructions
-                ]
+                decoded_chunks[int(code.name)] = instructions
     except ReadError:
         pass  # no disassembler
     return decoded_chunks
@@ -263,7 +247,7 @@ def _listing(instructions: Sequence[Disassembled], symbols: Mapping[int, str]) -
     """
     index_at = {printed.address: index for index, printed in enumerate(instructions)}
     targets = {
-        printed.address: to for printed in instructions if (to := _target(printed)) in index_at
+        printed.address: to for printed in instructions if (to := printed.target) in index_at
     }
     taken = set(symbols.values())
     unused = (name for number in count() if (name := f"L{number}") not in taken)
@@ -273,26 +257,13 @@ def _listing(instructions: Sequence[Disassembled], symbols: Mapping[int, str]) -
     for printed in instructions:
         text = printed.text
         if printed.address in targets:
-            text = " ".join((_BRANCH.sub(r"\1", text).rstrip(), names[targets[printed.address]]))
+            text = printed.with_label(names[targets[printed.address]])
         effects = _NOT_DECODED if _is_undecoded(printed) else known_effect(text)
         listed.append(Instruction(text, effects, None, printed.address, None, None))
     return listing_of(listed, {name: index_at[to] for to, name in names.items()})
 
 
 _NOT_DECODED = InstructionEffect(".long", (), 0, 0, "other", None, UNDECODED)
-
-
-def _target(instruction: Disassembled) -> int:
-    """The address that a branch leads to; −1 for other instructions.
-
-    The low 16 bits count words from the next instruction (RDNA and CDNA ISA documents, SOPP and
-    SOPK).
-    """
-    if not _BRANCH.match(instruction.text):
-        return -1
-    offset = instruction.words[0] & 0xFFFF
-    offset -= (offset & 0x8000) << 1
-    return instruction.address + 4 * len(instruction.words) + 4 * offset
 
 
 HALVES = "low halves: the object does not tell whether writing them keeps the high halves"

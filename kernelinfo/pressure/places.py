@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.pressure.flow import MOST_VISITS, BlockEffects, may_be_written, needed_from
+from kernelinfo.pressure.flow import MOST_VISITS, may_be_written, needed_from
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.registers import AGPRS, Counts, count, each, union, whole
 from kernelinfo.pressure.slots import SlotAccess, lanes_of, slots_of
@@ -45,6 +45,8 @@ class Places:
         self._same: dict[int, tuple[int, int]] = {}
         """Position of each of the latter → place and register."""
         self._held_by = self._holders()
+        self._accesses: dict[int, tuple[int, int]] = {}
+        """Instruction → places that it reads and that it overwrites; none if both are empty."""
         self._changes: dict[int, tuple[int, int]] = {}
         """Instruction → pairs that begin and that end there; none if both are empty."""
         self._written = self._needed = self._pairs_in = [0] * function.size
@@ -52,12 +54,13 @@ class Places:
         self.is_settled = True
         """False if the numbers are lower bounds, because values were not followed to their end."""
         if moves:
-            effects = self._effects()
-            self._written = may_be_written(function.graph, effects.defines, 0)
+            indices = range(len(function.instructions))
+            self._accesses = {i: both for i in indices if any(both := self._access(i))}
+            reads, writes, fills = self._block_accesses()
+            self._written = may_be_written(function.graph, fills, 0)
             if self._pairs:
-                changes = map(self._change, range(len(function.instructions)))
-                self._changes = {index: both for index, both in enumerate(changes) if any(both)}
-            self._needed, is_settled = needed_from(function.graph, effects)
+                self._changes = {i: both for i in indices if any(both := self._change(i))}
+            self._needed, is_settled = needed_from(function.graph, reads, writes)
             self._pairs_in, are_settled = self._same_values()
             self.is_settled = is_settled and are_settled
         self.has_slots = any(not place & lanes for place, _ in every)
@@ -74,38 +77,34 @@ class Places:
                     held[vgpr] = held.get(vgpr, 0) | place
         return held
 
-    def _lost(self, index: int) -> int:
-        """Lanes whose VGPR an instruction overwrites, which is no reload of it."""
-        instruction = self._function.instructions[index]
-        if index in self._moves or not instruction.effect.writes & self._all_holders:
-            return 0
-        return union(
-            lanes for vgpr, lanes in self._held_by.items() if vgpr & instruction.effect.writes
-        )
+    def _access(self, index: int) -> tuple[int, int]:
+        """Places that an instruction reads, and places that it overwrites: with a VGPR that it
+        writes, and is no reload of, all lanes in it."""
+        if move := self._moves.get(index):
+            return (0, move.places) if move.is_store else (move.places, 0)
+        writes = self._function.instructions[index].effect.writes & self._all_holders
+        if not writes:
+            return 0, 0
+        return 0, union(lanes for vgpr, lanes in self._held_by.items() if vgpr & writes)
 
     @cached_property
     def _all_holders(self) -> int:
         return union(self._held_by)
 
-    def _effects(self) -> BlockEffects:
+    def _block_accesses(self) -> tuple[list[int], list[int], list[int]]:
         """Places that each block reads first, overwrites, and fills."""
-        effects = BlockEffects([], [], [])
+        reads_of, writes_of, fills_of = list[int](), list[int](), list[int]()
         for block in range(self._function.size):
             reads = writes = fills = 0
             for index in reversed(self._function.flow.instructions(block)):
-                move = self._moves.get(index)
-                if move is None:
-                    lost = self._lost(index) if self._held_by else 0
-                    writes, reads = writes | lost, reads & ~lost
-                    continue
-                places = union(place for place, _ in move.pairs)
-                if move.is_store:
-                    writes, fills, reads = writes | places, fills | places, reads & ~places
-                else:
-                    reads |= places
-            for values, registers in zip(effects, (reads, writes, fills), strict=True):
-                values.append(registers)
-        return effects
+                if index in self._accesses:
+                    read, overwritten = self._accesses[index]
+                    reads, writes = reads & ~overwritten | read, writes | overwritten
+                    fills |= overwritten if index in self._moves else 0
+            reads_of.append(reads)
+            writes_of.append(writes)
+            fills_of.append(fills)
+        return reads_of, writes_of, fills_of
 
     def _change(self, index: int) -> tuple[int, int]:
         """Pairs that begin and that end at an instruction."""
@@ -119,9 +118,8 @@ class Places:
                     self._of_register.get(register, 0) for register in each(writes)
                 )
             ends = self._broken[writes]
-            if lost := self._lost(index):
-                ends |= union(self._of_place.get(lane, 0) for lane in _bits(lost))
-            return 0, ends
+            _, lost = self._accesses.get(index, (0, 0))
+            return 0, ends | union(self._of_place.get(lane, 0) for lane in _bits(lost))
         begins = union(self._bits[pair] for pair in move.pairs if pair[1])
         if move.is_store:
             return begins, union(self._of_place.get(place, 0) for place, _ in move.pairs)
@@ -176,19 +174,15 @@ class Places:
             before = written, pairs
             pairs = pairs & ~ends | begins
             if move and move.is_store:
-                written |= union(place for place, _ in move.pairs)
+                written |= move.places
             if (written, pairs) != before:
                 changes.append((index, before))
         needed = union(self._needed[way] for way in function.graph.after.of(block))
         for index, live, after in function.live(block):
             later = after, needed & written, pairs
-            move = self._moves.get(index)
-            if move is None:
-                needed &= ~self._lost(index) if self._held_by else -1
-            elif move.is_store:
-                needed &= ~union(place for place, _ in move.pairs)
-            else:
-                needed |= union(place for place, _ in move.pairs)
+            if index in self._accesses:
+                read, overwritten = self._accesses[index]
+                needed = needed & ~overwritten | read
             if changes and changes[-1][0] == index:
                 written, pairs = changes.pop()[1]
             yield index, (live, needed & written, pairs), later
@@ -261,7 +255,7 @@ class Places:
         block = function.block_of(index)
         indices = function.flow.instructions(block)
         middle = index + is_after - indices.start
-        came = function.live_in(block), self._needed[block] & self._written[block]
+        came = self.entering(block)[:2]
         for position in indices[:middle]:
             came = self._moved(position, *came, is_back=False)
         ways = function.graph.after.of(block)
@@ -276,7 +270,7 @@ class Places:
         move = self._moves.get(index)
         if move is None:
             writes = self._function.instructions[index].effect.writes
-            return registers & ~writes, places & ~self._lost(index)
+            return registers & ~writes, places & ~self._accesses.get(index, (0, 0))[1]
         for place, register in move.pairs:
             is_held, is_placed = registers & register, places & place
             if move.is_store:
@@ -326,5 +320,5 @@ def places_of(function: LiveFunction, traits: Traits) -> Places | str:
         function,
         {**slots, **lanes},
         agprs,
-        union(place for move in lanes.values() for place, _ in move.pairs),
+        union(move.places for move in lanes.values()),
     )

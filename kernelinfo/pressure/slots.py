@@ -49,6 +49,11 @@ class SlotAccess(NamedTuple):
     pairs: tuple[tuple[int, int], ...]
     """Place and register, a set of one each; no register if liveness does not follow it."""
 
+    @property
+    def places(self) -> int:
+        """The set of places."""
+        return union(place for place, _ in self.pairs)
+
 
 def slots_of(function: LiveFunction, spilled: int | None) -> dict[int, SlotAccess] | str:
     """The moves to and from spill slots by instruction, or why they cannot be told.
@@ -77,7 +82,7 @@ def slots_of(function: LiveFunction, spilled: int | None) -> dict[int, SlotAcces
         return {} if spilled is None and not unmarked else UNPROVEN
     slots = -1 if is_all_constant else _places(moves.values())
     left = [(index, move) for index, move in unmarked.items() if move]
-    while joining := {i: move for i, move in left if i not in moves and _places([move]) & slots}:
+    while joining := {i: move for i, move in left if i not in moves and move.places & slots}:
         moves |= joining
         slots |= _places(joining.values())
     stores = [move for move in moves.values() if move.is_store]
@@ -130,7 +135,7 @@ def _stacks(function: LiveFunction) -> set[str]:
 
 
 def _places(moves: Iterable[SlotAccess]) -> int:
-    return union(place for move in moves for place, _ in move.pairs)
+    return union(move.places for move in moves)
 
 
 def _slot(
