@@ -90,7 +90,7 @@ READERS = [
     (f"{_TEXT}:read", 1, "b1 b2"),
     (f"{_TEXT}:ModuleText.take", 2, None),
     (f"{_TEXT}:ModuleText.finish", 1, "b1 b2"),
-    (f"{_TEXT}:Evaluation.kernel", 2, "b2"),
+    (f"{_TEXT}:KernelText.facts", 2, "b2"),
     (f"{_TEXT}:with_proven", 1, "b1"),
     (f"{_TEXT}:SourceFiles.position", 1, ""),
     (f"{_TEXT}.metadata_yaml:parse", 1, ""),
@@ -153,7 +153,7 @@ COMMANDS = {
     "check": ["check", ".", "--format", "json"],
 }
 PLANTS = {
-    "one kernel": ("reading.assembly:Evaluation.kernel", 2),
+    "one kernel": ("reading.assembly:KernelText.facts", 2),
     "its analysis": ("analysis.kernels:combine", 4),
     "one file": ("reading.containers.files:load", 1),
     "its code": ("pressure.kernel_code:AssemblyText.function", 2),

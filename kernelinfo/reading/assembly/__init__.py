@@ -9,36 +9,23 @@ from itertools import pairwise
 from typing import TypeVar
 
 from kernelinfo.errors import BoundError, Message, bug, survived
-from kernelinfo.reading.assembly import blocks, directives, metadata_yaml, scan
-from kernelinfo.reading.assembly.directives import PlacedBlock
+from kernelinfo.reading.assembly import blocks, directives, kernel_text, metadata_yaml, scan
+from kernelinfo.reading.assembly.directives import DirectiveBlock
 from kernelinfo.reading.assembly.expressions import Definitions
 from kernelinfo.reading.assembly.instructions import function_text, read_code, with_proven
-from kernelinfo.reading.assembly.kernel_text import (
-    CUT,
-    Evaluation,
-    KernelText,
-    LinkingText,
-    check_metadata,
-    far_labels,
-    is_of_compiler,
-    without_shaders,
-)
-from kernelinfo.reading.assembly.scan import (
-    ASSIGNMENT,
-    BEGIN,
-    BUNDLE,
-    INFO,
-    SourceFiles,
-    is_directive,
-    marks,
-    outside_macros,
-)
+from kernelinfo.reading.assembly.kernel_text import KernelText
+from kernelinfo.reading.assembly.scan import SourceFiles, is_directive
 from kernelinfo.reading.assembly.scan import assembly_text as assembly_text
 from kernelinfo.reading.blob import UNBOUNDED, FileBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, line_end
 from kernelinfo.reading.facts import Features, KernelFacts, Module, ReadWarning, ReadWarnings
 from kernelinfo.reading.messages import in_kernel, say
-from kernelinfo.reading.metadata import code_object_version, unknown_version
+from kernelinfo.reading.metadata import (
+    NOT_LINKED,
+    LinkedFunction,
+    code_object_version,
+    unknown_version,
+)
 from kernelinfo.reading.target_id import TargetId, distinct, parse_isa_version, parse_target_id
 
 _METADATA, _METADATA_V2 = "amdgpu_metadata", "amd_amdgpu_hsa_metadata"
@@ -77,10 +64,12 @@ class ModuleText:
         # Metadata is read at its end. Until then: its directive, and the offset of its text.
         self._metadata: tuple[str, int] | None = None
         self._is_hsa = self._has_metadata = False
-        self._linking: LinkingText | None = None
-        # Registers of the next function; registers of all functions, and their line.
-        self._config: PlacedBlock | None = None
-        self._pipelines: tuple[blocks.Pipelines, int] | None = None
+        # Functions by name and LDS variables, bytes by name, of code that is not linked yet.
+        self._functions: dict[str, LinkedFunction] = {}
+        self._variables: dict[str, int] = {}
+        # Registers of the next function; registers of all functions; each with its line.
+        self._config: tuple[DirectiveBlock, int] | None = None
+        self._pal: tuple[blocks.NumbersByFunction, int] | None = None
         # Marks before this offset are already read.
         self._read = start
         # A name is searched for after the last info block, the last begun function, and the last
@@ -98,7 +87,7 @@ class ModuleText:
         """Read the statement that `marks` found at `offset`. Raises `BoundError`."""
         if offset < self._read:
             return
-        if kind == BEGIN:
+        if kind == scan.BEGIN:
             self._begin = offset
             return
         if kind == "file":
@@ -109,12 +98,12 @@ class ModuleText:
             self._close_metadata(offset, ended=ends)
         if self._metadata:
             return  # other marks inside metadata are its text
-        if kind == INFO:
+        if kind == scan.INFO:
             self._take_info(offset)
         elif kind == scan.UNEXPANDED:
             begins = decode(line_at(self._text, offset)[:60].strip())
             self.warn(say("kernels-of-macro", begins=begins), offset)
-        elif kind == ASSIGNMENT:
+        elif kind == scan.ASSIGNMENT:
             self._definitions.add_assignment(self._text, offset, self._lines)
         elif kind in ("set", "equ"):
             self._read = self._definitions.add_sets(self._text, offset, self._lines, self._budget)
@@ -146,20 +135,24 @@ class ModuleText:
             case "ident":
                 if string:
                     self._stamps.append(decode(string[1]))
-            case "amdgpu_info" | "amdgpu_lds":
-                self._linking = self._linking or LinkingText(self._budget)
-                if wrong := self._linking.take(self._text, offset, kind, operand):
-                    self.warn(wrong, offset)
+            case "amdgpu_lds":
+                self._variables |= kernel_text.read_lds_variable(operand)
+            case "amdgpu_info":
+                self._budget.spend_kernels()
+                name = scan.described_kernel(operand)
+                self._functions[name], ended = kernel_text.read_function(self._text, offset)
+                if not ended:
+                    self.warn(say("linking-info-endless", kernel=name), offset)
             case "AMDGPU.config":
                 block = blocks.read_config(self._text, offset)
-                self._config = PlacedBlock(block, self._lines.number(offset))
+                self._config = block, self._lines.number(offset)
             case "amd_amdgpu_pal_metadata":
                 try:
-                    pipelines = blocks.read_pal_pairs(decode(operand))
+                    numbers = blocks.read_pal_pairs(decode(operand))
                 except ValueError as error:
                     self.warn(say("directive-unreadable", directive=kind, error=error), offset)
                 else:
-                    self._pipelines = pipelines, self._lines.number(offset)
+                    self._pal = numbers, self._lines.number(offset)
             case "amdgpu_metadata" | "amd_amdgpu_hsa_metadata" | "amdgpu_pal_metadata":
                 self._metadata = kind, line_end(self._text, offset) + 1
 
@@ -167,7 +160,7 @@ class ModuleText:
         """The kernel of a symbol, new at its first statement. Raises `BoundError`."""
         if symbol not in self._kernels:
             self._budget.spend_kernels()
-            self._kernels[symbol] = KernelText(symbol)
+            self._kernels[symbol] = KernelText(symbol, self._definitions, self._warnings)
         return self._kernels[symbol]
 
     def _label(self, kernel: KernelText, offset: int | None) -> None:
@@ -188,13 +181,14 @@ class ModuleText:
         line = self._lines.number(offset)
         symbol, label = self._function(floor, offset) or (say("kernel-at-line", line=line), None)
         kernel = self._kernel(symbol)
-        if kernel.info:
+        if "kernel-info" in kernel.blocks:
             self.warn(say("kernel-info-repeated", kernel=symbol), offset)
             return
         if kernel.line is None:
             self._label(kernel, label)
-        kernel.info = PlacedBlock(block, line)
-        kernel.config = config
+        kernel.add("kernel-info", block, line)
+        if config:
+            kernel.add("AMDGPU.config", *config)
         kernel.code_bytes = code_bytes
         for within, comment in block.unread:
             message = say("kernel-info-unknown", kernel=symbol, comment=decode(comment[:60]))
@@ -207,7 +201,7 @@ class ModuleText:
         """
         if self._begin >= floor:
             # The comment holds the name without quotes or escapes.
-            name = decode(line_at(self._text, self._begin + len(BEGIN)).rstrip())
+            name = decode(line_at(self._text, self._begin + len(scan.BEGIN)).rstrip())
             if (kernel := self._kernels.get(name)) and kernel.line is not None:
                 return name, None
             return name, scan.label_offset(self._text, name, self._begin, offset)
@@ -221,11 +215,11 @@ class ModuleText:
         floor = max(self._described[1], self._informed)
         self._described = symbol, offset
         kernel = self._kernel(symbol)
-        if kernel.directives:
+        if "amdhsa_kernel" in kernel.blocks:
             self.warn(say("kernel-descriptor-repeated", kernel=symbol), offset)
             return
         self._label(kernel, scan.label_offset(self._text, symbol, floor, offset))
-        kernel.directives = PlacedBlock(block, self._lines.number(offset))
+        kernel.add("amdhsa_kernel", block, self._lines.number(offset))
         if not ended:
             self.warn(say("kernel-descriptor-endless", kernel=symbol), offset)
 
@@ -236,7 +230,7 @@ class ModuleText:
         symbol, begin = label or (say("kernel-at-line", line=line), None)
         block, _ = directives.read_block(self._text, offset, "amd_kernel_code_t")
         kernel = self._kernel(symbol)
-        kernel.code_t = PlacedBlock(block, line)
+        kernel.add("amd_kernel_code_t", block, line)
         self._label(kernel, begin)
 
     def _close_metadata(self, offset: int, *, ended: bool) -> None:
@@ -251,7 +245,7 @@ class ModuleText:
         try:
             if kind == "amdgpu_pal_metadata":
                 root, _ = metadata_yaml.root_of(yaml)
-                self._pipelines = blocks.read_pal_metadata(root), line
+                self._pal = blocks.read_pal_metadata(root), line
                 return
             is_v2 = kind == _METADATA_V2
             limit = self._budget.kernel_limit + 1
@@ -273,14 +267,13 @@ class ModuleText:
                 continue
             kernel = self._kernel(symbol)
             if kernel.metadata[1]:
-                again = in_kernel(symbol, say("metadata-repeated"))
-                self._warnings.add(again, line + within)
+                kernel.warn(say("metadata-repeated"), line + within)
             kernel.metadata = numbers, line + within
         self._budget.check_list(len(kernels))
 
     def _find_code(self, end: int) -> None:
         """Set each kernel's instructions and source line; a kernel ends at the next one's label."""
-        for kernel, label in far_labels(self._kernels, self._text, self._start, end):
+        for kernel, label in kernel_text.far_labels(self._kernels, self._text, self._start, end):
             self._label(kernel, label)
         starts = {k.label: k for k in self._kernels.values() if k.label is not None}
         self._files.read_declarations(self._text, self._start, end)
@@ -291,7 +284,7 @@ class ModuleText:
             try:
                 kernel.source = self._files.position(function)
             except Exception as error:
-                self._warnings.add(in_kernel(kernel.symbol, bug(error)), kernel.line)
+                kernel.warn(bug(error), kernel.line)
 
     def _each(
         self, read: Callable[[_Named], KernelFacts], kernels: Iterable[_Named]
@@ -308,7 +301,7 @@ class ModuleText:
         if self._has_metadata or not self._is_hsa or self._begin >= 0:
             return False
         kernels, stamps = self._kernels.values(), self._stamps
-        return is_of_compiler(kernels, stamps, self._text, self._start, end)
+        return kernel_text.is_of_compiler(kernels, stamps, self._text, self._start, end)
 
     def warn(self, message: Message, offset: int) -> None:
         """Add a warning at a byte offset of the text."""
@@ -324,7 +317,9 @@ class ModuleText:
         warnings = self._warnings.take()
         if self._is_hsa and self._begin >= 0 and not warnings:  # else by hand, or known damaged
             line = self._lines.number(end)
-            check_metadata(self._kernels.values(), self._has_metadata, line, self._warnings)
+            kernel_text.check_metadata(
+                self._kernels.values(), self._has_metadata, line, self._warnings
+            )
         if not (self._kernels or warnings or self._targets):
             return
         stated = (self._targets[who] for who in _TARGET_SOURCES if who in self._targets)
@@ -337,19 +332,18 @@ class ModuleText:
         target = target_id.hardware if target_id else None
         # An unknown version is taken for a new one: the code may run with XNACK.
         xnack = features.xnack not in ("off", "unsupported")
-        evaluation = Evaluation(
-            self._definitions, target, self._kernels.keys(), self._warnings, xnack=xnack
-        )
+        self._definitions.target, self._definitions.kernels = target, self._kernels.keys()
         self._find_code(end)
-        texts = without_shaders(self._kernels.values(), self._warnings)
-        if self._pipelines:
-            pipelines, line = self._pipelines
+        texts = kernel_text.without_shaders(self._kernels.values(), self._warnings)
+        if self._pal:
+            stages, line = self._pal
             for kernel in texts:
-                kernel.metadata = pipelines.numbers(kernel.symbol, target), line
-        kernels = [*self._each(evaluation.kernel, texts)]
-        notes: tuple[Message, ...] = ()
-        if self._linking:
-            kernels, notes = self._linking.with_callees(kernels, target, xnack=xnack)
+                kernel.metadata = blocks.pal_numbers(stages, kernel.symbol, target), line
+        kernels = [*self._each(lambda stated: stated.facts(xnack=xnack), texts)]
+        if self._functions:
+            kernels = kernel_text.with_linking_info(
+                kernels, self._functions, self._variables, target, xnack=xnack
+            )
         kernels = [
             *self._each(
                 lambda k: with_proven(k, self._text, self._kernels[k.symbol], target), kernels
@@ -363,8 +357,8 @@ class ModuleText:
             stamps=distinct(self._stamps),
             kernels=tuple(kernels),
             warnings=warnings + self._warnings.take(),
-            notes=notes,
-            doubts=(CUT,) if self._may_be_cut(end) else (),
+            notes=(NOT_LINKED,) if self._functions else (),
+            doubts=(kernel_text.CUT,) if self._may_be_cut(end) else (),
             offset=self._start,
         )
 
@@ -390,10 +384,10 @@ def read(
     module = begin_module(0, part)
     offset, end = 0, len(text)
     try:
-        for offset, kind in outside_macros(text, _counted(marks(text), budget)):
-            if kind == BUNDLE:
+        for offset, kind in scan.outside_macros(text, _counted(scan.marks(text), budget)):
+            if kind == scan.BUNDLE:
                 mark, _, entry = decode(line_at(text, offset)).partition(" ")
-                begins = mark == f"{BUNDLE}START__"
+                begins = mark == f"{scan.BUNDLE}START__"
                 if part and begins:
                     unended.append((part, offset))
                 elif not begins and entry != part:
@@ -435,5 +429,5 @@ def _only_warnings(warnings: Iterable[ReadWarning]) -> Module:
 def _counted(marks: Iterable[tuple[int, str]], budget: FileBudget) -> Iterator[tuple[int, str]]:
     """The same marks, counted. Raises `BoundError` if they exceed the budget."""
     for offset, kind in marks:
-        budget.spend_statements(1 if kind in (ASSIGNMENT, BEGIN) else _DIRECTIVE)
+        budget.spend_statements(1 if kind in (scan.ASSIGNMENT, scan.BEGIN) else _DIRECTIVE)
         yield offset, kind

@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
 from itertools import islice
-from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, Vgprs
 from kernelinfo.reading.assembly.directives import (
@@ -23,7 +22,7 @@ from kernelinfo.reading.assembly.directives import (
 )
 from kernelinfo.reading.assembly.expressions import Directive, leading_numbers, number
 from kernelinfo.reading.data import Text, decode, integer, line_end, lines_from, match_at
-from kernelinfo.reading.facts import Numbers
+from kernelinfo.reading.facts import NOTHING, Numbers
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
@@ -272,38 +271,23 @@ def config_numbers(stated: Fields, value: Evaluate, target: Target | None) -> Pl
     return numbers
 
 
-class Pipelines(NamedTuple):
-    """Stages of a module's functions in PAL's metadata (AMDGPUUsage, "Code Object Metadata", for
-    amdpal)."""
-
-    graphics: frozenset[str]
-    """Functions of graphics stages; only the last one named for a stage."""
-    compute: str | None
-    """Function of the compute stage; the last one named."""
-    is_compute: bool
-    """True without a graphics stage: then all functions belong to the compute stage."""
-    wgp_mode: bool | None
-    """True if the compute stage runs in WGP mode; None if not stated."""
-    dynamic_vgprs: bool = False
-    """True if the `compute` function takes VGPRs while it runs."""
-    dynamic_vgpr_block: int = 0
-    """VGPRs per lane that it takes at a time; 0 if not stated."""
-
-    def numbers(self, symbol: str, target: Target | None) -> Numbers:
-        """Numbers of the function with that symbol."""
-        if symbol in self.graphics:
-            return Numbers(graphics_stage=True)
-        named = self.is_compute or symbol == self.compute
-        is_dynamic = self.dynamic_vgprs and symbol == self.compute
-        return Numbers(
-            wgp_mode=self.wgp_mode if named and _has_modes(target) else None,
-            dynamic_vgprs=is_dynamic or None,
-            dynamic_vgpr_block=(self.dynamic_vgpr_block or None) if is_dynamic else None,
-        )
+NumbersByFunction = Mapping[str | None, Numbers]
+"""Symbol of a function → its numbers in PAL's metadata (AMDGPUUsage, "Code Object Metadata", for
+amdpal); those of every other function under None."""
 
 
-def read_pal_metadata(root: Mapping[object, object]) -> Pipelines:
-    """Pipelines in the map of `.amdgpu_pal_metadata`. Raises `ValueError` if it has none."""
+def pal_numbers(stages: NumbersByFunction, symbol: str, target: Target | None) -> Numbers:
+    """Numbers of the function with that symbol."""
+    numbers = stages.get(symbol, stages[None])
+    return numbers if _has_modes(target) else numbers._replace(wgp_mode=None)
+
+
+def read_pal_metadata(root: Mapping[object, object]) -> NumbersByFunction:
+    """Numbers in the map of `.amdgpu_pal_metadata`. Raises `ValueError` if it has no pipelines.
+
+    Of several functions that are named for one stage, the last one counts. Without a graphics
+    stage, all functions belong to the compute stage.
+    """
     pipelines = root.get("amdpal.pipelines")
     if not isinstance(pipelines, list):
         raise ValueError(say("pal-metadata-no-list"))
@@ -323,18 +307,21 @@ def read_pal_metadata(root: Mapping[object, object]) -> Pipelines:
     saved = compute.get(".dynamic_vgpr_saved_count")
     computes = [_map(_map(pipeline).get(".compute_registers")) for pipeline in pipelines]
     is_dynamic = any(registers.get(".dynamic_vgpr_en") is True for registers in computes)
-    return Pipelines(
-        frozenset(filter(None, map(_entry, stages.values()))),
-        _entry(compute),
-        not stages,
-        mode if isinstance(mode, bool) else None,
-        is_dynamic or saved is not None,
-        saved // _SAVED_BLOCKS if isinstance(saved, int) else 0,
-    )
+    compute_numbers = Numbers(wgp_mode=mode if isinstance(mode, bool) else None)
+    numbers: dict[str | None, Numbers] = {None: NOTHING if stages else compute_numbers}
+    if (symbol := _entry(compute)) is not None:
+        if is_dynamic or saved is not None:
+            block = saved // _SAVED_BLOCKS if isinstance(saved, int) else 0
+            compute_numbers = compute_numbers._replace(
+                dynamic_vgprs=True, dynamic_vgpr_block=block or None
+            )
+        numbers[symbol] = compute_numbers
+    graphics = filter(None, map(_entry, stages.values()))
+    return numbers | dict.fromkeys(graphics, Numbers(graphics_stage=True))
 
 
-def read_pal_pairs(operand: str) -> Pipelines:
-    """Pipelines in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value.
+def read_pal_pairs(operand: str) -> NumbersByFunction:
+    """Numbers in the operand of `.amd_amdgpu_pal_metadata`: pairs of register and value.
 
     Raises `ValueError` for digits that the assembler refuses.
     """
@@ -342,7 +329,7 @@ def read_pal_pairs(operand: str) -> Pipelines:
     pairs = zip(numbers[::2], numbers[1::2], strict=False)
     registers: dict[str | None, object] = {_REGISTERS.get(4 * key): value for key, value in pairs}
     is_compute = registers.keys() <= {_COMPUTE, None}
-    return Pipelines(frozenset(), None, is_compute, _mode(registers))
+    return {None: Numbers(wgp_mode=_mode(registers)) if is_compute else NOTHING}
 
 
 def _mode(registers: Mapping[str | None, object]) -> bool | None:

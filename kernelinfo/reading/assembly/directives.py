@@ -76,14 +76,6 @@ class DirectiveBlock:
         """True if no field is repeated and every value is a number: no symbols are needed."""
 
 
-class PlacedBlock(NamedTuple):
-    """A block and the line on which it begins."""
-
-    block: DirectiveBlock
-    line: int
-    """1-based. Symbols in the block are evaluated as of this line."""
-
-
 Fields = Mapping[str, Directive]
 """Statement by field."""
 Evaluate = Callable[[Directive], int | None]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import operator
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Generator, Sequence
-from functools import lru_cache, reduce
+from collections.abc import Callable, Collection, Generator, Sequence
+from functools import cached_property, lru_cache, reduce
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from kernelinfo.hardware.targets import Target, align, extra_sgprs, total_vgprs
 from kernelinfo.reading.assembly.scan import is_directive, unquoted
 from kernelinfo.reading.blob import UNBOUNDED, FileBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, lines_from
+from kernelinfo.reading.facts import Callees
 from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
 from kernelinfo.reading.messages import say
 
@@ -187,6 +188,9 @@ _SET = re.compile(
 _EQUATED = rb"\s*([\w.$@]+)\s*"
 
 
+MOST_VGPRS = "amdgpu.max_num_vgpr"
+"""The most VGPRs of a module's functions."""
+
 _Definition = tuple[str, int]
 """A symbol, and the index of one of its definitions."""
 _Steps = Generator[_Definition, Evaluated, Evaluated]
@@ -205,6 +209,8 @@ class Definitions(dict[str, list[Directive]]):
         super().__init__()
         self.target: Target | None = None
         """The module's, to be set before the first value is sought."""
+        self.kernels: Collection[str] = ()
+        """Symbols of all kernels of the module, to be set likewise."""
         self._values: dict[tuple[str, int], Evaluated | None] = {}
         """None while the value is sought: reading it then means that the symbols form a circle."""
         self._terms_left = _MOST_TERMS_BEYOND
@@ -231,6 +237,32 @@ class Definitions(dict[str, list[Directive]]):
         # A local function has the prefix of local symbols; LLVM 24 gives it to every function.
         stated = self.get(f"{symbol}.{suffix}") or self.get(f".L{symbol}.{suffix}")
         return stated[-1] if stated else None
+
+    def callees(self, symbol: str) -> Callees | None:
+        """What the kernel's indirect call counts; None unless the text says it.
+
+        .set kernel.num_vgpr, max(41, amdgpu.max_num_vgpr)
+        """
+        stated = self.of_function(symbol, "num_vgpr")
+        alone = leading_numbers(stated.value, "max", 1) if stated else None
+        return Callees(alone[0], *self._largest) if alone and self._largest else None
+
+    @cached_property
+    def _largest(self) -> tuple[int, str] | None:
+        """Most VGPRs of a function that is not a kernel, and its symbol; None if unknown.
+
+        Source: LLVM AMDGPUMCResourceInfo, `amdgpu.max_num_vgpr`.
+        """
+        stated = self.get(MOST_VGPRS)
+        vgprs = number(stated[-1].value) if stated else None
+        for name, settings in self.items():
+            function = name.removesuffix(".num_vgpr")
+            if function == name or function.removeprefix(".L") in self.kernels:
+                continue
+            _, expression, line = settings[-1]
+            if self.value(expression, line) == vgprs is not None:
+                return vgprs, function.removeprefix(".L")
+        return None
 
     def add_assignment(self, text: Text, offset: int, lines: Lines) -> None:
         """Add the assignment whose `=` is at `offset`; nothing if it is not an assignment."""

@@ -17,7 +17,7 @@ from operator import itemgetter
 from typing import TypeVar
 
 from kernelinfo.hardware.targets import REGISTER_BYTES, Target
-from kernelinfo.reading.assembly.expressions import Definitions
+from kernelinfo.reading.assembly.expressions import MOST_VGPRS, Definitions
 from kernelinfo.reading.assembly.kernel_text import KernelText
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, code_of, unquoted
 from kernelinfo.reading.data import Text, before, decode, integer
@@ -32,7 +32,6 @@ from kernelinfo.reading.facts import (
 
 _Counted = TypeVar("_Counted")
 
-_MOST_VGPRS = "amdgpu.max_num_vgpr"
 _INSTRUCTION = re.compile(
     rb"\n[ \t]++(?:v_(?:mfma|wmma|s(?:mfmac|wmmac))|ds_|global_|flat_|buffer_"
     rb"|s(?:cratch_|_(?:barrier_signal|barrier(?!_)|swap_?pc|call)))"
@@ -99,7 +98,7 @@ def read_code(
     if (text := function()) is None:
         return None
     code = count_code(text)
-    if not code.callees or definitions is None or _MOST_VGPRS not in definitions:
+    if not code.callees or definitions is None or MOST_VGPRS not in definitions:
         return code
     outside = [
         callee
