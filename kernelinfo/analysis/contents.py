@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import blake2b
-from itertools import count, pairwise
+from itertools import pairwise
 from typing import NamedTuple
 
 from kernelinfo.analysis import Analysis
@@ -26,7 +24,7 @@ from kernelinfo.reading.containers import device_code, formats, kpack
 from kernelinfo.reading.containers.formats import after_zeros, problem
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import Elf, read_elf
-from kernelinfo.reading.facts import Features, ReadWarning
+from kernelinfo.reading.facts import Module, ReadWarning
 from kernelinfo.reading.target_id import target_id
 
 _CODE = ("kernel code", "other functions")
@@ -225,22 +223,11 @@ def _streams(blob: Blob, data: Data) -> list[tuple[int, int]]:
     return streams
 
 
-_LONGEST_STEM = 80
-_UNSAFE = re.compile(r"[^\w.+-]+", re.ASCII)
+Extracted = tuple[Blob, Module]
+"""The bytes of a code object to write, and what they state."""
 
 
-@dataclass(frozen=True, slots=True)
-class Extract:
-    """One code object to write."""
-
-    name: str
-    """Unique file name without a folder, of letters, digits and `._+-`."""
-    blob: Blob
-    target: str | None
-    kernels: int
-
-
-def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Problem | Note]:
+def extract(paths: Iterable[str], options: Options) -> Iterator[Extracted | Problem | Note]:
     """Code objects of all paths that `options` choose, in the order of reading: by target, by
     member, or because they have a chosen kernel.
 
@@ -249,11 +236,10 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Proble
     note.
     """
     events = [(path, Events()) for path in paths]
-    number = count(1)
     analysis = Analysis(options)
     chooses_kernels = bool(options.kernels or options.exclude or options.where is not None)
 
-    def read(blob: Blob) -> Iterator[Extract | Problem | Note | RunEvent]:
+    def read(blob: Blob) -> Iterator[Extracted | Problem | Note | RunEvent]:
         for module in modules(blob, Options()):
             if isinstance(module, Problem):
                 yield module
@@ -274,17 +260,7 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extract | Proble
                 yield RunEvent("chosen", os.path.dirname(blob.path))
                 for pair in options.met("", "", named, blob.member):
                     yield RunEvent("met", pair)
-                name = _file_name(blob, next(number), module.target, module.features)
-                yield Extract(name, blob, module.target, len(module.kernels))
+                yield blob, module
 
     yield from run(events, read, options)
     yield from conclusions(events, options, "code object")
-
-
-def _file_name(blob: Blob, number: int, target: str | None, features: Features) -> str:
-    """File name of a code object, from the member that it is in, or the file:
-    `librocrand.so.1.1-003-gfx90a-xnack+.co`."""
-    stem = os.path.basename(member_file(blob.member) or blob.path)
-    stem = _UNSAFE.sub("_", stem)[:_LONGEST_STEM].lstrip(".-") or "stdin"
-    what = _UNSAFE.sub("_", target_id(target, features).replace(":", "-"))
-    return f"{stem}-{number:03}-{what}.co"

@@ -16,7 +16,7 @@ from functools import partial
 from itertools import chain, islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.inputs import Events, conclusions, read_inputs
@@ -40,20 +40,6 @@ _SAFE_PATH = "PYTHONSAFEPATH"
 
 Task = TypeVar("Task")
 Done = TypeVar("Done")
-Gives = TypeVar("Gives", covariant=True)
-
-
-class Worker(Protocol[Task, Gives]):
-    """Work of one process."""
-
-    def work(self, task: Task, /) -> Gives:
-        """The outcome of a task."""
-
-    def parts(self, task: Task, /) -> Iterable[Task]:
-        """The task in parts. If its process is killed, each part gets a new process."""
-
-    def given_up(self, part: Task, /) -> Gives:
-        """The outcome of a part whose process was killed, too."""
 
 
 class _Process:
@@ -83,10 +69,19 @@ class _Turn(Generic[Task, Done]):
 
 
 class Pool(Generic[Task, Done]):
-    """At most `jobs` processes with a copy of the worker each. A killed process is replaced."""
+    """At most `jobs` processes with a copy of `work` each. A killed process is replaced."""
 
-    def __init__(self, jobs: int, worker: Worker[Task, Done]) -> None:
-        self._jobs, self._worker = jobs, worker
+    def __init__(
+        self,
+        jobs: int,
+        work: Callable[[Task], Done],
+        parts: Callable[[Task], Iterable[Task]],
+        given_up: Callable[[Task], Done],
+    ) -> None:
+        """`work` makes the outcome of a task, in a process of the pool. If that is killed, each of
+        the task's `parts` gets a new process. `given_up` makes the outcome of a part whose process
+        is killed, too."""
+        self._jobs, self._work, self._parts, self._given_up = jobs, work, parts, given_up
         self._idle: list[_Process] = []
         self._waiting: deque[_Turn[Task, Done]] = deque()
         self._busy: dict[Pipe, tuple[_Process, _Turn[Task, Done]]] = {}
@@ -150,9 +145,9 @@ class Pool(Generic[Task, Done]):
         except (EOFError, OSError):
             process.end()
             if turn.is_part:
-                turn.outcome = [self._worker.given_up(turn.task)]
+                turn.outcome = [self._given_up(turn.task)]
             else:
-                parts = [_Turn(turn.whole, part) for part in self._worker.parts(turn.task)]
+                parts = [_Turn(turn.whole, part) for part in self._parts(turn.task)]
                 self._waiting.extendleft(reversed(parts))
             return turn, parts
         if not is_done:
@@ -175,7 +170,7 @@ class Pool(Generic[Task, Done]):
         )
         their_tasks, our_tasks = context.Pipe(duplex=False)
         our_answers, their_answers = context.Pipe(duplex=False)
-        ends = (their_tasks, their_answers, self._worker)
+        ends = (their_tasks, their_answers, self._work)
         process = context.Process(target=_serve, args=ends, daemon=True)
         try:
             with signals_wait(), _safe_path():
@@ -225,7 +220,7 @@ def _safe_path() -> Iterator[None]:
             os.environ[_SAFE_PATH] = before
 
 
-def _serve(tasks: Pipe, answers: Pipe, worker: Worker[object, object]) -> None:
+def _serve(tasks: Pipe, answers: Pipe, work: Callable[[object], object]) -> None:
     """Answer tasks until the parent ends this process."""
     for number in ENDING_SIGNALS:  # the parent's handlers are not for this process
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -235,7 +230,7 @@ def _serve(tasks: Pipe, answers: Pipe, worker: Worker[object, object]) -> None:
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
-            came: tuple[bool, object] = True, worker.work(tasks.recv())
+            came: tuple[bool, object] = True, work(tasks.recv())
         except Exception as error:
             came = False, error
         answers.send(came)
@@ -340,7 +335,7 @@ def shared_out(
     """
     events = {task.path: Events() for task in work}
     ended: set[int] = set()
-    pool = Pool(jobs, worker)
+    pool = Pool(jobs, worker.work, _by_file, _given_up)
     try:
         parts = _shared(work, ended, at_once or _SHARED_BLOBS)
         for task, (pieces, events_of_task, is_last) in pool.outcomes(parts):
@@ -366,6 +361,16 @@ def _shared(work: list[ReadTask], ended: set[int], at_once: int) -> Iterator[Rea
         while id(task.files) not in ended:
             yield task._replace(start=start, stop=start + at_once)
             start += at_once
+
+
+def _by_file(task: ReadTask) -> list[ReadTask]:
+    """One task for each file of the task."""
+    return [task._replace(files=(file,)) for file in task.files]
+
+
+def _given_up(part: ReadTask) -> ReadTaskDone:
+    """The outcome of a file that kills its process: one problem."""
+    return [Problem(part.files[0].path, _ENDED)], Events({("problem", ""): 1}), True
 
 
 class ReadWorker:
@@ -400,15 +405,6 @@ class ReadWorker:
             rows = "".join(self._rows(item for item in items if isinstance(item, Result)))
             pieces = [*(item for item in items if isinstance(item, Problem | Note)), rows]
         return pieces, events, task.stop is None or self._next < task.stop
-
-    def parts(self, task: ReadTask) -> list[ReadTask]:
-        """One task for each file of the task."""
-        return [task._replace(files=(file,)) for file in task.files]
-
-    def given_up(self, part: ReadTask) -> ReadTaskDone:
-        """The outcome of a file that kills its process: one problem."""
-        problem = Problem(part.files[0].path, _ENDED)
-        return [problem], Events({("problem", ""): 1}), True
 
     def _share(self, task: ReadTask, stop: int) -> Iterator[Found]:
         if self._files != task.files or self._next > task.start:

@@ -11,14 +11,15 @@ from functools import partial
 from importlib import import_module
 from itertools import chain, islice
 from types import ModuleType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, give_up, say
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Result, counted
+from kernelinfo.kernel import Kernel, Result, counted
 from kernelinfo.kernel.names import KernelName
-from kernelinfo.reading.blob import Note, Problem
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.facts import Module
 from kernelinfo.render import NameStyle, Renderer, View
 from kernelinfo.render.paint import harmless, without_hashes
 
@@ -215,29 +216,25 @@ def tell(remark: Problem | Note) -> None:
 _EVERY = 0.1  # seconds between updates
 
 
-class ReadSoFar(NamedTuple):
-    """The progress that an item of a run stands for."""
-
-    path: str
-    end: int
-    """Bytes of the path that are read; 0 if unknown."""
-    kernels: int
-
-
-def so_far(item: object) -> ReadSoFar | None:
-    """The progress of a run whose items are results, names, or rows of kernels as text."""
-    if isinstance(item, Result):
-        place = item.kernel.code_object
-        return ReadSoFar(place.path, (place.offset or 0) + place.size, 1)
-    if isinstance(item, KernelName):
-        return ReadSoFar("", 0, 1)
-    return ReadSoFar("", 0, item.count("\n")) if isinstance(item, str) else None
+def read_with(item: object) -> tuple[str, int, int]:
+    """(path, end of the bytes of it that are read, kernels) of an item of a run: a result, a name,
+    rows of kernels as text, or a code object and its module; 0 bytes if they are unknown."""
+    match item:
+        case Result(kernel=Kernel(code_object=place)):
+            return place.path, (place.offset or 0) + place.size, 1
+        case (Blob(path=path, offset=offset, data=data), Module(kernels=kernels)):
+            return path, (offset or 0) + len(data), len(kernels)
+        case KernelName():
+            return "", 0, 1
+        case str():
+            return "", 0, item.count("\n")
+    return "", 0, 0
 
 
 def shown(
     items: Iterable[_T],
     paths: Sequence[str],
-    so_far: Callable[[_T], ReadSoFar | None] = so_far,
+    read_with: Callable[[_T], tuple[str, int, int]] = read_with,
     *,
     streams: bool = False,
 ) -> Iterator[_T]:
@@ -250,7 +247,7 @@ def shown(
         return iter(items)
     if streams and sys.stdout.isatty():
         return _shown_until_the_first(items)
-    return _shown(items, paths, so_far)
+    return _shown(items, paths, read_with)
 
 
 def _shown_until_the_first(items: Iterable[_T]) -> Iterator[_T]:
@@ -261,7 +258,7 @@ def _shown_until_the_first(items: Iterable[_T]) -> Iterator[_T]:
 
 
 def _shown(
-    items: Iterable[_T], paths: Sequence[str], so_far: Callable[[_T], ReadSoFar | None]
+    items: Iterable[_T], paths: Sequence[str], read_with: Callable[[_T], tuple[str, int, int]]
 ) -> Iterator[_T]:
     kernels = 0
     ends: dict[str, int] = {}
@@ -270,9 +267,9 @@ def _shown(
     total = sum(map(os.path.getsize, paths)) if are_files else None
     with bar(lambda bars: bars.of_bytes(total) if paths else bars.of_time("")) as update:
         for item in items:
-            if done := so_far(item):
-                kernels += done.kernels
-                ends[done.path] = max(done.end, ends.get(done.path, 0))
+            path, end, count = read_with(item)
+            kernels += count
+            ends[path] = max(end, ends.get(path, 0))
             if (now := time.monotonic()) - updated > _EVERY:
                 updated = now
                 update(completed=sum(ends.values()) or None, kernels=counted(kernels, "kernel"))

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import count
 
 import typer
 
-from kernelinfo.analysis.contents import Extract, extract
+from kernelinfo.analysis.contents import Extracted, extract
 from kernelinfo.atomic_write import atomic_write
 from kernelinfo.cli import options
-from kernelinfo.cli.console import Problems, ReadSoFar, shown, write
+from kernelinfo.cli.console import Problems, shown, write
 from kernelinfo.cli.messages import say
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import counted
+from kernelinfo.kernel.code_object import member_file
 from kernelinfo.opening import check_below
-from kernelinfo.reading.blob import Note, Problem
+from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.facts import Module
+from kernelinfo.reading.target_id import target_id
+
+_LONGEST_STEM = 80
+_UNSAFE = re.compile(r"[^\w.+-]+", re.ASCII)
 
 
 def command(
@@ -46,32 +54,26 @@ def command(
     """
     query = options.choice(kernels, exclude, target, member, where, bound, deep=deep)
     problems = Problems()
-    code_objects = shown(extract(paths, query), paths, _so_far, streams=True)
+    code_objects = shown(extract(paths, query), paths, streams=True)
     write(problems.reported(_written(code_objects, output, force)), None)
     problems.exit()
 
 
-def _so_far(item: Extract | Problem | Note) -> ReadSoFar | None:
-    if not isinstance(item, Extract):
-        return None
-    blob = item.blob
-    return ReadSoFar(blob.path, (blob.offset or 0) + len(blob.data), item.kernels)
-
-
 def _written(
-    items: Iterable[Extract | Problem | Note], folder: str, force: bool
+    items: Iterable[Extracted | Problem | Note], folder: str, force: bool
 ) -> Iterator[str | Problem | Note]:
     """Write code objects into a folder and yield a line per file, and problems.
 
     The folder is created for the first file. Raises `OptionError` if the folder or a file cannot be
     written.
     """
-    is_new = not os.path.lexists(folder)
+    is_new, numbers = not os.path.lexists(folder), count(1)
     for item in items:
-        if not isinstance(item, Extract):
+        if isinstance(item, Problem | Note):
             yield item
             continue
-        path = os.path.join(folder, item.name)
+        blob, module = item
+        path = os.path.join(folder, _file_name(blob, next(numbers), module))
         if not force and os.path.lexists(path):
             yield Problem(path, say("extract-exists"))
             continue
@@ -79,7 +81,7 @@ def _written(
             check_below(folder)
             os.makedirs(folder, exist_ok=True)
             with atomic_write(path) as file:
-                file.writelines(item.blob.data.pieces())
+                file.writelines(blob.data.pieces())
         except OSError as error:
             if is_new:
                 with suppress(OSError):  # not empty
@@ -88,5 +90,14 @@ def _written(
             raise OptionError(
                 say("extract-unwritable", where=where, error=error.strerror)
             ) from None
-        size = f"{len(item.blob.data)} B"
-        yield f"{path}  {item.target or '?'}  {size}  {counted(item.kernels, 'kernel')}\n"
+        size, kernels = f"{len(blob.data)} B", counted(len(module.kernels), "kernel")
+        yield f"{path}  {module.target or '?'}  {size}  {kernels}\n"
+
+
+def _file_name(blob: Blob, number: int, module: Module) -> str:
+    """Unique file name of a code object, of letters, digits and `._+-`, from the member that it is
+    in, or the file: `librocrand.so.1.1-003-gfx90a-xnack+.co`."""
+    stem = os.path.basename(member_file(blob.member) or blob.path)
+    stem = _UNSAFE.sub("_", stem)[:_LONGEST_STEM].lstrip(".-") or "stdin"
+    what = _UNSAFE.sub("_", target_id(module.target, module.features).replace(":", "-"))
+    return f"{stem}-{number:03}-{what}.co"

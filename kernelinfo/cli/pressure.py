@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 import typer
 
 from kernelinfo.cli import naming, options
-from kernelinfo.cli.console import Problems, late, make_view, shown, so_far, write
+from kernelinfo.cli.console import Problems, late, make_view, read_with, shown, write
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
 from kernelinfo.cli.sources import settings_of, with_sources
@@ -127,7 +127,7 @@ def command(
     items = shown(
         problems.watch(measure(path, query, look, jobs)),
         [path],
-        lambda item: so_far(item.result) if isinstance(item, Measured) else None,
+        lambda item: read_with(item.result if isinstance(item, Measured) else item),
         streams=output is None and (format in _STREAMED or view.whole),
     )
     items = chosen_when_read(path, kernel, query, items, _kernel)

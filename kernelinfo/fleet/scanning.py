@@ -218,7 +218,7 @@ def _worth(work: Plan) -> int:
 
 
 def _by_processes(request: ScanRequest, work: Plan, workers: int) -> Iterator[ScanTaskDone]:
-    pool = Pool(workers, request)
+    pool = Pool(workers, request.work, request.parts, request.given_up)
     try:
         for _, done in pool.completed(tasks(work.units, workers, work.run)):
             yield done

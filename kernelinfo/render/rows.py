@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from itertools import groupby
 from operator import attrgetter
 from typing import Literal, get_args
@@ -127,20 +127,8 @@ _MOST_STATEMENTS = 1 << 15  # 88,000 kernels have 25,000 statements
 _MOST_TEXTS = 1 << 14  # the names of a library recur for each target
 
 
-class _Texts(dict[record.Value, str]):
-    """Value → its text in a row, for one column: most values recur."""
-
-    def __init__(self, column: record.Column, spell: Spell) -> None:
-        self._column, self._spell = column, spell
-
-    def __missing__(self, value: record.Value) -> str:
-        if len(self) >= _MOST_TEXTS:
-            self.clear()
-        self[value] = text = self._spell(self._column, value)
-        return text
-
-
-_SpelledColumns = list[tuple[Callable[[Result], record.Value], _Texts]]
+_SpelledColumns = list[tuple[Callable[[Result], record.Value], Callable[[record.Value], str]]]
+"""(result → value, value → its text in a row) of each column. Most values recur."""
 
 
 def _neighbours(spell: Spell) -> dict[record.Part, list[tuple[int, _SpelledColumns]]]:
@@ -150,14 +138,16 @@ def _neighbours(spell: Spell) -> dict[record.Part, list[tuple[int, _SpelledColum
     )
     parts: dict[record.Part, list[tuple[int, _SpelledColumns]]] = {}
     for position, ((part, _), columns) in enumerate(groups):
-        spelled = [(column.value, _Texts(column, spell)) for column in columns]
+        spelled: _SpelledColumns = [
+            (column.value, lru_cache(_MOST_TEXTS)(partial(spell, column))) for column in columns
+        ]
         parts.setdefault(part, []).append((position, spelled))
     return parts
 
 
 def _joined(columns: _SpelledColumns, result: Result) -> str:
     """The columns of a kernel, joined by commas."""
-    return ",".join([texts[value(result)] for value, texts in columns])
+    return ",".join([text(value(result)) for value, text in columns])
 
 
 def lines(
@@ -169,7 +159,7 @@ def lines(
     `Kernel_Name`. `instructions` adds the columns `INSTRUCTIONS`.
     """
     parts = _neighbours(spell)
-    (name_at, [(_, names)]), *further = parts["kernel"]
+    (name_at, [(_, name_text)]), *further = parts["kernel"]
     kernel_columns = [(position, *columns[0]) for position, columns in further]
     pieces = [""] * sum(map(len, parts.values()))
     code_object = None
@@ -192,9 +182,9 @@ def lines(
             statements[statement] = stated
         for (position, _), text in zip(parts["statement"], stated[1], strict=True):
             pieces[position] = text
-        pieces[name_at] = names[name(kernel)]
-        for position, value, texts in kernel_columns:
-            pieces[position] = texts[value(result)]
+        pieces[name_at] = name_text(name(kernel))
+        for position, value, value_text in kernel_columns:
+            pieces[position] = value_text(value(result))
         if instructions:
             counts = [spell(column, column.value(result)) for column in record.INSTRUCTIONS]
             yield ",".join([*pieces, *counts])
