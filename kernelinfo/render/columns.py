@@ -70,13 +70,13 @@ def render_markdown(items: Iterable[Item], view: View) -> Iterator[str]:
         parts.append(f"{counted(len(report.problems), 'problem')}: not all was read")
     yield f"**kernelinfo: {' · '.join(parts)}**\n"
     equal = folded_rows(report.results)
-    ordered = sorted(equal, key=lambda row: not row.result.findings)
+    ordered = sorted(equal, key=lambda row: not row[0].findings)
     names = names_of(report.kernels, view.names)
-    rows = _rows([row.result for row in ordered], [*named(ordered, names, with_target=True)])
-    telling = sum(1 for row in ordered if row.result.findings) or len(rows)
+    rows = _rows([row[0] for row in ordered], [*named(ordered, names, with_target=True)])
+    telling = sum(1 for row in ordered if row[0].findings) or len(rows)
     shown = min(telling, view.top or telling)
     yield from kernel_table(_HEADING, rows, shown)
-    if count := sum(len(row.results) - 1 for row in ordered):
+    if count := sum(len(row) - 1 for row in ordered):
         yield f"\n× N: N kernels with equal numbers share a row; {grouped(count)} folded\n"
 
 

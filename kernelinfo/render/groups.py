@@ -20,7 +20,8 @@ Group = list[Result]  # one kernel on all its targets
 def grouped_rows(
     results: Iterable[Result], view: View, *, worst_first: bool
 ) -> tuple[list[TableRow], list[Result]]:
-    """(rows, their results) of the first groups, until `view.top` rows are reached."""
+    """(rows, their results) of the first groups, until `view.top` rows are reached. Results of a
+    group that differ only in their target share a row."""
     by_symbol: dict[str, Group] = {}
     for result in results:
         by_symbol.setdefault(result.kernel.symbol, []).append(result)
@@ -32,7 +33,10 @@ def grouped_rows(
     for group in groups:
         if view.top and len(rows) >= view.top:
             break
-        rows += _rows_of(group, view.width // 5)
+        equal: dict[tuple[str | int | None, ...], Group] = {}
+        for result in sorted(group, key=severity):
+            equal.setdefault(values_of(result), []).append(result)
+        rows += equal.values()
         shown += group
     return rows, shown
 
@@ -40,45 +44,27 @@ def grouped_rows(
 def folded_rows(results: Iterable[Result]) -> list[TableRow]:
     """Rows in the order of the results. Results of one symbol and target that look equal share
     one."""
-    by_symbol: dict[str, Group] = {}
     equal: dict[tuple[str | int | None, ...], Group] = {}
     for result in results:
-        by_symbol.setdefault(result.kernel.symbol, []).append(result)
         shown = (result.kernel.symbol, _id(result), *values_of(result))
         equal.setdefault(shown, []).append(result)
-    ids = {symbol: _ids(group) for symbol, group in by_symbol.items()}
-    return [
-        TableRow(tuple(group), *_targets(group, ids[group[0].kernel.symbol]))
-        for group in equal.values()
-    ]
+    return [*equal.values()]
 
 
-def _rows_of(group: Group, width: int) -> Iterator[TableRow]:
-    """Rows of a group. Results that differ only in their target share a row."""
-    equal: dict[tuple[str | int | None, ...], Group] = {}
-    for result in sorted(group, key=severity):
-        equal.setdefault(values_of(result), []).append(result)
-    ids = _ids(group)
-    for results in equal.values():
-        yield TableRow(tuple(results), joined(_targets(results, ids), width))
-
-
-def _ids(group: Group) -> dict[str, set[str]]:
-    """Target without features → with them, of all results of a group."""
-    ids: dict[str, set[str]] = {}
-    for result in group:
-        ids.setdefault(target_of(result.kernel), set()).add(_id(result))
-    return ids
-
-
-def _targets(row: Sequence[Result], ids: dict[str, set[str]]) -> list[str]:
-    """The targets of a row, with features if another row of its group, whose `ids` these are,
-    differs only in them."""
-    row_ids = {_id(result) for result in row}
-    names: list[str] = []
-    for processor in dict.fromkeys(target_of(result.kernel) for result in row):
-        names += [processor] if ids[processor] <= row_ids else sorted(ids[processor] & row_ids)
-    return sorted(names, key=lambda name: (len(name), name))
+def targets_of(rows: Sequence[TableRow], results: Iterable[Result], view: View) -> Iterator[str]:
+    """The targets of each row. They have features where the kernel has, among all `results`,
+    another row that differs only in them."""
+    ids: dict[str, dict[str, set[str]]] = {row[0].kernel.symbol: {} for row in rows}
+    for result in results:
+        if (of_kernel := ids.get(result.kernel.symbol)) is not None:
+            of_kernel.setdefault(target_of(result.kernel), set()).add(_id(result))
+    for row in rows:
+        of_kernel, row_ids = ids[row[0].kernel.symbol], {_id(result) for result in row}
+        names: list[str] = []
+        for processor in dict.fromkeys(target_of(result.kernel) for result in row):
+            every = of_kernel[processor]
+            names += [processor] if every <= row_ids else sorted(every & row_ids)
+        yield joined(sorted(names, key=lambda name: (len(name), name)), view.width // 5)
 
 
 def joined(names: Sequence[str], width: int) -> str:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from kernelinfo.kernel import Finding, Kernel, Result, counted
 from kernelinfo.model import Occupancy, Step
@@ -35,33 +35,25 @@ _TARGET = "target"
 CellColumns = dict[str, list[str]]  # heading → cells
 
 
-class TableRow(NamedTuple):
-    """One result, or several whose cells are equal."""
+TableRow = Sequence[Result]
+"""One result, or several whose cells are equal."""
 
-    results: tuple[Result, ...]
-    targets: str
 
-    @property
-    def result(self) -> Result:
-        """The first of the results."""
-        return self.results[0]
-
-    @property
-    def is_folded(self) -> bool:
-        """True if the row stands for several results of one target."""
-        origins = (result.kernel.code_object for result in self.results)
-        return len(self.results) > len({(origin.target, origin.features) for origin in origins})
+def is_folded(row: TableRow) -> bool:
+    """True if the row stands for several results of one target."""
+    origins = (result.kernel.code_object for result in row)
+    return len(row) > len({(origin.target, origin.features) for origin in origins})
 
 
 def named(
     rows: Sequence[TableRow], names: Mapping[str, str], *, with_target: bool
 ) -> Iterator[str]:
     """The name of each row: `gemm · libfoo.so × 6`. `names` maps symbols to names."""
-    of_rows = [[result.kernel for result in row.results] for row in rows]
-    called = [names[row.result.kernel.symbol] for row in rows]
+    of_rows = [[result.kernel for result in row] for row in rows]
+    called = [names[row[0].kernel.symbol] for row in rows]
     texts = told_apart(of_rows, called, targets=not with_target)
     for row, text in zip(rows, texts, strict=True):
-        yield f"{text} × {len(row.results)}" if row.is_folded else text
+        yield f"{text} × {len(row)}" if is_folded(row) else text
 
 
 def table(
@@ -69,18 +61,18 @@ def table(
     names: Mapping[str, str],
     short: Mapping[str, str],
     view: View,
-    *,
-    with_target: bool,
+    targets: Sequence[str] = (),
 ) -> Iterator[list[paint.Span]]:
-    """Lines of the heading and the rows. `names` and `short` map symbols to names.
+    """Lines of the heading and the rows. `names` and `short` map symbols to names; `targets` are
+    the cells of the column of targets, which is missing without them.
 
     A terminal shows the name first, once for all rows of a kernel, or above the row if it does not
     fit. Names are short where whole ones do not fit and the user chose none. A narrow terminal
     omits columns that are 0 for every kernel, and then the bars. A pipe or file gets the whole name
     last, so that all other columns are aligned."""
-    results = [row.result for row in rows]
+    results, with_target = [row[0] for row in rows], bool(targets)
     called = [*named(rows, names, with_target=with_target)]
-    columns = _columns(rows, with_target, view)
+    columns = _columns(results, targets, view)
     if view.fold:
         taken = [*map(paint.cells, called)]
         room = _room(_fitted(columns, taken, view.width), view.width)
@@ -159,17 +151,17 @@ def _kinds(columns: CellColumns) -> str:
     return ("t" if _TARGET in columns else "n") + "n" * (len(columns) - 2) + "t"
 
 
-def _columns(rows: Sequence[TableRow], with_target: bool, view: View) -> CellColumns:
+def _columns(results: Sequence[Result], targets: Sequence[str], view: View) -> CellColumns:
     """The columns of the table; those that the user sorts by are shown if no other one says it."""
     further = [column for column in view.also if column.name not in _SHOWN]
-    columns: CellColumns = {_TARGET: [row.targets for row in rows]} if with_target else {}
-    values = zip(*(values_of(row.result) for row in rows), strict=True)
+    columns: CellColumns = {_TARGET: [*targets]} if targets else {}
+    values = zip(*map(values_of, results), strict=True)
     for heading, amounts in zip(_HEADING, values, strict=True):
         columns[heading] = paint.column_cells(heading, amounts)
     limiters = columns.pop(_HEADING[-1])
     for column in further:
         columns[column.name] = paint.column_cells(
-            column.name, [column.value(row.result) for row in rows]
+            column.name, [column.value(result) for result in results]
         )
     return {**columns, _HEADING[-1]: limiters}
 

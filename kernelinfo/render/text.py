@@ -12,7 +12,7 @@ from kernelinfo.kernel.report import Report
 from kernelinfo.reading.target_id import target_id
 from kernelinfo.render import View
 from kernelinfo.render import table as kernel_table
-from kernelinfo.render.groups import folded_rows, grouped_rows, summary
+from kernelinfo.render.groups import folded_rows, grouped_rows, summary, targets_of
 from kernelinfo.render.names import attributed, heading, member_path, names_of, printable
 from kernelinfo.render.paint import Span, cells, compiler_name, fitted, hidden, painted, wrap
 
@@ -38,8 +38,9 @@ def _report(report: Report, view: View) -> Iterator[list[Span]]:
         rows, shown = _rows(report, is_long, view)
         yield from _above(report, label, view)
         several = len({kernel_table.target_of(kernel) for kernel in report.kernels}) > 1
-        yield from kernel_table.table(rows, names, short, view, with_target=several)
-        if count := sum(len(row.results) - 1 for row in rows if row.is_folded):
+        targets = [*targets_of(rows, report.results, view)] if several else []
+        yield from kernel_table.table(rows, names, short, view, targets)
+        if count := sum(len(row) - 1 for row in rows if kernel_table.is_folded(row)):
             text = f" × N = N kernels with equal numbers share a row; {grouped(count)} folded"
             yield from fitted([(text, "dim")], view, 1)
     else:
@@ -90,9 +91,9 @@ def _rows(
     if view.group or worst_first:
         return grouped_rows(report.results, view, worst_first=worst_first)
     rows = kernel_table.shown_first(
-        folded_rows(report.results), lambda row: kernel_table.severity(row.result), view
+        folded_rows(report.results), lambda row: kernel_table.severity(row[0]), view
     )
-    return rows, [result for row in rows for result in row.results]
+    return rows, [result for row in rows for result in row]
 
 
 def _by_code_object(
@@ -114,8 +115,7 @@ def _by_code_object(
         ]
         yield from _heading(code_object, group, view, kernels[code_object], " ".join(options))
         yield []
-        rows = [kernel_table.TableRow((result,), "") for result in group]
-        yield from kernel_table.table(rows, names, short, view, with_target=False)
+        yield from kernel_table.table([[result] for result in group], names, short, view)
         yield []
 
 

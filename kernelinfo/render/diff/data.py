@@ -120,7 +120,7 @@ def render(comparison: Comparison, view: View) -> Iterator[str]:
     yield from html.page(_pieces(comparison, view), SCRIPTS)
 
 
-def _pieces(comparison: Comparison, view: View) -> Iterator[html.PagePiece]:
+def _pieces(comparison: Comparison, view: View) -> Iterator[str]:
     kernels = diff.rows(comparison)
     remarks = (
         describe(comparison)

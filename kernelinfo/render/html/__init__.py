@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from json import dumps
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from kernelinfo import __version__
 from kernelinfo.hardware import targets
@@ -69,7 +69,7 @@ def render_given(occupancy: Occupancy, title: str, view: View) -> Iterator[str]:
     return page(given_pieces(occupancy, title, view), _SCRIPTS)
 
 
-def page(pieces: Iterable[PagePiece], scripts: Sequence[str]) -> Iterator[str]:
+def page(pieces: Iterable[str], scripts: Sequence[str]) -> Iterator[str]:
     """A page with its data in pieces and the scripts, in the order of their dependencies."""
     from jinja2 import Environment, PackageLoader  # 30 ms; JSON and CSV stand beside pages
 
@@ -91,25 +91,19 @@ _PLAIN = 1 << 16
 """Characters above which a piece is compressed, to a tenth. Shorter ones stay readable."""
 
 
-class PagePiece(NamedTuple):
-    """JSON text of one element of the page."""
-
-    kind: str
-    """`data` is read when the page opens; `source`, the path of a `text`, is listed;
-    `details`, `code` and `text` are read when a kernel is opened."""
-    text: str
-    """JSON without markup, or base64 of its zlib stream."""
-    is_packed: bool
+PieceKind = Literal["data", "source", "text", "details", "code"]
+"""`data` is read when the page opens; `source`, the path of a `text`, is listed; `details`, `code`
+and `text` are read when a kernel is opened."""
 
 
-def piece(value: Any, kind: str = "data") -> PagePiece:
-    """JSON of `value` as text that cannot end its element; compressed if it is long."""
-    text = dumps(value, separators=(",", ":"))
-    for character in "<>&'":
+def piece(value: Any, kind: PieceKind = "data") -> str:
+    """An element of the page with JSON of `value`, or base64 of its zlib stream if it is long."""
+    text, packed = dumps(value, separators=(",", ":")), ""
+    for character in "<>&'":  # so that no text ends the element
         text = text.replace(character, f"\\u{ord(character):04x}")
-    if len(text) <= _PLAIN:
-        return PagePiece(kind, text, is_packed=False)
-    return PagePiece(kind, b64encode(zlib.compress(text.encode())).decode(), is_packed=True)
+    if len(text) > _PLAIN:
+        text, packed = b64encode(zlib.compress(text.encode())).decode(), " data-packed"
+    return f'<script type="application/json" data-piece="{kind}"{packed}>{text}</script>'
 
 
 def batches(values: Iterable[_T]) -> Iterator[Sequence[_T]]:
@@ -164,7 +158,7 @@ _NOT_COUNTED = {
 }
 """Fields of a target that the page's arithmetic does not use."""
 
-CodePieces = Callable[[Sequence[Result]], Iterator[PagePiece]]
+CodePieces = Callable[[Sequence[Result]], Iterator[str]]
 """A function that makes pieces of the code of some kernels."""
 
 _COLUMNS = ("title", "input", "case", "used", "spills", "findings", "compiler")
@@ -178,7 +172,7 @@ def pieces(
     view: View,
     parts: Mapping[str, Mapping[Any, Any]],
     code: CodePieces | None = None,
-) -> Iterator[PagePiece]:
+) -> Iterator[str]:
     """The report as JSON in pieces. Nothing of a kernel is kept but what others share."""
     yield _head(view)
     problems: list[Problem] = []
@@ -209,7 +203,7 @@ def pieces(
     )
 
 
-def given_pieces(occupancy: Occupancy, title: str, view: View) -> Iterator[PagePiece]:
+def given_pieces(occupancy: Occupancy, title: str, view: View) -> Iterator[str]:
     """The occupancy of given numbers, as the report of one kernel without findings and sources."""
     yield _head(view)
     demand = occupancy.demand
@@ -234,7 +228,7 @@ def _fresh(shared: Mapping[str, Shared[Hashable]]) -> dict[str, list[Hashable]]:
     return {name: values.fresh() for name, values in shared.items()}
 
 
-def _head(view: View) -> PagePiece:
+def _head(view: View) -> str:
     """Names of columns and sources, the rules, and the arithmetic of every target."""
     arithmetic = {name: as_json(targets.find(name), _NOT_COUNTED) for name in targets.known()}
     return piece(

@@ -51,7 +51,7 @@ class PageTexts:
             self._fresh.append((self._text.shown[number], lines))
         return printable(file), number, ""
 
-    def fresh(self) -> Iterator[html.PagePiece]:
+    def fresh(self) -> Iterator[str]:
         """Path and lines of texts that no piece holds yet, in the order of their numbers."""
         for path, lines in self._fresh:
             yield html.piece(printable(path), "source")
@@ -130,7 +130,7 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     yield from html.page(_pieces(items, view), SCRIPTS)
 
 
-def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[html.PagePiece]:
+def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     problems: list[Problem] = []
     titles, places = html.Shared[KernelName](), html.Shared[tuple[str, ...]]()
     texts = PageTexts(view.source) if view.source else None
@@ -310,7 +310,7 @@ def _code(
     texts: PageTexts,
     options: Options,
     tell: Callable[[Problem], object],
-) -> Iterator[html.PagePiece]:
+) -> Iterator[str]:
     """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
     for measured in measure_again(results, _LOOK, options, tell=tell):
         drawn = (

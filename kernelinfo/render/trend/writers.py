@@ -310,7 +310,7 @@ def render_html(trend: Trend, view: View) -> Iterator[str]:
     yield from html.page(_pieces(trend, view), SCRIPTS)
 
 
-def _pieces(trend: Trend, view: View) -> Iterator[html.PagePiece]:
+def _pieces(trend: Trend, view: View) -> Iterator[str]:
     moved = trends.rows(trend)
     yield html.piece(
         {

@@ -18,7 +18,7 @@ from kernelinfo.render.diff.text import STYLES
 from kernelinfo.render.json import as_json, picked
 from kernelinfo.render.names import attributed, chosen_name, member_path, names_of, printable
 from kernelinfo.render.paint import Span, compiler_name, fitted, hidden, painted, waves_per_simd
-from kernelinfo.render.table import TableRow, in_words, next_step, table, target_of
+from kernelinfo.render.table import in_words, next_step, table, target_of
 from kernelinfo.render.tables import json_lines
 from kernelinfo.watch.looks import WatchedKernel, WatchLook
 
@@ -75,12 +75,9 @@ def _rows(look: WatchLook, view: View) -> Iterator[list[Span]]:
     kernels = [watched.result.kernel for watched in shown]
     yield _heading(look)
     yield []
-    table_rows = [
-        TableRow((watched.result,), target_of(watched.result.kernel)) for watched in shown
-    ]
-    several = len({target_of(kernel) for kernel in kernels}) > 1
+    table_rows, targets = [[watched.result] for watched in shown], [*map(target_of, kernels)]
     names, short = names_of(kernels, view.names), names_of(kernels, "short")
-    yield from table(table_rows, names, short, view, with_target=several)
+    yield from table(table_rows, names, short, view, targets if len({*targets}) > 1 else ())
     yield from hidden(len(look.kernels) - len(shown))
     yield []
 
