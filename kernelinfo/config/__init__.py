@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kernelinfo.config.keys import GATED, KEYS, OF_FILE, OF_TABLES, Key, KeyTable, Many, Scalar
+from kernelinfo.config.keys import GATED, KEYS, OF_FILE, OF_TABLES, Key, Kind
 from kernelinfo.config.keys import MEASURES as MEASURES
 from kernelinfo.config.keys import Allowance as Allowance
 from kernelinfo.config.keys import Bound as Bound
@@ -108,61 +108,51 @@ def read_values(
             complaints.append(((*path, key.older), say("config-key-twice", name=key.name)))
         name = key.stated_name(stated)
         if name is not None:
-            read[key.name] = _value(stated[name], key.kind, (*path, name), complaints)
+            read[key.name] = _value(stated[name], key, (*path, name), complaints)
         elif key.required:
-            assert isinstance(key.kind, Scalar)
             expected = key.kind.expected
             complaints.append((path, say("config-key-missing", name=key.name, expected=expected)))
-        elif isinstance(key.kind, KeyTable) and not key.kind.array:
-            read[key.name] = read_values({}, key.kind.keys, (*path, key.name), complaints)
+        elif key.keys and not key.array:
+            read[key.name] = read_values({}, key.keys, (*path, key.name), complaints)
         elif key.default is not None:
-            read[key.name] = _value(key.default, key.kind, (*path, key.name), complaints)
+            read[key.name] = _value(key.default, key, (*path, key.name), complaints)
     return read
 
 
-def _value(
-    stated: Any, kind: Scalar | Many | KeyTable, path: KeyPath, complaints: ConfigComplaints
-) -> Any:
-    match kind:
-        case Scalar():
-            return _scalar(stated, kind, path, complaints)
-        case Many(name=None) if isinstance(stated, list):
+def _value(stated: Any, key: Key, path: KeyPath, complaints: ConfigComplaints) -> Any:
+    """The value of a key: one, or those of an array or of a table by names."""
+    if key.name_kind and isinstance(stated, dict):
+        return tuple(
+            (
+                _scalar(name, key.name_kind, (*path, name), complaints),
+                _scalar(item, key.kind, (*path, name), complaints),
+            )
+            for name, item in stated.items()
+        )
+    if key.array and isinstance(stated, list):
+        if not key.keys or all(isinstance(item, dict) for item in stated):
             items = enumerate(stated)
-            return tuple(
-                _scalar(item, kind.item, (*path, index), complaints) for index, item in items
-            )
-        case Many(name=Scalar() as names) if isinstance(stated, dict):
-            return tuple(
-                (
-                    _scalar(name, names, (*path, name), complaints),
-                    _scalar(item, kind.item, (*path, name), complaints),
-                )
-                for name, item in stated.items()
-            )
-        case KeyTable(array=False) if isinstance(stated, dict):
-            return read_values(stated, kind.keys, path, complaints)
-        case KeyTable(array=True) if isinstance(stated, list) and all(
-            isinstance(item, dict) for item in stated
-        ):
-            return tuple(
-                _element(item, kind, (*path, index), complaints)
-                for index, item in enumerate(stated)
-            )
-    complaints.append((path, say("config-value", value=stated, expected=kind.expected)))
+            return tuple(_element(item, key, (*path, index), complaints) for index, item in items)
+    elif not (key.array or key.table):
+        return _element(stated, key, path, complaints)
+    complaints.append((path, say("config-value", value=stated, expected=key.array or key.table)))
     return None
 
 
-def _element(
-    stated: Any, kind: KeyTable, path: KeyPath, complaints: ConfigComplaints
-) -> dict[str, Any]:
-    """One table of an array, with its key path under `path`."""
-    unbounded = {name for key in kind.keys for name in key.names} - {*kind.one_of}
-    if kind.one_of and stated.keys() <= unbounded:  # otherwise a key may be misspelled
-        complaints.append((path, say("budget-without-bounds", names=", ".join(kind.one_of))))
-    return read_values(stated, kind.keys, path, complaints) | {"path": path}
+def _element(stated: Any, key: Key, path: KeyPath, complaints: ConfigComplaints) -> Any:
+    """One value of a key. A table of an array has its key path under `path`."""
+    if not key.keys or not isinstance(stated, dict):
+        return _scalar(stated, key.kind, path, complaints)
+    if not key.array:
+        return read_values(stated, key.keys, path, complaints)
+    bounds = [inner.name for inner in key.keys if inner.one_of]
+    unbounded = {name for inner in key.keys if not inner.one_of for name in inner.names}
+    if bounds and stated.keys() <= unbounded:  # otherwise a key may be misspelled
+        complaints.append((path, say("budget-without-bounds", names=", ".join(bounds))))
+    return read_values(stated, key.keys, path, complaints) | {"path": path}
 
 
-def _scalar(stated: Any, kind: Scalar, path: KeyPath, complaints: ConfigComplaints) -> Any:
+def _scalar(stated: Any, kind: Kind, path: KeyPath, complaints: ConfigComplaints) -> Any:
     message = say("config-value", value=stated, expected=kind.expected)
     try:
         if _fits(stated, kind):
@@ -175,7 +165,7 @@ def _scalar(stated: Any, kind: Scalar, path: KeyPath, complaints: ConfigComplain
     return None
 
 
-def _fits(stated: Any, kind: Scalar) -> bool:
+def _fits(stated: Any, kind: Kind) -> bool:
     # Python counts True as a number.
     if not isinstance(stated, kind.types) or (isinstance(stated, bool) and bool not in kind.types):
         return False

@@ -97,8 +97,8 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """Mildest first."""
 
 
-class Scalar(NamedTuple):
-    """A single value: its types, limits and parser."""
+class Kind(NamedTuple):
+    """The kind of one value: its types, limits and parser."""
 
     expected: str
     """The rest of the hint "write …"."""
@@ -113,37 +113,28 @@ class Scalar(NamedTuple):
     """Smallest allowed number."""
 
 
-class Many(NamedTuple):
-    """An array of values, or a table of them by names that the user chooses, in the order of the
-    file."""
-
-    item: Scalar
-    expected: str
-    name: Scalar | None = None
-    """Kind of the names; None for an array."""
-
-
-class KeyTable(NamedTuple):
-    """A table with known keys, or an array of such tables."""
-
-    keys: tuple["Key", ...]
-    expected: str
-    array: bool = False
-    one_of: tuple[str, ...] = ()
-    """Keys of which a table must set at least one."""
-
-
 class Key(NamedTuple):
     """A key with its description, kind and default."""
 
     name: str
     about: str
-    kind: Scalar | Many | KeyTable
+    kind: Kind
+    """Kind of the value, or of each of them."""
     default: Any = None
     """Default as a TOML value; None for no default."""
     required: bool = False
     older: str = ""
     """Former name, which is still read; empty without one."""
+    array: str = ""
+    """The rest of the hint "write …" for an array of values; empty if it is none."""
+    table: str = ""
+    """The same for a table of values by names, in the order of the file."""
+    name_kind: Kind | None = None
+    """Kind of these names, which the user chooses."""
+    keys: tuple["Key", ...] = ()
+    """Keys of the table that a value is; empty for other values."""
+    one_of: bool = False
+    """True: of the keys with this, a table must set at least one."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -179,17 +170,18 @@ def _day(value: str | date) -> date:
     return value if isinstance(value, date) else date.fromisoformat(value)
 
 
-_PATTERN = Scalar('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern)
-_RULE = Scalar('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
-_RULES = Many(_RULE, 'a list such as ["KI101", "KI2"]')
-_TARGET = Scalar('a target such as "gfx90a" or "gfx906:xnack+"', read=named_target_id)
-_SEVERITY = Scalar('"note", "warning" or "error"', choices=SEVERITIES)
-_COUNT = Scalar("a whole number from 0 on", (int,), least=0)
-_WORKGROUP = Scalar("a whole number of workitems from 1 on", (int,), least=1)
-_SWITCH = Scalar("true or false", (bool,))
-_PATH = Scalar('a path such as "kernelinfo.baseline.json"', read=_filled)
-_REASON = Scalar('a sentence such as "spills 5, still faster"', read=_filled)
-_ALLOWANCE = Scalar(
+_PATTERN = Kind('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern)
+_RULE = Kind('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
+_RULES = 'a list such as ["KI101", "KI2"]'
+_TARGET = Kind('a target such as "gfx90a" or "gfx906:xnack+"', read=named_target_id)
+_SEVERITY = Kind('"note", "warning" or "error"', choices=SEVERITIES)
+_COUNT = Kind("a whole number from 0 on", (int,), least=0)
+_WORKGROUP = Kind("a whole number of workitems from 1 on", (int,), least=1)
+_SWITCH = Kind("true or false", (bool,))
+_PATH = Kind('a path such as "kernelinfo.baseline.json"', read=_filled)
+_TABLE = Kind("a table", (dict,))
+_REASON = Kind('a sentence such as "spills 5, still faster"', read=_filled)
+_ALLOWANCE = Kind(
     '"off", a number, "+8" or "+5%"',
     (int, float, str),
     parse_allowance,
@@ -207,13 +199,14 @@ _BUDGET = (
         Key(
             measure.key,
             f"{measure.about} A number alone is the {'least' if measure.is_gain else 'most'}.",
-            Scalar(
+            Kind(
                 'a number, or ">=2", "<=64" or "==0"',
                 (int, float, str),
                 partial(parse_bound, measure),
                 pattern=BOUND,
                 least=0,
             ),
+            one_of=True,
         )
         for measure in MEASURES
     ),
@@ -236,7 +229,7 @@ _GATE = (
         "toolchain-change",
         "Judgement of kernels that another compiler built. report: note all changes, and fail only "
         "on spills and scratch; strict: as with the same compiler; accept: let all changes pass.",
-        Scalar('"report", "strict" or "accept"', choices=("report", "strict", "accept")),
+        Kind('"report", "strict" or "accept"', choices=("report", "strict", "accept")),
         "report",
     ),
     Key("new", "Severity of kernels that the baseline does not have (KI503).", _SEVERITY, "note"),
@@ -257,7 +250,7 @@ _SUPPRESS = (
     Key(
         "until",
         "The last day of the suppression.",
-        Scalar('a day such as "2027-03-31"', (str, date), _day, pattern=r"^\d{4}-\d{2}-\d{2}$"),
+        Kind('a day such as "2027-03-31"', (str, date), _day, pattern=r"^\d{4}-\d{2}-\d{2}$"),
     ),
 )
 
@@ -266,23 +259,26 @@ KEYS = (
         "paths",
         "Files, folders and globs to check if the command line names none, relative to this file's "
         "folder.",
-        Many(_PATH, 'a list such as ["build/**/*-hip-amdgcn-*.s"]'),
+        _PATH,
         [],
+        array='a list such as ["build/**/*-hip-amdgcn-*.s"]',
     ),
     Key(
         "target",
         "Targets to check. On each a kernel must run; kernels that run on none of them are skipped "
         "and counted. Empty for all.",
-        Many(_TARGET, 'a list such as ["gfx90a", "gfx942"]'),
+        _TARGET,
         [],
         older="arch",
+        array='a list such as ["gfx90a", "gfx942"]',
     ),
     Key(
         "targets",
         "Targets that each library must have code for: its own, that of a generic target that "
         "contains it, or SPIR-V. What is missing ends with exit code 2.",
-        Many(_TARGET, 'a list such as ["gfx942", "gfx1151"]'),
+        _TARGET,
         [],
+        array='a list such as ["gfx942", "gfx1151"]',
     ),
     Key("baseline", "The baseline file, relative to this file's folder.", _PATH),
     Key(
@@ -301,65 +297,61 @@ KEYS = (
     Key(
         "expect",
         "The least that a run must find.",
-        KeyTable(
-            (
-                Key(
-                    "min-kernels",
-                    "The least number of kernels; with fewer the exit code is 2.",
-                    _COUNT,
-                    1,
-                ),
+        Kind("a table such as { min-kernels = 40 }", (dict,)),
+        keys=(
+            Key(
+                "min-kernels",
+                "The least number of kernels; with fewer the exit code is 2.",
+                _COUNT,
+                1,
             ),
-            "a table such as { min-kernels = 40 }",
         ),
     ),
-    Key("select", "Apply only these rules; empty for the default rules.", _RULES, []),
-    Key("ignore", "Skip these rules.", _RULES, []),
+    Key("select", "Apply only these rules; empty for the default rules.", _RULE, [], array=_RULES),
+    Key("ignore", "Skip these rules.", _RULE, [], array=_RULES),
     Key(
         "severity",
         "Severities of rules; the last entry that matches counts. A rule that is off by default is "
         "turned on by its whole number or name.",
-        Many(_SEVERITY, 'a table such as { KI201 = "warning" }', name=_RULE),
+        _SEVERITY,
         {},
+        table='a table such as { KI201 = "warning" }',
+        name_kind=_RULE,
     ),
     Key(
         "workgroup-size",
         "Workitems per workgroup that the host launches, by kernel; the first entry that matches "
         "counts. A size that the kernel requires stays.",
-        Many(_WORKGROUP, 'a table such as { "saxpy*" = 256 }', name=_PATTERN),
+        _WORKGROUP,
         {},
+        table='a table such as { "saxpy*" = 256 }',
+        name_kind=_PATTERN,
     ),
     Key(
         "budget",
         "Bounds by kernel and target; the first entry that matches counts.",
-        KeyTable(
-            _BUDGET,
-            "[[budget]] and its keys",
-            array=True,
-            one_of=tuple(measure.key for measure in MEASURES),
-        ),
+        _TABLE,
         [],
+        array="[[budget]] and its keys",
+        keys=_BUDGET,
     ),
     Key(
         "gate",
         "How much worse than the baseline a number may get.",
-        KeyTable(_GATE, "[gate] and its keys"),
+        Kind("[gate] and its keys", (dict,)),
+        keys=_GATE,
     ),
     Key(
         "suppress",
         "Findings that do not count, with the reason.",
-        KeyTable(_SUPPRESS, "[[suppress]] with rule, kernel and reason", array=True),
+        _TABLE,
         [],
+        array="[[suppress]] with rule, kernel and reason",
+        keys=_SUPPRESS,
     ),
 )
 
 OF_FILE = {name for key in KEYS for name in key.names}
 """Spellings of the keys of the whole file."""
-OF_TABLES = {
-    name
-    for key in KEYS
-    if isinstance(key.kind, KeyTable)
-    for inner in key.kind.keys
-    for name in inner.names
-}
+OF_TABLES = {name for key in KEYS for inner in key.keys for name in inner.names}
 """Spellings of the keys in its tables."""

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from kernelinfo.compare.summary import KernelNumbers
-from kernelinfo.config.keys import KEYS, Key, KeyTable, Many, Scalar
+from kernelinfo.config.keys import KEYS, Key, Kind
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, COLUMNS, INSTRUCTIONS, Column
 
 from .generator import DIALECT, Raw, Schema
@@ -81,30 +81,21 @@ def _table(keys: tuple[Key, ...]) -> Schema:
 def _key(key: Key, name: str) -> Schema:
     if name == key.older:
         about = f"The older name of {key.name}."
-        return {"description": about, "deprecated": True, **_value(key.kind)}
+        return {"description": about, "deprecated": True, **_value(key)}
     default = {} if key.default is None else {"default": key.default}
-    return {"description": key.about, **_value(key.kind), **default}
+    return {"description": key.about, **_value(key), **default}
 
 
-def _value(kind: Scalar | Many | KeyTable) -> Schema:
-    match kind:
-        case Scalar():
-            return _scalar(kind)
-        case Many(name=None):
-            return {"type": "array", "items": _scalar(kind.item)}
-        case Many():
-            return {"type": "object", "additionalProperties": _scalar(kind.item)}
-        case KeyTable(array=True):
-            one_of = [{"required": [name]} for name in kind.one_of]
-            return {
-                "type": "array",
-                "items": _table(kind.keys) | ({"anyOf": one_of} if one_of else {}),
-            }
-        case KeyTable():
-            return _table(kind.keys)
+def _value(key: Key) -> Schema:
+    item = _table(key.keys) if key.keys else _scalar(key.kind)
+    if key.table:
+        return {"type": "object", "additionalProperties": item}
+    if one_of := [{"required": [inner.name]} for inner in key.keys if inner.one_of]:
+        item["anyOf"] = one_of
+    return {"type": "array", "items": item} if key.array else item
 
 
-def _scalar(kind: Scalar) -> dict[str, Any]:
+def _scalar(kind: Kind) -> dict[str, Any]:
     names = list(dict.fromkeys(_TYPES[one] for one in kind.types))
     if "number" in names:
         names.remove("integer")

@@ -16,7 +16,7 @@ from typing import Any
 from kernelinfo.compare import Comparison
 from kernelinfo.compare.changes import Pair
 from kernelinfo.config import ConfigFile, KeyPath
-from kernelinfo.config.keys import KEYS, Key, KeyTable
+from kernelinfo.config.keys import KEYS, Key
 from kernelinfo.errors import Message
 from kernelinfo.gate.outcome import VANISHED, Outcome
 from kernelinfo.kernel import Item, Result, counted
@@ -208,15 +208,15 @@ def render_config(file: ConfigFile | None, options: Mapping[str, Any]) -> Iterat
     """Lines with every key. `options` holds the keys that the command line overrides."""
     yield f"# {file.path if file else 'no file: what holds by default'}\n"
     stated = file.table if file else {}
-    for key in sorted(KEYS, key=lambda key: isinstance(key.kind, KeyTable)):
-        if not isinstance(key.kind, KeyTable):
+    for key in sorted(KEYS, key=lambda key: bool(key.keys)):
+        if not key.keys:
             yield from _line(key, stated, (), file, options)
             continue
-        inside = stated.get(key.name, [] if key.kind.array else {})
-        for index, table in enumerate(inside if key.kind.array else [inside]):
-            path: KeyPath = (key.name, index) if key.kind.array else (key.name,)
-            yield f"\n[[{key.name}]]\n" if key.kind.array else f"\n[{key.name}]\n"
-            for inner in key.kind.keys:
+        inside = stated.get(key.name, [] if key.array else {})
+        for index, table in enumerate(inside if key.array else [inside]):
+            path: KeyPath = (key.name, index) if key.array else (key.name,)
+            yield f"\n[[{key.name}]]\n" if key.array else f"\n[{key.name}]\n"
+            for inner in key.keys:
                 yield from _line(inner, table, path, file, options)
 
 
