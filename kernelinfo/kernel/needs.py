@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeGuard
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy
-from kernelinfo.model.calculator import VgprStep, vgpr_steps
+from kernelinfo.model.calculator import Rung, vgpr_steps
 from kernelinfo.model.limits import Launch, most_vgprs, place
 from kernelinfo.reading.facts import SourceLine
 
@@ -54,10 +54,10 @@ class RegisterNeeds(NamedTuple):
     shares: tuple[NeedsShare, ...]
     """The `vector` values by role, the largest role first; empty without spill slots."""
 
-    def step(self, steps: Iterable[VgprStep]) -> VgprStep | None:
+    def step(self, steps: Iterable[Rung]) -> Rung | None:
         """The first of the steps, highest occupancy first, that holds the values; None if none
         does."""
-        return next((step for step in steps if step.at_most >= self.vector), None)
+        return next((step for step in steps if step.vgprs >= self.vector), None)
 
     def advice(self, traits: Traits, occupancy: Occupancy | None) -> str:
         """The needs of a kernel with these traits in words, as of `in_words`."""
@@ -103,11 +103,11 @@ def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
     if given is not None and needs.vector <= given:
         return say("needs-fit", given=given, why=_why_not_free(needs, traits))
     if (step := needs.step(steps)) is None:
-        most = max((step.at_most for step in steps), default=0)
+        most = max((step.vgprs for step in steps), default=0)
         bound = roomier_bound(needs, traits, occupancy)
         roomier = say("needs-roomier", size=bound[0], vgprs=bound[1]) if bound else ""
         return say("needs-none", most=most, roomier=roomier)
-    return say("needs-step", vgprs=step.at_most, waves=_waves(step.waves_per_simd))
+    return say("needs-step", vgprs=step.vgprs, waves=_waves(step.waves_per_simd))
 
 
 def roomier_bound(
@@ -126,7 +126,7 @@ def roomier_bound(
     return None
 
 
-def _steps(traits: Traits, occupancy: Occupancy) -> tuple[VgprStep, ...]:
+def _steps(traits: Traits, occupancy: Occupancy) -> tuple[Rung, ...]:
     """The VGPR steps of a kernel's launch, highest occupancy first."""
     return vgpr_steps(traits.target, occupancy) if traits.target else ()
 

@@ -122,21 +122,12 @@ class Arch(NamedTuple):
         dynamic_vgpr_block: int = 0,
     ) -> tuple[Rung, ...]:
         """The step table for workgroups of `workgroup_size` workitems, highest occupancy first."""
-        target = self.target
         demand = self.demand(
             wave_size=wave_size, wgp_mode=wgp_mode, dynamic_vgpr_block=dynamic_vgpr_block
         )
         launch = Launch(_whole_size(workgroup_size), trap_handler=trap_handler)
-        placed = place(target, demand, launch)
         rungs: dict[tuple[int, int | None, int], Rung] = {}
-        for waves in _waves(placed, demand):
-            rung = Rung(
-                waves / placed.domain.simds,
-                100 * waves / placed.domain.simds / target.waves.slots_per_simd,
-                most_vgprs(placed, waves),
-                most_sgprs(placed, waves) if target.sgprs.per_simd else None,
-                most_lds(placed, waves),
-            )
+        for rung in _rungs(place(self.target, demand, launch)):
             asks = rung.vgprs, rung.sgprs, rung.lds_bytes
             rungs.setdefault(asks, rung)  # equal amounts: the highest occupancy stays
         return tuple(rungs.values())
@@ -180,28 +171,26 @@ def _whole_size(workgroup_size: int) -> int:
         raise LaunchError(say("launch-workitems", error=error)) from None
 
 
-def _waves(placed: Placement, demand: Demand) -> Iterator[int]:
-    """Waves of whole workgroups in the domain for each number of waves per SIMD, most first."""
-    most_groups = occupancy_of(placed.target, demand, placed.launch).workgroups
-    for per_simd in range(placed.target.waves.slots_per_simd, 0, -1):
-        waves = min(per_simd * placed.domain.simds // placed.group, most_groups) * placed.group
+def _rungs(placed: Placement) -> Iterator[Rung]:
+    """The rung of each number of waves per SIMD, most first, rounded down to whole workgroups."""
+    most_groups = occupancy_of(placed.target, placed.demand, placed.launch).workgroups
+    simds, target = placed.domain.simds, placed.target
+    for per_simd in range(target.waves.slots_per_simd, 0, -1):
+        waves = min(per_simd * simds // placed.group, most_groups) * placed.group
         if not waves:
             return
-        yield waves
+        yield Rung(
+            waves / simds,
+            100 * waves / simds / target.waves.slots_per_simd,
+            most_vgprs(placed, waves),
+            most_sgprs(placed, waves) if target.sgprs.per_simd else None,
+            most_lds(placed, waves),
+        )
 
 
-class VgprStep(NamedTuple):
-    """A step of the occupancy in VGPRs."""
-
-    at_most: int
-    """VGPRs per lane, AGPRs included."""
-    waves_per_simd: float  # waves per SIMD that the step allows
-
-
-def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[VgprStep, ...]:
-    """(VGPRs per lane with AGPRs, waves/SIMD) of each step, highest occupancy first.
-
-    The steps hold for the launch, wave size and mode of `occupancy`."""
+def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[Rung, ...]:
+    """The rungs with different VGPRs for the launch, wave size and mode of `occupancy`, highest
+    occupancy first."""
     given, launch = occupancy.demand, occupancy.launch
     demand = Arch(target).demand(
         wave_size=given.wave_size,
@@ -209,11 +198,10 @@ def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[VgprStep, ...]:
         dynamic_vgpr_block=given.dynamic_vgpr_block,
     )
     size = min(launch.workgroup_size, target.waves.max_workgroup_size)
-    placed = place(target, demand, Launch(size, trap_handler=launch.trap_handler))
-    steps: dict[int, float] = {}
-    for waves in _waves(placed, demand):
-        steps.setdefault(most_vgprs(placed, waves), waves / placed.domain.simds)
-    return tuple(map(VgprStep, steps, steps.values()))
+    steps: dict[int, Rung] = {}
+    for rung in _rungs(place(target, demand, Launch(size, trap_handler=launch.trap_handler))):
+        steps.setdefault(rung.vgprs, rung)
+    return tuple(steps.values())
 
 
 def arch(name: str) -> Arch:

@@ -13,7 +13,7 @@ from kernelinfo.errors import bug, survived
 from kernelinfo.kernel import Kernel, Result
 from kernelinfo.kernel.code_object import LoopCounts, TouchedRegisters
 from kernelinfo.kernel.needs import RegisterNeeds
-from kernelinfo.model.calculator import VgprStep, vgpr_steps
+from kernelinfo.model.calculator import Rung, vgpr_steps
 from kernelinfo.pressure.calls import body_of, call_needs
 from kernelinfo.pressure.curve import Curve, curve, loop_counts, tally_instructions
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
@@ -197,7 +197,7 @@ def _story(
 ) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
     files = _register_files(kernel)
-    steps: tuple[VgprStep, ...] = ()
+    steps: tuple[Rung, ...] = ()
     if kernel.target and occupancy:
         steps = vgpr_steps(kernel.target, occupancy)
     story = Storyteller(function, tallies, files, steps).story(

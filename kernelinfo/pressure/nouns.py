@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from kernelinfo.kernel import in_html
 from kernelinfo.kernel.code_object import InstructionCounts
 from kernelinfo.kernel.needs import RegisterNeeds
-from kernelinfo.model.calculator import VgprStep
+from kernelinfo.model.calculator import Rung
 from kernelinfo.pressure.counters import Memory
 from kernelinfo.pressure.function import CodeLocation
 from kernelinfo.pressure.registers import Counts, RegisterClass
@@ -252,7 +252,7 @@ class Story(NamedTuple):
     """Reason why the needs are not known; empty if they are."""
     needs_curve: tuple[Counts, ...]
     """Values of each class alive at each instruction, as `RegisterNeeds` counts; empty without."""
-    steps: tuple[VgprStep, ...]
+    steps: tuple[Rung, ...]
     """VGPR steps of the target, highest occupancy first."""
     advice: tuple[Advice, ...]
     """One entry for each step below the peak, nearest first; empty if `at` is not the peak."""

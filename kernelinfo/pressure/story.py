@@ -10,7 +10,7 @@ from heapq import nsmallest
 from itertools import chain, pairwise
 from typing import NamedTuple
 
-from kernelinfo.model.calculator import VgprStep
+from kernelinfo.model.calculator import Rung
 from kernelinfo.pressure.curve import untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
 from kernelinfo.pressure.in_flight import BESIDE_LOOPS, NO_COUNTERS, OUTSIDE, WaitFlow
@@ -60,7 +60,7 @@ class Storyteller:
         function: LiveFunction,
         tallies: Sequence[int],
         files: str,
-        steps: tuple[VgprStep, ...],
+        steps: tuple[Rung, ...],
     ) -> None:
         """`tallies` are those of the instructions; `files` is the target's `agprs.file`; `steps`
         are those of its occupancy."""
@@ -279,10 +279,10 @@ class Storyteller:
         live[self._file("agpr")] += agprs
         at_most = Counter(counts[index].vector(self.files) for index in code)
         for step in self.steps[::-1]:
-            if step.at_most >= peak.pressure.vector:
+            if step.vgprs >= peak.pressure.vector:
                 continue
-            above = sum(number for vectors, number in at_most.items() if vectors > step.at_most)
-            excess = {file: max(number - step.at_most, 0) for file, number in live.items()}
+            above = sum(number for vectors, number in at_most.items() if vectors > step.vgprs)
+            excess = {file: max(number - step.vgprs, 0) for file, number in live.items()}
             fewer, idle, freed = sum(excess.values()), [], []
             for value in values:
                 file = self._file(value.register_class)
@@ -290,7 +290,7 @@ class Storyteller:
                     excess[file] -= number
                     idle.append(value)
                     freed.append(number)
-            yield Advice(step.at_most, step.waves_per_simd, above, fewer, tuple(idle), tuple(freed))
+            yield Advice(step.vgprs, step.waves_per_simd, above, fewer, tuple(idle), tuple(freed))
 
     def _share_sets(self, live_in: int, constant: int, through: int) -> _Sets:
         """The numbers and names of the register sets of a loop."""

@@ -248,12 +248,12 @@ def _steps(target: Target, occupancy: Occupancy) -> str:
     demand = occupancy.demand
     steps: list[str] = []
     passed = 0
-    for largest, waves in vgpr_steps(target, occupancy):
+    for step in vgpr_steps(target, occupancy):
         marks = ((demand.unpadded.vgprs, " unpadded"), (demand.vgprs, " ◄"))
-        fitting = [mark for vgprs, mark in marks if vgprs and passed < vgprs <= largest]
+        fitting = [mark for vgprs, mark in marks if vgprs and passed < vgprs <= step.vgprs]
         here = fitting[-1] if fitting else ""
-        steps.append(f"{largest}:{paint.number(waves)}{here}")
-        passed = largest
+        steps.append(f"{step.vgprs}:{paint.number(step.waves_per_simd)}{here}")
+        passed = step.vgprs
     return "waves at VGPRs ≤ " + "  ".join(steps)
 
 

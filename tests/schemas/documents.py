@@ -355,6 +355,7 @@ MEASURED_KERNEL = {
         waits=[WAIT],
         blocks=[fields(BlockPressure, but="at") | AT],
         needs=maybe(RegisterNeeds),
+        steps=[fields(Rung, "at_most=vgprs waves_per_simd")],
         curve=[tuple[int, int, int]],
         needs_curve=[tuple[int, int, int]],
         advice=[fields(Advice, fewer="integer>0", idle=[LIVE], freed="integer>0[]")],

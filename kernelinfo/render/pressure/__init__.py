@@ -372,12 +372,12 @@ def unused_step(story: Story) -> str:
     if not story.exact:
         return ""
     live, used = story.peak.pressure.vector, story.used.vector(story.files)
-    fits = [step for step in story.steps if step.at_most >= live]
-    takes = [step for step in story.steps if step.at_most >= used]
+    fits = [step for step in story.steps if step.vgprs >= live]
+    takes = [step for step in story.steps if step.vgprs >= used]
     if not takes or fits[0].waves_per_simd <= takes[0].waves_per_simd:
         return ""
     return (
-        f"{used} used, yet {live} live at once, which may fit ≤ {fits[0].at_most} "
+        f"{used} used, yet {live} live at once, which may fit ≤ {fits[0].vgprs} "
         f"({waves_per_simd(fits[0].waves_per_simd)}): the compiler may not have aimed lower, as "
         "`kernelinfo sweep` asks it to; else look for tuples that need a gap, calls, or registers "
         "that assembly in the source claims"

@@ -74,7 +74,9 @@ def kernel_document(measured: Measured) -> dict[str, Any]:
         **picked(story, "needs", "needs_unknown"),
         "curve": iter(story.curve),
         "needs_curve": iter(story.needs_curve),
-        "steps": as_json(story.steps),
+        "steps": [
+            {"at_most": step.vgprs, "waves_per_simd": step.waves_per_simd} for step in story.steps
+        ],
         "advice": [
             as_json(advice) | {"idle": [_values(value) for value in advice.idle]}
             for advice in story.advice

@@ -219,7 +219,7 @@ def dataset(measured: Measured) -> dict[str, Any]:
             )
             for loop in story.loops
         ],
-        "steps": [(step.at_most, step.waves_per_simd) for step in story.steps],
+        "steps": [(step.vgprs, step.waves_per_simd) for step in story.steps],
         "peak": story.peak.at.number // share,
         "instructions": story.instructions,
         "bill": [
