@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.compare.messages import say
 from kernelinfo.compare.summary import KernelNumbers, KernelSummary
-from kernelinfo.kernel.code_object import CLASSES, NONE, LoopCounts, matrix_loops
+from kernelinfo.kernel.code_object import CLASSES, LoopCounts, matrix_loops
 from kernelinfo.kernel.record import BY_FIELD, INSTRUCTIONS
 from kernelinfo.model.limits import RESOURCES
 
@@ -34,7 +34,8 @@ class LoopMove(NamedTuple):
     @property
     def change(self) -> tuple[int, ...]:
         """How many more instructions of each class the loop has."""
-        old, new = ((loop.counts if loop else NONE).by_class for loop in self)
+        none = (0,) * len(CLASSES)
+        old, new = (loop.counts.by_class if loop else none for loop in self)
         return tuple(after - before for before, after in zip(old, new, strict=True))
 
     def __str__(self) -> str:

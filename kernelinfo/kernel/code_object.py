@@ -94,13 +94,11 @@ class InstructionCounts(NamedTuple):
 CLASSES = InstructionCounts._fields[1:15]
 """Fields of the classes."""
 
-NONE = InstructionCounts._make([0] * len(InstructionCounts._fields))
-"""Counts of no instructions."""
-
 
 def total(parts: Iterable[InstructionCounts]) -> InstructionCounts:
     """The sum of the parts. Bytes are None if one part does not know them."""
-    columns = zip(NONE, *parts, strict=True)
+    none = [0] * len(InstructionCounts._fields)
+    columns = zip(none, *parts, strict=True)
     return InstructionCounts._make([None if None in column else sum(column) for column in columns])
 
 

@@ -278,40 +278,21 @@ class ColumnCondition(NamedTuple):
         return value.casefold() == self.value.casefold()
 
 
-class Joined(NamedTuple):
+class Where(NamedTuple):
     """Conditions of which all, one or none must hold."""
 
     operator: Literal["and", "or", "not"]
-    parts: tuple[Condition, ...]
-
-    @property
-    def reads(self) -> tuple[str, ...]:
-        """The columns of rows that they read."""
-        names: list[str] = []
-        for part in self.parts:
-            names += part.reads
-        return tuple(names)
+    parts: tuple[ColumnCondition | Where, ...]
+    text: str = ""
+    """The whole condition, as the user wrote it; empty for a part of one."""
 
     def holds(self, kernel: Result | Record) -> bool:
-        """True if the parts hold as the operator says."""
+        """True if the parts hold as the operator says, for a result, or for a row with the columns
+        `reads`."""
         for part in self.parts:  # a generator would take two frames a level
             if part.holds(kernel) is not (self.operator == "and"):
                 return self.operator == "or"
         return self.operator != "or"
-
-
-Condition = ColumnCondition | Joined
-
-
-class Where(NamedTuple):
-    """A condition with its text."""
-
-    text: str
-    condition: Condition
-
-    def holds(self, kernel: Result | Record) -> bool:
-        """True if the condition holds for a result, or for a row with the columns `reads`."""
-        return self.condition.holds(kernel)
 
     def check_counted(self, is_counted: bool) -> None:
         """Check that instructions are counted if it reads them. Raises `OptionError`."""
@@ -319,8 +300,11 @@ class Where(NamedTuple):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns of rows that the condition reads."""
-        return tuple(dict.fromkeys(self.condition.reads))
+        """The columns of rows that the conditions read, each once."""
+        names: dict[str, None] = {}
+        for part in self.parts:
+            names |= dict.fromkeys(part.reads)
+        return tuple(names)
 
 
 def condition(text: str) -> Where:
@@ -331,8 +315,8 @@ def condition(text: str) -> Where:
     if len(text) > _LONGEST:
         raise OptionError(say("condition-too-long", size=len(text), most=_LONGEST))
     build: Builders = {
-        "either": lambda first, _, second: Joined("or", (first, second)),
-        "both": lambda first, _, second: Joined("and", (first, second)),
+        "either": lambda first, _, second: Where("or", (first, second)),
+        "both": lambda first, _, second: Where("and", (first, second)),
         "negated": lambda _, part: _negated(part),
         "name": str,
         "word": str,
@@ -340,17 +324,19 @@ def condition(text: str) -> Where:
         "comparison": lambda name, operator, value: _comparison(text, name, operator, value),
     }
     try:
-        return Where(text, parse(load_tables("condition"), text, build))
+        whole = parse(load_tables("condition"), text, build)
     except NoMatch as error:
         rest = text[error.offset :].lstrip()
         raise _mistake(text, len(text) - len(rest), say("condition-malformed")) from None
+    joined = whole if isinstance(whole, Where) else Where("and", (whole,))
+    return joined._replace(text=text)
 
 
-def _negated(condition: Condition) -> Condition:
+def _negated(condition: ColumnCondition | Where) -> ColumnCondition | Where:
     """The opposite of a condition; of one with `not` the condition itself."""
-    if isinstance(condition, Joined) and condition.operator == "not":
+    if isinstance(condition, Where) and condition.operator == "not":
         return condition.parts[0]
-    return Joined("not", (condition,))
+    return Where("not", (condition,))
 
 
 def _comparison(text: str, name: str, operator: str, value: str) -> ColumnCondition:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any, NamedTuple
 
 from kernelinfo.hardware.targets import align
 from kernelinfo.kernel import Kernel, Remark, waves_per_simd
+from kernelinfo.kernel.code_object import TouchedRegisters
 from kernelinfo.kernel.names import demangle, short
 from kernelinfo.kernel.traits import Traits
 from kernelinfo.model import Occupancy, occupancy
-from kernelinfo.model.limits import RESOURCES, room, waves_by_resource
+from kernelinfo.model.limits import RESOURCES, Demand, room, waves_by_resource
 from kernelinfo.reading.facts import Fact
 from kernelinfo.rules.messages import remark, say
 
@@ -219,46 +219,48 @@ def untouched_registers(kernel: Kernel, result: Occupancy) -> Iterator[Remark]:
     if _is_compiled(kernel):  # registers that inline assembly reserves are touched by no text
         return
     fewer_vgprs, fewer_sgprs = _fewer_vgprs(kernel, result), _fewer_sgprs(kernel, result)
-    choices = [fewer_vgprs, fewer_sgprs]
-    if fewer_vgprs and fewer_sgprs:
-        choices.append(_both(fewer_vgprs, fewer_sgprs))
-    best, reached = None, result
-    for fewer in filter(None, choices):
-        answer = occupancy(target, result.demand._replace(**fewer.demand), result.launch)
-        if answer.waves > reached.waves:
-            best, reached = fewer, answer
-    if best:
-        yield remark(
-            "KI209",
-            allocated=best.allocated,
-            touched=best.touched,
-            numbers=best.numbers,
-            more=waves_per_simd(reached.waves_per_simd),
-            waves=f"{result.waves_per_simd:.4g}",
-            limits=" and ".join(RESOURCES[limiter] for limiter in reached.limiters),
-        )
-
-
-class _Fewer(NamedTuple):
-    """Registers that would do, in words and as fields of the demand."""
-
-    allocated: str
-    touched: str
-    numbers: str
-    demand: dict[str, Any]
-
-
-def _both(first: _Fewer, second: _Fewer) -> _Fewer:
-    return _Fewer(
-        say("KI209-both", first=first.allocated, second=second.allocated),
-        say("KI209-both", first=first.touched, second=second.touched),
-        say("KI209-both", first=first.numbers, second=second.numbers),
-        first.demand | second.demand,
+    both = fewer_vgprs and fewer_sgprs and fewer_vgprs._replace(sgprs=fewer_sgprs.sgprs)
+    best = result
+    for fewer in filter(None, (fewer_vgprs, fewer_sgprs, both)):
+        answer = occupancy(target, fewer, result.launch)
+        if answer.waves > best.waves:
+            best = answer
+    if best is result:
+        return
+    kinds = _kinds(kernel.touched, result, best.demand)
+    allocated, touched, numbers = (" and ".join(words) for words in zip(*kinds, strict=True))
+    yield remark(
+        "KI209",
+        allocated=allocated,
+        touched=touched,
+        numbers=numbers,
+        more=waves_per_simd(best.waves_per_simd),
+        waves=f"{result.waves_per_simd:.4g}",
+        limits=" and ".join(RESOURCES[limiter] for limiter in best.limiters),
     )
 
 
-def _fewer_vgprs(kernel: Kernel, result: Occupancy) -> _Fewer | None:
-    """The VGPRs and AGPRs that would do; None if they are not fewer, or not known."""
+def _kinds(
+    touched: TouchedRegisters, result: Occupancy, fewer: Demand
+) -> Iterator[tuple[str, str, str]]:
+    """(allocated, touched, numbers for the descriptor) of each kind of which fewer would do."""
+    if fewer.vgprs != result.demand.vgprs:
+        arch, agprs = fewer.arch_vgprs, fewer.agprs
+        yield (
+            f"{result.allocated.vgprs} VGPRs",
+            say("KI209-agprs", vgprs=arch, agprs=agprs) if agprs else str(arch),
+            say("KI209-offset", vgprs=fewer.vgprs, offset=fewer.accum_offset)
+            if fewer.accum_offset
+            else say("KI209-vgprs", vgprs=fewer.vgprs),
+        )
+    if fewer.sgprs != result.demand.sgprs:
+        sgprs = max(touched.sgprs, touched.entry_sgprs)
+        yield f"{result.allocated.sgprs} SGPRs", str(sgprs), say("KI209-sgprs", sgprs=sgprs)
+
+
+def _fewer_vgprs(kernel: Kernel, result: Occupancy) -> Demand | None:
+    """The demand with the VGPRs and AGPRs that would do; None if they are not fewer, or not
+    known."""
     touched, target, numbers = kernel.touched, kernel.target, kernel.numbers
     if touched is None or target is None or not touched.entry_vgprs:
         return None
@@ -266,37 +268,20 @@ def _fewer_vgprs(kernel: Kernel, result: Occupancy) -> _Fewer | None:
         return None
     arch = max(touched.vgprs, touched.entry_vgprs)
     fewer = result.demand.with_registers(target, arch, touched.agprs)
-    if fewer.vgprs is None or fewer.vgprs >= result.demand.vgprs:
-        return None
-    code = say("KI209-vgprs", vgprs=fewer.vgprs)
-    if fewer.accum_offset:
-        code = say("KI209-offset", vgprs=fewer.vgprs, offset=fewer.accum_offset)
-    names = ("vgprs", "accum_offset", "arch_vgprs", "agprs", "used_vgprs")
-    return _Fewer(
-        f"{result.allocated.vgprs} VGPRs",
-        say("KI209-agprs", vgprs=arch, agprs=touched.agprs) if touched.agprs else str(arch),
-        code,
-        {name: getattr(fewer, name) for name in names},
-    )
+    return None if fewer.vgprs is None or fewer.vgprs >= result.demand.vgprs else fewer
 
 
-def _fewer_sgprs(kernel: Kernel, result: Occupancy) -> _Fewer | None:
-    """The SGPRs that would do; None if they are not fewer, not known, or never limit."""
+def _fewer_sgprs(kernel: Kernel, result: Occupancy) -> Demand | None:
+    """The demand with the SGPRs that would do; None if they are not fewer, not known, or never
+    limit."""
     touched, target = kernel.touched, kernel.target
     if touched is None or target is None or not touched.entry_sgprs:
         return None
     if not target.sgprs.per_simd or target.sgprs.fixed_allocation or result.demand.sgprs is None:
         return None
-    needed_by_code = max(touched.sgprs, touched.entry_sgprs)
-    needed = align(needed_by_code + target.sgprs.with_flat_scratch, target.sgprs.encoding_granule)
-    if needed >= result.demand.sgprs:
-        return None
-    return _Fewer(
-        f"{result.allocated.sgprs} SGPRs",
-        str(needed_by_code),
-        say("KI209-sgprs", sgprs=needed_by_code),
-        {"sgprs": needed},
-    )
+    sgprs = max(touched.sgprs, touched.entry_sgprs) + target.sgprs.with_flat_scratch
+    needed = align(sgprs, target.sgprs.encoding_granule)
+    return None if needed >= result.demand.sgprs else result.demand._replace(sgprs=needed)
 
 
 def _is_compiled(kernel: Kernel) -> bool:

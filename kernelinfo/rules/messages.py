@@ -135,7 +135,6 @@ MESSAGES = {
     "KI209-offset": "next_free_vgpr {vgprs}, accum_offset {offset}",
     "KI209-vgprs": "next_free_vgpr {vgprs}",
     "KI209-sgprs": "next_free_sgpr {sgprs}",
-    "KI209-both": "{first} and {second}",
     # How the code was compiled, and how large it is.
     "KI301": "{agprs} AGPRs without a matrix instruction{held}",
     "KI301-mend": "if the kernel needs more waves, keep fewer values alive",
