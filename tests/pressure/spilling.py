@@ -218,7 +218,7 @@ def outcome(case: Case, folder: Path) -> Outcome | None:
         fits = story.needs.vector <= given
         return Outcome(case, story.needs.vector, fits, None, spills, None)
     after, _ = _spills(compiled(case, int(step.waves_per_simd), folder / f"{name}-at.s"))
-    return Outcome(case, story.needs.vector, False, step.at_most, spills, after)
+    return Outcome(case, story.needs.vector, False, step.vgprs, spills, after)
 
 
 def _row(family: str, target: str, outcomes: list[Outcome]) -> str:
