@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from kernelinfo.config.keys import GATED, KEYS, OF_FILE, OF_TABLES, Key, Kind
+from kernelinfo.config.keys import GATED, KEYS, OF_FILE, OF_TABLES, Key, ValueKind
 from kernelinfo.config.keys import MEASURES as MEASURES
 from kernelinfo.config.keys import Allowance as Allowance
 from kernelinfo.config.keys import Bound as Bound
@@ -152,7 +152,7 @@ def _element(stated: Any, key: Key, path: KeyPath, complaints: ConfigComplaints)
     return read_values(stated, key.keys, path, complaints) | {"path": path}
 
 
-def _scalar(stated: Any, kind: Kind, path: KeyPath, complaints: ConfigComplaints) -> Any:
+def _scalar(stated: Any, kind: ValueKind, path: KeyPath, complaints: ConfigComplaints) -> Any:
     message = say("config-value", value=stated, expected=kind.expected)
     try:
         if _fits(stated, kind):
@@ -165,7 +165,7 @@ def _scalar(stated: Any, kind: Kind, path: KeyPath, complaints: ConfigComplaints
     return None
 
 
-def _fits(stated: Any, kind: Kind) -> bool:
+def _fits(stated: Any, kind: ValueKind) -> bool:
     # Python counts True as a number.
     if not isinstance(stated, kind.types) or (isinstance(stated, bool) and bool not in kind.types):
         return False

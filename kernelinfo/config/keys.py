@@ -97,7 +97,7 @@ SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")
 """Mildest first."""
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """The kind of one value: its types, limits and parser."""
 
     expected: str
@@ -118,8 +118,8 @@ class Key(NamedTuple):
 
     name: str
     about: str
-    kind: Kind
-    """Kind of the value, or of each of them."""
+    kind: ValueKind
+    """ValueKind of the value, or of each of them."""
     default: Any = None
     """Default as a TOML value; None for no default."""
     required: bool = False
@@ -129,8 +129,8 @@ class Key(NamedTuple):
     """The rest of the hint "write …" for an array of values; empty if it is none."""
     table: str = ""
     """The same for a table of values by names, in the order of the file."""
-    name_kind: Kind | None = None
-    """Kind of these names, which the user chooses."""
+    name_kind: ValueKind | None = None
+    """ValueKind of these names, which the user chooses."""
     keys: tuple["Key", ...] = ()
     """Keys of the table that a value is; empty for other values."""
     one_of: bool = False
@@ -170,18 +170,18 @@ def _day(value: str | date) -> date:
     return value if isinstance(value, date) else date.fromisoformat(value)
 
 
-_PATTERN = Kind('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern)
-_RULE = Kind('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
+_PATTERN = ValueKind('a name, a glob such as "gemm_*" or "re:REGEX"', read=_pattern)
+_RULE = ValueKind('a rule such as "KI101", "KI1" or "vgpr-spill"', read=_rule)
 _RULES = 'a list such as ["KI101", "KI2"]'
-_TARGET = Kind('a target such as "gfx90a" or "gfx906:xnack+"', read=named_target_id)
-_SEVERITY = Kind('"note", "warning" or "error"', choices=SEVERITIES)
-_COUNT = Kind("a whole number from 0 on", (int,), least=0)
-_WORKGROUP = Kind("a whole number of workitems from 1 on", (int,), least=1)
-_SWITCH = Kind("true or false", (bool,))
-_PATH = Kind('a path such as "kernelinfo.baseline.json"', read=_filled)
-_TABLE = Kind("a table", (dict,))
-_REASON = Kind('a sentence such as "spills 5, still faster"', read=_filled)
-_ALLOWANCE = Kind(
+_TARGET = ValueKind('a target such as "gfx90a" or "gfx906:xnack+"', read=named_target_id)
+_SEVERITY = ValueKind('"note", "warning" or "error"', choices=SEVERITIES)
+_COUNT = ValueKind("a whole number from 0 on", (int,), least=0)
+_WORKGROUP = ValueKind("a whole number of workitems from 1 on", (int,), least=1)
+_SWITCH = ValueKind("true or false", (bool,))
+_PATH = ValueKind('a path such as "kernelinfo.baseline.json"', read=_filled)
+_TABLE = ValueKind("a table", (dict,))
+_REASON = ValueKind('a sentence such as "spills 5, still faster"', read=_filled)
+_ALLOWANCE = ValueKind(
     '"off", a number, "+8" or "+5%"',
     (int, float, str),
     parse_allowance,
@@ -199,7 +199,7 @@ _BUDGET = (
         Key(
             measure.key,
             f"{measure.about} A number alone is the {'least' if measure.is_gain else 'most'}.",
-            Kind(
+            ValueKind(
                 'a number, or ">=2", "<=64" or "==0"',
                 (int, float, str),
                 partial(parse_bound, measure),
@@ -229,7 +229,7 @@ _GATE = (
         "toolchain-change",
         "Judgement of kernels that another compiler built. report: note all changes, and fail only "
         "on spills and scratch; strict: as with the same compiler; accept: let all changes pass.",
-        Kind('"report", "strict" or "accept"', choices=("report", "strict", "accept")),
+        ValueKind('"report", "strict" or "accept"', choices=("report", "strict", "accept")),
         "report",
     ),
     Key("new", "Severity of kernels that the baseline does not have (KI503).", _SEVERITY, "note"),
@@ -250,7 +250,7 @@ _SUPPRESS = (
     Key(
         "until",
         "The last day of the suppression.",
-        Kind('a day such as "2027-03-31"', (str, date), _day, pattern=r"^\d{4}-\d{2}-\d{2}$"),
+        ValueKind('a day such as "2027-03-31"', (str, date), _day, pattern=r"^\d{4}-\d{2}-\d{2}$"),
     ),
 )
 
@@ -297,7 +297,7 @@ KEYS = (
     Key(
         "expect",
         "The least that a run must find.",
-        Kind("a table such as { min-kernels = 40 }", (dict,)),
+        ValueKind("a table such as { min-kernels = 40 }", (dict,)),
         keys=(
             Key(
                 "min-kernels",
@@ -338,7 +338,7 @@ KEYS = (
     Key(
         "gate",
         "How much worse than the baseline a number may get.",
-        Kind("[gate] and its keys", (dict,)),
+        ValueKind("[gate] and its keys", (dict,)),
         keys=_GATE,
     ),
     Key(

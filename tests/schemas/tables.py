@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any
 
 from kernelinfo.compare.summary import KernelNumbers
-from kernelinfo.config.keys import KEYS, Key, Kind
+from kernelinfo.config.keys import KEYS, Key, ValueKind
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, COLUMNS, INSTRUCTIONS, Column
 
 from .generator import DIALECT, Raw, Schema
@@ -95,7 +95,7 @@ def _value(key: Key) -> Schema:
     return {"type": "array", "items": item} if key.array else item
 
 
-def _scalar(kind: Kind) -> dict[str, Any]:
+def _scalar(kind: ValueKind) -> dict[str, Any]:
     names = list(dict.fromkeys(_TYPES[one] for one in kind.types))
     if "number" in names:
         names.remove("integer")
