@@ -15,7 +15,9 @@ MESSAGES = {
         "longer --timeout"
     ),
     "tool-killed": "the reading process was killed, maybe out of memory; name a smaller file",
-    "answer-cut-off": "… cut off; {count} lines in all; name a kernel, target or member for fewer",
+    "answer-cut-off": (
+        "… truncated; {count} lines in total; name a kernel, target or member to get fewer"
+    ),
 }
 
 say = wording(MESSAGES)

@@ -6,7 +6,10 @@ from kernelinfo.errors import wording
 
 MESSAGES = {
     # Inputs and targets.
-    "file-without-kernels": "no AMD GPU kernel found; give what the compiler left for the device",
+    "file-without-kernels": (
+        "no AMD GPU kernel found; give the compiler's output for the device, such as its .s, .co "
+        "or .hsaco"
+    ),
     "file-without-code-objects": "no code object found; give a library, an object or a bundle",
     "object-without-target": "holds code objects that name no target; give --arch",
     "log-without-target": "a build log names no target; occupancy needs --arch",
@@ -14,14 +17,16 @@ MESSAGES = {
     "process-ended": "the process that read it was killed, maybe out of memory; read it alone",
     "process-not-started": "cannot start a process: {error}; try again with --jobs 1",
     "target-other": (
-        "is compiled for {target}, not for {arch}; drop --arch; --as {arch} answers what if"
+        "is compiled for {target}, not for {arch}; drop --arch, or ask what-if with --as {arch}"
     ),
-    "entry-contradiction": "its id says {entry}, its code is for {target}; using the code's target",
-    "spirv": "{count} SPIR-V {entries}: compiled when loaded, no registers to report",
+    "entry-contradiction": (
+        "the entry's id says {entry}, but its code is for {target}; using the code's target"
+    ),
+    "spirv": "{count} SPIR-V {entries}: compiled at load time, so there are no registers to report",
     "problems-more": "{more} not listed; the last one: {reason}",
     "notes-more": "{reason} ({count} more like this)",
     # Kernels.
-    "cxx-names-mangled": "C++ names stay mangled here; install pycxxfilt to read them",
+    "cxx-names-mangled": "C++ names stay mangled; install pycxxfilt to demangle them",
     "kernel-launch": "{kernel}: {reason}",
     "workgroup-size-refused": (
         "{count} {are} skipped: not compiled for this workgroup size; select one with -k to "

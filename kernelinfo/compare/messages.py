@@ -32,8 +32,8 @@ MESSAGES = {
     "saved-value-item": "{key} contains {value!r}",
     # Loops of two builds.
     "loop-moved": "loop {loop}: {counts}",
-    "loop-gone": "loop {loop} is gone: {matrix} matrix of {instructions} instructions",
-    "loop-new": "loop {loop} is new: {matrix} matrix of {instructions} instructions",
+    "loop-gone": "loop {loop} is gone: {matrix} matrix instructions out of {instructions}",
+    "loop-new": "loop {loop} is new: {matrix} matrix instructions out of {instructions}",
     "loop-depth": "at depth {depth}",
     "loops-further": "{loops} more loops",
     # Profiled runs.
@@ -41,16 +41,17 @@ MESSAGES = {
         "{path}: {reason}; give rocprofv3's kernel trace or database, or rocprofiler-compute's "
         "pmc_perf.csv"
     ),
-    "profile-empty": "has no kernel dispatch",
+    "profile-empty": "has no kernel dispatches",
     "profile-json": "JSON is not supported",
     "profile-column-missing": "no column {column}",
-    "profile-dispatch-unnamed": "a dispatch without kernel name or workgroup size",
+    "profile-dispatch-unnamed": "a dispatch lacks its kernel name or workgroup size",
     "profile-compressed": "a compressed SQLite database; decompress it first",
     "profile-log-unread": (
-        "its newest rows are still in {log}; end the profiler, then open it once with sqlite3"
+        "its newest rows are still in {log}; stop the profiler, then open the database once with "
+        "sqlite3 to merge them"
     ),
     "profile-damaged": "a damaged SQLite database: {error}",
-    "profile-text-too-long": "more text than the file has bytes",
+    "profile-text-too-long": "claims more text than the file has bytes",
     "profile-of-rpd": "a trace of rocmProfileData (RPD), which records no registers",
     "profile-other-database": "an SQLite database without {table}, so not rocprofv3's",
     # The target of a run.
@@ -65,7 +66,7 @@ MESSAGES = {
     "run-rounds": "{rounds} and a tail of {tail}: {percent} on average",
     "run-grid-small": "the grid is {share} of what fits on the device at once: ≤ {percent}",
     "run-above-ceiling": "above the ceiling: another build ran, or other kernels at the same time",
-    "run-without-device": "--device tells whether the grid fills the device",
+    "run-without-device": "add --device to see whether the grid fills the device",
     "run-below-grid": (
         "below what the grid allows: start-up, imbalance, or other work on the device"
     ),

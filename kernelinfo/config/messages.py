@@ -13,7 +13,8 @@ MESSAGES = {
     "config-key-unknown": "unknown key; {hint}",
     "config-keys-known": "choose one of {names}",
     "config-key-below": (
-        "is a key of the whole file, but TOML counts it to {table}; move it above the first table"
+        "is a key of the whole file, but it stands in the table {table}; move it above the first "
+        "table"
     ),
     "config-key-missing": "{name} is missing; write {expected}",
     "config-key-twice": "is the former name of {name}, which is also set; keep one",

@@ -14,7 +14,9 @@ MESSAGES = {
     "builds-none": "none",
     "builds-repeated": "--builds {names}: lists a build twice; list each once",
     "libraries-missing": "{names} not installed; run pip install 'kernelinfo[{extras}]'",
-    "scheduler-bound": "--scheduler: other machines do not obey --only-below; drop one of the two",
+    "scheduler-bound": (
+        "--scheduler: other machines do not enforce --only-below; drop one of the two"
+    ),
     "scheduler-unreachable": "--scheduler {address}: {error}; start one with `dask scheduler`",
     "store-bound": "lies outside of {bound}; drop --only-below to use a store",
     "folder-deleted": "the current folder was deleted; give an absolute path",
@@ -38,16 +40,20 @@ MESSAGES = {
     "folders-too-many": "more than {most} folders; scan fewer at once",
     # Files that are read.
     "fetch-failed": "cannot be fetched: {error}; scan it again",
-    "fetch-incomplete": "received {came} of {size} bytes; the file changed meanwhile",
+    "fetch-incomplete": (
+        "received {came} of {size} bytes; the file changed during the transfer: scan it again"
+    ),
     "fetch-too-large": (
         "more than the {most} bytes allowed here; --bound fetch=N and ratio=N allow more"
     ),
     "worker-ended": (
-        "the worker that read it ended: more than {seconds} s (--timeout) or {memory} MiB "
-        "(--bound memory), or a crash; read it alone"
+        "its worker ended: it took more than {seconds} s (--timeout) or {memory} MiB (--bound "
+        "memory), or crashed; read the file alone"
     ),
     "worker-memory": "needs more memory than a worker has; read it with `kernelinfo report`",
-    "worker-version": "the workers have kernelinfo {worker}, this is {version}; install the same",
+    "worker-version": (
+        "the workers have kernelinfo {worker}, this is {version}; install the same version on both"
+    ),
     # Scans of one build.
     "build-taken-over": "{build} was taken over by {scan}; scan it again",
     "build-locked": (
@@ -66,8 +72,8 @@ MESSAGES = {
     "dataset-file-damaged": "{file} {wrong}; delete it, and scan its build again",
     "dataset-columns": "has other columns than a scan writes",
     "dataset-rows-too-many": "claims {rows} rows in {size} bytes, which no scan writes",
-    "scan-unfinished": "the scan of {builds} has not ended; run it again",
-    "builds-too-few": "{builds} to compare; scan another one into it",
+    "scan-unfinished": "the scan of {builds} did not finish; run it again",
+    "builds-too-few": "has {builds}, but a comparison needs two; scan another one into it",
     "builds-without-kernels": "none of these builds has a kernel",
     "builds-without-choice": "no kernel matches {choice}{others}",
     "targets-there": "; there are kernels for {targets}",

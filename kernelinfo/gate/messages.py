@@ -28,8 +28,8 @@ MESSAGES = {
     "baseline-too-large": "has more than {most}; give another file",
     "baseline-kernels-many": "pins more than {most} kernels; give another file",
     "baseline-reformatted": (
-        "has more than {most} bytes that are not one entry per line; undo the formatting, or "
-        "recreate it with --update-baseline"
+        "more than {most} bytes are not one entry per line; undo the reformatting, or recreate it "
+        "with --update-baseline"
     ),
     "baseline-damaged": (
         "is corrupt ({place}); restore it from version control, or delete it and recreate it with "
@@ -48,10 +48,10 @@ MESSAGES = {
     "baseline-library-long": "line {line}: library name of {length} characters",
     # Kernels and their pinned numbers.
     "baseline-pin": "record it with --update-baseline",
-    "baseline-tighten": "slack until --tighten pins it",
+    "baseline-tighten": "pin it with --tighten; until then the old number still passes",
     "regression-mend": "fix it (`explain` shows the steps), or accept it with --update-baseline",
     "waves-lost": "lost {waves} ({old} → {new}): {causes}{name}",
-    "waves-step": "{amount}, the step is ≤ {most}",
+    "waves-step": "{amount}, the old waves need ≤ {most}",
     "number-moved": "{change} since the baseline{name}",
     "loops-moved": "; {loops}",
     "number-improved": "better than pinned: {change}{name}",
@@ -84,8 +84,8 @@ MESSAGES = {
         "--rename {rename}, or drop {old} with --rename {drop}"
     ),
     "numbers-same": "no number differs",
-    "rename-malformed": "--rename {rename}: no OLD=NEW; write the names with = between them",
-    "rename-old-unknown": "--rename {rename}: no pinned kernel {old} is gone; {hint}",
+    "rename-malformed": "--rename {rename}: not OLD=NEW; join the two names with =",
+    "rename-old-unknown": "--rename {rename}: no pinned kernel named {old} is gone; {hint}",
     "rename-new-unknown": "--rename {rename}: no new kernel {new} for {old} ({target}); {hint}",
     "rename-ambiguous": (
         "--rename {rename}: {count} new kernels of {target} fit {old}; give its whole name"
@@ -98,10 +98,12 @@ MESSAGES = {
         "kernels of {files} moved to other files; record it with --update-baseline"
     ),
     # The compiler.
-    "toolchain-changed": "built by {built}, the baseline by {pinned}: {effect}{judgement}{worst}",
+    "toolchain-changed": (
+        "built with {built}, the baseline with {pinned}: {effect}{judgement}{worst}"
+    ),
     "toolchain-mend": "`kernelinfo check --update-baseline` records the new compiler",
     "toolchain-report": "changed waves and registers are notes, more spills or scratch fail",
-    "toolchain-strict": "judged as if it were the same",
+    "toolchain-strict": "judged as if the compiler were the same",
     "toolchain-accept": "all changes are accepted",
     "toolchain-moved": "{moved} of {kernels} changed",
     "toolchain-waves": "waves/SIMD {change} %",
@@ -121,7 +123,7 @@ MESSAGES = {
     "suppression-unused-mend": "remove it",
     # Expectations that are not met.
     "kernels-too-few": "{kernels} found, at least {least} expected; see {key}",
-    "target-of-none": "none of {kernels} is for {targets}; built were {built}; see target",
+    "target-of-none": "none of {kernels} is for {targets}, only for {built}; see target",
     "targets-uncovered": (
         "no code for {targets}, only for {built}; build it for all, or change `targets` in the "
         "configuration"
@@ -134,7 +136,7 @@ MESSAGES = {
         "--update-baseline"
     ),
     "baseline-without-numbers": (
-        "shares no number with {kernel}{more}; recreate it with --update-baseline"
+        "has no number in common with {kernel}{more}; recreate it with --update-baseline"
     ),
     "kernels-and-more": " and {count} more kernels",
     "gate-without-claims": (

@@ -234,7 +234,10 @@ def _phrase_move(measure: Column, pair: Pair, result: Result, old: float, new: f
 
 
 def _list_causes(pair: Pair, result: Result, old: float) -> Iterator[str]:
-    """Limiters that cost waves: `296 VGPRs, the step is ≤ 256`. `old` is the pinned waves/SIMD."""
+    """Limiters that cost waves: `296 VGPRs, the old waves need ≤ 256`.
+
+    `old` is the pinned waves/SIMD.
+    """
     traits, occupancy = result.kernel.traits, result.occupancy
     is_same_launch = pair.old.numbers.workgroup_size == pair.new.numbers.workgroup_size
     if not (traits.target and traits.demand and occupancy and is_same_launch):

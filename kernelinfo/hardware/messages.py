@@ -8,8 +8,8 @@ MESSAGES = {
     # Targets.
     "target-not-given": "no target is named; give --arch or --device",
     "target-with-features": (
-        "{name} is a target with features; give {processor}. --target {name} chooses kernels by "
-        "features"
+        "{name} includes features, but only {processor} is expected here; choose kernels by "
+        "features with --target {name}"
     ),
     "target-wave-size": "{target}: no waves of {lanes} lanes",
     # Products.
@@ -21,11 +21,11 @@ MESSAGES = {
     "device-nvidia": "{name} is NVIDIA's; name an AMD target or product, such as gfx942 or MI300X",
     # targets.toml.
     "targets-contradiction": "{where}: {error}",
-    "targets-no-table": "{where}: a table was expected, not {value!r}",
-    "targets-keys": "{where}: missing or unknown: {names}",
-    "targets-no-list": "{where}: a list was expected, not {value!r}",
+    "targets-no-table": "{where}: expected a table, not {value!r}",
+    "targets-keys": "{where}: missing or unknown keys: {names}",
+    "targets-no-list": "{where}: expected a list, not {value!r}",
     "targets-choice": "{where}: {value!r} is not one of {choices}",
-    "targets-type": "{where}: {kind} was expected, not {value!r}",
+    "targets-type": "{where}: expected {kind}, not {value!r}",
     "targets-empty": "{where}: is empty",
 }
 

@@ -23,7 +23,8 @@ MESSAGES = {
     ),
     # Columns and conditions.
     "column-needs-instructions": (
-        "{column} is read from code; add --instructions, of report, diff, scan or check"
+        "{column} is counted from the code; add --instructions (report, diff, scan and check have "
+        "it)"
     ),
     "columns-listed": "give one of {names}",
     "column-unknown": "{option} {text}: no column {name!r}; {hint}",
@@ -43,11 +44,11 @@ MESSAGES = {
     "needs-at": " at {place}",
     "needs-line": "line {line}",
     "needs-step": "; usually {vgprs} hold them ({waves})",
-    "needs-none": "; no step of this launch has more than {most}{roomier}",
+    "needs-none": "; this launch allows at most {most}{roomier}",
     "needs-roomier": ", a launch of {size} allows {vgprs}",
-    "needs-fit": ", and {given} hold them: {why}",
-    "needs-apart": "VGPRs alone reach {vgprs}, AGPRs {agprs} of {most}",
-    "needs-tuples": "registers for fragments or tuples are not free in a row",
+    "needs-fit": ", and {given} are allocated, but {why}",
+    "needs-apart": "VGPRs alone reach {vgprs} and AGPRs {agprs}, of {most} each",
+    "needs-tuples": "tuples need consecutive registers, which may not be free",
 }
 
 say = wording(MESSAGES)

@@ -8,16 +8,16 @@ MESSAGES = {
     # Disassemblers.
     "objdump-needed": (
         "reading the code of an object needs llvm-objdump (LLVM 14 or newer; ROCm and the llvm "
-        "packages have it); the .s of --save-temps needs nothing"
+        "packages have it); a .s of --save-temps needs no tool"
     ),
     "objdump-older": (
         "llvm-objdump {newest} does not know {name}; LLVM {llvm} does: install its llvm-objdump, "
         "or name one in LLVM_OBJDUMP"
     ),
     "objdump-silent": "{needed}; {program} printed no instructions of {function}",
-    "objdump-no-program": "LLVM_OBJDUMP names {program}, not a program; give its full path",
+    "objdump-no-program": "LLVM_OBJDUMP is {program}, which is not a program; give its full path",
     # Kernels and their instructions.
-    "symbols-overlap": "symbols of functions overlap too often; build it again",
+    "symbols-overlap": "function symbols overlap too often; rebuild it",
     "instructions-uncounted": "kernel {kernel}: instructions are not counted: {why}",
     "kernels-of-one-name": "{source}: {count} kernels named {kernel!r} have instructions; name one",
     "instructions-missing": "kernel {kernel}: no instructions found",
@@ -28,7 +28,7 @@ MESSAGES = {
     "source-missing": "{file}: not found; give --source-root DIR",
     "source-of-system": "{path} is a system file, not source text",
     "source-outside": (
-        "{path} lies outside of the current folder and the input's; give --source-root DIR"
+        "{path} lies outside of the current folder and the input's folder; give --source-root DIR"
     ),
     "source-unreadable": "{path}: {error}",
     "source-too-large": "{path} is larger than 4 MiB",

@@ -10,9 +10,9 @@ MESSAGES = {
     "glob-too-wide": "matches more than {most} files or folders; give a narrower pattern",
     "stdin-too-large": "has more than {most} bytes; pass a file instead",
     "stdin-empty": "is empty; pipe a file into it",
-    "pipe-empty": "is an empty pipe; start or mend the program that writes to it",
+    "pipe-empty": "is an empty pipe; start or fix the program that writes to it",
     "path-invalid": "{error}",
-    "file-or-kernel": "a kernel? write -k {name!r}, or `kernelinfo explain FILE` and its name",
+    "file-or-kernel": "a kernel? write -k {name!r}, or `kernelinfo explain FILE NAME`",
     "file-or-target": "a target? write --arch {name} or --as {name}",
     "file-missing": "{error}{suggestion}",
     "file-unreadable": "{error}",
@@ -38,7 +38,7 @@ MESSAGES = {
     "assembly-of-host": "host code; pass the *-hip-amdgcn-*.s next to it",
     "ptx": "PTX, for NVIDIA GPUs; pass a build for AMD GPUs (ROCm)",
     "record-without-usage": (
-        "no resource usage in this optimization record; compile with {flag}, too"
+        "no resource usage in this optimization record; also compile with {flag}"
     ),
     "log-without-usage": "no resource usage in this log; compile with {flag}",
     "text-without-assembly": "no AMDGPU assembly found; pass the compiler's output for the device",
@@ -71,7 +71,7 @@ MESSAGES = {
     # Members of archives.
     "member-cut-off": "truncated: {size} of {claimed} bytes",
     "member-too-large": "a member larger than {most} bytes; unpack it, or see --bound",
-    "number-beyond-64-bits": "more than 2^64",
+    "number-beyond-64-bits": "at least 2^64",
     "number-malformed": "invalid base-{base} number {digits!r}",
     "offset-negative": "an offset before the first byte",
     "table-too-large": "a table of {size} bytes, above the limit of {most}",
@@ -116,7 +116,7 @@ MESSAGES = {
     # Cpio archives and RPM packages.
     "cpio-name-repeated": "several members have this name; all are read",
     "cpio-without-end": "an unterminated cpio archive: members may be missing",
-    "cpio-stripped": "RPM's cpio archive for files beyond 4 GB; unpack it with rpm2archive",
+    "cpio-stripped": "RPM's cpio archive for files over 4 GB; unpack it with rpm2archive",
     "cpio-damaged": (
         "damaged cpio archive: no member header where one is expected; the rest is skipped"
     ),
@@ -150,7 +150,7 @@ MESSAGES = {
         "damaged database: the index of {table} lists {indexed} rows of {rows}; rebuild it"
     ),
     # ELF files.
-    "elf-not-64-bit": "not a 64-bit little-endian ELF file; AMD GPU code comes in no other",
+    "elf-not-64-bit": "not a 64-bit little-endian ELF file, as all AMD GPU code is",
     "elf-cut-off": "ELF file truncated after {size} bytes, within its header; rebuild it",
     "elf-headers-outside": (
         "{count} unreadable headers of {size} bytes at {at}, in a file of {file_size} bytes"
@@ -260,9 +260,13 @@ MESSAGES = {
     "json-nesting": "nested too deeply",
     "json-damaged": "{error} on line {line}",
     # Code found by its header.
-    "code-found-by-header": "found by its header in data of unknown kind",
+    "code-found-by-header": (
+        "code objects found by their ELF headers, as the file format is unknown"
+    ),
     "code-and-more": " and {count} more",
-    "code-damaged-by-header": "a truncated or damaged code object, by its header{more}; skipped",
+    "code-damaged-by-header": (
+        "a truncated or damaged code object{more} in data of unknown kind; skipped"
+    ),
     # Target names.
     "target-feature-spellings": "{feature}+ or {feature}-",
     "target-without-features": "no feature",
@@ -316,9 +320,9 @@ MESSAGES = {
     "expression-code-size": "the size of the code is not in the text",
     "expression-arguments": "{function} does not take {count} arguments",
     "expression-function": "unknown assembler function {function!r}",
-    "expression-depth": "{term!r} is more than {deepest} definitions away",
+    "expression-depth": "{term!r} needs more than {deepest} nested definitions",
     "expressions-too-long": "the module's expressions are too long in total",
-    "symbol-of-assembler": "{name} is counted from the instructions",
+    "symbol-of-assembler": "only the assembler counts {name} from the instructions",
     "symbol-undefined": "symbol {name!r} is not defined",
     "expression-too-long": "an expression of more than {most} tokens",
     "expression-malformed": "invalid expression {written!r}",
@@ -337,30 +341,30 @@ MESSAGES = {
     "yaml-damaged": "{error}{at}",
     # Code objects.
     "linking-info-endless": "kernel {kernel!r}: unterminated .amdgpu_info block",
-    "elf-of-host": "an ELF file for machine {machine}, a host; pass one for AMD GPUs",
+    "elf-of-host": "an ELF file for the host (machine {machine}); pass one for AMD GPUs",
     "object-damaged": "truncated or damaged ({damage}); rebuild it",
-    "object-without-kernels": "neither metadata nor descriptors of kernels",
+    "object-without-kernels": "no kernel metadata and no kernel descriptors",
     "object-without-metadata": "no metadata in its notes; only descriptors are read",
     "object-segments-overlap": (
-        "load segments overlap: the first one with an address is read; relink it"
+        "load segments overlap: using the first one that holds an address; relink it"
     ),
     "object-abi-unknown": "OS ABI {os_abi} version {version} is unknown for HSA",
     "descriptor-missing": "no descriptor; registers and LDS come from the metadata alone",
     "descriptor-outside": "the descriptor's address has no bytes in the file",
-    "debug-entry-outside": "an entry ends after its section",
+    "debug-entry-outside": "an entry runs past the end of its section",
     "debug-form-unknown": "unknown form {form}",
     "debug-number": "a number of more than 64 bits",
     "descriptor-malformed": "the symbol .kd does not point at a descriptor",
     "debug-unreadable": "the debug information cannot be read: {error}",
     "linking-info-outside": "{section} lies outside the file",
-    "linking-info-numbers": "numbers before a function",
+    "linking-info-numbers": "numbers before the first function",
     "linking-info-damaged": "damaged {section}: {error}; the rest is skipped",
     "linking-info-entry": "an entry of kind {kind} with {size} bytes at {at}",
     "notes-outside": "notes outside the file are skipped",
     "note-damaged": "damaged note: longer than its section",
     "notes-too-many": "more than {most} notes; the rest is skipped; rebuild it",
     "note-without-name": "a note without a name is skipped: it may be the metadata; rebuild it",
-    "msgpack-text": "not a text, or a long one",
+    "msgpack-text": "not text, or too long",
     "msgpack-value-large": "a value of {size} bytes, above the limit of {most}",
     "symbols-without-name": "{count} symbols without a name in the string table",
     "symbol-table-damaged": "damaged symbol table {name!r}; skipped",
@@ -379,7 +383,7 @@ MESSAGES = {
     "metadata-keys": "a map of {keys} keys",
     "metadata-followed": "bytes after the metadata; skipped",
     "metadata-of-pal": "PAL pipelines are skipped; only HSA kernels are read",
-    "metadata-name": "a name cut elsewhere",
+    "metadata-name": "a kernel's name in an unexpected place",
     "metadata-key-repeated": "{key!r} is listed twice; using the last value",
     "metadata-repeated": "listed twice in the metadata; using the last entry",
     "metadata-kernels-odd": "damaged metadata: {count} entries of amdhsa.kernels are not maps",
@@ -397,18 +401,20 @@ MESSAGES = {
     "target-elf-unknown": "unknown processor 0x{mach:02x} in e_flags{read_as}",
     "target-read-as": "; read as {name}",
     # Build logs.
-    "log-of-functions": "reports functions but no kernel: no report ends with an LDS size",
+    "log-of-functions": (
+        "reports functions but no kernels: only a kernel's report ends with an LDS size"
+    ),
     "build-failed": "the build failed here: kernels may be missing; fix it and rebuild",
     "log-without-name": "numbers without a function's name: the log begins inside a kernel",
     "log-cut-off": "the log ends before its last number",
     "record-cut-off": "the record is truncated",
     "record-without-name": "the record has no name",
     "record-without-value": "the record states no {name}",
-    "record-contradiction": "the record is of {function!r:.100} and names {named!r:.100}",
-    "record-escape": "the record has the escape {escaped!r}",
+    "record-contradiction": "the record is for {function!r:.100}, but names {named!r:.100}",
+    "record-escape": "the record has an invalid escape {escaped!r}",
     "log-of-two-compilers": (
-        "two compilers report one source line at once; build with --save-temps and give the .s "
-        "files, or write a log for each target"
+        "reports of two compilers are interleaved; build with --save-temps and give the .s files, "
+        "or write one log per target"
     ),
     "log-contradiction": "{key} is {first:.40} and {second:.40}; both are ignored",
     "log-number": "{key}: {value!r:.60} is not a whole number from 0 to {most}",

@@ -139,7 +139,7 @@ _ELSEWHERE: tuple[Rule, ...] = (
         What it finds: input that is cut off, damaged or of an unknown form. It is reported as a
         problem, and the exit code is 2.
         Why it matters: the unread part may hold the kernel that matters.
-        What to do: build the file again; if the file is whole, report a bug with it.
+        What to do: rebuild the file; if the file is whole, report a bug with it.
         """,
     ),
     Rule(

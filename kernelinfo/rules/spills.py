@@ -166,7 +166,7 @@ def spill_in_loop(traits: Traits, occupancy: Occupancy, code: Code | None) -> It
     message names the source line (`-g1`) or the call with most of them.
     Why it matters: each costs a memory access of the whole wave in every iteration. Spills around
     a loop cost it once.
-    What to do: keep fewer values alive across that loop, or allow more VGPRs.
+    What to do: keep fewer values live across that loop, or allow more VGPRs.
     """
     loops = code.loops if code else None
     if not loops:
@@ -244,7 +244,7 @@ def in_words(loop: LoopCounts) -> str:
 
 
 def _at(place: SpillPlace) -> str:
-    """`at attention.hip:87, behind the call of lookup`."""
+    """`at attention.hip:87, after the call to lookup`."""
     parts = []
     if place.source:
         parts.append(say("spills-at", place=posixpath.basename(place.source)))

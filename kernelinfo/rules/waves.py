@@ -24,7 +24,7 @@ def near_next_step(traits: Traits, occupancy: Occupancy) -> Iterator[Remark]:
     VGPRs in use. The one-granule case counts only if the current step is wider than a granule.
     The step must gain a fifth more waves. Kernels that spill are left out.
     Why it matters: a small change of the source often saves so few registers.
-    What to do: look for values that need not stay alive; measure whether more waves help.
+    What to do: look for values that need not stay live; measure whether more waves help.
     """
     if occupancy.limiters != ("vgpr",) or len(occupancy.next) != 1 or traits.numbers.vgpr_spills:
         return
@@ -105,7 +105,7 @@ def workgroup_leaves_slots(traits: Traits, occupancy: Occupancy) -> Iterator[Rem
     slots, if the slots (or scratch with them) are the only limit. A size given by option is a
     note.
     Why it matters: 704 workitems are 11 waves; two such workgroups fill 22 of 32 slots.
-    What to do: launch a size that divides the slots; `explain` lists the best sizes.
+    What to do: launch a size whose waves divide the slots evenly; `explain` lists the best sizes.
     """
     if [resource for resource in occupancy.limiters if resource != "scratch"] != ["slots"]:
         return

@@ -5,9 +5,9 @@ from __future__ import annotations
 from kernelinfo.errors import wording
 
 MESSAGES = {
-    "module-without-kernels": "{path}: no kernel in it; give the IR of a module with kernels",
-    "module-without-target": "{path}: names no target; give one by --arch",
-    "sweep-no-source": "{path}: not a source; leave out flags and compile_commands",
+    "module-without-kernels": "{path}: contains no kernel; give the IR of a module with kernels",
+    "module-without-target": "{path}: names no target; name one with --arch",
+    "sweep-no-source": "{path}: not a source; leave out compiler flags and --compile-commands",
     "sweep-level": "-O{level}: give 0, 1, 2, 3, s or z",
     "sweep-strategy": "--strategy {name}: give default, {strategies}",
     "sweep-numbers": "waves and launch bounds: give numbers from 1 to 9999",
@@ -18,13 +18,13 @@ MESSAGES = {
     "sweep-not-compared": "not compared with {assembly}: {error}",
     "sweep-assembly-beside": "the assembly next to it",
     "sweep-assembly-own": "the source's own assembly",
-    "variant-without-kernel": "the compiler left this kernel out",
-    "sweep-differs": "as compiled differs from {assembly}: {difference}",
+    "variant-without-kernel": "the compiler dropped this kernel",
+    "sweep-differs": "the unchanged kernel differs from {assembly}: {difference}",
     "sweep-bounds-left": "launch bounds left alone: the source requires workgroups of {workitems}",
-    "sweep-forbidden": "{waves} waves: LDS allows {allowed}",
-    "sweep-forbidden-barriers": "{waves} waves: the number of barriers allows {allowed}",
+    "sweep-forbidden": "{waves} waves: LDS allows only {allowed}",
+    "sweep-forbidden-barriers": "{waves} waves: barriers allow only {allowed}",
     "sweep-refused": (
-        "launch bounds {bounds}: a host that launches more workitems than the bound is refused"
+        "launch bounds {bounds}: launches with more workitems than the bound are refused"
     ),
     "sweep-whole": (
         "compiled together with the module's other kernels, because {name} differs without them "

@@ -257,7 +257,7 @@ def test_it_fails_as_diff_does(on: str, code: int, tmp_path: Path) -> None:
         (("--since", "night-7"), "not a build of"),
         (("--builds", "night-8,x"), "not a build of"),
         (("--builds", "night-8,night-9,night-8"), "lists a build twice"),
-        (("--since", "night-12"), "1 build to compare"),
+        (("--since", "night-12"), "has 1 build, but a comparison needs two"),
         (("-k", "nothing"), "no kernel matches -k nothing"),
     ],
 )
@@ -555,7 +555,7 @@ def test_a_damaged_file_is_a_gap_and_the_loss_keeps_its_date(at: int, tmp_path: 
         cut = {"damage": CUT} if number == at else {}
         add(tmp_path, f"n{number}", rows[len(rows) // 2 :] if cut else rows, **cut)
     out, err, code = run("trend", str(tmp_path), "--format", "json")
-    name = f"{tmp_path}: 1 problem in n{at}, a gap for librows.so"
+    name = f"{tmp_path}: 1 problem in n{at} (incomplete: librows.so)"
     assert (err, code) == (f"{name}: kernels may be missing there\n", 0)
     found = json.loads(out)
     Draft202012Validator(json.loads(SCHEMA.read_text("utf-8"))).validate(found)
@@ -592,7 +592,7 @@ def test_the_last_build_cannot_be_judged_if_it_is_damaged(tmp_path: Path) -> Non
     add(tmp_path, "n1", rows[1:], damage=CUT)
     out, err, code = run("trend", str(tmp_path), "--format", "json")
     assert (json.loads(out)["kernels"], code) == ([], 2)
-    assert "1 problem in n1, a gap for librows.so: kernels may be missing there" in err
+    assert "1 problem in n1 (incomplete: librows.so): kernels may be missing there" in err
 
 
 def labelled(number: int) -> str:

@@ -70,7 +70,7 @@ def test_an_improvement(seen: Mapping[str, tuple[str, int]]) -> None:
 def test_another_compiler(seen: Mapping[str, tuple[str, int]]) -> None:
     screen, code = seen["5a"]
     first = screen.splitlines()[0]
-    assert "note KI507 toolchain: built by" in first
+    assert "note KI507 toolchain: built with" in first
     assert says(first, f"toolchain-changed toolchain-moved toolchain-mend 360 kernels … {UPDATE}")
     assert code == 1, "spills of gemm_reduce"
     assert "error KI501 gemm_reduce(" in screen

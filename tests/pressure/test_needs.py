@@ -141,7 +141,7 @@ def test_vgprs_near_their_most_spill_beside_free_agprs(tmp_path: Path) -> None:
     body = _set(*names) + _STORE.format("v2", 4) + _set("v2") + "".join(map(_OUT.format, names[2:]))
     path = _spilling(body + _LOAD.format("v2", 4) + _OUT.format("v2"), tmp_path)
     out, _, _ = run("pressure", str(path), "k")
-    why = "256 hold them: VGPRs alone reach 251, AGPRs 0 of 256"
+    why = "256 are allocated, but VGPRs alone reach 251 and AGPRs 0, of 256 each"
     assert f"the code needs 251 VGPRs at line 259, and {why}" in " ".join(out.split())
 
 

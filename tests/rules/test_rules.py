@@ -62,7 +62,7 @@ def test_more_vgprs_are_advised_only_if_a_wave_can_address_more() -> None:
         numbers = kernel.numbers._replace(vgprs=vgprs)
         full = kernel._replace(traits=kernel.traits._replace(numbers=numbers))
         [spilled] = findings(full, full.occupancy(), Selection(select=("KI101",)).rules())
-        assert spilled.hint == f"keep fewer values alive{advice}"
+        assert spilled.hint == f"keep fewer values live{advice}"
 
 
 def test_a_unified_file_has_as_many_names_as_a_split_one() -> None:

@@ -37,7 +37,7 @@ def test_only_the_kernel_asked_for_changes(tmp_path: Path) -> None:
 
 def test_names_sections_and_missing_attributes_do_not_mislead(tmp_path: Path) -> None:
     _, err, texts = swept(tmp_path / "a", "-k", "se*", "--waves", "5")
-    assert "left this kernel out" in err
+    assert "dropped this kernel" in err
     assert any('@"se\\22cond #7"(ptr %0) #2 section "a #1" {' in text for text in texts)
     _, _, texts = swept(tmp_path / "b", "bare", "--launch-bounds", "64")
     (edited,) = (text for text in texts if '="1,64"' in text)

@@ -31,7 +31,7 @@ const LAUNCH_RULES = {
       .map(({ waves }) => waves);
     const most = Math.min(Math.min(...rooms) * demand.wave_size,
       targets[now.target].waves.max_workgroup_size);
-    return [{ message, hint: `smaller ones to ${most} can`, severity: "warning" }];
+    return [{ message, hint: `smaller ones, up to ${most}, can`, severity: "warning" }];
   },
   KI002({ occupancy }) {
     const hint = "use less, or a target that has more";
@@ -48,7 +48,7 @@ const LAUNCH_RULES = {
       .map(({ workgroups }) => workgroups);
     const fit = Math.min(Math.floor(limit.available / limit.used), ...others);
     if (fit <= occupancy.workgroups) return [];
-    const message = `${limit.used} B of LDS are rounded to ${limit.allocated}: ` +
+    const message = `${limit.used} B of LDS are rounded up to ${limit.allocated}: ` +
       `${occupancy.workgroups} workgroups per ${occupancy.per} fit; without rounding ${fit} would`;
     const hint = `use at most ${Math.floor(limit.used / limit.granule) * limit.granule} B`;
     return [{ message, hint, severity: occupancy.workgroups > MANY_WORKGROUPS ? "note" : null }];
@@ -61,7 +61,7 @@ const LAUNCH_RULES = {
     return [{
       message: `workgroups of ${launch.workgroup_size} fill ${occupancy.waves} of ` +
         `${occupancy.wave_slots} wave slots`,
-      hint: "launch a size that divides the slots",
+      hint: "launch a size whose waves divide the slots evenly",
       severity: launch.assumption === "option" ? "note" : "warning",
     }];
   },
