@@ -16,8 +16,9 @@ from kernelinfo.errors import OptionError
 from kernelinfo.fleet import scanning
 from kernelinfo.fleet.acceptance import write_accepted
 from kernelinfo.fleet.dataset import Dataset, check_destination
+from kernelinfo.fleet.listing import ScanTask
 from kernelinfo.fleet.scanning import Plan, Scanned
-from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone
+from kernelinfo.fleet.worker import ScanRequest
 from kernelinfo.kernel import counted
 from kernelinfo.render import View, rows
 from kernelinfo.render.paint import painted, table_lines
@@ -84,13 +85,13 @@ def run(
     return done
 
 
-def _shown(outcomes: Iterator[ScanTaskDone], plan: Plan) -> Iterator[ScanTaskDone]:
+def _shown(outcomes: Iterator[ScanTask], plan: Plan) -> Iterator[ScanTask]:
     """The outcomes unchanged; a bar shows their bytes and kernels."""
     kernels, total = 0, sum(file.size for file in plan.to_read)
     with bar(lambda bars: bars.of_bytes(total)) as update:
         for done in outcomes:
             kernels += done.kernels
-            read = sum(file.size for file in done.task.files) // done.task.shares
+            read = sum(file.size for file in done.files) // done.shares
             update(advance=read, kernels=counted(kernels, "kernel"))
             yield done
 

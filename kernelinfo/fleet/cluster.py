@@ -10,7 +10,7 @@ from distributed.scheduler import KilledWorker
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet.listing import ScanTask
 from kernelinfo.fleet.messages import say
-from kernelinfo.fleet.worker import ScanRequest, ScanTaskDone, read
+from kernelinfo.fleet.worker import ScanRequest, read
 from kernelinfo.opening import bound
 
 _PATIENCE = "20s"
@@ -36,9 +36,7 @@ def workers(client: Client) -> int:
     return len(client.scheduler_info(n_workers=-1)["workers"]) or 1
 
 
-def outcomes(
-    client: Client, request: ScanRequest, work: Sequence[ScanTask]
-) -> Iterator[ScanTaskDone]:
+def outcomes(client: Client, request: ScanRequest, work: Sequence[ScanTask]) -> Iterator[ScanTask]:
     """The outcome of each task, as it ends.
 
     If a worker dies, its tasks are cut into units and each unit runs alone: dask also blames tasks

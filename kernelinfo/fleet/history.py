@@ -24,14 +24,19 @@ class Mover(NamedTuple):
 
 
 class Night(NamedTuple):
-    """One build of a trend."""
+    """One build of a trend: sums over all its kernels, and those that moved in some build."""
 
-    name: str
-    compilers: Mapping[str, frozenset[str]]  # library -> stamps
-    targets: tuple[str, ...]
+    name: str  # as --build named it
+    sums: KernelSums
+    problems: int  # number of problems that are not accepted; kernels may be missing
+    accepted_problems: int = 0  # problems that --accept-problems accepted
+    labels: Mapping[str, str] = {}  # labels that --label gave to the build
+    gaps: tuple[str, ...] = ()
+    """Libraries of which a part could not be read that other builds have: their kernels that it
+    lacks are compared with those of the build before."""
+    compilers: Mapping[str, frozenset[str]] = {}  # library -> stamps
+    targets: tuple[str, ...] = ()
     movers: tuple[Mover, ...] = ()
-    gaps: frozenset[str] = frozenset()
-    """Libraries of which a part could not be read that other builds have."""
     carried: frozenset[int] = frozenset()
     """Ids of kernels of gaps among the movers: of the last build before that has them."""
 
@@ -47,16 +52,15 @@ def carry(nights: Sequence[Night]) -> list[Night]:
     """
     carried = [*nights]
     for place in range(1, len(carried)):
-        carried[place] = _fill(carried[place], carried[place - 1])
+        carried[place] = _fill(carried[place], carried[place - 1], set(carried[place].gaps))
     for place in reversed(range(len(carried) - 1)):
-        shared = frozenset[str].intersection(*(night.gaps for night in carried[: place + 1]))
+        shared = set(carried[place].gaps).intersection(*(night.gaps for night in carried[:place]))
         carried[place] = _fill(carried[place], carried[place + 1], shared)
     return carried
 
 
-def _fill(night: Night, neighbour: Night, gaps: Set[str] | None = None) -> Night:
+def _fill(night: Night, neighbour: Night, gaps: Set[str]) -> Night:
     """The build with the movers of its neighbour that its gaps lack."""
-    gaps = night.gaps if gaps is None else gaps
     if not gaps:
         return night
     read = {_key(mover) for mover in night.movers}
@@ -69,19 +73,13 @@ def _key(mover: Mover) -> tuple[str, str, str, str]:
     return mover.library, mover.kernel.target, mover.kernel.symbol, mover.place
 
 
-class Recompiled(NamedTuple):
-    """Libraries whose compilers changed in the same way."""
-
-    old: tuple[str, ...]  # stamps that the library no longer has
-    new: tuple[str, ...]  # stamps that it did not have before
-    libraries: int  # number of libraries
-
-
 class NightStep(NamedTuple):
     """A build compared with the one before."""
 
     comparison: Comparison
-    recompiled: tuple[Recompiled, ...]  # most libraries first
+    recompiled: Mapping[tuple[tuple[str, ...], tuple[str, ...]], int]
+    """(stamps that a library no longer has, stamps that it did not have before) -> number of such
+    libraries, most first."""
     libraries: int  # number of libraries of both builds
     within_steps: int  # number of all kernels that moved within the steps of the hardware alone
 
@@ -152,14 +150,16 @@ def _place(movers: Iterable[Mover], shown: dict[int, KernelSummary]) -> Iterator
         yield placed
 
 
-def _count_recompiled(old: Night, new: Night, both: Iterable[str]) -> tuple[Recompiled, ...]:
+def _count_recompiled(
+    old: Night, new: Night, both: Iterable[str]
+) -> dict[tuple[tuple[str, ...], tuple[str, ...]], int]:
     changes = Counter(
         (tuple(sorted(before - after)), tuple(sorted(after - before)))
         for library in both
         if library in old.compilers.keys() & new.compilers.keys()
         and (before := old.compilers[library]) != (after := new.compilers[library])
     )
-    return tuple(Recompiled(*stamps, count) for stamps, count in changes.most_common())
+    return dict(changes.most_common())
 
 
 _WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # strictest first
@@ -167,19 +167,6 @@ _WAYS: tuple[Match, ...] = ("exact", "name", "namespace", "base-name")  # strict
 
 By = Literal["library", "target", "limiter", "waves"]
 """Keys of groups: `limiter` is the limiters together, `waves` the waves per SIMD."""
-
-
-class BuildTotals(NamedTuple):
-    """One build, with the sums over all its kernels."""
-
-    name: str  # as --build named it
-    sums: KernelSums
-    problems: int  # number of problems that are not accepted; kernels may be missing
-    accepted_problems: int = 0  # problems that --accept-problems accepted
-    labels: Mapping[str, str] = {}  # labels that --label gave to the build
-    gaps: tuple[str, ...] = ()
-    """Libraries of which a part could not be read that other builds have: their kernels that it
-    lacks are compared with those of the build before."""
 
 
 class KernelGroup(NamedTuple):
@@ -234,7 +221,7 @@ class Trend(NamedTuple):
     """Builds of a dataset and the kernels that moved between them."""
 
     dataset: str  # address, without user, password and query
-    builds: tuple[BuildTotals, ...]  # in the order of comparison
+    builds: tuple[Night, ...]  # in the order of comparison
     steps: tuple[NightStep, ...]  # neighbouring builds compared, without unmoved kernels
     histories: tuple[History, ...]  # kernels that moved, went or came
     unmatched: tuple[str, ...] = ()  # a message for each -k and --target without a kernel

@@ -19,7 +19,7 @@ from kernelinfo.compare.saved import root_of
 from kernelinfo.errors import KernelinfoError, Message, OptionError, ReadError
 from kernelinfo.fleet.messages import say
 from kernelinfo.opening import bound
-from kernelinfo.reading.blob import Again, Bounds, Problem
+from kernelinfo.reading.blob import Again, Bounds, Note, Problem
 from kernelinfo.reading.containers import files
 from kernelinfo.reading.containers.files import LOG, File, Seen
 from kernelinfo.reading.messages import in_file
@@ -341,12 +341,18 @@ _SHARES_A_WORKER = 4
 
 
 class ScanTask(NamedTuple):
-    """Files that one worker reads and writes as one part."""
+    """Files that one worker reads and writes as one part, and the outcome when it has."""
 
     part: str
     files: tuple[InputFile, ...]
     share: int = 0
     shares: int = 1  # number of tasks that share the one file
+    kernels: int = 0  # kernels read
+    notes: tuple[Note, ...] = ()
+    fetched: frozenset[str] = frozenset()
+    """Addresses of files read; the next run reads the others again."""
+    given_up: bool = False
+    """True if the task ended its worker: a longer --timeout reads it again."""
 
     def by_unit(self) -> list[ScanTask]:
         """The task cut into one task per unit. A share of a file is not cut."""

@@ -23,7 +23,6 @@ from kernelinfo.errors import KernelinfoError, Message, OptionError
 from kernelinfo.fleet.acceptance import accepted, without_versions
 from kernelinfo.fleet.dataset import Dataset, open_builds, quoted, unmatched_choices
 from kernelinfo.fleet.history import (
-    BuildTotals,
     By,
     History,
     KernelGroup,
@@ -100,8 +99,8 @@ def ask(
         names = [name for name in names if name not in unfinished]
         _check_count(dataset, names, unfinished, may_be_first and since is None and not builds)
         _choose_kernels(connection, names, options)
-        nights, totals = _nights(connection, names)
-        if not any(build.sums.kernels for build in totals):
+        nights = _nights(connection, names)
+        if not any(night.sums.kernels for night in nights):
             wrong, built = say("builds-without-kernels"), ""
             if options.targets:
                 built = say("targets-there", targets=listed_targets(_targets(connection)))
@@ -109,7 +108,6 @@ def ask(
                 wrong = say("builds-without-choice", choice=choice, others=built)
             raise KernelinfoError(in_file(dataset.name, wrong))
         gaps = _gaps(connection, names)
-        totals = [build._replace(gaps=tuple(sorted(gaps.get(build.name, ())))) for build in totals]
         try:
             movers = _movers(connection, len(names), moved, gaps)
         except (TypeError, ValueError) as error:
@@ -121,7 +119,7 @@ def ask(
             [
                 night._replace(
                     movers=tuple(movers.get(night.name, ())),
-                    gaps=frozenset(gaps.get(night.name, ())),
+                    gaps=tuple(sorted(gaps.get(night.name, ()))),
                 )
                 for night in nights
             ]
@@ -131,7 +129,7 @@ def ask(
         steps = tuple(map(compare_nights, nights, nights[1:], within))
         traced = tuple(trace_histories(nights, steps))
         groups = _groups(connection, names, by, traced) if by else ()
-    return Trend(dataset.name, tuple(totals), steps, traced, without, unfinished, by, groups, whole)
+    return Trend(dataset.name, tuple(nights), steps, traced, without, unfinished, by, groups, whole)
 
 
 def kernel_names(url: str) -> list[tuple[str, str, str | None]]:
@@ -248,10 +246,8 @@ def _place(path: str, member: str | None) -> str:
     return path_under("", without_versions(path), without_versions(member or ""))
 
 
-def _nights(
-    connection: duckdb.DuckDBPyConnection, names: Sequence[str]
-) -> tuple[list[Night], list[BuildTotals]]:
-    """The builds without their kernels, and their sums."""
+def _nights(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> list[Night]:
+    """The builds with their sums, without their kernels and gaps."""
     query = (
         f"SELECT Build, {_SUMS}, list(DISTINCT Compiled_For) FILTER (Compiled_For IS NOT NULL)"
         " FROM chosen GROUP BY Build"
@@ -268,16 +264,25 @@ def _nights(
     about = {name: rest for name, *rest in connection.execute(query).fetchall()}
     query = "SELECT Build, count(*) FROM problems GROUP BY Build"
     unread = dict(connection.execute(query).fetchall())  # all of a build without a manifest
-    nights, totals = [], []
+    nights = []
     for name in names:
         *numbers, targets = sums.get(name, [()])
         problems, accepted, of_shards = about.get(name, (None, None, []))
         labels = {key: value for shard in of_shards for key, value in _labels(shard).items()}
         problems = unread.get(name, 0) if problems is None else problems
-        totals.append(BuildTotals(name, KernelSums(*numbers), problems, accepted or 0, labels))
         stamps = {library: frozenset(each) for library, each in compilers[name].items()}
-        nights.append(Night(name, stamps, tuple(targets or ())))
-    return nights, totals
+        nights.append(
+            Night(
+                name,
+                KernelSums(*numbers),
+                problems,
+                accepted or 0,
+                labels,
+                compilers=stamps,
+                targets=tuple(targets or ()),
+            )
+        )
+    return nights
 
 
 def _labels(written: str | None) -> dict[str, str]:

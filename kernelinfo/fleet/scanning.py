@@ -25,6 +25,7 @@ from kernelinfo.fleet.dataset import (
 )
 from kernelinfo.fleet.listing import (
     InputFile,
+    ScanTask,
     address,
     cost,
     find,
@@ -37,7 +38,6 @@ from kernelinfo.fleet.messages import say
 from kernelinfo.fleet.recording import Lock, held
 from kernelinfo.fleet.worker import (
     ScanRequest,
-    ScanTaskDone,
     bounded,
     input_rows,
     problem_row,
@@ -153,7 +153,7 @@ class Scanned(NamedTuple):
     notes: tuple[Note, ...] = ()  # on files that this scan read
 
 
-ShowsOutcomes = Callable[[Iterator[ScanTaskDone], Plan], Iterator[ScanTaskDone]]
+ShowsOutcomes = Callable[[Iterator[ScanTask], Plan], Iterator[ScanTask]]
 """Returns the outcomes that it gets, and may show them."""
 
 
@@ -194,13 +194,13 @@ def scan(
 
 def _outcomes(
     request: ScanRequest, work: Plan, lock: Lock, scheduler: str | None, workers: int | None
-) -> Iterator[ScanTaskDone]:
+) -> Iterator[ScanTask]:
     """The outcome of each task of the plan, as it ends."""
     if not work.before:
         recording.begin(request, work.files)
     _write_listing_problems(request, work)
     if work.units:
-        shares: dict[str, list[ScanTaskDone]] = {}
+        shares: dict[str, list[ScanTask]] = {}
         outcomes = (
             _by_processes(request, work, workers or _worth(work))
             if scheduler is None
@@ -217,7 +217,7 @@ def _worth(work: Plan) -> int:
     return max(1, min(os.cpu_count() or 1, sum(map(cost, work.units)) // _WORTH_BYTES))
 
 
-def _by_processes(request: ScanRequest, work: Plan, workers: int) -> Iterator[ScanTaskDone]:
+def _by_processes(request: ScanRequest, work: Plan, workers: int) -> Iterator[ScanTask]:
     pool = Pool(workers, request.work, request.parts, request.given_up)
     try:
         for _, done in pool.completed(tasks(work.units, workers, work.run)):
@@ -226,7 +226,7 @@ def _by_processes(request: ScanRequest, work: Plan, workers: int) -> Iterator[Sc
         pool.end()
 
 
-def _by_cluster(request: ScanRequest, work: Plan, scheduler: str) -> Iterator[ScanTaskDone]:
+def _by_cluster(request: ScanRequest, work: Plan, scheduler: str) -> Iterator[ScanTask]:
     from kernelinfo.fleet import cluster  # imports dask, which local scans do not need
 
     request = request._replace(scratch=None)  # a folder of this machine
@@ -236,16 +236,13 @@ def _by_cluster(request: ScanRequest, work: Plan, scheduler: str) -> Iterator[Sc
         )
 
 
-def _note_share(
-    done: ScanTaskDone, request: ScanRequest, shares: dict[str, list[ScanTaskDone]]
-) -> None:
+def _note_share(done: ScanTask, request: ScanRequest, shares: dict[str, list[ScanTask]]) -> None:
     """Collect the outcomes of a shared file; after the last share, write its row of `inputs`."""
-    task = done.task
-    if task.shares > 1:
-        same = shares.setdefault(task.part, [])
+    if done.shares > 1:
+        same = shares.setdefault(done.part, [])
         same.append(done)
-        if len(same) == task.shares:
-            request.write(f"{task.part}.done", inputs=input_rows(request, same))
+        if len(same) == done.shares:
+            request.write(f"{done.part}.done", inputs=input_rows(request, same))
 
 
 def _write_listing_problems(request: ScanRequest, work: Plan) -> None:

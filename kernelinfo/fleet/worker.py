@@ -105,9 +105,9 @@ class ScanRequest(NamedTuple):
             "Options": self.written_options(),
         }
 
-    def work(self, task: ScanTask) -> ScanTaskDone:
-        """The outcome of a task in a local process, whose memory is limited. The process ends if
-        it runs out of memory."""
+    def work(self, task: ScanTask) -> ScanTask:
+        """The task, read in a local process whose memory is limited. The process ends if it runs
+        out of memory."""
         _limit_memory(self.memory)
         try:
             return read(task, self)
@@ -118,13 +118,13 @@ class ScanRequest(NamedTuple):
         """The task cut into one task per unit, for a process each."""
         return task.by_unit()
 
-    def given_up(self, task: ScanTask) -> ScanTaskDone:
-        """Write one row of `problems` per file of a task that ends its worker. Returns the outcome,
-        without kernels."""
+    def given_up(self, task: ScanTask) -> ScanTask:
+        """Write one row of `problems` per file of a task that ends its worker. Returns it with
+        this outcome."""
         seconds, memory = f"{self.timeout:g}", self.memory >> 20
         problem = Problem("", say("worker-ended", seconds=seconds, memory=memory))
         addresses = frozenset(file.address for file in task.files)
-        done = ScanTaskDone(task, 0, (), addresses, given_up=True)
+        done = task._replace(fetched=addresses, given_up=True)
         self.write(
             f"{task.part}.{task.share}.ended",
             (problem_row(problem, file.address, file.path) for file in task.files),
@@ -158,20 +158,11 @@ def bounded(bounds: Bounds) -> Bounds:
     return bounds._replace(memory=HELD_BYTES) if bounds.memory == BY_DEFAULT.memory else bounds
 
 
-class ScanTaskDone(NamedTuple):
-    """The outcome of one task."""
-
-    task: ScanTask
-    kernels: int
-    notes: tuple[Note, ...]
-    fetched: frozenset[str]  # addresses of files read; the next run reads the others again
-    given_up: bool = False  # True if the task ended its worker: a longer --timeout reads it again
-
-
-def read(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
+def read(task: ScanTask, request: ScanRequest) -> ScanTask:
     """Read the files of a task and write its part. Unread inputs become rows of `problems`.
 
-    Raises `KernelinfoError` if this machine has another version of kernelinfo than the scan.
+    Returns the task with its outcome. Raises `KernelinfoError` if this machine has another version
+    of kernelinfo than the scan.
     """
     if request.version != __version__:
         other = say("worker-version", worker=__version__, version=request.version)
@@ -199,7 +190,7 @@ def read(task: ScanTask, request: ScanRequest) -> ScanTaskDone:
         problems += each(events, "missing")
         notes = tuple(note._replace(path=files[note.path].address) for note in _notes(events))
         fetched = frozenset(file.address for file in task.files) - lost
-        done = ScanTaskDone(task, kernels, notes, fetched)
+        done = task._replace(kernels=kernels, notes=notes, fetched=fetched)
         write_lines(scratch, "problems", _problem_rows(problems, files, task))
         if task.shares == 1:
             write_lines(scratch, "inputs", input_rows(request, [done]))
@@ -241,17 +232,16 @@ def _limit_memory(limit: int) -> None:
             resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
-def input_rows(request: ScanRequest, shares: Sequence[ScanTaskDone]) -> Iterator[DatasetRow]:
+def input_rows(request: ScanRequest, shares: Sequence[ScanTask]) -> Iterator[DatasetRow]:
     """Rows of `inputs` that mark the files of a task, or of all shares of one, as done.
 
     A file that could not be fetched has no `Modified`, so the next run reads it again. The options
     of a file that was given up have the `--timeout`.
     """
-    task = shares[0].task
     fetched = frozenset.intersection(*(share.fetched for share in shares))
     limit = {"timeout": float(request.timeout)} if any(done.given_up for done in shares) else {}
-    for file in task.files:
-        row = request.input_row(file) | {"Url": file.address, "Part": task.part}
+    for file in shares[0].files:
+        row = request.input_row(file) | {"Url": file.address, "Part": shares[0].part}
         row["Options"] = request.written_options(**limit)
         yield row if file.address in fetched else row | {"Modified": None}
 

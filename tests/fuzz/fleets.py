@@ -18,14 +18,7 @@ from kernelinfo.compare.summary import path_under, summary_of
 from kernelinfo.errors import KernelinfoError, OptionError
 from kernelinfo.fleet import listing
 from kernelinfo.fleet.acceptance import read_accepted, without_versions, write_accepted
-from kernelinfo.fleet.history import (
-    BuildTotals,
-    Mover,
-    Night,
-    Trend,
-    compare_nights,
-    trace_histories,
-)
+from kernelinfo.fleet.history import Mover, Night, Trend, compare_nights, trace_histories
 from kernelinfo.kernel.code_object import library_of
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.render import View
@@ -68,7 +61,8 @@ def _night(name: str, rows: list[dict[str, Any]]) -> Night:
         movers.append(Mover(library, without_versions(path), kernel))
     stamps = dict.fromkeys((one.library for one in movers), frozenset({f"clang {name}"}))
     targets = tuple(dict.fromkeys(one.kernel.target for one in movers))
-    return Night(name, stamps, targets, tuple(movers))
+    sums = KernelSums(3, 1.0)
+    return Night(name, sums, 0, compilers=stamps, targets=targets, movers=tuple(movers))
 
 
 def _value(text: str) -> object:
@@ -84,8 +78,7 @@ def _value(text: str) -> object:
 
 def _show(nights: list[Night]) -> None:
     steps = tuple(map(compare_nights, nights, nights[1:], [0] * len(nights)))
-    totals = tuple(BuildTotals(night.name, KernelSums(3, 1.0), 0) for night in nights)
-    whole = Trend("fleet", totals, steps, tuple(trace_histories(nights, steps)))
+    whole = Trend("fleet", tuple(nights), steps, tuple(trace_histories(nights, steps)))
     for format, render in outputs("trend").items():
         shown = harmless("".join(render(whole, View())), color=False)
         assert all(one.isprintable() or one == "\n" or ord(one) > 159 for one in shown), format

@@ -19,7 +19,7 @@ from kernelinfo.compare.profile import Dispatch, Measures, Resources, Shape
 from kernelinfo.compare.summary import IDENTITY, KernelSummary
 from kernelinfo.compile.compilers import Compiler
 from kernelinfo.compile.ir import Compiled, Input
-from kernelinfo.fleet.history import BuildTotals, History, KernelGroup, NightStep, Recompiled, Trend
+from kernelinfo.fleet.history import History, KernelGroup, Night, NightStep, Trend
 from kernelinfo.gate.outcome import Judged, Notice, Outcome, Suppressed
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import USED, Finding, Kernel, Repeat, Result, Severity
@@ -380,9 +380,13 @@ PRESSURE_ROW = {
     **nullable(fields(Advice, "Next_At_Most=at_most Instructions_Above=above")),
 }
 
-LIBRARIES = fields(Recompiled, libraries="integer>0")
+LIBRARIES = {
+    "old": "string[]: Stamps that the library no longer has.",
+    "new": "string[]: Stamps that it did not have before.",
+    "libraries": "integer>0: Number of libraries.",
+}
 STEP = {"old": "string: The build before.", "new": "string: The build."} | COUNTS | COMPILERS
-STEP |= fields(NightStep, "libraries recompiled", recompiled=[LIBRARIES])
+STEP |= fields(NightStep, "libraries") | {"recompiled": ([LIBRARIES], "Most libraries first.")}
 MOVED = {"build": "string: Where it is not as in the build before."}
 MOVED |= moves(number.field for number in NUMBERS)
 RETURNED = "From the first build to the last, as of diff; same: moved, or was gone, in between."
@@ -394,7 +398,7 @@ TRACED = {
     "steps": ([MOVED], "What moved, build by build."),
 }
 BUILD_SUMS = fields(KernelSums, but="waves_lost")
-BUILD = fields(BuildTotals, "name") | BUILD_SUMS | fields(BuildTotals, but="name sums")
+BUILD = fields(Night, "name") | BUILD_SUMS | fields(Night, " ".join(trend.OF_BUILD))
 OF_GROUP = Shared("KernelSums", BUILD_SUMS)
 GROUP = fields(KernelGroup, old=OF_GROUP, new=OF_GROUP)
 TREND = {

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kernelinfo.compare import Comparison
 from kernelinfo.fleet.acceptance import without_versions
-from kernelinfo.fleet.history import BuildTotals, History, NightStep, Recompiled, Trend
+from kernelinfo.fleet.history import History, Night, NightStep, Trend
 from kernelinfo.kernel import counted, grouped
 from kernelinfo.kernel.code_object import member_file
 from kernelinfo.render import diff
@@ -106,9 +106,7 @@ def _steps(history: History, trend: Trend) -> Iterator[tuple[str, str, tuple[str
             yield name, words, _commits(history, trend.builds, number)
 
 
-def _commits(
-    history: History, builds: Sequence[BuildTotals], number: int
-) -> tuple[str, str] | None:
+def _commits(history: History, builds: Sequence[Night], number: int) -> tuple[str, str] | None:
     """The labels `commit` of the last build before build `number` in which the kernel could be
     read, and of that build; of an unlabelled one that of the build before it, or behind. None if
     there is none."""
@@ -149,21 +147,26 @@ def recompiled(trend: Trend) -> list[tuple[str, str]]:
     return [
         (
             build.name,
-            "; ".join(_recompiled_in_words(change, step.libraries) for change in step.recompiled),
+            "; ".join(
+                _recompiled_in_words(*stamps, libraries, step.libraries)
+                for stamps, libraries in step.recompiled.items()
+            ),
         )
         for build, step in zip(trend.builds[1:], trend.steps, strict=False)
         if step.recompiled
     ]
 
 
-def _recompiled_in_words(change: Recompiled, libraries: int) -> str:
+def _recompiled_in_words(
+    gone: Sequence[str], added: Sequence[str], libraries: int, among: int
+) -> str:
     """`clang 19.1.7 → clang 22.1.8 in 39 of 40 libraries`; `also clang 22.1.8` if none was left."""
-    old, new = diff.compilers_in_words(change.old, change.new)
+    old, new = diff.compilers_in_words(gone, added)
     words = f"{old} → {new}" if old and new else f"also {new}" if new else f"no longer {old}"
     words = printable(words)
-    if libraries == 1:
+    if among == 1:
         return words
-    return f"{words} in {grouped(change.libraries)} of {grouped(libraries)} libraries"
+    return f"{words} in {grouped(libraries)} of {grouped(among)} libraries"
 
 
 def told_builds(trend: Trend) -> Iterator[tuple[int, tuple[str, ...]]]:

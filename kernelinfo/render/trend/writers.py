@@ -8,7 +8,7 @@ from typing import Any
 
 from kernelinfo import __version__
 from kernelinfo.fleet.acceptance import without_versions
-from kernelinfo.fleet.history import BuildTotals, Trend
+from kernelinfo.fleet.history import Night, Trend
 from kernelinfo.kernel import counted
 from kernelinfo.kernel.columns import KernelSums
 from kernelinfo.kernel.names import KernelName
@@ -17,7 +17,7 @@ from kernelinfo.render import NameStyle, View, diff, html, paint, tables
 from kernelinfo.render import trend as trends
 from kernelinfo.render.diff.data import compilers, side, summary_document
 from kernelinfo.render.diff.text import COLUMNS, STYLES, cells_in_markdown
-from kernelinfo.render.json import as_json, encoded
+from kernelinfo.render.json import encoded
 from kernelinfo.render.names import BETWEEN, member_path, name_of, printable, several, told_apart
 from kernelinfo.render.rows import HEADINGS
 
@@ -65,7 +65,7 @@ def _builds(trend: Trend) -> Iterator[tuple[str, ...]]:
         yield printable(build.name), *numbers, about
 
 
-def _about(build: BuildTotals) -> Iterator[str]:
+def _about(build: Night) -> Iterator[str]:
     """Gaps, problems and labels of a build."""
     if build.gaps:
         yield printable(f"gap: {several(build.gaps)}")
@@ -197,6 +197,8 @@ def _cells_in_markdown(row: trends.TrendRow, view: View) -> tuple[str, ...]:
 # A trend for programs: JSON, of which trend-schema.json describes every key, and CSV.
 
 SCHEMA = "kernelinfo/trend/1"
+OF_BUILD = ("problems", "accepted_problems", "labels", "gaps")
+"""What a document says of a build beside its name and sums."""
 
 
 def render_json(trend: Trend, view: View) -> Iterator[str]:
@@ -213,7 +215,10 @@ def render_json(trend: Trend, view: View) -> Iterator[str]:
                 "counts": diff.counts(diff.rows(step.comparison), step.within_steps),
                 "compilers": compilers(step.comparison),
                 "libraries": step.libraries,
-                "recompiled": as_json(step.recompiled),
+                "recompiled": [
+                    {"old": gone, "new": added, "libraries": libraries}
+                    for (gone, added), libraries in step.recompiled.items()
+                ],
             }
             for (old, new), step in zip(pairwise(trend.builds), trend.steps, strict=True)
         ],
@@ -228,10 +233,10 @@ def render_json(trend: Trend, view: View) -> Iterator[str]:
     yield from encoded(document)
 
 
-def build_document(build: BuildTotals) -> dict[str, Any]:
+def build_document(build: Night) -> dict[str, Any]:
     """A build and its sums, as `trend-schema.json` describes them."""
-    name, sums, *about = build
-    return {"name": name, **_sums(sums), **dict(zip(build._fields[2:], about, strict=True))}
+    about = {name: getattr(build, name) for name in OF_BUILD}
+    return {"name": build.name, **_sums(build.sums), **about}
 
 
 def _sums(sums: KernelSums) -> dict[str, Any]:
