@@ -256,16 +256,13 @@ class Analysis:
         read = self._options.count_instructions or self._options.read_for_rules
         assert read is not None
         try:
-            of_kernels, remarks = read(blob, kernels) or ([], [])
+            read_kernels, remarks = read(blob, kernels) or ([], [])
         except Exception as error:
             yield problem(blob, bug(error))
-            of_kernels, remarks = [], []
-        code_of = dict(zip(map(id, kernels), of_kernels, strict=False))
+            read_kernels, remarks = [], []
+        with_code = dict(zip(map(id, kernels), read_kernels, strict=False))
         for item in listed:
-            if isinstance(item, Kernel) and (code := code_of.get(id(item))):
-                item = item._replace(instructions=code[0], touched=code[1], loops=code[2])
-                item = item._replace(needs=code[3])
-            yield item
+            yield with_code.get(id(item), item)
         yield from remarks
 
     def _detailed(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:

@@ -15,17 +15,9 @@ from kernelinfo.rules import BY_DEFAULT, Selection
 
 if TYPE_CHECKING:
     from kernelinfo.compile.ir import Compiled
-    from kernelinfo.kernel.code_object import InstructionCounts, LoopCounts, TouchedRegisters
     from kernelinfo.kernel.columns import Where
-    from kernelinfo.kernel.needs import RegisterNeeds
 
-    ReadInCode = tuple[
-        InstructionCounts | None,
-        TouchedRegisters | None,
-        tuple[LoopCounts, ...] | None,
-        RegisterNeeds | None,
-    ]
-    CodeAndRemarks = tuple[list[ReadInCode], list[Problem | Note]]
+    CodeAndRemarks = tuple[list[Kernel], list[Problem | Note]]
     ReadCode = Callable[[Blob, Sequence[Kernel]], CodeAndRemarks]
 
 

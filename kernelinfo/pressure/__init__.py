@@ -15,7 +15,7 @@ from kernelinfo.kernel import Item, Kernel
 from kernelinfo.reading.blob import Blob
 
 if TYPE_CHECKING:
-    from kernelinfo.analysis.options import CodeAndRemarks, ReadCode, ReadInCode
+    from kernelinfo.analysis.options import CodeAndRemarks, ReadCode
     from kernelinfo.kernel.report import Report
 
 
@@ -50,7 +50,7 @@ def with_instructions(options: Options) -> Options:
 
 
 def code_for_rules(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | None:
-    """Of kernels of a text: the registers that they touch, if no compiler stamped it, as that
+    """Kernels of a text with the registers that they touch, if no compiler stamped it, as that
     counted them; and the loops of those that may copy in a matrix loop. None for code objects."""
     if not kernels or kernels[0].code_object.kind != "assembly":
         return None
@@ -58,40 +58,40 @@ def code_for_rules(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks | No
 
 
 def code_of_one(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
-    """The registers that kernels of a text touch, and their loops as of `code_for_rules`; those of
-    a code object if only one is chosen, and unknown without an llvm-objdump."""
+    """Kernels of a text with the registers that they touch, and their loops as of `code_for_rules`;
+    one of a code object if only one is chosen, unchanged without an llvm-objdump."""
     if kernels and kernels[0].code_object.kind == "assembly":
         return _code_in_text(blob, kernels, [True] * len(kernels)), []
     if len(kernels) != 1:
         return [], []
-    code, _ = _code_reader()(blob, kernels)
-    return [(None, touches, loops, needs) for _, touches, loops, needs in code], []
+    read, _ = _code_reader()(blob, kernels)
+    return [kernel._replace(instructions=None) for kernel in read], []
 
 
 def _code_in_text(
     blob: Blob, kernels: Sequence[Kernel], are_touches_asked: Sequence[bool]
-) -> list[ReadInCode]:
+) -> list[Kernel]:
     from kernelinfo.pressure.prescan import ScannedText  # few reports need it
 
     text = ScannedText(blob.data.read())
-    scanned: list[ReadInCode] = []
+    scanned: list[Kernel] = []
     closer: dict[int, Kernel] = {}
     for number, (kernel, is_asked) in enumerate(zip(kernels, are_touches_asked, strict=True)):
         symbol, line = kernel.symbol, kernel.line
         touches = text.touched(symbol, line) if is_asked and line else None
-        scanned.append((None, touches, None, None))
+        scanned.append(kernel._replace(touched=touches))
         if (is_asked and not touches) or (line and text.may_copy_in_matrix_loop(symbol, line)):
             closer[number] = kernel
     if closer:
-        code, _ = _code_reader()(blob, [*closer.values()])
-        for number, (_, touches, loops, needs) in zip(closer, code, strict=True):
-            touches = touches if are_touches_asked[number] else None
-            scanned[number] = None, touches, loops, needs
+        read, _ = _code_reader()(blob, [*closer.values()])
+        for number, kernel in zip(closer, read, strict=True):
+            touches = kernel.touched if are_touches_asked[number] else None
+            scanned[number] = kernel._replace(instructions=None, touched=touches)
     return scanned
 
 
 def _code_reader() -> ReadCode:
     # 20 modules that nothing else of a report needs.
-    from kernelinfo.pressure.kernel_code import count_instructions
+    from kernelinfo.pressure.measure import count_instructions
 
     return count_instructions

@@ -16,7 +16,7 @@ from kernelinfo.pressure.function import LiveFunction, with_high_vgprs
 from kernelinfo.pressure.instructions import operation
 from kernelinfo.pressure.listing import ENDS, Instruction, Listing, number
 from kernelinfo.pressure.nouns import CallNeed
-from kernelinfo.pressure.registers import EVERY, count, span
+from kernelinfo.pressure.registers import EVERY, Counts, count, span, used
 from kernelinfo.pressure.rules import CALLS, DIRECT_CALLS
 from kernelinfo.reading.data import integer
 
@@ -61,75 +61,36 @@ class _Half(NamedTuple):
 _Addresses = Mapping[_HeldIn, _Half]
 
 
-class FunctionBody(NamedTuple):
+class FunctionBody:
     """What the code of a function names, and where it leads."""
 
-    registers: int
-    """The set of registers that its reachable instructions name."""
-    calls: tuple[tuple[int, FunctionPlace], ...]
-    """The functions that it calls or jumps to, each with the index of the first instruction that
-    does."""
-
-
-class Callee:
-    """A function that others call."""
-
-    def __init__(self, symbol: str, listing: Listing) -> None:
+    def __init__(
+        self, listing: Listing, flow: Flow, reasons: Sequence[str], symbol: str, is_linked: bool
+    ) -> None:
+        """`reasons` say why the flow may be inexact. `is_linked` is false for a code object in
+        which relocations change offsets."""
         self.symbol = symbol
-        self.listing = with_high_vgprs(listing)
-
-    @cached_property
-    def body(self) -> FunctionBody | None:
-        """None if not all of its code is known, or not where it leads."""
-        return body(self.listing, *read_flow(self.listing))
-
-
-class CalledFunctions(NamedTuple):
-    """The functions that the kernels of one blob call, each read once."""
-
-    read: Callable[[FunctionPlace], Callee | None]
-    read_before: dict[FunctionPlace, Callee | None]
-    is_linked: bool = True
-    """False for a code object in which relocations change offsets."""
-
-    def at(self, place: FunctionPlace) -> Callee | None:
-        """The function at a place; None if it is not in the blob."""
-        if place not in self.read_before:
-            self.read_before[place] = self.read(place)
-        return self.read_before[place]
-
-
-def body(
-    listing: Listing, flow: Flow, reasons: Sequence[str], is_linked: bool = True
-) -> FunctionBody | None:
-    """The body of a function; None if not all of its code is known, or not where it leads.
-
-    `reasons` say why the flow may be inexact. `is_linked` is false for a code object in which
-    relocations change offsets.
-    """
-    every = {*listing.reasons, *reasons}
-    if not listing.instructions or every - _LEFT_OPEN:
-        return None
-    return _Walk(listing, flow, is_linked, bool(every)).body()
-
-
-class _Walk:
-    """A walk over the reachable instructions of a function."""
-
-    def __init__(self, listing: Listing, flow: Flow, is_linked: bool, follows: bool) -> None:
-        """`follows`: there are calls or jumps, so addresses in registers are followed."""
+        self.listing = listing
+        self.registers = 0
+        """The set of registers that its reachable instructions name."""
+        self.calls: dict[FunctionPlace, int] = {}
+        """The functions that it calls or jumps to → index of the first instruction that does."""
         self._code = listing.instructions
         self._labels = listing.labels
         self._flow = flow
         self._is_linked = is_linked
-        self._follows = follows
-        self._calls: dict[FunctionPlace, int] = {}
         self._begins: dict[int, _Addresses] = {}
         """Index of an instruction where a way begins → what is known there on every way."""
         self._pending: list[int] = []
+        every = {*listing.reasons, *reasons}
+        self.is_known = bool(self._code) and not every - _LEFT_OPEN and self._walk(bool(every))
+        """False if not all of its code is known, or not where it leads."""
 
-    def body(self) -> FunctionBody | None:
-        registers, seen = 0, set[int]()
+    def _walk(self, follows: bool) -> bool:
+        """Walk over the reachable instructions; false if it is not known where they lead.
+
+        `follows`: there are calls or jumps, so addresses in registers are followed."""
+        seen = set[int]()
         self._way(0, {})
         while self._pending:
             start = self._pending.pop()
@@ -141,16 +102,15 @@ class _Walk:
                 if not self._code[index].is_code:
                     continue
                 if start not in seen:
-                    registers |= effect.reads | effect.writes
-                if self._follows and not self._follow(index, state, bool(ways)):
-                    return None
+                    self.registers |= effect.reads | effect.writes
+                if follows and not self._follow(index, state, bool(ways)):
+                    return False
             seen.add(start)
             if not ways and not effect.mnemonic.startswith(ENDS):
-                return None  # its code runs off its end
+                return False  # its code runs off its end
             for way in ways:
                 self._way(self._flow.firsts[way], state)
-        calls = ((index, place) for place, index in self._calls.items())
-        return FunctionBody(registers, tuple(calls))
+        return True
 
     def _way(self, to: int, state: _Addresses) -> None:
         """Note a way to an instruction."""
@@ -199,7 +159,7 @@ class _Walk:
             return False
         inside = self._labels.get(place) if isinstance(place, str) else self._at.get(place)
         if inside is None:
-            self._calls.setdefault(place, index)
+            self.calls.setdefault(place, index)
         elif inside < len(self._code):
             self._way(inside, state)
         if after is not state:
@@ -365,62 +325,95 @@ _NOT_FOLLOWED = "calls"
 _DEEPEST = 64  # calls inside calls
 
 
-def body_of(function: LiveFunction, callees: CalledFunctions) -> FunctionBody | None:
-    """The body of a function that may call `callees`, as `body`."""
-    return body(function.listing, function.flow, function.flow_reasons, callees.is_linked)
+def callee(symbol: str, listing: Listing) -> FunctionBody:
+    """The body of a function that others call."""
+    listing = with_high_vgprs(listing)
+    return FunctionBody(listing, *read_flow(listing), symbol, True)
 
 
-def call_needs(
-    function: LiveFunction, code: FunctionBody | None, callees: CalledFunctions, files: str
-) -> tuple[CallNeed, ...]:
-    """The calls of a function to others of its file, those that need most first.
+class CalledFunctions:
+    """The functions that the kernels of one blob call, each read once."""
 
-    `code` is what is known of the function's code; `files` is the target's `agprs.file`.
+    def __init__(
+        self, read: Callable[[FunctionPlace], FunctionBody | None], is_linked: bool = True
+    ) -> None:
+        """`is_linked` is as in `FunctionBody`."""
+        self._read = read
+        self._is_linked = is_linked
+        self._bodies: dict[FunctionPlace, FunctionBody | None] = {}
 
-    Arguments count as the callee's.
-    """
-    needs = _Needs(callees, files)
-    calls = [
-        CallNeed(callee.symbol, function.location(index), live, *needs.of(callee, 1))
-        for index, callee, live in needs.calls(function, code)
-    ]
-    return tuple(sorted(calls, key=lambda call: (-call.together, call.at.number)))
+    def body_of(self, function: LiveFunction) -> FunctionBody:
+        """The body of a function that may call these."""
+        reasons = function.flow_reasons
+        return FunctionBody(function.listing, function.flow, reasons, "", self._is_linked)
 
+    def _at(self, place: FunctionPlace) -> FunctionBody | None:
+        """The function at a place; None if it is not in the blob."""
+        if place not in self._bodies:
+            self._bodies[place] = self._read(place)
+        return self._bodies[place]
 
-class _Needs:
-    """The needs of functions, each computed once."""
+    def used(self, body: FunctionBody) -> tuple[Counts, tuple[str, str, str]] | None:
+        """The registers that a kernel and what it calls use, as `registers.used`, and the callee
+        that uses most of each class; None if not all of the code is known."""
+        if not body.is_known:
+            return None
+        counts, names = [*used(body.registers)], ["", "", ""]
+        pending, seen = [*body.calls], {*body.calls}
+        while pending:
+            inner = self._at(pending.pop())
+            if inner is None or not inner.is_known:
+                return None
+            for index, uses in enumerate(used(inner.registers)):
+                if uses > counts[index]:
+                    counts[index], names[index] = uses, inner.symbol
+            pending += [place for place in inner.calls if place not in seen]
+            seen |= inner.calls.keys()
+        return Counts(*counts), (names[0], names[1], names[2])
 
-    def __init__(self, callees: CalledFunctions, files: str) -> None:
-        self._callees = callees
-        self._files = files
-        self._known: dict[str, tuple[int, bool]] = {}
+    def needs(self, function: LiveFunction, body: FunctionBody, files: str) -> tuple[CallNeed, ...]:
+        """The calls of a function to others of its file, those that need most first.
 
-    def of(self, callee: Callee, depth: int) -> tuple[int, bool]:
+        `files` is the target's `agprs.file`. Arguments count as the callee's.
+        """
+        needs: dict[str, tuple[int, bool]] = {}
+        calls = [
+            CallNeed(
+                inner.symbol,
+                function.location(index),
+                live,
+                *self._need(inner, files, 1, needs),
+            )
+            for index, inner, live in self._calls(function, body, files)
+        ]
+        return tuple(sorted(calls, key=lambda call: (-call.together, call.at.number)))
+
+    def _need(
+        self, body: FunctionBody, files: str, depth: int, needs: dict[str, tuple[int, bool]]
+    ) -> tuple[int, bool]:
         """Most vector registers live in a function and in what it calls; false for a lower bound,
-        as with recursion."""
-        if callee.symbol not in self._known:
-            self._known[callee.symbol] = 0, False  # while it is computed: a circle of calls
-            self._known[callee.symbol] = self._computed(callee, depth)
-        return self._known[callee.symbol]
-
-    def _computed(self, callee: Callee, depth: int) -> tuple[int, bool]:
-        function = LiveFunction(callee.listing, EVERY)
-        peak = max((counts.vector(self._files) for counts in function.counts), default=0)
-        is_exact = callee.body is not None and not {*function.reasons} - {_NOT_FOLLOWED}
+        as with recursion. `needs` are those of the functions so far; the new ones are added."""
+        if body.symbol in needs:
+            return needs[body.symbol]
+        needs[body.symbol] = 0, False  # while it is computed: a circle of calls
+        function = LiveFunction(body.listing, EVERY)
+        peak = max((counts.vector(files) for counts in function.counts), default=0)
+        is_exact = body.is_known and not {*function.reasons} - {_NOT_FOLLOWED}
         if depth == _DEEPEST:
-            return peak, is_exact and not (callee.body and callee.body.calls)
-        for _, inner, live in self.calls(function, callee.body):
-            needed, is_exact_inside = self.of(inner, depth + 1)
+            is_exact = is_exact and not body.calls
+        for _, inner, live in self._calls(function, body, files) if depth < _DEEPEST else ():
+            needed, is_exact_inside = self._need(inner, files, depth + 1, needs)
             peak = max(peak, live + needed)
             is_exact = is_exact and is_exact_inside
+        needs[body.symbol] = peak, is_exact
         return peak, is_exact
 
-    def calls(
-        self, function: LiveFunction, code: FunctionBody | None
-    ) -> Iterator[tuple[int, Callee, int]]:
+    def _calls(
+        self, function: LiveFunction, body: FunctionBody, files: str
+    ) -> Iterator[tuple[int, FunctionBody, int]]:
         """Index, function, and vector registers live across it of each call to another function."""
-        for index, place in code.calls if code else ():
-            if callee := self._callees.at(place):
+        for place, index in body.calls.items() if body.is_known else ():
+            if inner := self._at(place):
                 before, after = function.live_at(index)
                 written = function.instructions[index].effect.writes
-                yield index, callee, count(before & after & ~written).vector(self._files)
+                yield index, inner, count(before & after & ~written).vector(files)

@@ -8,13 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kernelinfo.errors import ReadError, bug
+from kernelinfo.errors import bug
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.code_object import TouchedRegisters
-from kernelinfo.kernel.needs import RegisterNeeds
-from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionBody, FunctionPlace, body_of
-from kernelinfo.pressure.curve import loop_counts, tally_instructions, untallied
+from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, FunctionPlace, callee
 from kernelinfo.pressure.flow import needed_from
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.in_flight import WaitFlow
@@ -24,34 +21,27 @@ from kernelinfo.pressure.instructions import (
     InstructionEffect,
     operation,
 )
-from kernelinfo.pressure.listing import KILL, Instruction, Listing, is_whole, read_listing
-from kernelinfo.pressure.messages import NO_PROGRAM, say
-from kernelinfo.pressure.places import places_of
+from kernelinfo.pressure.listing import KILL, Instruction, Listing, read_listing
 from kernelinfo.pressure.prescan import ScannedText
 from kernelinfo.pressure.registers import (
     EVERY,
-    entry_registers,
     named,
-    ranges,
     union,
-    used,
     whole,
 )
 from kernelinfo.pressure.rules import access, is_merging
-from kernelinfo.pressure.values import needs_of
 from kernelinfo.reading.assembly.directives import DEBUG_INFO, read_units
 from kernelinfo.reading.assembly.scan import (
     SourceFiles,
     label_offset,
 )
-from kernelinfo.reading.blob import Blob, Note, Problem
+from kernelinfo.reading.blob import Blob, Problem
 from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.data import decode, decoded_lines, line_end
 from kernelinfo.reading.facts import DebugUnit
 from kernelinfo.reading.messages import in_kernel
 
 if TYPE_CHECKING:
-    from kernelinfo.analysis.options import CodeAndRemarks, ReadInCode
     from kernelinfo.pressure.object_code import ObjectCode
 
 _FILE = re.compile(rb"^[ \t]*+(?=\.file[ \t]+\d)", re.MULTILINE)
@@ -114,9 +104,9 @@ class AssemblyText(ScannedText):
     @cached_property
     def callees(self) -> CalledFunctions:
         """The functions that kernels of this text call, by name."""
-        return CalledFunctions(self._callee, {})
+        return CalledFunctions(self._callee)
 
-    def _callee(self, place: FunctionPlace) -> Callee | None:
+    def _callee(self, place: FunctionPlace) -> FunctionBody | None:
         """A function; None if the text does not define it, or several times."""
         name = str(place)
         label = re.compile(rb"^[ \t]*+%b:" % re.escape(name.encode()), re.MULTILINE)
@@ -124,7 +114,7 @@ class AssemblyText(ScannedText):
         if len(starts) != 1:  # not there, or in several modules
             return None
         line = self.line_numbers.number(starts[0])
-        return Callee(name, self._listing(name, starts[0], line, SourceFiles()))
+        return callee(name, self._listing(name, starts[0], line, SourceFiles()))
 
     @property
     def functions(self) -> dict[str, int]:
@@ -254,91 +244,9 @@ def _reads_of_half(text: str) -> int:
     )
 
 
-def touched_by(
-    function: LiveFunction, kernel: FunctionBody | None, callees: CalledFunctions
-) -> TouchedRegisters | None:
-    """The registers that a kernel and its callees touch; None if not all of the code is known.
-
-    `kernel` is what is known of the function's code."""
-    if kernel is None:
-        return None
-    counts, names = [*used(kernel.registers)], ["", "", ""]
-    pending = [place for _, place in kernel.calls]
-    seen = set(pending)
-    while pending:
-        callee = callees.at(pending.pop())
-        if callee is None or callee.body is None:
-            return None
-        for index, count in enumerate(used(callee.body.registers)):
-            if count > counts[index]:
-                counts[index], names[index] = count, callee.symbol
-        fresh = {place for _, place in callee.body.calls} - seen
-        pending += fresh
-        seen |= fresh
-    vgprs, agprs, sgprs = counts
-    at_entry = entry_registers(function.entry)
-    of_callees = names[0], names[1], names[2]
-    return TouchedRegisters(vgprs, agprs, sgprs, *at_entry, of_callees, ranges(unwritten(function)))
-
-
-def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
-    """The instructions of each kernel of a blob by class, the registers that it touches and needs,
-    its loops and what is wrong. None if not all is known.
-
-    A missing llvm-objdump is one problem of the whole run: it names no file.
-    """
-    code_of: dict[tuple[str, int | None], ReadInCode] = {}
-    """Symbol and line → what is known of the code."""
-    remarks: list[Problem | Note] = []
-    try:
-        for kernel, listing, entry, callees in _listings(blob, kernels):
-            unknown = [reason for reason in listing.reasons if not is_whole([reason])]
-            if listing.instructions and not unknown:
-                function = LiveFunction(listing, entry)
-                touches = touched_by(function, body_of(function, callees), callees)
-                _, in_flight = wait_flow(kernel, function).report
-                tallies = tally_instructions(function.instructions)
-                code_of[kernel.symbol, kernel.line] = (
-                    untallied(sum(tallies))[0],
-                    touches,
-                    loop_counts(function, tallies, in_flight),
-                    _needs(function, kernel),
-                )
-            elif unknown:
-                why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
-                remarks.append(Note(blob.path, why, blob.member))
-    except ReadError as error:
-        is_of_run = error.code in NO_PROGRAM
-        remarks.append(
-            Problem("--instructions", error.message) if is_of_run else problem(blob, error.message)
-        )
-    nothing = None, None, None, None
-    code = [code_of.get((kernel.symbol, kernel.line), nothing) for kernel in kernels]
-    return code, remarks
-
-
 def wait_flow(kernel: Kernel, function: LiveFunction) -> WaitFlow:
     """The loads in flight at each instruction of a kernel's code, or of a function beside it."""
     counters = kernel.target.counters if kernel.target else ()
     if is_compiled := bool(kernel.code_object.stamps):
         counters = tuple(counter.of_llvm for counter in counters)
     return WaitFlow(function, counters, trusts_calls=is_compiled)
-
-
-def _needs(function: LiveFunction, kernel: Kernel) -> RegisterNeeds | None:
-    places = places_of(function, kernel.traits)
-    if isinstance(places, str):
-        return None
-    files = kernel.target.agprs.file if kernel.target else "unified"
-    return needs_of(function, places, files, with_shares=False)
-
-
-def _listings(
-    blob: Blob, kernels: Sequence[Kernel]
-) -> Iterator[tuple[Kernel, Listing, int, CalledFunctions]]:
-    """Each kernel with its listing, the registers set at its entry, and the functions it may
-    call."""
-    if kernels and kernels[0].code_object.kind in ("assembly", "code-object"):
-        code = code_in(blob, kernels[0])
-        for kernel, listing, entry in code.listings(kernels):
-            yield kernel, listing, entry, code.callees

@@ -5,37 +5,34 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import groupby, zip_longest
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kernelinfo.analysis.kernels import opened_again
 from kernelinfo.analysis.options import Options
-from kernelinfo.errors import bug, survived
+from kernelinfo.errors import ReadError, bug, survived
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.kernel.code_object import LoopCounts, TouchedRegisters
-from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.model.calculator import Rung, vgpr_steps
-from kernelinfo.pressure.calls import body_of, call_needs
-from kernelinfo.pressure.curve import Curve, curve, loop_counts, tally_instructions
+from kernelinfo.pressure.curve import Curve, curve
 from kernelinfo.pressure.debug_information import LdsUse, lds_of
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.in_flight import WaitFlow
 from kernelinfo.pressure.kernel_code import (
     AssemblyText,
     code_in,
     functions_of,
-    touched_by,
-    wait_flow,
 )
-from kernelinfo.pressure.messages import say
-from kernelinfo.pressure.nouns import CallNeed, Story
-from kernelinfo.pressure.places import places_of
-from kernelinfo.pressure.story import Storyteller
+from kernelinfo.pressure.listing import is_whole
+from kernelinfo.pressure.messages import NO_PROGRAM, say
+from kernelinfo.pressure.nouns import Story
+from kernelinfo.pressure.story import KernelCode
 from kernelinfo.reading.assembly.instructions import is_lds_access
 from kernelinfo.reading.blob import Blob, Note, Problem
 from kernelinfo.reading.containers.formats import problem
 from kernelinfo.reading.facts import DebugUnit
 from kernelinfo.reading.messages import in_kernel
 from kernelinfo.rules import Rule, Selection, advised, findings
+
+if TYPE_CHECKING:
+    from kernelinfo.analysis.options import CodeAndRemarks
 
 
 class Measured(NamedTuple):
@@ -129,15 +126,10 @@ def measure_in(
             yield function
         elif function and function.code:
             try:
-                body = body_of(function, code.callees)
-                touches = touched_by(function, body, code.callees)
-                flow = wait_flow(kernel, function)
-                tallies = tally_instructions(function.instructions)
-                loops = loop_counts(function, tallies, flow.report[1])
-                calls = call_needs(function, body, code.callees, _register_files(kernel))
-                story = _story(result, touches, function, tallies, flow, calls, look)
+                kernel_code = KernelCode(kernel, function, code.callees)
+                story = _story(kernel_code, result, look)
                 yield Measured(
-                    _judged(result, touches, loops, story.needs, rules),
+                    _judged(result, kernel_code.kernel, rules),
                     story,
                     curve(function) if look.curve else None,
                     curve(function, len(function.code)) if look.code else None,
@@ -151,15 +143,9 @@ def measure_in(
             yield Note(blob.path, say("kernel-empty", kernel=kernel.symbol), blob.member)
 
 
-def _judged(
-    result: Result,
-    touches: TouchedRegisters | None,
-    loops: tuple[LoopCounts, ...],
-    needs: RegisterNeeds | None,
-    rules: Sequence[Rule],
-) -> Result:
-    """The result with the findings of rules that read its code, or may: it is known now."""
-    kernel = result.kernel._replace(touched=touches, loops=loops, needs=needs)
+def _judged(result: Result, kernel: Kernel, rules: Sequence[Rule]) -> Result:
+    """The result of the kernel with its code, and with the findings of rules that read it, or
+    may."""
     numbers = {rule.number for rule in rules}
     of_others = [finding for finding in result.findings if finding.rule not in numbers]
     if result.occupancy:
@@ -186,37 +172,16 @@ def _lds(
     return lds_of(units(kernel.line or 1), kernel.symbol, size)
 
 
-def _story(
-    result: Result,
-    touches: TouchedRegisters | None,
-    function: LiveFunction,
-    tallies: Sequence[int],
-    flow: WaitFlow,
-    calls: tuple[CallNeed, ...],
-    look: Look,
-) -> Story:
+def _story(code: KernelCode, result: Result, look: Look) -> Story:
     kernel, occupancy = result.kernel, result.occupancy
-    files = _register_files(kernel)
     steps: tuple[Rung, ...] = ()
     if kernel.target and occupancy:
         steps = vgpr_steps(kernel.target, occupancy)
-    story = Storyteller(function, tallies, files, steps).story(
-        look.at(function) if look.at else None,
-        look.blocks,
-        look.most_loops,
-        touches.unwritten if touches else (),
-        calls,
-        flow,
-        places_of(function, kernel.traits),
-    )
+    at = look.at(code.function) if look.at else None
+    story = code.story(steps, at, look.blocks, look.most_loops)
     if not story.exact or not _exceeds(story, kernel):
         return story
     return story._replace(exact=False, reasons=(NOT_ALLOCATED,))
-
-
-def _register_files(kernel: Kernel) -> str:
-    """The target's `agprs.file`."""
-    return kernel.target.agprs.file if kernel.target else "unified"
 
 
 def _exceeds(story: Story, kernel: Kernel) -> bool:
@@ -226,3 +191,34 @@ def _exceeds(story: Story, kernel: Kernel) -> bool:
     return vectors > (numbers.reserved_vgprs or vectors) or sgprs > (
         numbers.reserved_sgprs or sgprs
     )
+
+
+def count_instructions(blob: Blob, kernels: Sequence[Kernel]) -> CodeAndRemarks:
+    """The kernels of a blob with their instructions by class, the registers that they touch and
+    need, and their loops, if all of that is known; and what is wrong.
+
+    A missing llvm-objdump is one problem of the whole run: it names no file.
+    """
+    if not kernels or kernels[0].code_object.kind not in ("assembly", "code-object"):
+        return [*kernels], []
+    counted: dict[tuple[str, int | None], Kernel] = {}
+    """Symbol and line → the kernel with what its code says."""
+    remarks: list[Problem | Note] = []
+    try:
+        of_blob = code_in(blob, kernels[0])
+        for kernel, listing, entry in of_blob.listings(kernels):
+            unknown = [reason for reason in listing.reasons if not is_whole([reason])]
+            if listing.instructions and not unknown:
+                function = LiveFunction(listing, entry)
+                code = KernelCode(kernel, function, of_blob.callees, with_shares=False)
+                with_code = code.kernel._replace(instructions=code.counts)
+                counted[kernel.symbol, kernel.line] = with_code
+            elif unknown:
+                why = say("instructions-uncounted", kernel=kernel.symbol, why=unknown[0])
+                remarks.append(Note(blob.path, why, blob.member))
+    except ReadError as error:
+        is_of_run = error.code in NO_PROGRAM
+        remarks.append(
+            Problem("--instructions", error.message) if is_of_run else problem(blob, error.message)
+        )
+    return [counted.get((kernel.symbol, kernel.line), kernel) for kernel in kernels], remarks

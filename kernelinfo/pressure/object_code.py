@@ -19,7 +19,7 @@ from kernelinfo.analysis.kernels import freed
 from kernelinfo.errors import ReadError, bug
 from kernelinfo.hardware.targets import Target
 from kernelinfo.kernel import Kernel, Result
-from kernelinfo.pressure.calls import CalledFunctions, Callee, FunctionPlace
+from kernelinfo.pressure.calls import CalledFunctions, FunctionBody, FunctionPlace, callee
 from kernelinfo.pressure.function import LiveFunction
 from kernelinfo.pressure.instructions import UNDECODED, Disassembled, InstructionEffect
 from kernelinfo.pressure.listing import (
@@ -331,13 +331,13 @@ class ObjectCode:
             is_ambiguous = symbol.value in names and elf.type == ET_REL  # in another section
             names[symbol.value] = None if is_ambiguous else name
 
-        def read(place: FunctionPlace) -> Callee | None:
+        def read(place: FunctionPlace) -> FunctionBody | None:
             name = names.get(int(place))
             for symbol, listing in listings(self._blob.data, [name] if name else [], self._target):
-                return Callee(symbol, listing)
+                return callee(symbol, listing)
             return None
 
-        return CalledFunctions(read, {}, not is_relocated)
+        return CalledFunctions(read, not is_relocated)
 
     @property
     def functions(self) -> Mapping[str, int | None]:

@@ -5,20 +5,23 @@ from __future__ import annotations
 from array import array
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from heapq import nsmallest
 from itertools import chain, pairwise
 from typing import NamedTuple
 
+from kernelinfo.kernel import Kernel
+from kernelinfo.kernel.code_object import InstructionCounts, TouchedRegisters
 from kernelinfo.model.calculator import Rung
-from kernelinfo.pressure.curve import untallied
+from kernelinfo.pressure.calls import CalledFunctions
+from kernelinfo.pressure.curve import loop_counts, tally_instructions, untallied
 from kernelinfo.pressure.function import CodeLocation, LiveFunction
-from kernelinfo.pressure.in_flight import BESIDE_LOOPS, NO_COUNTERS, OUTSIDE, WaitFlow
+from kernelinfo.pressure.in_flight import BESIDE_LOOPS, OUTSIDE
+from kernelinfo.pressure.kernel_code import unwritten, wait_flow
 from kernelinfo.pressure.loops import Loop
 from kernelinfo.pressure.nouns import (
     Advice,
     BlockPressure,
-    CallNeed,
     CodeRange,
     InFlight,
     InstructionMix,
@@ -29,11 +32,12 @@ from kernelinfo.pressure.nouns import (
     Pressure,
     Story,
 )
-from kernelinfo.pressure.places import Places
+from kernelinfo.pressure.places import Places, places_of
 from kernelinfo.pressure.registers import (
     Counts,
     RegisterClass,
     count,
+    entry_registers,
     named,
     ranges,
     union,
@@ -52,44 +56,81 @@ _Sets = tuple[Counts, Counts, tuple[str, ...], Counts, tuple[str, ...]]
 """Registers live at the header of a loop: fields of `LoopPressure` in its order."""
 
 
-class Storyteller:
-    """Computes the register pressure of a function that has instructions."""
+class KernelCode:
+    """The code of a kernel, or of a device function beside kernels, that has instructions."""
 
     def __init__(
         self,
+        kernel: Kernel,
         function: LiveFunction,
-        tallies: Sequence[int],
-        files: str,
-        steps: tuple[Rung, ...],
+        callees: CalledFunctions,
+        *,
+        with_shares: bool = True,
     ) -> None:
-        """`tallies` are those of the instructions; `files` is the target's `agprs.file`; `steps`
-        are those of its occupancy."""
+        """`callees` are the functions that it may call. `with_shares`: the shares of its needs are
+        worked out, which take as long as all else."""
         self.function = function
-        self.files = files
-        self.steps = steps
-        self._pressures = {live: Pressure(live.vector(files), *live) for live in {*function.counts}}
-        """Live registers, by their counts."""
-        self._tallies = tallies
-        self._in_flight: Mapping[int, tuple[InFlight, ...]] = {}
-        """Loads in flight in each loop, by its position."""
+        self.files = kernel.target.agprs.file if kernel.target else "unified"
+        self._read_kernel = kernel
+        self._callees = callees
+        self._body = callees.body_of(function)
+        self._with_shares = with_shares
+        self._tallies = tally_instructions(function.instructions)
+        self._waits = wait_flow(kernel, function)
         self._sets: dict[tuple[int, int, int], _Sets] = {}
         self._mixes: dict[tuple[int, Pressure], InstructionMix] = {}
         """Results that thousands of small loops and lines share."""
 
+    @property
+    def counts(self) -> InstructionCounts:
+        """Its instructions by class."""
+        return untallied(sum(self._tallies))[0]
+
+    @cached_property
+    def kernel(self) -> Kernel:
+        """The kernel with the registers that its code touches and needs, and its loops."""
+        function, places = self.function, self._places
+        needs = None
+        if not isinstance(places, str):
+            needs = needs_of(function, places, self.files, with_shares=self._with_shares)
+        loops = loop_counts(function, self._tallies, self._in_flight)
+        return self._read_kernel._replace(touched=self._touched, loops=loops, needs=needs)
+
+    @property
+    def _touched(self) -> TouchedRegisters | None:
+        """The registers that it and its callees touch; None if not all of the code is known."""
+        function, uses = self.function, self._callees.used(self._body)
+        if uses is None:
+            return None
+        at_entry, never_written = entry_registers(function.entry), ranges(unwritten(function))
+        return TouchedRegisters(*uses[0], *at_entry, uses[1], never_written)
+
+    @cached_property
+    def _places(self) -> Places | str:
+        """Its spill slots and lanes, or why they cannot be told."""
+        return places_of(self.function, self._read_kernel.traits)
+
+    @property
+    def _in_flight(self) -> Mapping[int, tuple[InFlight, ...]]:
+        """Loads in flight in each loop, by its position."""
+        return self._waits.report[1]
+
+    @cached_property
+    def _pressures(self) -> dict[Counts, Pressure]:
+        """Live registers, by their counts."""
+        return {live: Pressure(live.vector(self.files), *live) for live in {*self.function.counts}}
+
     def story(
         self,
+        steps: tuple[Rung, ...],
         chosen: int | None = None,
         blocks: bool = False,
         most_loops: int | None = None,
-        unwritten: tuple[str, ...] = (),
-        calls: tuple[CallNeed, ...] = (),
-        waiting: WaitFlow | None = None,
-        places: Places | str = "",
     ) -> Story:
-        """The story of the function, with its `blocks` if asked for.
+        """Its register pressure, with its `blocks` if asked for.
 
-        `at` is the index of the instruction whose live values are wanted; None for the peak.
-        `most_loops` is as in `measure.Look`; `places` as `places_of` returns them.
+        `steps` are those of its occupancy. `chosen` is the index of the instruction whose live
+        values are wanted; None for the peak. `most_loops` is as in `measure.Look`.
         """
         function = self.function
         peak = self._peak()
@@ -97,14 +138,14 @@ class Storyteller:
         chosen = function.code[peak.at.number] if chosen is None else chosen
         values, are_all_followed = live_values(function, chosen)
         reasons = function.reasons if are_all_followed else (*function.reasons, FAR)
-        waits, in_flight = waiting.report if waiting else ((), {})
-        self._in_flight = in_flight
+        places, touched = self._places, self.kernel.touched
+        never_written = touched.unwritten if touched else ()
         loops = self._loops(self._highest(most_loops, function.code[peak.at.number]))
         proven = None if isinstance(places, str) else places
         curve = needs_curve = tuple(map(function.counts.__getitem__, function.code))
         if proven and proven.counts is not function.counts:
             needs_curve = tuple(map(proven.counts.__getitem__, function.code))
-        touched = union(
+        named_in_text = union(
             instruction.effect.writes | instruction.effect.reads
             for instruction in function.instructions
         )
@@ -113,29 +154,29 @@ class Storyteller:
             code=self._mix(function.code),
             exact=not reasons,
             reasons=reasons,
-            used=used(touched),
+            used=used(named_in_text),
             peak=peak,
             entry=ranges(function.live_in(0)),
-            unwritten=unwritten,
-            unwritten_at=self._first_read(union(map(named, unwritten))),
+            unwritten=never_written,
+            unwritten_at=self._first_read(union(map(named, never_written))),
             at=function.location(chosen, function.loop_around(chosen)),
             live_across=values,
-            calls=calls,
+            calls=self._callees.needs(function, self._body, self.files),
             bill=bill([value for value in values if value.role]),
             lines=tuple(self._lines()),
             loops=tuple(loops),
-            in_flight=in_flight.get(OUTSIDE, ()),
-            in_flight_outside=in_flight.get(BESIDE_LOOPS, ()),
-            waits=waits,
-            waits_unknown=(waiting.unknown or None) if waiting else NO_COUNTERS,
+            in_flight=self._in_flight.get(OUTSIDE, ()),
+            in_flight_outside=self._in_flight.get(BESIDE_LOOPS, ()),
+            waits=self._waits.report[0],
+            waits_unknown=self._waits.unknown or None,
             loops_left_out=len(function.loops) - len(loops),
             blocks=tuple(self._blocks()) if blocks else (),
             curve=curve,
-            needs=needs_of(function, proven, self.files) if proven else None,
+            needs=self.kernel.needs,
             needs_unknown=places if isinstance(places, str) else "",
             needs_curve=needs_curve if proven else (),
-            steps=self.steps,
-            advice=tuple(self._advice(peak, values)) if is_peak else (),
+            steps=steps,
+            advice=tuple(self._advice(peak, values, steps)) if is_peak else (),
             has_source=any(instruction.source for instruction in function.instructions),
             has_variables=bool(function.listing.variables),
         )
@@ -272,13 +313,15 @@ class Storyteller:
                 names[live_in],
             )
 
-    def _advice(self, peak: Peak, values: Sequence[LiveValues]) -> Iterator[Advice]:
+    def _advice(
+        self, peak: Peak, values: Sequence[LiveValues], steps: Sequence[Rung]
+    ) -> Iterator[Advice]:
         code, counts = self.function.code, self.function.counts
         vgprs, agprs, _ = counts[code[peak.at.number]]
         live = Counter({"vgpr": vgprs})
         live[self._file("agpr")] += agprs
         at_most = Counter(counts[index].vector(self.files) for index in code)
-        for step in self.steps[::-1]:
+        for step in steps[::-1]:
             if step.vgprs >= peak.pressure.vector:
                 continue
             above = sum(number for vectors, number in at_most.items() if vectors > step.vgprs)

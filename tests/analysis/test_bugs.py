@@ -159,7 +159,7 @@ PLANTS = {
     "its code": ("pressure.kernel_code:AssemblyText.function", 2),
     "its listing": ("pressure.kernel_code:read_listing", 1),
     "the text": ("pressure.kernel_code:AssemblyText.__init__", 1),
-    "its story": ("pressure.measure:Storyteller.story", 3),
+    "its story": ("pressure.measure:KernelCode.story", 3),
 }
 MEASURES = ("pressure", "explain", "source", "watch", "watch json")
 
