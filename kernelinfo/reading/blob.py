@@ -85,7 +85,8 @@ BY_DEFAULT = Bounds()
 
 
 class FileBudget:
-    """What one file may still give: decompressed bytes, members, kernels, statements of text.
+    """What one file may still give: decompressed bytes, members, kernels, statements of text; or
+    the bytes that one container may still hand out.
 
     Without arguments, the budget of code that comes from the caller, not from a file.
     """
@@ -103,10 +104,14 @@ class FileBudget:
         self._least_kernel_limit = kernels
         self._code_bytes = self._kernels = self._statements = 0
 
-    def spend_bytes(self, size: int) -> None:
-        """Subtract `size` decompressed bytes. Raises `BoundError` if none are left."""
+    def take_bytes(self, size: int) -> bool:
+        """Subtract `size` bytes; False if fewer were left."""
         self._bytes_left -= size
-        if self._bytes_left < 0:
+        return self._bytes_left >= 0
+
+    def spend_bytes(self, size: int) -> None:
+        """Subtract `size` decompressed bytes. Raises `BoundError` if fewer were left."""
+        if not self.take_bytes(size):
             raise BoundError(say("file-expands-too-far", most=self._byte_limit))
 
     def spend_member(self) -> None:

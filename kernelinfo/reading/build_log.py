@@ -10,7 +10,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from kernelinfo.errors import BoundError, Message, ReadError
 from kernelinfo.hardware.targets import Target, total_vgprs
@@ -25,6 +25,7 @@ from kernelinfo.reading.facts import (
     Place,
     ReadWarnings,
     SourceLine,
+    StatedValue,
 )
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import MOST_REGISTERS, UINT32
@@ -124,25 +125,19 @@ _SYMBOLS = r"[A-Za-z_$.(]"
 
 _Location = tuple[SourceLine, int]
 """Source line and column of a function, as the compiler prints them."""
-
-
-class LogStatement(NamedTuple):
-    """One line of a log: a key and a value for one function."""
-
-    location: _Location
-    key: str
-    value: str  # as written
-    line: int  # of the log, 1-based
+_Statement = tuple[_Location, StatedValue]
+"""One line of a log: the function, and a key with its value."""
 
 
 class LogBlock:
     """Statements on one function, or on several at one location that cannot be told apart."""
 
-    def __init__(self, name: LogStatement, warnings: ReadWarnings) -> None:
+    def __init__(self, source: SourceLine, name: StatedValue, warnings: ReadWarnings) -> None:
         self._warnings = warnings
+        self._source = source
         self.name = name
         self.names = 1
-        self.values: dict[str, LogStatement] = {}
+        self.values: dict[str, StatedValue] = {}
         self.ends = 0
         """Number of its functions whose last statement was read."""
 
@@ -169,17 +164,17 @@ class LogBlock:
             self.warn(say("log-of-two-compilers"), self.name.line)
         self.names += 1
 
-    def add(self, statement: LogStatement) -> None:
+    def add(self, statement: StatedValue) -> None:
         """Add a number; contradicting ones become a warning and no number."""
         if self.names == 1:
-            before = self.values.get(statement.key)
+            before = self.values.get(statement.name)
             if before is not None and before.value != statement.value:
-                key, first, second = statement.key, before.value, statement.value
+                key, first, second = statement.name, before.value, statement.value
                 wrong = say("log-contradiction", key=key, first=first, second=second)
                 self.warn(wrong, statement.line)
                 statement = statement._replace(value="")
-            self.values[statement.key] = statement
-        self.ends += statement.key == _LAST
+            self.values[statement.name] = statement
+        self.ends += statement.name == _LAST
 
     def kernel(self, target: Target | None) -> KernelFacts:
         """Numbers and places of the kernel."""
@@ -187,34 +182,32 @@ class LogBlock:
             self.warn(say("log-cut-off"), self.name.line)
         fields: dict[str, Any] = {}
         lines: dict[str, int] = {}
-        for statement in self.values.values():
-            if statement.key == _DYNAMIC_STACK and statement.value in _FLAGS:
-                fields["dynamic_stack"] = _FLAGS[statement.value]
-                lines["dynamic_stack"] = statement.line
-            elif statement.key in _COUNTS:
-                name, largest = _COUNTS[statement.key]
-                key, value = statement.key, statement.value
+        for key, value, line in self.values.values():
+            if key == _DYNAMIC_STACK and value in _FLAGS:
+                fields["dynamic_stack"] = _FLAGS[value]
+                lines["dynamic_stack"] = line
+            elif key in _COUNTS:
+                name, largest = _COUNTS[key]
                 if re.fullmatch(r"\d{1,10}", value) and integer(value) <= largest:
-                    fields[name], lines[name] = integer(value), statement.line
+                    fields[name], lines[name] = integer(value), line
                 elif re.match(_SYMBOLS, value):
                     fields["indirect_call"], lines["indirect_call"] = True, self.name.line
                 elif value:
-                    self.warn(say("log-number", key=key, value=value, most=largest), statement.line)
+                    self.warn(say("log-number", key=key, value=value, most=largest), line)
         if _AGPRS not in self.values and not self.is_kernel:
             fields.pop("vgprs", None)  # cut off before it says how many AGPRs there are
         _add_accumulators(fields, target)
         numbers = Numbers(**fields)
-        source, _ = self.name.location
         return KernelFacts(
             self.name.value,
             (("remark", numbers),) if numbers != NOTHING else (),
             (Place("remark", 0, lines),),
-            source=source if source.line else None,
+            source=self._source if self._source.line else None,
         )
 
 
 def group(
-    statements: Iterable[LogStatement], warnings: ReadWarnings, budget: FileBudget
+    statements: Iterable[_Statement], warnings: ReadWarnings, budget: FileBudget
 ) -> list[LogBlock]:
     """Functions of a log, in its order. A statement belongs to the function that was last named at
     the same location.
@@ -225,19 +218,19 @@ def group(
     open_blocks: dict[_Location, LogBlock] = {}
     has_orphans = False
     try:
-        for statement in statements:
-            block = open_blocks.get(statement.location)
-            if statement.key == NAME:
+        for location, statement in statements:
+            block = open_blocks.get(location)
+            if statement.name == NAME:
                 budget.spend_kernels()
                 if block and (block.names > 1 or not block.is_complete):
                     block.name_again()
                 else:
-                    block = open_blocks[statement.location] = LogBlock(statement, warnings)
+                    block = open_blocks[location] = LogBlock(location[0], statement, warnings)
                     blocks.append(block)
             elif block:
                 block.add(statement)
                 if block.ends == block.names:
-                    del open_blocks[statement.location]
+                    del open_blocks[location]
             elif not has_orphans:
                 warnings.add(say("log-without-name"), statement.line)
                 has_orphans = True
@@ -287,7 +280,7 @@ _MOST_AFTER = 1 << 16
 _REMARK = 2  # statements counted for one remark, by the time that it takes to read
 
 
-def statements(text: Text, budget: FileBudget) -> Iterator[LogStatement]:
+def statements(text: Text, budget: FileBudget) -> Iterator[_Statement]:
     """Statements of a log's remarks, in its order.
 
     Takes time linear in the text. Raises `BoundError`.
@@ -306,7 +299,7 @@ def statements(text: Text, budget: FileBudget) -> Iterator[LogStatement]:
                 value = _without_escapes(piece[match.end() : position]).rstrip()
                 value = re.sub(_OPTION, "", value)
                 line = lines.number(offset + start)
-                yield LogStatement(location, key.removeprefix("Total"), value, line)
+                yield location, StatedValue(key.removeprefix("Total"), value, line)
 
 
 def _before(text: bytes, start: int) -> str:
@@ -359,7 +352,7 @@ _RECORD_KEYS: Mapping[str, str] = {
 }
 
 
-def read_records(text: Text, warnings: ReadWarnings, budget: FileBudget) -> Iterator[LogStatement]:
+def read_records(text: Text, warnings: ReadWarnings, budget: FileBudget) -> Iterator[_Statement]:
     """Statements of the pass's documents, in their order; an unreadable one adds to `warnings`.
 
     Raises `BoundError`.
@@ -386,7 +379,7 @@ def _document(text: Text, start: int) -> str:
     return decode(document[: end.start()].replace(b"\r\n", b"\n"))
 
 
-def _statement(document: str, line: int) -> LogStatement | None:
+def _statement(document: str, line: int) -> _Statement | None:
     """Statement of a document; None for an unknown number.
 
     Raises `ReadError` for a document that no compiler writes.
@@ -405,7 +398,7 @@ def _statement(document: str, line: int) -> LogStatement | None:
     function = _scalar(fields.get("Function", ""))
     if key == NAME and stated[-1] != function:
         raise ReadError(say("record-contradiction", function=function, named=stated[-1]))
-    return LogStatement(_record_location(fields.get("DebugLoc", "")), key, stated[-1], line)
+    return _record_location(fields.get("DebugLoc", "")), StatedValue(key, stated[-1], line)
 
 
 def _scalar(written: str) -> str:

@@ -35,6 +35,16 @@ SOURCES: tuple[Source, ...] = get_args(Source)
 - code: the instructions in assembly text.
 """
 
+
+class StatedValue(NamedTuple):
+    """A symbol, a field of a block or a key of a log, and its value in the text."""
+
+    name: str
+    value: str  # as written
+    line: int
+    """1-based; in a block counted from the line on which the block begins, which is 0."""
+
+
 Sizes = tuple[int, int, int]
 """Sizes along x, y and z."""
 

@@ -44,14 +44,12 @@ its text.
 class NoMatch(ValueError):
     """The text does not follow the grammar."""
 
-    def __init__(self, offset: int = 0) -> None:
-        """`offset` is the position of the mistake, in characters."""
+    def __init__(self, offset: int = 0, *, is_too_long: bool = False) -> None:
+        """`offset` is the position of the mistake, in characters; a text with more than
+        `MOST_TOKENS` `is_too_long`."""
         super().__init__(offset)
         self.offset = offset
-
-
-class TooLong(NoMatch):
-    """The text has more than `MOST_TOKENS`."""
+        self.is_too_long = is_too_long
 
 
 @cache
@@ -110,7 +108,7 @@ def _tokens(
 ) -> Iterator[tuple[str, str, int]]:
     """Name, text and offset of each terminal, as the last of `states` allows.
 
-    Stops if none matches. Raises `TooLong`.
+    Stops if none matches. Raises `NoMatch` for a text that is too long.
     """
     offset = count = 0
     while offset < len(text):
@@ -120,7 +118,7 @@ def _tokens(
         offset = match.end()
         if terminal := match.lastgroup:
             if (count := count + 1) > MOST_TOKENS:
-                raise TooLong
+                raise NoMatch(match.start(), is_too_long=True)
             yield terminal, match[0], match.start()
     yield END, "", len(text)
 

@@ -37,7 +37,7 @@ from ..reading.inside import (
     Blob,
     Data,
     Definitions,
-    Directive,
+    StatedValue,
     formats,
     metadata_yaml,
     open_paths,
@@ -91,7 +91,7 @@ def _expression(data: bytes) -> None:
     same_expressions(data)
     lines = data.decode("utf-8", "backslashreplace").splitlines() or [""]
     symbols = {
-        name: [Directive(name, value, line)]
+        name: [StatedValue(name, value, line)]
         for line, (name, _, value) in enumerate(line.partition(",") for line in lines)
     }
     for target in (find("gfx90a"), find("gfx1100"), None):

@@ -11,7 +11,7 @@ from lark import Lark, Tree, UnexpectedInput
 from kernelinfo.errors import Message
 
 from ..messages import says
-from .inside import MOST_TOKENS, Builders, Directive, NoMatch, blocks, expressions
+from .inside import MOST_TOKENS, Builders, NoMatch, StatedValue, blocks, expressions
 
 GRAMMARS = Path(__file__).parents[2] / "grammars"
 
@@ -48,11 +48,11 @@ def make_lark(text: str) -> Lark:
     return Lark(text, parser="lalr", maybe_placeholders=False)
 
 
-def line_by_lark(line: bytes) -> str | Directive | None:
+def line_by_lark(line: bytes) -> str | StatedValue | None:
     """The same as `blocks.read_line`."""
     comment = line[line.find(b";") :].decode("utf-8", "backslashreplace")
     try:
-        read: str | Directive = value_by_lark(load_lark("kernel_info"), comment, blocks.BUILD)
+        read: str | StatedValue = value_by_lark(load_lark("kernel_info"), comment, blocks.BUILD)
     except NoMatch:
         return None
     return read

@@ -12,7 +12,6 @@ from kernelinfo.reading.assembly.directives import read_block
 from kernelinfo.reading.assembly.expressions import (
     Call,
     Definitions,
-    Directive,
     number,
     read_terms,
 )
@@ -24,8 +23,15 @@ from kernelinfo.reading.containers import formats, open_paths
 from kernelinfo.reading.containers.files import File, find
 from kernelinfo.reading.data import Data, LongText, Text, lines_from, pieces, searchable
 from kernelinfo.reading.elf import read_elf
-from kernelinfo.reading.facts import NOTHING, Features, KernelFacts, Numbers, ReadWarning
-from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
+from kernelinfo.reading.facts import (
+    NOTHING,
+    Features,
+    KernelFacts,
+    Numbers,
+    ReadWarning,
+    StatedValue,
+)
+from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, load_tables, parse
 from kernelinfo.reading.grammar_tables import make_tables
 from kernelinfo.reading.metadata import NOT_LINKED, kernel_numbers
 from kernelinfo.reading.paths import fits
@@ -43,7 +49,6 @@ __all__ = [
     "Call",
     "Data",
     "Definitions",
-    "Directive",
     "Features",
     "File",
     "FileBudget",
@@ -53,8 +58,8 @@ __all__ = [
     "Numbers",
     "ReadWarning",
     "SourceFiles",
+    "StatedValue",
     "Text",
-    "TooLong",
     "assembly",
     "blocks",
     "build_log",

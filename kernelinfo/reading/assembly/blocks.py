@@ -20,9 +20,9 @@ from kernelinfo.reading.assembly.directives import (
     vgpr_granule,
     wave_size_in,
 )
-from kernelinfo.reading.assembly.expressions import Directive, leading_numbers, number
+from kernelinfo.reading.assembly.expressions import leading_numbers, number
 from kernelinfo.reading.data import Text, decode, integer, line_end, lines_from, match_at
-from kernelinfo.reading.facts import NOTHING, Numbers
+from kernelinfo.reading.facts import NOTHING, Numbers, StatedValue
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 from kernelinfo.reading.messages import say
 from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
@@ -52,7 +52,7 @@ _COMMENTS = re.compile(
 )
 _STAMP = re.compile(rb"[\d:-]+")
 
-BUILD: Builders = {"header": str, "field": lambda name, value="": Directive(name, value, 0)}
+BUILD: Builders = {"header": str, "field": lambda name, value="": StatedValue(name, value, 0)}
 """Constructors by the rules of kernel_info.lark. A header becomes its kind: `Kernel`; a field
 `; NAME: VALUE` becomes a statement without the unit."""
 
@@ -90,7 +90,7 @@ def _without_code_bytes(comments: bytes) -> tuple[int | None, bytes]:
     """
     first, newline, rest = comments.partition(b"\n")
     field = read_line(first.rstrip(b"\r"))
-    if newline and isinstance(field, Directive) and field.name == _CODE_BYTES:
+    if newline and isinstance(field, StatedValue) and field.name == _CODE_BYTES:
         size = number(field.value)
         if size is not None and 0 <= size <= UINT32 and _CODE_BYTES.encode() not in rest:
             return size, rest
@@ -108,7 +108,7 @@ def _prefixed(text: Text, offset: int, prefix: bytes) -> Iterator[bytes]:
 @lru_cache(maxsize=1 << 12)
 def _read_body(comments: bytes, line: int) -> tuple[DirectiveBlock, int]:
     """(block, its bytes) of whole comment lines; the first is `line` lines after the header."""
-    statements: list[Directive] = []
+    statements: list[StatedValue] = []
     unread: list[tuple[int, bytes]] = []
     length = 0
     lines = comments.removesuffix(b"\n").split(b"\n") if comments else []
@@ -120,7 +120,7 @@ def _read_body(comments: bytes, line: int) -> tuple[DirectiveBlock, int]:
         if read is None:
             unread.append((distance, comment.strip()))
         else:
-            statements.append(Directive(read.name, read.value, distance))
+            statements.append(StatedValue(read.name, read.value, distance))
         length += len(written) + 1
     return DirectiveBlock(statements, unread), length
 
@@ -130,17 +130,17 @@ def _prefix(line: bytes) -> bytes:
     return _STAMP.sub(b"0", line[: line.find(b";")].strip())
 
 
-def read_line(line: bytes) -> str | Directive | None:
+def read_line(line: bytes) -> str | StatedValue | None:
     """Header's kind, or field, of one line, as kernel_info.lark describes them; None for others."""
     # Only short lines are cached, so that a hostile text cannot fill the memory.
     return _read_line(line) if len(line) < _SHORT else _read_line.__wrapped__(line)
 
 
 @lru_cache(maxsize=1 << 14)
-def _read_line(line: bytes) -> str | Directive | None:
+def _read_line(line: bytes) -> str | StatedValue | None:
     comment = decode(line[line.find(b";") :])
     try:
-        read: str | Directive = parse(load_tables("kernel_info"), comment, BUILD)
+        read: str | StatedValue = parse(load_tables("kernel_info"), comment, BUILD)
     except NoMatch:
         return None
     return read
@@ -251,7 +251,7 @@ def read_config(text: Text, offset: int) -> DirectiveBlock:
     statements, position, line = [], 0, 1
     while pair := re.compile(_PAIR).match(lines, position):
         if name := _REGISTERS.get(integer(pair[1])):
-            statements.append(Directive(name, decode(pair[2]), line + 1))
+            statements.append(StatedValue(name, decode(pair[2]), line + 1))
         position, line = pair.end(), line + 2
     return DirectiveBlock(statements)
 

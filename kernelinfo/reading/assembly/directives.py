@@ -10,10 +10,10 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from kernelinfo.hardware.targets import Target, align, extra_sgprs
-from kernelinfo.reading.assembly.expressions import Directive, number
+from kernelinfo.reading.assembly.expressions import number
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of
 from kernelinfo.reading.data import Text, decode, integer
-from kernelinfo.reading.facts import DebugEntry, DebugUnit
+from kernelinfo.reading.facts import DebugEntry, DebugUnit, StatedValue
 from kernelinfo.reading.metadata import NAMED_BARRIERS, UINT32
 
 Readings = dict[str, tuple[str, Callable[[int], int | None]]]
@@ -63,7 +63,7 @@ class DirectiveBlock:
     __slots__ = ("by_field", "is_plain", "statements", "unread")
 
     def __init__(
-        self, statements: list[Directive], unread: Sequence[tuple[int, bytes]] = ()
+        self, statements: list[StatedValue], unread: Sequence[tuple[int, bytes]] = ()
     ) -> None:
         self.statements = statements
         self.unread = unread
@@ -76,9 +76,9 @@ class DirectiveBlock:
         """True if no field is repeated and every value is a number: no symbols are needed."""
 
 
-Fields = Mapping[str, Directive]
+Fields = Mapping[str, StatedValue]
 """Statement by field."""
-Evaluate = Callable[[Directive], int | None]
+Evaluate = Callable[[StatedValue], int | None]
 """Value of a statement; None, after a warning, if it has none."""
 
 
@@ -110,14 +110,14 @@ def read_block(text: Text, offset: int, kind: str) -> tuple[DirectiveBlock, bool
 def _block(body: bytes, kind: str, ended: bool) -> DirectiveBlock:
     cached, uncached = _stated, _stated.__wrapped__
     statements = [
-        Directive(name, value, number)
+        StatedValue(name, value, number)
         for number, written in enumerate(body.split(b"\n"))
         for name, value in (cached if len(written) < _SHORT else uncached)(written, kind)
     ]
     if ended and kind == "amdhsa_kernel":
         stated = {statement.name for statement in statements}
         left_out = (field for field in _ZERO_BY_DEFAULT if field not in stated)
-        statements += [Directive(field, "0", 0) for field in left_out]
+        statements += [StatedValue(field, "0", 0) for field in left_out]
     return DirectiveBlock(statements)
 
 

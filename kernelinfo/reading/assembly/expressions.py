@@ -16,8 +16,8 @@ from kernelinfo.hardware.targets import Target, align, extra_sgprs, total_vgprs
 from kernelinfo.reading.assembly.scan import is_directive, unquoted
 from kernelinfo.reading.blob import UNBOUNDED, FileBudget
 from kernelinfo.reading.data import Lines, Text, before, decode, integer, line_at, lines_from
-from kernelinfo.reading.facts import Callees
-from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, TooLong, load_tables, parse
+from kernelinfo.reading.facts import Callees, StatedValue
+from kernelinfo.reading.grammar import MOST_TOKENS, Builders, NoMatch, load_tables, parse
 from kernelinfo.reading.messages import say
 
 Evaluated = int | Message
@@ -148,16 +148,6 @@ def _least(initial: int, *limits: tuple[int, int]) -> int:
     return min([initial, *(waves for used, waves in limits if used)])
 
 
-class Directive(NamedTuple):
-    """A symbol or a field of a block, and its value."""
-
-    name: str
-    value: str
-    """Expression, as written."""
-    line: int
-    """1-based; in a block counted from the line on which the block begins, which is 0."""
-
-
 class Call(NamedTuple):
     """A function or an operator, applied to the last `arguments` values before it."""
 
@@ -197,7 +187,7 @@ _Steps = Generator[_Definition, Evaluated, Evaluated]
 """Asks for the values of definitions, and returns the value of an expression of them."""
 
 
-class Definitions(dict[str, list[Directive]]):
+class Definitions(dict[str, list[StatedValue]]):
     """Definitions by symbol, from `.set NAME, VALUE` and `NAME = VALUE`, in the text's order; and
     the values of a module's expressions, once it is read.
 
@@ -232,7 +222,7 @@ class Definitions(dict[str, list[Directive]]):
                 self._add(unquoted(statement[1]), decode(statement[2]), line)
         return end
 
-    def of_function(self, symbol: str, suffix: str) -> Directive | None:
+    def of_function(self, symbol: str, suffix: str) -> StatedValue | None:
         """The last definition of a function's symbol with this end; None without one."""
         # A local function has the prefix of local symbols; LLVM 24 gives it to every function.
         stated = self.get(f"{symbol}.{suffix}") or self.get(f".L{symbol}.{suffix}")
@@ -271,7 +261,7 @@ class Definitions(dict[str, list[Directive]]):
             self._add(decode(name[1]), decode(line_at(text, offset + 1)), lines.number(offset))
 
     def _add(self, name: str, value: str, line: int) -> None:
-        self.setdefault(name, []).append(Directive(name, value, line))
+        self.setdefault(name, []).append(StatedValue(name, value, line))
 
     def value(self, expression: str, line: int) -> Evaluated:
         """Value of `expression` as of a 1-based line of the text.
@@ -365,9 +355,9 @@ def _read_terms(expression: str) -> tuple[Term, ...]:
     terms: list[Term] = []
     try:
         parse(load_tables("mc_expression"), expression, build_into(terms))
-    except TooLong:
-        return (say("expression-too-long", most=MOST_TOKENS),)
-    except NoMatch:
+    except NoMatch as error:
+        if error.is_too_long:
+            return (say("expression-too-long", most=MOST_TOKENS),)
         shown = expression.strip()[:60]
         malformed = say("expression-malformed", written=shown)
         return (malformed if shown else say("expression-missing"),)

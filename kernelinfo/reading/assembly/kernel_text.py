@@ -11,7 +11,7 @@ from kernelinfo.errors import Message
 from kernelinfo.hardware.targets import Target
 from kernelinfo.reading.assembly import blocks, directives
 from kernelinfo.reading.assembly.directives import DirectiveBlock, PlacedNumbers
-from kernelinfo.reading.assembly.expressions import Definitions, Directive, number
+from kernelinfo.reading.assembly.expressions import Definitions, number
 from kernelinfo.reading.assembly.scan import END_OF_FUNCTION, described_kernel, labels
 from kernelinfo.reading.data import Text, integer
 from kernelinfo.reading.facts import (
@@ -24,6 +24,7 @@ from kernelinfo.reading.facts import (
     ReadWarnings,
     Source,
     SourceLine,
+    StatedValue,
 )
 from kernelinfo.reading.messages import in_kernel, say
 from kernelinfo.reading.metadata import (
@@ -121,7 +122,7 @@ class KernelText:
             return []
         block, line = self.blocks[kind], self.lines[kind]
 
-        def value(statement: Directive) -> int | None:
+        def value(statement: StatedValue) -> int | None:
             warning_line = line + statement.line
             return self._value(statement.name, statement.value, line, warning_line)
 
@@ -239,7 +240,7 @@ def _plain_numbers(
 ) -> tuple[Numbers, Mapping[str, int]]:
     """Numbers of a block that needs no symbols, and their lines from the block's first."""
 
-    def value(statement: Directive) -> int | None:
+    def value(statement: StatedValue) -> int | None:
         return number(statement.value)
 
     return _separate_lines(reading(block.by_field, value, *circumstances))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from functools import cache, partial
 from io import BytesIO
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from elftools.elf.elffile import ELFFile
 
@@ -222,22 +222,13 @@ _BLOCKS = {"block1": 1, "block2": 2, "block4": 4}
 """Form → bytes of the length before the value."""
 
 
-class _EntryKind(NamedTuple):
-    """Entries of one abbreviation."""
-
-    steps: list[tuple[int, _Skip | None]]
-    """(bytes up to a value of no fixed size, step over it); None steps over a LEB128 number."""
-    rest: int
-    """Bytes after the last such value."""
-    has_children: bool
-    is_scope: bool
-    is_wanted: bool
+_EntryLayout = tuple[list[tuple[int, _Skip | None]], int, bool]
+"""(bytes up to a value of no fixed size, step over it) of each such value, where None steps over a
+LEB128 number; bytes after the last of them; True for entries with children."""
 
 
-def _entry_kind(
-    unit: Any, scopes: Container[str], wants: Callable[[Any], bool], code: int
-) -> _EntryKind:
-    """The entries with the abbreviation of this code."""
+def _layout(unit: Any, code: int) -> _EntryLayout:
+    """The layout of the entries with the abbreviation of this code."""
     abbreviation = unit.get_abbrev_table().get_abbrev(code)
     steps, size = [], 0
     for _, form in abbreviation.iter_attr_specs():
@@ -247,8 +238,7 @@ def _entry_kind(
         else:
             steps.append((size, step))
             size = 0
-    is_scope, is_wanted = abbreviation["tag"] in scopes, wants(abbreviation)
-    return _EntryKind(steps, size, abbreviation.has_children(), is_scope, is_wanted)
+    return steps, size, abbreviation.has_children()
 
 
 def entries_below(
@@ -258,7 +248,9 @@ def entries_below(
 
     Omits abbreviations that are not wanted. Raises `ReadError` for an unknown form."""
     unit, section = top.cu, top.stream.getvalue()
-    kind_of = cache(partial(_entry_kind, unit, scopes, wants))
+    abbreviations = unit.get_abbrev_table()
+    is_wanted = cache(lambda code: wants(abbreviations.get_abbrev(code)))
+    layout_of = cache(partial(_layout, unit))
     offset, depth = top.offset + top.size, int(top.has_children)
     try:
         while depth:
@@ -266,19 +258,19 @@ def entries_below(
             if not code:
                 offset, depth = behind, depth - 1
                 continue
-            kind = kind_of(code)
-            if kind.is_wanted:
+            if is_wanted(code):
                 yield unit.get_DIE_from_refaddr(offset)
-            if kind.is_scope:
+            abbreviation = abbreviations.get_abbrev(code)
+            if abbreviation["tag"] in scopes:
                 offset += unit.get_DIE_from_refaddr(offset).size
-                depth += kind.has_children
+                depth += abbreviation.has_children()
             else:
-                offset = _behind(section, offset, kind_of)
+                offset = _behind(section, offset, layout_of)
     except (IndexError, ValueError):  # no byte, or no NUL after a string
         raise ReadError(say("debug-entry-outside")) from None
 
 
-def _behind(section: bytes, offset: int, kind_of: Callable[[int], _EntryKind]) -> int:
+def _behind(section: bytes, offset: int, layout_of: Callable[[int], _EntryLayout]) -> int:
     """Offset after an entry and its descendants.
 
     Numbers are skipped in place: a kernel library has half a million of them."""
@@ -293,7 +285,7 @@ def _behind(section: bytes, offset: int, kind_of: Callable[[int], _EntryKind]) -
             if depth < 1:
                 return offset
             continue
-        steps, rest, has_children, *_ = kind_of(code)
+        steps, rest, has_children = layout_of(code)
         for size, skip in steps:
             offset += size
             if skip is None:

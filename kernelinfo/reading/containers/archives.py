@@ -16,7 +16,6 @@ Symbol tables: `/`, `/SYM64/`, `__.SYMDEF`. llvm/lib/Object/Archive.cpp.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import tarfile
@@ -160,36 +159,26 @@ _BLOCK = 1 << 20
 _MANY_DIGITS = re.compile(rb"[0-9]{65}")
 
 
-class _Forward(io.RawIOBase):
-    """A file object for `tarfile`. A second read past the end raises `EOFError`: `tarfile` would
-    go on skipping bytes that a damaged header claims."""
+class _TarStream:
+    """A stream for `tarfile`: after a piece that was pushed back, the bytes of a file or of another
+    stream. A second read past the end raises `EOFError`: `tarfile` would go on skipping bytes that
+    a damaged header claims."""
 
-    def __init__(self, file: ReadableView | Decompressed) -> None:
+    def __init__(self, file: Any, piece: bytes = b"") -> None:
         self._file = file
+        self._piece = piece
         self._has_ended = False
 
-    def read(self, size: int = -1) -> bytes:
-        piece = self._file.read(size)
+    def read(self, size: int) -> bytes:
+        piece, self._piece = self._piece, b""
+        piece = piece or self._file.read(size)
         if not piece and self._has_ended:
             raise EOFError(say("tar-cut-off"))
         self._has_ended = not piece
         return piece
 
-
-class _Unread:
-    """A stream with a piece pushed back: the next read returns that."""
-
-    def __init__(self, stream: Any, piece: bytes) -> None:
-        self._stream = stream
-        self._piece = piece
-
-    def read(self, size: int) -> bytes:
-        piece, self._piece = self._piece, b""
-        again: bytes = piece or self._stream.read(size)
-        return again
-
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
+        return getattr(self._file, name)
 
 
 def read_tar(blob: Blob) -> Iterator[Found]:
@@ -218,7 +207,7 @@ def unpack_tar(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]
             stream, body = tar.fileobj, tar.fileobj.read(-(-self.size // 512) * 512)
             if _MANY_DIGITS.search(body):
                 raise ValueError(say("tar-header-number"))
-            tar.fileobj = _Unread(stream, body)
+            tar.fileobj = _TarStream(stream, body)
             try:
                 return super()._proc_pax(tar)  # type: ignore[misc]
             finally:
@@ -227,7 +216,7 @@ def unpack_tar(blob: Blob, file: ReadableView | Decompressed) -> Iterator[Found]
     try:
         # As a stream: it cannot seek back, so that damaged sizes cannot lead in circles.
         with tarfile.open(
-            fileobj=_Forward(file),
+            fileobj=_TarStream(file),
             mode="r|",
             bufsize=_BLOCK,
             encoding="utf-8",

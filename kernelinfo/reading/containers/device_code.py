@@ -24,9 +24,16 @@ from threading import Thread
 from typing import NamedTuple
 
 from kernelinfo.errors import ReadError
-from kernelinfo.reading.blob import Blob, Problem, SpirV
+from kernelinfo.reading.blob import Blob, FileBudget, Problem, SpirV
 from kernelinfo.reading.containers import formats
-from kernelinfo.reading.containers.formats import Room, after_zeros, fields, part, problem, rest
+from kernelinfo.reading.containers.formats import (
+    after_zeros,
+    contents_budget,
+    fields,
+    part,
+    problem,
+    rest,
+)
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data, decode
 from kernelinfo.reading.facts import Numbers
@@ -158,7 +165,7 @@ def read_bundle(blob: Blob) -> Iterator[Blob | Problem]:
     All of them share one room, as one that claims the bytes after it would else repeat them."""
     offset: int | None = 0
     damaged = 0
-    room = Room(len(blob.data))
+    room = contents_budget(len(blob.data))
     while offset is not None:
         following = rest(blob, offset)
         head = bytes(following.data.read(0, formats.HEAD_BYTES))
@@ -199,7 +206,7 @@ def length_of_bundle(blob: Blob) -> int:
     return _bundle_entries(blob)[2]
 
 
-def _unbundle(blob: Blob, room: Room) -> Generator[Blob | Problem, None, int]:
+def _unbundle(blob: Blob, room: FileBudget) -> Generator[Blob | Problem, None, int]:
     """Yields the entries for the device; returns the bundle's length in bytes."""
     entries, header, length = _bundle_entries(blob)
     size = min(length, len(blob.data))
@@ -213,7 +220,7 @@ def _unbundle(blob: Blob, room: Room) -> Generator[Blob | Problem, None, int]:
         inside = blob.data.part(offset, min(entry_size, size - offset) if offset >= header else 0)
         if len(inside) < entry_size:
             yield problem(blob, say("bundle-entry-outside", size=size), offset=offset, member=id)
-        if not room.take(len(inside)):
+        if not room.take_bytes(len(inside)):
             yield problem(blob, say("bundle-bytes-repeated"), offset=offset, member=id)
             break
         if inside:
@@ -295,7 +302,7 @@ def _unpack_offload_binary(blob: Blob) -> Generator[Blob | Problem, None, int]:
     if count > blob.bounds.entries:
         raise ReadError(blob.bounds.too_many(count))
     data = blob.data.part(0, length)
-    room = Room(length)
+    room = contents_budget(length)
     for index in range(count):
         row = table + index * _OFFLOAD_ENTRY.size
         strings_at, strings, offset, size = fields(_OFFLOAD_ENTRY, data, _OFFLOAD_CUT_OFF, row)
@@ -312,7 +319,7 @@ def _unpack_offload_binary(blob: Blob) -> Generator[Blob | Problem, None, int]:
         if len(image) < size:
             message = say("offload-binary-image-outside", size=size, length=length)
             yield problem(blob, message, offset=offset, member=member)
-        if not room.take(len(image)):
+        if not room.take_bytes(len(image)):
             yield problem(blob, say("offload-binary-bytes-repeated"), offset=offset, member=member)
             break
         if image:
@@ -365,11 +372,11 @@ def read_aks2(blob: Blob) -> Iterator[Blob | Problem]:
         entries = _aks2_entries(content, count, directory)
     except ReadError as error:
         raise ReadError(say("aks2-damaged", error=error)) from error
-    room = Room(len(content))
+    room = contents_budget(len(content))
     for lds_bytes, threads, offset, image_size, name in entries:
         start = directory + offset
         image = content[start : start + image_size]
-        if not room.take(len(image)) or len(image) < image_size:
+        if not room.take_bytes(len(image)) or len(image) < image_size:
             yield problem(blob, say("aks2-image-outside"), offset=None, member=name)
         elif image:
             workgroup = (threads, 1, 1) if threads else None

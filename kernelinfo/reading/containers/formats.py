@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from kernelinfo.errors import Message, ReadError
-from kernelinfo.reading.blob import Blob, Found, Note, Problem
+from kernelinfo.reading.blob import Blob, FileBudget, Found, Note, Problem
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.messages import say
 
@@ -154,18 +154,11 @@ UNKNOWN_DATA = "data"
 _PIECE_BYTES = 1 << 20
 
 
-class Room:
-    """The bytes that a container may still hand out: at first, twice its own size.
+def contents_budget(size: int) -> FileBudget:
+    """The budget of the bytes that a container of `size` bytes may hand out: twice its own size.
 
     Without this bound, parts that share bytes could multiply them."""
-
-    def __init__(self, size: int) -> None:
-        self._left = REPETITION * size
-
-    def take(self, size: int) -> bool:
-        """Take `size` bytes; False if fewer were left."""
-        self._left -= size
-        return self._left >= 0
+    return FileBudget(REPETITION * size)
 
 
 def part(

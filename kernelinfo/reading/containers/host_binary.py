@@ -14,8 +14,8 @@ from kernelinfo.reading.containers import device_code, formats, kpack
 from kernelinfo.reading.containers.formats import (
     DATA_SECTION,
     UNKNOWN_DATA,
-    Room,
     after_zeros,
+    contents_budget,
     fields,
     part,
     problem,
@@ -53,7 +53,7 @@ def device_sections(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Fou
     if reference is not None:
         listed = yield from _elsewhere(blob, listed, reference)
     empty = reference is None
-    room = Room(len(blob.data))
+    room = contents_budget(len(blob.data))
     for name, offset, data, end in listed:
         id = name.removeprefix(_PREFIX) if name.startswith(_PREFIX) else None
         if name not in _NAMES if id is None else not device_code.is_for_amd(id):
@@ -61,7 +61,7 @@ def device_sections(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Fou
         empty = False
         if data is None:
             yield problem(blob, say("host-section-outside", name=name), offset=offset, member=id)
-        elif not room.take(len(data)):
+        elif not room.take_bytes(len(data)):
             raise ReadError(say("host-bytes-repeated"))
         elif end > len(blob.data):
             message = say("host-section-cut-off", name=name, missing=end - len(blob.data))
@@ -74,9 +74,9 @@ def device_sections(blob: Blob, sections: Iterable[HostSection]) -> Iterator[Fou
 
 def _data(blob: Blob, sections: list[HostSection]) -> Iterator[Blob]:
     """Sections of constants and variables: programs may embed code objects in them."""
-    room = Room(len(blob.data))
+    room = contents_budget(len(blob.data))
     for name, offset, data, _ in sections:
-        if data is not None and _DATA.fullmatch(name) and room.take(len(data)):
+        if data is not None and _DATA.fullmatch(name) and room.take_bytes(len(data)):
             yield part(blob, DATA_SECTION, data, offset=offset)
 
 
@@ -292,7 +292,7 @@ def search(blob: Blob) -> Iterator[Found]:
     """The code objects and bundles in the data, a note on them, and a problem for damaged ones."""
     end = count = 0
     unsound: list[int] = []
-    room = Room(len(blob.data))
+    room = contents_budget(len(blob.data))
     for start in _starts(blob):
         if start < end:
             continue
@@ -316,7 +316,7 @@ def search(blob: Blob) -> Iterator[Found]:
         extent = _elf_extent(following.data)
         if extent:
             size, tables = extent
-            fits = room.take(tables) and size <= len(following.data)
+            fits = room.take_bytes(tables) and size <= len(following.data)
             size = size if fits and _is_sound(following.data.part(0, size)) else 0
         else:
             size = _bundle_size(following)

@@ -29,7 +29,7 @@ import msgpack
 from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Elsewhere, Found, Note, Problem
 from kernelinfo.reading.containers import files, formats
-from kernelinfo.reading.containers.formats import Room, fields, part, problem
+from kernelinfo.reading.containers.formats import contents_budget, fields, part, problem
 from kernelinfo.reading.containers.streams import held
 from kernelinfo.reading.data import Data
 from kernelinfo.reading.elf import Elf
@@ -80,14 +80,14 @@ class Archive:
 
     def code_objects(self, entries: tuple[KpackEntry, ...]) -> Iterator[Blob | Problem]:
         """The code objects of these entries, and problems; entries of one ordinal come once."""
-        room = Room(len(self._blob.data))
+        room = contents_budget(len(self._blob.data))
         first: dict[int, KpackEntry] = {}
         for entry in entries:
             first.setdefault(entry.ordinal, entry)
         for entry in first.values():
             try:
                 offset, data = self._stored(entry)
-                if not room.take(len(data)):
+                if not room.take_bytes(len(data)):
                     message = say("kpack-bytes-repeated")
                     yield problem(self._blob, message, offset=None, member=entry.member)
                     return

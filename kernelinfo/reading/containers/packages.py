@@ -15,7 +15,7 @@ from kernelinfo.errors import ReadError
 from kernelinfo.reading.blob import Blob, Found, Note
 from kernelinfo.reading.containers import formats
 from kernelinfo.reading.containers.formats import (
-    Room,
+    contents_budget,
     fields,
     left_out,
     may_hold_code,
@@ -40,12 +40,12 @@ def read_zip(blob: Blob) -> Iterator[Found]:
         members = zipfile.ZipFile(ReadableView(blob.data, limit)).infolist()
     except Exception as error:  # a damaged directory makes zipfile raise any kind of error
         raise ReadError(say("zip-damaged", error=error)) from error
-    room = Room(len(blob.data))
+    room = contents_budget(len(blob.data))
     for info in members:
         kind = stat.S_IFMT(info.external_attr >> 16)
         if info.filename.endswith("/") or kind not in (0, stat.S_IFREG):
             continue
-        if not room.take(info.compress_size):
+        if not room.take_bytes(info.compress_size):
             raise ReadError(say("zip-bytes-repeated"))
         try:
             yield from _zip_member(blob, info)
