@@ -18,9 +18,9 @@ from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading import build_log
 from kernelinfo.reading.blob import (
     MISSING,
-    Again,
     Blob,
     Elsewhere,
+    File,
     Found,
     Note,
     Problem,
@@ -369,7 +369,7 @@ def opened(
 _EVENTS: dict[type, Callable[[Any], RunEvent]] = {
     RunEvent: lambda event: event,
     Elsewhere: lambda _: RunEvent("elsewhere"),
-    Again: lambda _: RunEvent("repeated"),
+    File: lambda _: RunEvent("repeated"),
     Repeat: lambda _: RunEvent("repeated"),
     SpirV: lambda entry: RunEvent("spirv", entry.path),
     Note: lambda note: RunEvent("note", note),

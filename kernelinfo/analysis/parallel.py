@@ -26,9 +26,9 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.errors import KernelinfoError
 from kernelinfo.kernel import Item, Result
 from kernelinfo.reading import containers
-from kernelinfo.reading.blob import Again, Blob, Found, Note, Problem, SpirV
+from kernelinfo.reading.blob import Blob, File, Found, Note, Problem, SpirV
 from kernelinfo.reading.containers import files
-from kernelinfo.reading.containers.files import File, Seen
+from kernelinfo.reading.containers.files import Seen
 from kernelinfo.waiting import wait_in_turns
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class ReadTask(NamedTuple):
 
     path: str
     """The path as given by the user."""
-    files: tuple[File | Problem | Again, ...]
+    files: tuple[File | Problem, ...]
     bytes: int
     start: int = 0
     stop: int | None = None
@@ -282,7 +282,7 @@ def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
     tasks are fixed."""
     seen = Seen()
     for path in paths:
-        waiting: list[File | Problem | Again] = []
+        waiting: list[File | Problem] = []
         size = 0
         for file in files.find_once(path, seen):
             file_size = files.size(file) if isinstance(file, File) else 0
@@ -387,7 +387,7 @@ class ReadWorker:
         self._options, self._among, self._rows = options, among, rows
         self._analysis = Analysis(options, among)
         self._read = partial(read, self._analysis)
-        self._files: tuple[File | Problem | Again, ...] = ()
+        self._files: tuple[File | Problem, ...] = ()
         """The shared file that is open."""
         self._blobs: Iterator[Found] = iter(())
         """Blobs of that file from index `_next` on."""

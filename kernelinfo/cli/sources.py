@@ -11,7 +11,7 @@ from kernelinfo.compile import Settings, make_absolute
 from kernelinfo.errors import OptionError
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.containers import files
-from kernelinfo.reading.containers.files import File, Seen
+from kernelinfo.reading.containers.files import Seen
 from kernelinfo.reading.messages import in_file
 from kernelinfo.reading.paths import SOURCE_SUFFIXES, is_source
 
@@ -68,7 +68,7 @@ def _sources(paths: Sequence[str]) -> list[str] | None:
         for file in files.find_once(path, seen):
             if isinstance(file, Problem) or not is_source(file.path):
                 return None
-            if isinstance(file, File):
+            if not file.is_repeated:
                 sources.append(file.path)
     return sources or None
 

@@ -19,9 +19,9 @@ from kernelinfo.compare.saved import root_of
 from kernelinfo.errors import KernelinfoError, Message, OptionError, ReadError
 from kernelinfo.fleet.messages import say
 from kernelinfo.opening import bound
-from kernelinfo.reading.blob import Again, Bounds, Note, Problem
+from kernelinfo.reading.blob import Bounds, File, Note, Problem
 from kernelinfo.reading.containers import files
-from kernelinfo.reading.containers.files import LOG, File, Seen
+from kernelinfo.reading.containers.files import LOG, Seen
 from kernelinfo.reading.messages import in_file
 from kernelinfo.waiting import results
 
@@ -188,21 +188,21 @@ def with_own_paths(listed: Iterable[InputFile]) -> list[InputFile]:
     return files
 
 
-def find(url: str, seconds: float, seen: Seen) -> Iterator[InputFile | Problem | Again]:
+def find(url: str, seconds: float, seen: Seen) -> Iterator[InputFile | File | Problem]:
     """Files at or below a URL, and a problem for each entry that cannot be listed.
 
-    Local files that `seen` has are `Again`; the others are added to it. `seconds` limits each
-    answer of a server. Raises `OptionError` for standard input.
+    Local files that `seen` has are a repeated `File`; the others are added to it. `seconds` limits
+    each answer of a server. Raises `OptionError` for standard input.
     """
     if url == files.STANDARD_INPUT:
         raise OptionError(say("scan-of-stdin"))
     yield from _local(url.removeprefix(_FILE), seen) if is_local(url) else _remote(url, seconds)
 
 
-def _local(path: str, seen: Seen) -> Iterator[InputFile | Problem | Again]:
+def _local(path: str, seen: Seen) -> Iterator[InputFile | File | Problem]:
     root = root_of(path)
     for file in files.find_once(path, seen):
-        if not isinstance(file, File):
+        if isinstance(file, Problem) or file.is_repeated:
             yield file
             continue
         inside = os.path.relpath(file.path, root) if file.path != root else ""

@@ -20,10 +20,9 @@ from kernelinfo.errors import ReadError
 from kernelinfo.fleet import listing
 from kernelinfo.fleet.listing import AT_ONCE, InputFile, first_line, is_local
 from kernelinfo.fleet.messages import say
-from kernelinfo.reading.blob import Bounds, Found, Problem
+from kernelinfo.reading.blob import Bounds, File, Found, Problem
 from kernelinfo.reading.containers import files, formats, open_blob, open_file
 from kernelinfo.reading.containers.archives import thin_members
-from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.data import Data
 from kernelinfo.waiting import results
 

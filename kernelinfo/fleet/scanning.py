@@ -42,7 +42,7 @@ from kernelinfo.fleet.worker import (
     input_rows,
     problem_row,
 )
-from kernelinfo.reading.blob import Again, Note, Problem
+from kernelinfo.reading.blob import File, Note, Problem
 from kernelinfo.reading.containers.files import LOG, Seen
 
 _WORTH_BYTES = 16 << 20  # bytes to read that justify one more process
@@ -108,7 +108,7 @@ def list_files(request: ScanRequest) -> Plan:
         for entry in find(url, request.timeout, seen):
             if isinstance(entry, Problem):
                 problems.append((root, entry))
-            elif isinstance(entry, Again) or entry.address in listed:
+            elif isinstance(entry, File) or entry.address in listed:
                 repeating.add(root)
                 if isinstance(entry, InputFile) and listed[entry.address].url != entry.url:
                     again = Problem(f"{entry.address} (again)", say("file-listed-twice"))

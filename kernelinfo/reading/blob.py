@@ -251,10 +251,15 @@ def sum_up(missing: Sequence[Problem]) -> Problem:
     return first._replace(message=message)
 
 
-class Again(NamedTuple):
-    """A file that the run reads once already: under another name, or as the log of a database."""
+class File(NamedTuple):
+    """A file to open."""
 
     path: str
+    named: bool  # True if the user or a glob names it, False if it was found in a directory
+    bytes: int | None = None  # size, known for files in directories
+    inode: tuple[int, int] | None = None  # device and inode, known for files in directories
+    is_repeated: bool = False
+    """True if the run reads it already: under another name, or as the log of a database."""
 
 
 class SpirV(NamedTuple):
@@ -267,10 +272,10 @@ class SpirV(NamedTuple):
     """Its bytes; None in another process than the one that read them."""
 
 
-Found = Blob | Problem | Elsewhere | Note | Again | SpirV
+Found = Blob | Problem | Elsewhere | Note | File | SpirV
 """One result of opening an input.
 
 `Blob`: code. `Problem`: unreadable; `MISSING` is that of a host file without its archives.
-`Elsewhere`: a host file with its code in an archive of this run. `Note`: a warning. `Again`:
-nothing new. `SpirV`: code for later.
+`Elsewhere`: a host file with its code in an archive of this run. `Note`: a warning. `File`: one
+that is repeated. `SpirV`: code for later.
 """

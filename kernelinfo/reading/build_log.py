@@ -125,7 +125,7 @@ _SYMBOLS = r"[A-Za-z_$.(]"
 
 _Location = tuple[SourceLine, int]
 """Source line and column of a function, as the compiler prints them."""
-_Statement = tuple[_Location, StatedValue]
+_LogLine = tuple[_Location, StatedValue]
 """One line of a log: the function, and a key with its value."""
 
 
@@ -207,7 +207,7 @@ class LogBlock:
 
 
 def group(
-    statements: Iterable[_Statement], warnings: ReadWarnings, budget: FileBudget
+    statements: Iterable[_LogLine], warnings: ReadWarnings, budget: FileBudget
 ) -> list[LogBlock]:
     """Functions of a log, in its order. A statement belongs to the function that was last named at
     the same location.
@@ -280,7 +280,7 @@ _MOST_AFTER = 1 << 16
 _REMARK = 2  # statements counted for one remark, by the time that it takes to read
 
 
-def statements(text: Text, budget: FileBudget) -> Iterator[_Statement]:
+def statements(text: Text, budget: FileBudget) -> Iterator[_LogLine]:
     """Statements of a log's remarks, in its order.
 
     Takes time linear in the text. Raises `BoundError`.
@@ -352,7 +352,7 @@ _RECORD_KEYS: Mapping[str, str] = {
 }
 
 
-def read_records(text: Text, warnings: ReadWarnings, budget: FileBudget) -> Iterator[_Statement]:
+def read_records(text: Text, warnings: ReadWarnings, budget: FileBudget) -> Iterator[_LogLine]:
     """Statements of the pass's documents, in their order; an unreadable one adds to `warnings`.
 
     Raises `BoundError`.
@@ -379,7 +379,7 @@ def _document(text: Text, start: int) -> str:
     return decode(document[: end.start()].replace(b"\r\n", b"\n"))
 
 
-def _statement(document: str, line: int) -> _Statement | None:
+def _statement(document: str, line: int) -> _LogLine | None:
     """Statement of a document; None for an unknown number.
 
     Raises `ReadError` for a document that no compiler writes.

@@ -11,9 +11,9 @@ from kernelinfo.analysis import Analysis
 from kernelinfo.analysis.copies import source_name
 from kernelinfo.analysis.inputs import Events, conclusions, each, read_inputs
 from kernelinfo.analysis.options import Options
-from kernelinfo.reading.blob import Problem
+from kernelinfo.reading.blob import File, Problem
 from kernelinfo.reading.containers import open_file
-from kernelinfo.reading.containers.files import LOG, File
+from kernelinfo.reading.containers.files import LOG
 from kernelinfo.reading.containers.formats import is_named_as_code
 from kernelinfo.waiting import wait_in_turns
 from kernelinfo.watch.files import FileTree as FileTree

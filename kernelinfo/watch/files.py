@@ -15,8 +15,8 @@ from typing import NamedTuple, TypeVar
 
 from kernelinfo.atomic_write import name_of_aside
 from kernelinfo.errors import ReadError
+from kernelinfo.reading.blob import File
 from kernelinfo.reading.containers import files
-from kernelinfo.reading.containers.files import File
 from kernelinfo.reading.paths import ANY_FOLDERS, fits, read_document, with_parents
 
 

@@ -16,11 +16,11 @@ from kernelinfo.reading.assembly.expressions import (
     read_terms,
 )
 from kernelinfo.reading.assembly.scan import SourceFiles, code_of, without_comments
-from kernelinfo.reading.blob import Blob, FileBudget
+from kernelinfo.reading.blob import Blob, File, FileBudget
 from kernelinfo.reading.code_object.dwarf import entries_below, read_source_lines
 from kernelinfo.reading.code_object.note_metadata import read_notes
 from kernelinfo.reading.containers import formats, open_paths
-from kernelinfo.reading.containers.files import File, find
+from kernelinfo.reading.containers.files import find
 from kernelinfo.reading.data import Data, LongText, Text, lines_from, pieces, searchable
 from kernelinfo.reading.elf import read_elf
 from kernelinfo.reading.facts import (

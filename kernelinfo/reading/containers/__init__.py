@@ -20,9 +20,9 @@ from importlib import import_module
 
 from kernelinfo.errors import BoundError, Message, ReadError, bug, survived
 from kernelinfo.reading import build_log
-from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, Elsewhere, Found, Problem
+from kernelinfo.reading.blob import BY_DEFAULT, Blob, Bounds, Elsewhere, File, Found, Problem
 from kernelinfo.reading.containers import files, formats
-from kernelinfo.reading.containers.files import File, Seen
+from kernelinfo.reading.containers.files import Seen
 from kernelinfo.reading.containers.formats import DATA_SECTION, left_out, problem
 from kernelinfo.reading.data import Data, text_of
 from kernelinfo.reading.messages import say
@@ -70,20 +70,20 @@ def open_paths(
 
 
 def open_file(
-    file: File | Problem | Again,
+    file: File | Problem,
     *,
     required: bool = True,
     among: Sequence[str] = (),
     within: Bounds = BY_DEFAULT,
 ) -> Iterator[Found]:
-    """Code and problems of one file; a `Problem` and an `Again` are passed on. The log of a
-    database that is `among` the paths is `Again`.
+    """Code and problems of one file; a `Problem` and a repeated file are passed on. The log of a
+    database that is `among` the paths is repeated.
 
     A file that the user named is a problem if it has no code, unless `required` is False. A file of
     a directory is a problem if it cannot be read, or if its name promises code and it is empty, all
     zero or a Git LFS pointer; other files without code are skipped.
     """
-    if not isinstance(file, File):
+    if isinstance(file, Problem) or file.is_repeated:
         yield file
     else:
         items = _opened(file, required=required, among=among, within=within)
@@ -92,7 +92,7 @@ def open_file(
 
 def _opened(file: File, *, required: bool, among: Sequence[str], within: Bounds) -> Iterator[Found]:
     if files.is_read_as_log(file.path, among):
-        yield Again(file.path)
+        yield file._replace(is_repeated=True)
         return
     blob = files.load(file.path, within, file.bytes)
     if isinstance(blob, Problem):

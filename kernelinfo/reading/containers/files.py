@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from glob import has_magic
 from itertools import islice
-from typing import NamedTuple
 
 from kernelinfo.errors import did_you_mean
 from kernelinfo.opening import (
@@ -23,7 +22,7 @@ from kernelinfo.opening import (
     open_regular,
     read_pipe,
 )
-from kernelinfo.reading.blob import BY_DEFAULT, Again, Blob, Bounds, Problem
+from kernelinfo.reading.blob import BY_DEFAULT, Blob, Bounds, File, Problem
 from kernelinfo.reading.containers import formats
 from kernelinfo.reading.containers.formats import DATABASE, HEAD_BYTES, format_of, is_named_as_code
 from kernelinfo.reading.data import Data, LargeFile
@@ -43,15 +42,6 @@ _POINTER_BYTES = 1 << 10  # Git LFS, docs/spec.md: a pointer is smaller
 _ZEROS_BYTES = 1 << 20  # length of the file's start; no code begins with so many zeros
 
 
-class File(NamedTuple):
-    """A file to open."""
-
-    path: str
-    named: bool  # True if the user or a glob names it, False if it was found in a directory
-    bytes: int | None = None  # size, known for files in directories
-    inode: tuple[int, int] | None = None  # device and inode, known for files in directories
-
-
 Seen = set[tuple[int, int] | str]
 """The files that a run has found: device and inode of each, and `-`."""
 
@@ -59,20 +49,17 @@ Seen = set[tuple[int, int] | str]
 def find(path: str) -> Iterator[File | Problem]:
     """The file itself, the files that a glob matches, or all regular files under a directory,
     sorted, each once."""
-    return (file for file in find_once(path, set()) if not isinstance(file, Again))
+    once = find_once(path, set())
+    return (file for file in once if isinstance(file, Problem) or not file.is_repeated)
 
 
-def find_once(path: str, seen: Seen) -> Iterator[File | Problem | Again]:
-    """The files of `find`, with `Again` in place of any that `seen` has; adds the others to it."""
+def find_once(path: str, seen: Seen) -> Iterator[File | Problem]:
+    """The files of `find`, and those that `seen` has, as repeated ones; adds the others to it."""
     for file in _names(path):
-        inode = _inode(file) if isinstance(file, File) else None
-        if inode is None:
-            yield file
-        elif inode in seen:
-            yield Again(file.path)
-        else:
+        if isinstance(file, File) and (inode := _inode(file)) is not None:
+            file = file._replace(is_repeated=inode in seen)
             seen.add(inode)
-            yield file
+        yield file
 
 
 def _inode(file: File) -> tuple[int, int] | str | None:
@@ -218,7 +205,10 @@ def is_read_once(path: str) -> bool:
 
 
 def size(file: File) -> int:
-    """Bytes of a file; 0 if it cannot be read (`load` then returns the problem)."""
+    """Bytes of a file to read; 0 if it is repeated, or cannot be read (`load` then returns the
+    problem)."""
+    if file.is_repeated:
+        return 0
     if file.bytes is not None:
         return file.bytes
     try:
