@@ -11,7 +11,7 @@ _Reported = TypeVar("_Reported")
 
 
 class Message(str):
-    """A sentence for the user, with the code of its kind, which stays as sentences change."""
+    """A sentence for the user, with a code that stays when the wording changes."""
 
     __slots__ = ("code",)
     code: str
@@ -60,7 +60,7 @@ class KernelinfoError(Exception):
 
     @property
     def code(self) -> str:
-        """Kind of the error, which stays as sentences change: `zip-damaged`."""
+        """Code of the error, which stays when the wording changes: `zip-damaged`."""
         return self.message.code
 
 

@@ -81,8 +81,8 @@ def is_named_pipe(path: FilePath) -> bool:
 
 
 def read_pipe(path: str, most: int) -> bytearray:
-    """The bytes of a pipe that the command line names, the same each time; of a longer one the
-    first `most` + 1. Empty if no program writes to it. Raises `OSError`."""
+    """The bytes of a pipe that the command line names, the same on every call. At most `most` + 1
+    bytes are returned. Empty if no program writes to it. Raises `OSError`."""
     data = _PIPES.get(path)
     if data is None:
         data = _PIPES[path] = _read_to_end(path, most + 1)

@@ -105,8 +105,8 @@ def _fitted(document: dict[str, Any], left_out: Mapping[str, int]) -> dict[str, 
 
 
 def _cut(value: Any, place: str, members: int, longest: int, left_out: Counter[str]) -> Any:
-    """A JSON value without unknown members. `left_out` counts list members and characters that are
-    cut, by place: `kernels[].limits`."""
+    """The JSON value without members that are None, its lists and texts cut. `left_out` counts the
+    list members and characters that were cut, by place: `kernels[].limits`."""
     if isinstance(value, str):
         if len(value) > longest:
             left_out[f"{place} (characters)"] += len(value) - longest

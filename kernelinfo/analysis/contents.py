@@ -121,7 +121,7 @@ class _Ledger:
         return is_new
 
     def closed(self) -> Iterator[OwnedBytes]:
-        """The bytes of containers that code objects leave."""
+        """The container bytes that belong to no code object."""
         if self._open is None or self._options.choices:
             return
         blob, containers = self._open

@@ -124,7 +124,7 @@ def noted(events: Events) -> Iterator[Note]:
 def nothing_found(
     path: str, events: Events, options: Options, sought: Sought = "kernel"
 ) -> Problem | None:
-    """The problem that a path has nothing chosen; None if other problems explain it."""
+    """The problem of a path in which nothing is chosen; None if other problems explain that."""
     left_out, spirv = total(events, *LEFT_OUT), total(events, "spirv")
     is_answered = total(events, "problem", "missing", "repeated")
     if chosen(events) or (is_answered and not left_out):
@@ -173,7 +173,7 @@ def listed_targets(targets: Iterable[str]) -> str:
 
 
 def compiled_later(count: int) -> Message:
-    """What is said of entries with SPIR-V: `1 SPIR-V entry: compiled when loaded, …`."""
+    """The note on SPIR-V entries: `1 SPIR-V entry: compiled at load time, …`."""
     entries = "entry" if count == 1 else "entries"
     return say("spirv", count=grouped(count), entries=entries)
 
@@ -274,10 +274,11 @@ def unmatched(
     other_targets: Collection[str] = (),
     sought: Sought = "kernel",
 ) -> Iterator[Message]:
-    """`-k nope matches no kernel` for each `-k`, `--target` and `--member` that is not in `met`.
+    """One message for each `-k`, `--target` and `--member` that is not in `met`: `-k nope matches
+    no kernel`.
 
-    `unchosen` are names of kernels; the message suggests the nearest. `other_targets` are not
-    chosen; the message lists them.
+    It suggests the nearest of the kernels that are not chosen, `unchosen`, and lists
+    `other_targets`.
     """
     for option, value in options.unmatched(met):
         near = nearest_kernels(value, unchosen) if option == "-k" else ""

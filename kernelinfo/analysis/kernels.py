@@ -78,10 +78,10 @@ def read_kernels(
     entries: Entries,
     is_chosen: Callable[[str], bool] | None = None,
 ) -> Iterator[Kernel | Problem | Note | RunEvent]:
-    """Kernels of one blob, each read when it is asked for, with problems, notes and events.
+    """Kernels of one blob, read lazily, with problems, notes and events.
 
-    `entries` are those of the run so far. Readers may pass over kernels whose
-    symbol is not chosen.
+    `entries` are the bundle entries that the run has seen so far. Readers may pass over kernels
+    whose symbol is not chosen.
     """
     for module in modules(blob, options, is_chosen):
         if isinstance(module, Problem):

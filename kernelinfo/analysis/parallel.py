@@ -193,8 +193,8 @@ ENDING_SIGNALS = [
 @contextmanager
 def signals_wait() -> Iterator[None]:
     """Block the signals that end this process while it starts another one or makes a folder. An
-    exception of their handlers would be lost within Python's callbacks of a fork, or would lose the
-    name of the folder."""
+    exception raised by their handlers would be lost within Python's fork callbacks, or would lose
+    the name of the folder."""
     if not hasattr(signal, "pthread_sigmask"):  # on Windows
         yield
         return
@@ -317,7 +317,8 @@ def _cores() -> int:
 def spread(
     work: list[ReadTask], options: Options, jobs: int, rows: Rows | None = None
 ) -> Iterator[Piece]:
-    """Results, problems and notes in the order of one process; with `rows` kernels are text.
+    """Results, problems and notes, in the order in which a single process would give them; with
+    `rows`, kernels come as text.
 
     A file that kills its process is a problem, and the run goes on. Raises `KernelinfoError` if no
     process can be started, and the errors of `Analysis`.

@@ -103,7 +103,7 @@ def command(
 ) -> None:
     """Compute the occupancy of given numbers.
 
-    A number that is not given is 0, such as LDS and scratch. Workgroups have 256 workitems.
+    Numbers that are not given, such as LDS and scratch, are 0. Workgroups have 256 workitems.
 
     Examples:
       kernelinfo calc --arch gfx90a --vgpr 122 --sgpr 70

@@ -35,13 +35,13 @@ _T = TypeVar("_T")
 
 
 def choosing(path: str, name: str | None, options: Options, problems: Problems) -> Options:
-    """The options with the choice of the kernels that `name` means; None means all.
+    """The options, narrowed to the kernels that `name` means; None means all kernels.
 
     Names are read first, so that only chosen kernels are decoded, unless a glob or a regular
-    expression can be decided for each name alone. A whole name or symbol comes before the other
-    spellings of `pattern.matching`. A name other than a glob or a regular expression means one
-    kernel, or one of each target if the user names several targets; if more have it, they are
-    listed with what tells them apart, and the command exits with 2.
+    expression can be decided for each name alone. A whole name or symbol takes precedence over the
+    other spellings of `pattern.matching`. A name that is not a glob or a regular expression has to
+    mean one kernel, or one per target if the user names several targets. If more kernels have it,
+    they are listed with what tells them apart, and the command exits with 2.
     """
     if name is None:
         return options

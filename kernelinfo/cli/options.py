@@ -61,7 +61,7 @@ def parse_target(text: str) -> str:
 
 
 def parse_targets(text: str) -> str:
-    """A list with commas of gfx names, from one of targets and products."""
+    """gfx names, comma-separated, from a comma-separated list of targets and products."""
     return ",".join(parse_target(name.strip()) for name in text.split(","))
 
 
@@ -412,7 +412,7 @@ def with_launch(
     *,
     no_trap: bool,
 ) -> Options:
-    """The options with the launch that a command line states."""
+    """The options, with the launch given on the command line."""
     return query._replace(
         workgroup_size=workgroup_size,
         dynamic_lds_bytes=dynamic_lds_bytes,

@@ -177,7 +177,8 @@ def command(
 
 
 def _unmatched(sweeps: Sequence[Sweep], query: Options) -> Iterator[str]:
-    """`-k nope matches no kernel` for each pattern without a kernel, if others have one."""
+    """One message per pattern without a kernel (`-k nope matches no kernel`), if other patterns
+    have one."""
     kernels = [kernel for sweep in sweeps for kernel in sweep.kernels]
     met = set[tuple[str, str]]().union(
         *(query.met(kernel.name, kernel.symbol, None) for kernel in kernels)

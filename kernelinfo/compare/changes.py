@@ -234,7 +234,7 @@ class Pair(NamedTuple):
 
     @property
     def renamed(self) -> bool:
-        """True if less than the whole name matched."""
+        """True if the kernels matched by less than their whole names."""
         return self.match != "exact"
 
     @property

@@ -424,7 +424,7 @@ def _records(blob: Blob, tell: Tell) -> tuple[SavedRecords, bool]:
 
 
 def _contradiction(record: Record, trap_sgprs: int | None, options: Options) -> Message | None:
-    """A sentence if the report was saved for another launch than the options ask; else None."""
+    """A message if the report was saved for a launch that differs from the options'; else None."""
     run_target = record["Target"] and record["Target"].partition(":")[0]
     settings = (
         (options.workgroup_size, record["Workgroup_Size"], "workgroups of {}"),

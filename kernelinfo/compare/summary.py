@@ -57,7 +57,7 @@ class KernelSummary(NamedTuple):
     """Its loops, as of `Kernel`, without addresses; None if not known."""
 
     def __getattr__(self, name: str) -> Any:
-        """A number by its own name."""
+        """The kernel's number of that name, such as `kernel.vgprs`."""
         return getattr(self.numbers, name)
 
     @property

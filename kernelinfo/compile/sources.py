@@ -235,10 +235,8 @@ def _command(job: Job, form: Sequence[str], processes: Processes, folder: str) -
 
 
 def _listing(path: str) -> tuple[str, ...]:
-    """Options of clang's compiler proper that list the headers in a file.
-
-    The driver's -MD does nothing for assembly of one device in clang 22.
-    """
+    """Options of clang -cc1 that write the list of headers to a file. In clang 22 the driver's -MD
+    does nothing when it compiles one device to assembly."""
     words = ("-dependency-file", path, "-sys-header-deps", "-MT", _OUTPUT)
     return tuple(word for option in words for word in ("-Xclang", option))
 

@@ -48,8 +48,8 @@ class Bound(NamedTuple):
 
 
 def parse_bound(measure: Column, value: str | float) -> Bound:
-    """The bound of `">=2"`, `"<=64"` or `"==0"`. A bare number is the least of a gain and the most
-    of a cost.
+    """The bound of `">=2"`, `"<=64"` or `"==0"`. A bare number is the minimum of a gain or the
+    maximum of a cost.
 
     Raises `ValueError` for another text and for negative or infinite numbers.
     """

@@ -60,7 +60,7 @@ def carry(nights: Sequence[Night]) -> list[Night]:
 
 
 def _fill(night: Night, neighbour: Night, gaps: Set[str]) -> Night:
-    """The build with the movers of its neighbour that its gaps lack."""
+    """The build, with its gaps filled by the neighbour's movers."""
     if not gaps:
         return night
     read = {_key(mover) for mover in night.movers}
@@ -142,8 +142,8 @@ def _group_by_library(night: Night, both: Set[str]) -> dict[str, list[Mover]]:
 
 
 def _place(movers: Iterable[Mover], shown: dict[int, KernelSummary]) -> Iterator[KernelSummary]:
-    """The kernels with their places in place of paths, which differ from build to build. `shown`
-    maps each to the kernel with its path."""
+    """The kernels, with paths replaced by places: paths differ from build to build. `shown` maps
+    each to the kernel with its path."""
     for mover in movers:
         placed = mover.kernel._replace(code_object=mover.place)
         shown[id(placed)] = mover.kernel

@@ -297,9 +297,8 @@ def _labels(written: str | None) -> dict[str, str]:
 
 
 def _gaps(connection: duckdb.DuckDBPyConnection, names: Sequence[str]) -> dict[str, set[str]]:
-    """Build -> libraries with a problem that is not the same in all builds.
-
-    A problem of a folder is one of all libraries below it."""
+    """For each build, the libraries with a problem that is not the same in all builds. A folder's
+    problem applies to all libraries below it."""
     rows = connection.execute("SELECT Build, Path, Member, Message FROM problems").fetchall()
     builds_of = defaultdict[Problem, dict[str, str]](dict)  # problem -> build -> path
     for build, path, member, message in rows:

@@ -53,7 +53,7 @@ class UnreadFile(NamedTuple):
 
     @property
     def known(self) -> Problem:
-        """The problem in the form that recognises it in another build."""
+        """The problem in the form in which it is recognised in another build."""
         return accepted(self.path, self.problem)
 
 

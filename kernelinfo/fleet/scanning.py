@@ -268,7 +268,8 @@ def _below(root: str, path: str) -> str:
 
 
 def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
-    """One problem per URL whose files have no kernel, and are not those of another URL."""
+    """One problem per URL whose files contain no kernel, unless another URL covers the same
+    files."""
     kernels = {row["Path"]: row["Kernels"] for row in done.record.manifest}
     counts = dict.fromkeys(map(address, request.urls), 0)
     for file in done.plan.files:

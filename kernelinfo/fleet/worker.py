@@ -81,7 +81,8 @@ class ScanRequest(NamedTuple):
         return self.accepts_all or problem in self.accepted
 
     def written_options(self, **settings: float) -> str:
-        """Options that differ from the defaults, and `settings`, as JSON for `inputs`."""
+        """The options that differ from the defaults, and `settings`, as JSON for the table
+        `inputs`."""
         default = Options()._asdict()
         given = {k: v for k, v in self.options._asdict().items() if v != default[k]}
         return json.dumps(given | settings, default=_named, sort_keys=True)

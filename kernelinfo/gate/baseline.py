@@ -66,8 +66,8 @@ def holds_instructions(path: FilePath) -> bool:
 def read_baseline(path: FilePath, build: Iterable[KernelSummary] = ()) -> Build:
     """The pinned build of a baseline file.
 
-    A pinned kernel that equals one of `build` is that object. Raises `BaselineError` for a file
-    that is missing, damaged, not a baseline, or of another version.
+    A pinned kernel that equals one of `build` is represented by that very object. Raises
+    `BaselineError` for a file that is missing, damaged, not a baseline, or of another version.
     """
     built = {_as_pinned(kernel): kernel for kernel in build}
     try:
@@ -134,10 +134,8 @@ def updating(path: FilePath) -> Iterator[None]:
 
 
 def pinnable(results: Iterable[Result], folder: FilePath) -> Build:
-    """The build with paths that are the same on every machine.
-
-    Paths are relative to `folder`, the baseline's own. Files outside it keep their base name only.
-    """
+    """The build with paths that are the same on every machine: relative to `folder`, the baseline's
+    own. Files outside that folder keep only their base name."""
     return build(results, partial(_location, folder))
 
 

@@ -296,7 +296,8 @@ def make_entry(kernels: Sequence[KernelSummary]) -> dict[str, Any]:
 
 
 def read_entry(unit: str, entry: Any, built: Built) -> Iterator[KernelSummary]:
-    """The kernels of an entry. A kernel that equals one of the build is that object.
+    """The kernels of an entry. A kernel that equals one of the build is represented by that very
+    object.
 
     Raises `ValueError`, `KeyError`, `TypeError` or `AttributeError` for a damaged entry.
     """

@@ -58,10 +58,8 @@ class Scope(NamedTuple):
         return ", ".join((*paths, *self.options.choices))
 
     def holds(self, kernel: KernelSummary, folder: FilePath) -> bool:
-        """True if the run covers a pinned kernel; `folder` is the baseline's.
-
-        A baseline cannot tell whether --where holds: no kernel is gone then.
-        """
+        """True if the run covers a pinned kernel; `folder` is the baseline's. Always False with
+        --where: a baseline cannot tell whether it holds, so no kernel counts as gone."""
         if self.options.where is not None:
             return False
         if not self.options.asks_for(kernel.name, kernel.symbol, kernel.target):

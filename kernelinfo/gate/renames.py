@@ -30,11 +30,11 @@ def find_likely(
     new: Iterable[KernelSummary],
     given_up: Iterable[KernelSummary] = (),
 ) -> tuple[Pair, ...]:
-    """Pairs of a kernel that is gone and the new one that is likely the same.
+    """Pairs of a gone kernel and the new kernel that is likely the same one.
 
-    Both have one library, target and template arguments, each is the nearest to the other in name
-    and numbers (code size among them), and either their names are alike or they have the same
-    parameters and nearly the same numbers. Kernels that the user gave up have no successor.
+    The two agree in library, target and template arguments, each is the other's nearest by name and
+    numbers (code size included), and either their names are alike, or their parameters agree and
+    their numbers nearly do. Kernels that the user dropped get no successor.
     """
     stated = set(map(id, given_up))
     gone = [kernel for kernel in missed if id(kernel) not in stated]
@@ -86,7 +86,7 @@ def _likeness(old: KernelSummary, new: KernelSummary) -> float:
 
 
 def _count_equal(text: str, other: str) -> int:
-    """Length of the common beginning."""
+    """Length of the common prefix."""
     places = range(min(len(text), len(other)))
     return next((place for place in places if text[place] != other[place]), len(places))
 
@@ -180,8 +180,9 @@ def _is_called(name: str, kernel: KernelSummary) -> bool:
 def _choose(
     rename: str, old: KernelSummary, new: Sequence[KernelSummary], name: str
 ) -> KernelSummary:
-    """The new kernel of this name and the target, with the same template arguments if there is one,
-    then of the same library. Raises `OptionError` for none or several."""
+    """The new kernel of this name on the target of `old`. Of several, the one with the same
+    template arguments is preferred, then the one of the same library. Raises `OptionError` if there
+    is none, or if several remain."""
     of_target = [kernel for kernel in new if kernel.target == old.target]
     kernels = [kernel for kernel in of_target if _is_called(name, kernel)]
     keys: tuple[Callable[[KernelSummary], str], ...] = (_arguments, lambda kernel: kernel.unit)

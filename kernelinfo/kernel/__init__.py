@@ -57,7 +57,7 @@ def remarking(messages: Mapping[str, str]) -> Callable[..., Remark]:
 
 
 def grouped(value: float) -> str:
-    """A number with its thousands apart, of at most two decimals: `88 137`, `5.75`."""
+    """A number with at most two decimals and a space between thousands: `88 137`, `5.75`."""
     return f"{value:,.2f}".rstrip("0").rstrip(".").replace(",", " ")
 
 
@@ -269,8 +269,8 @@ class Finding(NamedTuple):
 
     @property
     def code(self) -> str:
-        """Kind of the message, which stays as sentences change: the rule, or `waves-lost` of the
-        gate."""
+        """Code of the message, which stays when the wording changes: the rule, or `waves-lost` of
+        the gate."""
         return self.message.code if isinstance(self.message, Message) else self.rule
 
 
@@ -305,7 +305,7 @@ class Result(NamedTuple):
     def next(self) -> tuple[Step, ...]:
         """Steps to the next higher occupancy that are worth taking.
 
-        Empty if a step cuts a spilling register kind.
+        Empty if a step would take registers of a kind that already spills.
         """
         if self.occupancy is None:
             return ()

@@ -140,8 +140,9 @@ def without_unit(name: str) -> str:
 def short(name: str) -> str:
     """A demangled name as an engineer says it: `gemm<float, 256>`.
 
-    Omits return type, namespaces, parameters, suffixes of numbers and default arguments of standard
-    containers. A function with a lambda keeps only its name."""
+    Omits the return type, namespaces, parameters, suffixes of numbers, and default arguments of
+    standard containers. A function with a lambda keeps only its name.
+    """
     return _brief(stem(name)) or name
 
 
@@ -179,7 +180,7 @@ def _brief(text: str) -> str:
 
 
 def _depths(text: Iterable[str], opens: str = "(<[{", closes: str = ")>]}") -> Iterator[int]:
-    """Bracket depth behind each character; negative behind a closing bracket without its opener."""
+    """Bracket depth after each character; negative after an unmatched closing bracket."""
     return accumulate((character in opens) - (character in closes) for character in text)
 
 
@@ -306,7 +307,8 @@ def _has_words(pattern: str, name: str) -> bool:
 
 
 def _words(pattern: str) -> list[list[str]]:
-    """The words that a spelling must have, for each alternative; none if they are not known."""
+    """For each alternative of the pattern, the words that a matching spelling must contain. An
+    alternative without known words has an empty list."""
     if not pattern.startswith("re:"):
         return [[] if "[" in pattern else re.findall(r"\w+", pattern)]
     text = re.sub(r"\((?!\?)[^()[\\]*\)", " ", pattern[3:])  # a group may have alternatives

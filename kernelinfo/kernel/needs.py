@@ -98,7 +98,7 @@ def _registers(needs: RegisterNeeds, traits: Traits) -> str:
 
 
 def _held(needs: RegisterNeeds, traits: Traits, occupancy: Occupancy) -> str:
-    """What holds the needed registers."""
+    """Whether the allocated registers, or which step, would hold the needed ones, in words."""
     given, steps = registers_of(occupancy), _steps(traits, occupancy)
     if given is not None and needs.vector <= given:
         return say("needs-fit", given=given, why=_why_not_free(needs, traits))

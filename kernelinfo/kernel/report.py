@@ -39,7 +39,8 @@ class Report(Sequence[Kernel]):
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """Each kernel with its occupancy under the launch of the options, and its findings."""
+        """Each kernel with its findings and its occupancy under the launch that the options
+        give."""
         return self._parts[0]
 
     @property

@@ -174,10 +174,8 @@ class Occupancy(NamedTuple):
 
     @property
     def range(self) -> Range | None:
-        """Best and worst workgroup size that may be launched; the largest size wins ties.
-
-        None if the size is known for sure, waves of a workgroup may be split, or no size can start.
-        """
+        """The best and worst workgroup sizes that may be launched; the largest wins ties. None if
+        the size is certain, if the waves of a workgroup may be split, or if no size can start."""
         placed, launch, wave = self.placement, self.launch, self.demand.wave_size
         sure = launch.assumption not in ("declared-max", "hardware-max")
         if self.demand.tg_split or (sure and launch.smallest_size is None):

@@ -62,7 +62,7 @@ _Addresses = Mapping[_HeldIn, _Half]
 
 
 class FunctionBody:
-    """What the code of a function names, and where it leads."""
+    """What the code of a function refers to, and where its control flow leads."""
 
     def __init__(
         self, listing: Listing, flow: Flow, reasons: Sequence[str], symbol: str, is_linked: bool
@@ -391,8 +391,9 @@ class CalledFunctions:
     def _need(
         self, body: FunctionBody, files: str, depth: int, needs: dict[str, tuple[int, bool]]
     ) -> tuple[int, bool]:
-        """Most vector registers live in a function and in what it calls; false for a lower bound,
-        as with recursion. `needs` are those of the functions so far; the new ones are added."""
+        """The most vector registers live in a function and in what it calls, and whether that is
+        exact; with recursion, for example, it is a lower bound. `needs` are those of the functions
+        so far; the new ones are added."""
         if body.symbol in needs:
             return needs[body.symbol]
         needs[body.symbol] = 0, False  # while it is computed: a circle of calls

@@ -239,7 +239,8 @@ def _spans(function: LiveFunction, indices: Sequence[int]) -> tuple[LiveSpan, ..
 
 
 def _live_backwards(function: LiveFunction, indices: Sequence[int]) -> Iterator[int]:
-    """Registers live around each of some instructions, last one first; none if unreachable."""
+    """Registers live before and after each of the given instructions, last one first; none if
+    unreachable."""
     for block, group in groupby(reversed(indices), function.block_of):
         chosen = set(group)
         if function.graph.is_reached(block):

@@ -20,7 +20,7 @@ _NONE = -1
 
 
 class BlockLists(NamedTuple):
-    """Lists of blocks, one behind the other in one array."""
+    """Lists of blocks, stored one after another in one array."""
 
     starts: array[int]  # position of the first block of each list; at the end, number of blocks
     blocks: array[int]

@@ -192,7 +192,7 @@ class CodeLocation(NamedTuple):
 
 
 def _in_short(reasons: Iterable[str]) -> tuple[str, ...]:
-    """Each reason once. Unknown instructions after the first `_MOST_NAMED` are counted."""
+    """Each reason once. Unknown instructions after the first `_MOST_NAMED` are only counted."""
     every = dict.fromkeys(reasons)
     further = [reason for reason in every if reason.startswith(UNKNOWN)][_MOST_NAMED:]
     for reason in further:
@@ -394,8 +394,8 @@ class LiveFunction:
 
     @cached_property
     def _order(self) -> array[int]:
-        """Position of each block in postorder: what runs before a loop has a higher one than its
-        header, wherever it stands in the text."""
+        """Position of each block in postorder. A block that runs before a loop has a higher
+        position than the loop's header, wherever it is in the text."""
         order = array("i", [-1]) * self.size
         for position, block in enumerate(self.graph.order):
             order[block] = position

@@ -189,7 +189,8 @@ class WaitFlow:
         return changed
 
     def _end(self, block: int) -> Flight:
-        """The state at the end of a block, with times that the blocks behind it count."""
+        """The state at the end of a block, with ages counted from there, as the following blocks
+        need them."""
         function = self._function
         state = self._copy(self.begins[block])
         for step in self.steps[block]:

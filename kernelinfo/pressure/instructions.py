@@ -243,7 +243,7 @@ def operation(text: str) -> tuple[rules.Operation, str]:
 
 
 def _split(written: str) -> list[str]:
-    """Operands split at commas outside brackets.
+    """The operands, split at commas outside brackets.
 
     Blanks inside brackets are removed. The last operand still carries the modifiers.
     """

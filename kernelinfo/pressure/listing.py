@@ -228,7 +228,7 @@ class _ListingReader:
         return True
 
     def _skip(self, code: str) -> None:
-        """Note the begin or the end of a part without code, inside of one."""
+        """Inside a part without code, track where nested parts begin and end."""
         if code.startswith(".macro"):
             self._macros_open += 1
         elif code.startswith(self._skipped_until):

@@ -132,8 +132,8 @@ def _next_function(begins: Sequence[tuple[int, int]], symbol: Symbol) -> int | N
 def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
     """Bytes of a section between two addresses, or to its end; None if the file lacks them.
 
-    Segments have them where the file has no sections, or the symbol names another: objcopy leaves
-    the numbers of sections in `.dynsym` as they were.
+    They are read from the segments if the file has no sections, or if the symbol's section number
+    is wrong: objcopy does not renumber sections in `.dynsym`.
     """
     for part in (*elf.sections[section : section + 1], *elf.loaded):
         if isinstance(part, Section) and part.type == SHT_NOBITS:
@@ -179,7 +179,8 @@ def programs() -> list[str]:
 
 
 def _installed(folders: list[str]) -> list[str]:
-    """Paths of the installed programs. Links with a version in the name precede their file."""
+    """Paths of the installed programs. A link with a version in its name precedes the file that it
+    points to."""
     root = os.environ.get("ROCM_PATH", "")
     rocm = [os.path.join(root, "llvm", "bin")] if os.path.isabs(root) else []
     of_rocm = map(str, Path("/").glob(_ROCM))

@@ -169,7 +169,7 @@ def _undecoded(instructions: Sequence[Disassembled]) -> int:
 def _disassembled(
     command: Sequence[str], codes: Sequence[MachineCode], mach: int
 ) -> Iterator[_Disassembly]:
-    """Functions that a program prints whole, one at a time; none if it fails."""
+    """The functions that a program prints completely, one at a time; none if the program fails."""
     with tempfile.NamedTemporaryFile(prefix="kernelinfo-", suffix=".co") as file:
         file.write(code_file(codes, mach))
         file.flush()
@@ -347,7 +347,7 @@ class ObjectCode:
     def units(self, line: int) -> Iterator[DebugUnit]:
         """The units of debug information, up to the first that cannot be read.
 
-        A text has others behind each `line`; a code object has only these.
+        An assembly text has further units after each `line`; a code object has only these.
         """
         try:
             yield from read_units(self._blob.data)

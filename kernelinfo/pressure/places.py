@@ -23,7 +23,7 @@ class Places:
     def __init__(
         self, function: LiveFunction, moves: Mapping[int, SlotAccess], agprs: int, lanes: int
     ) -> None:
-        """`moves` are those of each instruction; `agprs` and `lanes` are sets of places."""
+        """`moves` holds the moves of each instruction; `agprs` and `lanes` are sets of places."""
         self._function = function
         self._moves = moves
         self._agprs, self._lanes = agprs, lanes
@@ -242,7 +242,7 @@ class Places:
         return counted
 
     def _is_used(self, block: int) -> bool:
-        """True if places are alive in a block."""
+        """True if any place is live in a block."""
         indices = self._function.flow.instructions(block)
         return bool(self._needed[block] & self._written[block]) or any(
             index in self._moves for index in indices

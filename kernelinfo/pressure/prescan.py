@@ -157,7 +157,7 @@ class ScannedText:
 
     @cached_property
     def _definitions(self) -> Definitions:
-        """Definitions of the text's symbols. Only registers of hand-written code need it."""
+        """Definitions of the text's symbols. Only registers in hand-written code use them."""
         lines, definitions, read = self.line_numbers, Definitions(), 0
         for offset, kind in marks(self.text):
             if offset < read:

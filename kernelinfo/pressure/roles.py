@@ -147,8 +147,8 @@ def _changed(instruction: Instruction) -> int:
 
 @lru_cache(maxsize=1 << 10)
 def _special(text: str, is_sum: bool) -> int:
-    """The registers of operand C of a matrix instruction or an FMA, if `is_sum`, else those of an
-    address in memory."""
+    """With `is_sum`, the registers of operand C of a matrix instruction or FMA; otherwise those of
+    the memory address."""
     taken, encoding = operation(text)
     position = rules.sum_operand(taken) if is_sum else rules.address(taken, encoding)
     if position is None:
@@ -183,7 +183,8 @@ class Roles:
         self._uses = self._used(start, registers & (VGPRS | AGPRS))
 
     def of(self, register: int, is_constant: bool) -> Role | None:
-        """The role of a register; None for an SGPR. `is_constant`: its loop only reads it."""
+        """The role of a register; None for an SGPR. `is_constant` is true if the loop only reads
+        the register."""
         if not register & (VGPRS | AGPRS):
             return None
         index = self._writers.get(register)
@@ -289,10 +290,11 @@ def is_load(instruction: Instruction) -> bool:
 
 
 def _sums(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int, int]]:
-    """The sums of a loop, as `Roles` keeps them: values that it turns into those of its next turn
+    """The sums of a loop, as `Roles` keeps them: values that each iteration carries into the next
     by additions and copies, in whatever registers.
 
-    One walk through its code in the order of the flow; a branch counts as taken both ways."""
+    One walk through the loop's code in flow order; a branch counts as taken both ways.
+    """
     blocks = [n for n in reversed(function.graph.order) if function.loops.holds(loop, n)]
     changed = function.live_in(loop.header) & function.touched_in(blocks)[1]
     held, added, moved = changed & (VGPRS | AGPRS), 0, 0
@@ -325,8 +327,8 @@ def _sums(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int
 
 
 def _traced(steps: list[_Sum], sums: int, start: int) -> tuple[int, int, dict[int, int]]:
-    """The registers whose values a turn makes into its `sums`, at the head of the loop and at
-    `start`; instruction → registers in which it writes such a value."""
+    """The registers whose values one iteration adds into its `sums`, at the loop header and at
+    `start`; and for each instruction the registers in which it writes such a value."""
     at_start, written = 0, defaultdict[int, int](int)
     for index, into, carried in reversed(steps):
         if index == start:

@@ -104,8 +104,8 @@ def _unmarked(function: LiveFunction, stacks: Collection[str]) -> Iterator[int]:
 
 
 def _stacks(function: LiveFunction) -> set[str]:
-    """Resources by which a kernel's `buffer_` instructions access the stack: copies of s[0:3], to
-    which the first block adds the offset of the wave, and which nothing else writes.
+    """The buffer resources through which a kernel's `buffer_` instructions access the stack: copies
+    of s[0:3], to which the first block adds the wave's offset, and which nothing else writes.
 
     Source: AMDGPUUsage, "Kernel Prolog", "Private Segment Buffer".
     """

@@ -336,7 +336,7 @@ class KernelCode:
             yield Advice(step.vgprs, step.waves_per_simd, above, fewer, tuple(idle), tuple(freed))
 
     def _share_sets(self, live_in: int, constant: int, through: int) -> _Sets:
-        """The numbers and names of the register sets of a loop."""
+        """The numbers and names of a loop's register sets; equal ones share one object."""
         key = live_in, constant, through
         if key not in self._sets:
             of_loop = count(constant), ranges(constant), count(through), ranges(through)
@@ -344,7 +344,7 @@ class KernelCode:
         return self._sets[key]
 
     def _share_mix(self, tally: int, peak: Pressure) -> InstructionMix:
-        """The counts and peak of a loop or line."""
+        """The counts and peak of a loop or line; equal ones share one object."""
         shared = self._mixes.get((tally, peak))
         if shared is None:
             shared = _mix(tally, peak)
@@ -353,7 +353,8 @@ class KernelCode:
         return shared
 
     def _file(self, register_class: RegisterClass) -> RegisterClass:
-        """The class of registers that has the file of this class."""
+        """The class of registers whose register file this class uses: VGPRs for AGPRs in a unified
+        file."""
         return "vgpr" if register_class == "agpr" and self.files == "unified" else register_class
 
 

@@ -176,7 +176,8 @@ class _Search:
     def _read_in(
         self, indices: range, distance: int, sought: int, is_later: bool
     ) -> tuple[int, int]:
-        """Note first reads. Returns the registers still sought, and the distance at the end."""
+        """Record the first reads. Returns the registers still sought, and the distance at the
+        end."""
         for index in indices:
             if not sought:
                 break
@@ -194,7 +195,7 @@ class _Search:
         return sought, distance
 
     def _touched_in(self, indices: range, distance: int, sought: int, _: bool) -> tuple[int, int]:
-        """Note last accesses. Returns the registers still sought, and the distance."""
+        """Record the last accesses. Returns the registers still sought, and the distance."""
         for index in indices:
             if not sought:
                 break
@@ -210,7 +211,7 @@ class _Search:
         return sought, distance
 
     def _written_in(self, indices: range, distance: int, sought: int, _: bool) -> tuple[int, int]:
-        """Note last writes. Returns the registers still sought, and the distance."""
+        """Record the last writes. Returns the registers still sought, and the distance."""
         for index in indices:
             if not sought:
                 break
@@ -338,10 +339,8 @@ def _class_of(register: int) -> RegisterClass:
 def needs_of(
     function: LiveFunction, places: Places, files: str, *, with_shares: bool = True
 ) -> RegisterNeeds:
-    """What the code of a function needs. `files` is the target's `agprs.file`.
-
-    The shares take as long as all else.
-    """
+    """The registers that the code of a function needs. `files` is the target's `agprs.file`.
+    Computing the shares takes half of the time."""
     counts = places.counts
     at_once = [counts[index] for index in function.code]
     peak = max({*at_once}, key=lambda live: live.vector(files), default=Counts(0, 0, 0))

@@ -63,10 +63,10 @@ class Bounds(NamedTuple):
         return max(_FREE_BYTES, self.ratio * compressed)
 
     def held_bytes(self, compressed: int, *, nested: bool = False) -> int:
-        """Most bytes that `compressed` bytes may decompress to in memory at once.
+        """The most bytes that `compressed` bytes may decompress to in memory at once.
 
-        A `nested` stream, one inside compressed data, gets an eighth of `memory`: a few kilobytes
-        could grow by the square of the ratio.
+        A `nested` stream, that is one inside compressed data, gets an eighth of `memory`, because
+        nesting squares the ratio.
         """
         memory = self.memory // _NESTED if nested else self.memory
         return min(self.streamed_bytes(compressed), memory)
@@ -214,7 +214,7 @@ class Note(NamedTuple):
 
     @property
     def code(self) -> str:
-        """Kind of the note, which stays as sentences change: `data-not-searched`."""
+        """Code of the note, which stays when the wording changes: `data-not-searched`."""
         return self.message.code
 
 
@@ -229,7 +229,7 @@ class Problem(NamedTuple):
 
     @property
     def code(self) -> str:
-        """Kind of the problem, which stays as sentences change: `zip-damaged`."""
+        """Code of the problem, which stays when the wording changes: `zip-damaged`."""
         return self.message.code
 
     @property
@@ -243,7 +243,7 @@ MISSING = "kpack-missing"
 
 
 def sum_up(missing: Sequence[Problem]) -> Problem:
-    """One problem for all host files of a path without their archives."""
+    """Merge the problems of all host files of a path whose kpack archives are missing into one."""
     first, *rest = missing
     if not rest:
         return first

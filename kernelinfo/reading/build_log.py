@@ -212,7 +212,7 @@ def group(
     """Functions of a log, in its order. A statement belongs to the function that was last named at
     the same location.
 
-    More functions or statements than the budget allows end the reading with a warning.
+    Reading stops with a warning if there are more functions or statements than the budget allows.
     """
     blocks: list[LogBlock] = []
     open_blocks: dict[_Location, LogBlock] = {}

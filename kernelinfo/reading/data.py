@@ -108,7 +108,7 @@ class Data:
             yield self.read(offset, _WINDOW)
 
     def part(self, offset: int, size: int = sys.maxsize) -> Data:
-        """The same range as `read`, as data not read yet."""
+        """The same range as `read` returns, but not read yet."""
         offset = min(offset, self._size)
         size = max(min(size, self._size - offset), 0)
         return Data(self._read, size, self._start + offset)

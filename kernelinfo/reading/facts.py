@@ -311,7 +311,8 @@ class Module(NamedTuple):
 class DebugEntry(NamedTuple):
     """One entry of debug information (DWARF): a function, a variable, a type.
 
-    Read from assembly text or a code object, for static variables."""
+    It is read from assembly text or a code object, to find static variables.
+    """
 
     tag: str
     """DWARF's name of the entry's kind: `DW_TAG_variable`."""

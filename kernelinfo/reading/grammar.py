@@ -54,7 +54,8 @@ class NoMatch(ValueError):
 
 @cache
 def load_tables(name: str) -> ParseTables:
-    """Tables of `grammars/NAME.lark`, from the build or, if it made none, from Lark now."""
+    """Parse tables of `grammars/NAME.lark`, as the build made them; if it made none, Lark makes
+    them now."""
     grammar = _read(f"{name}.lark")
     try:
         tables: ParseTables = marshal.loads(_read(tables_name(name, grammar)))

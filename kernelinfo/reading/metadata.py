@@ -136,7 +136,8 @@ def kernel_symbol(symbol: object, name: object) -> str:
 
 
 def kernel_numbers_v2(kernel: Mapping[object, object]) -> tuple[str, Numbers, list[Message]]:
-    """Symbol, numbers and complaints of one element of `Kernels` in the YAML of code object v2."""
+    """The symbol, numbers and complaints of one element of `Kernels` in the YAML of code object
+    v2."""
     symbol = _text(kernel.get("SymbolName")).removesuffix("@kd") or _text(kernel.get("Name"))
     numbers: dict[str, Any] = {}
     complaints = _no_text(kernel, "SymbolName", "Name")

@@ -109,7 +109,7 @@ def _root(folder: str) -> str | None:
 
 
 def with_parents(folder: str) -> Iterator[str]:
-    """An absolute path and all folders above, the nearest first."""
+    """An absolute path and all its parent folders, nearest first."""
     yield folder
     while (parent := os.path.dirname(folder)) != folder:
         yield (folder := parent)
@@ -131,7 +131,7 @@ def configurations(folder: str) -> Iterator[str]:
     """Paths of the configuration files in a folder (an absolute path) and above, nearest first.
 
     Yields each `kernelinfo.toml`, and each `pyproject.toml` that may hold `[tool.kernelinfo]` or
-    cannot be read. None outside of the bound of `opening` is looked for.
+    cannot be read. Folders outside the bound of `opening` are not searched.
     """
     for parent in with_parents(folder):
         if bound() and not is_below(parent, bound()):

@@ -245,7 +245,7 @@ def _text(lines: Sequence[Sequence[str]], view: View) -> Iterator[str]:
 
 
 def _legend(lines: Sequence[Sequence[str]]) -> str:
-    """What the columns that are there mean."""
+    """The legend of the columns that the table has."""
     words = {cell for line in lines for cell in line[:1]} | {*lines[0]}
     parts = ["each byte has one owner"]
     if "compression" in words:

@@ -42,8 +42,8 @@ def grouped_rows(
 
 
 def folded_rows(results: Iterable[Result]) -> list[TableRow]:
-    """Rows in the order of the results. Results of one symbol and target that look equal share
-    one."""
+    """Rows in the order of the results. Results with the same symbol and target share one row if
+    they look equal."""
     equal: dict[tuple[str | int | None, ...], Group] = {}
     for result in results:
         shown = (result.kernel.symbol, _id(result), *values_of(result))

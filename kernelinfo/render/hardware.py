@@ -223,7 +223,7 @@ def render_rules(view: View) -> Iterator[str]:
 
 
 def rules_table(view: View) -> Table:
-    """Every rule with its documentation; for people a line each."""
+    """Every rule with its documentation; one line per rule in text."""
     records = [*map(rule_document, every_rule())]
     return of_records(records, RULES_SCHEMA, "rules", text=render_rules(view))
 

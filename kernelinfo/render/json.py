@@ -259,11 +259,10 @@ class Spelled(str):
 
 
 def encoded(document: Any) -> Iterator[str]:
-    """A JSON document in pieces: a line for each member, for each element of their lists, and for
-    each value of an iterator, which becomes an array.
+    """A JSON document in pieces, one line per member, list element or value of an iterator. An
+    iterator becomes an array.
 
-    A function stands for the value that it returns when its turn comes, behind the members before
-    it.
+    A function in place of a value is called only after all earlier members are written.
     """
     if isinstance(document, dict):
         lists = {
@@ -277,7 +276,7 @@ def encoded(document: Any) -> Iterator[str]:
 
 def _pieces(value: Any, line: str) -> Iterator[str]:
     """The JSON text of a value. `line` is a newline and the indent of the line on which the value
-    begins, and on which its closing bracket stands."""
+    begins; its closing bracket gets the same indent."""
     if isinstance(value, Spelled):
         yield value
     elif isinstance(value, Iterator):

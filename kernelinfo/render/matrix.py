@@ -61,7 +61,7 @@ def render_matrix(
 ) -> Iterator[str]:
     """The numbers of kernels by two keys in a format.
 
-    `devices` are names of devices with their target ids: columns in the place of targets. Raises
+    `devices` maps names of devices to target ids; they replace targets as columns. Raises
     `OptionError` for a format without tables.
     """
     if format not in FORMATS:
@@ -224,7 +224,7 @@ def _of_devices(rows: SymbolCounts, devices: Mapping[str, str]) -> list[Cell]:
 
 
 def _legend(lines: Sequence[Sequence[str]], devices: Mapping[str, str]) -> str:
-    """What the cells that are there mean."""
+    """The legend of the cells that the table has."""
     words = {word for _, *cells in lines[1:] for cell in cells for word in cell.split()}
     settings = sorted(word for word in words if word[-1] in "+-")
     parts = ["kernels that a device loads" if devices else "kernels"]

@@ -132,7 +132,7 @@ _TIERS = (
 
 
 def attributed(kernels: Sequence[Attributed], names: Mapping[str, str]) -> list[str]:
-    """The name of each kernel, told apart; `names` maps symbols to names."""
+    """A distinct name for each kernel; `names` maps symbols to names."""
     return told_apart(
         [[kernel] for kernel in kernels], [names[kernel.symbol] for kernel in kernels]
     )

@@ -77,8 +77,8 @@ def code_parts(code: Code | None, *, counted_before: bool = False) -> list[str]:
 def launch_notes(
     target: Target, occupancy: Occupancy, language: Language | None, *, whole: bool = True
 ) -> Notes:
-    """The best workgroup sizes, if better or the `whole` is asked for, and the VGPRs of launch
-    bounds.
+    """The best workgroup sizes, if they beat the launch or `whole` asks for them, and the VGPRs of
+    launch bounds.
 
     Empty for a generic target or a graphics stage.
     """
@@ -162,8 +162,9 @@ def _rounds(grid: Grid, at_once: int) -> str:
 def expected(result: Result, device: Device | None = None) -> list[str]:
     """Values that rocprofiler-compute should show in panels 2.1.15, 6.2 and 7.1.
 
-    One run can confirm the prediction. Empty for parts that the profiler does not know, which have
-    no known number of dies."""
+    One run can confirm the prediction. Empty for products that the profiler does not know: their
+    number of dies is unknown.
+    """
     target, occupancy = result.kernel.target, result.occupancy
     device = device or result.device
     if target is None or occupancy is None or device is None or not device.xccs:

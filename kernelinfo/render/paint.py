@@ -166,7 +166,8 @@ def table_lines(
     styles: Mapping[int, str] | None = None,
     gap: str = "  ",
 ) -> Iterator[list[Span]]:
-    """Lines of a table as `laid_out` lays it out. `styles` are those of rows, the heading is 0."""
+    """Lines of a table, laid out by `laid_out`. `styles` has one style per row; the heading is row
+    0."""
     for index, line, indent in laid_out(rows, kinds, view, gap):
         yield from fitted([(line, (styles or {}).get(index, ""))], view, indent)
 
@@ -256,9 +257,8 @@ def within(
 def entry_lines(
     head: list[Span], name: str, text: str, view: View, indent: int
 ) -> Iterator[list[Span]]:
-    """An entry of a list without headings: its head, a name and a sentence. On a terminal that is
-    too narrow the sentence stands below the name, and the name below a head wider than `indent`.
-    """
+    """An entry of a list without headings: its head, a name and a sentence. On a narrow terminal
+    the sentence goes below the name, and the name below a head that is wider than `indent`."""
     before, line = sum(cells(text) for text, _ in head), f"{name}  {text}".rstrip()
     if not view.fold or before + cells(line) <= view.width:
         yield [*head, (line, "")]

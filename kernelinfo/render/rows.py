@@ -48,10 +48,8 @@ def sums_in_words(rows: Iterable[Row]) -> list[tuple[str, ...]]:
 
 
 def counts_by(items: Iterable[Item], by: CountedBy) -> dict[str, KernelSums]:
-    """Library, target and so on → the sums over its kernels, most kernels first.
-
-    A kernel with several limiters counts for each.
-    """
+    """For each library, target or other key, the sums over its kernels; the key with the most
+    kernels comes first. A kernel with several limiters counts for each of them."""
     sums: dict[str, KernelSums] = {}
     for item in items:
         if isinstance(item, Result):

@@ -25,7 +25,7 @@ def _checked_elsewhere(*_: object) -> Iterator[Remark]:
 
 
 class Rule(NamedTuple):
-    """A rule: its number, its documentation, its function and how severe its findings are."""
+    """A rule: its number, documentation, function, and the severity of its findings."""
 
     number: str  # KI and three digits
     name: str
@@ -363,7 +363,7 @@ def may_ask_for_code(traits: Traits) -> bool:
 
 
 def on_code(result: Result) -> tuple[Finding, ...]:
-    """The findings of a result of rules that read its code."""
+    """The findings of those rules that read the result's code."""
     numbers = {rule.number for rule in RULES if rule.is_on_code}
     return tuple(finding for finding in result.findings if finding.rule in numbers)
 

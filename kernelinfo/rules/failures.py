@@ -116,7 +116,7 @@ def _is_xnack_padding(info: Fact, directive: Fact, kernel: Kernel) -> bool:
 
 
 def _assembled(directive: Fact, kernel: Kernel, compiled: Occupancy) -> Iterator[Remark]:
-    """A note if the assembled object has another occupancy than the compiled one."""
+    """A note if the assembled object's occupancy differs from the compiled one's."""
     demand, launch = kernel.traits.demand, compiled.launch
     if demand is None or kernel.code_object.target != compiled.target:
         return

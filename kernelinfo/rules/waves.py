@@ -157,10 +157,11 @@ def padded_registers(traits: Traits, result: Occupancy) -> Iterator[Remark]:
 
     What it finds: a descriptor that encodes more granules of VGPRs, AGPRs or SGPRs than the code
     uses. From LLVM 21 on the compiler pads them to the waves that LDS and workgroup size allow;
-    earlier ones pad only to the upper bound of `amdgpu_waves_per_eu`. If no wave is lost, limiters
-    and next steps are those of the code without padding.
-    Why it matters: kernels that run at the same time get fewer registers, and a bound or a generic
-    target costs waves. Padding for a generic target assumes the smallest LDS among its devices.
+    earlier ones pad only to the upper bound of `amdgpu_waves_per_eu`. If padding costs no wave,
+    limiters and next steps are computed without it.
+    Why it matters: kernels that run at the same time get fewer registers, and padding for a bound
+    or a generic target may cost waves. Padding for a generic target assumes the smallest LDS among
+    its devices.
     What to do: padding for LDS needs no action, and goes away if the kernel uses less LDS; if the
     attribute causes it, raise its upper bound; if a generic target causes it, compile for the
     device.
@@ -191,8 +192,8 @@ def _without_padding(padded: Occupancy) -> Occupancy:
 
 
 def _is_assembled(demand: Demand, target: targets.Target) -> bool:
-    """True if the assembler's SGPRs for VCC, flat scratch and XNACK explain all padding: metadata
-    that people write leaves them out."""
+    """True if all padding is explained by the SGPRs that the assembler adds for VCC, flat scratch
+    and XNACK. Hand-written metadata does not count these."""
     if demand.used_vgprs is not None or demand.used_sgprs is None:
         return False
     extra = targets.extra_sgprs(target, vcc=True, flat_scratch=True, xnack=True)

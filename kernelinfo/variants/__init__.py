@@ -78,7 +78,8 @@ class IrModule(NamedTuple):
     def compile(
         self, changes: Mapping[str, Mapping[str, str]], level: str, options: tuple[str, ...]
     ) -> dict[str, Result]:
-        """Symbol → kernel, compiled with changed attributes: symbol → attribute name → value.
+        """The kernels by symbol, compiled with changed attributes, which are given as symbol →
+        attribute name → value.
 
         `level` is `3` of -O3. Raises `CompilerError` or `ReadError`.
         """

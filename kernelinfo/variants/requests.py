@@ -125,10 +125,10 @@ def make_request(
 
 
 def default_waves(target: Target, compiled: Result | None) -> tuple[int, ...]:
-    """Waves/SIMD to try: the target's steps of VGPRs, from the waves of the kernel as compiled up.
+    """Waves/SIMD to try: the target's VGPR steps, from the unchanged kernel's waves upwards.
 
-    For a kernel that spills also fewer, down to what LLVM allows for its largest workgroup. All
-    steps if the kernel does not compile unchanged.
+    A kernel that spills is also tried with fewer waves, down to the least that LLVM allows for its
+    largest workgroup. All steps if the kernel does not compile unchanged.
     """
     if compiled is None:
         return steps(target, target.waves.default_size)
@@ -141,7 +141,7 @@ def default_waves(target: Target, compiled: Result | None) -> tuple[int, ...]:
 
 
 def steps(target: Target, wave_size: int) -> tuple[int, ...]:
-    """Waves/SIMD, ascending, at which the most VGPRs of a wave change."""
+    """The numbers of waves/SIMD, ascending, at which the VGPR limit of a wave changes."""
     rungs = Arch(target).limits(workgroup_size=wave_size, wave_size=wave_size)
     waves_of_step: dict[int, int] = {}
     for rung in rungs:  # the highest occupancy first
@@ -182,7 +182,7 @@ def fixed_limit(compiled: Result | None) -> Limit | None:
 
 
 def _spills(compiled: Result) -> bool:
-    """True if a kernel spills registers, or has scratch and does not state its spills."""
+    """True if a kernel spills registers, or has scratch and no spill count."""
     numbers = compiled.kernel.numbers
     if None in (numbers.vgpr_spills, numbers.sgpr_spills):
         return bool(numbers.scratch_bytes_per_lane)

@@ -335,7 +335,7 @@ def _assembly(file: Input) -> str:
 def _notes(
     kernel: SweptKernel, base: Baseline, request: Request, difference: str | None
 ) -> Iterator[Message]:
-    """What is to be said about a kernel. `difference` is that from the build's own assembly."""
+    """Notes on a kernel. `difference` says how it differs from the build's own assembly."""
     if difference is not None:
         assembly = _assembly(base.module.file)
         yield say("sweep-differs", assembly=assembly, difference=difference)

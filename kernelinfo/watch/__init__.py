@@ -42,10 +42,10 @@ _MOST_OVERTAKEN = 20
 
 
 class WatchedOutputs:
-    """Outputs that somebody else builds. A file is read again when its stamp changes.
+    """Outputs that somebody else builds.
 
-    A file that is half written mostly cannot be read: its reading before stays until it rests. So
-    does the reading of a file that is gone for a moment, as while it is written anew.
+    A file is read again when its stamp changes. If it cannot be read, as while it is being written,
+    or is missing for a moment, its previous reading stays until the file stops changing.
     """
 
     def __init__(self, paths: Sequence[str], options: Options) -> None:

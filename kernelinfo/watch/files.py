@@ -75,8 +75,9 @@ def _streams() -> Iterator[os.stat_result]:
 
 
 def rested(look: Callable[[], Stamps], *, absent: Collection[str] = ()) -> Stamps:
-    """The stamps once two looks in a row are equal and no file is gone, or after half a second:
-    a save takes several steps. Files in `absent` were not there before either."""
+    """Wait until two looks in a row give the same stamps and no file is missing, at most half a
+    second: a save takes several steps. Returns the stamps. Files in `absent` were missing before,
+    too."""
     before, now = None, look()
     for _ in range(_MOST_PAUSES):
         if before == now and not any(now[path] is None for path in now.keys() - absent):
@@ -87,7 +88,7 @@ def rested(look: Callable[[], Stamps], *, absent: Collection[str] = ()) -> Stamp
 
 
 def _is_same(path: str, other: str) -> bool:
-    """True if both name one file: inodes are those of a device."""
+    """True if both name the same file. Inodes are unique only within a device."""
     try:
         return os.path.samefile(path, other)
     except OSError:  # gone meanwhile

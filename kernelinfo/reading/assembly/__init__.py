@@ -308,10 +308,8 @@ class ModuleText:
         self._warnings.add(message, self._lines.number(offset))
 
     def finish(self, end: int, arch: str | None) -> Iterator[Module]:
-        """The module up to the byte offset `end`; none if it has no kernel, no warning, no target.
-
-        `arch` is the target of a module that names none.
-        """
+        """The module up to the byte offset `end`; nothing if it has no kernel, warning or target.
+        `arch` is the target of a module that names none."""
         if self._metadata:
             self._close_metadata(end, ended=False)
         warnings = self._warnings.take()

@@ -340,7 +340,7 @@ _Strings = dict[str, str]
 
 
 def read_units(text: bytes, start: int, files: SourceFiles) -> Iterator[DebugUnit]:
-    """Compilation units of the first `.debug_info` section after `start`, a byte offset."""
+    """The compilation units of the first `.debug_info` section after the byte offset `start`."""
     section = DEBUG_INFO.search(text, start)
     if section is None:
         return

@@ -92,8 +92,8 @@ def read_code(
 ) -> Code | None:
     """Instruction counts of the text that `function` returns; None without a text.
 
-    With `definitions` of a module whose functions have symbols (LLVM 20 on), a callee without them
-    is outside.
+    With the `definitions` of a module whose functions have symbols (LLVM 20 on), a callee without
+    symbols counts as outside the module.
     """
     if (text := function()) is None:
         return None

@@ -60,7 +60,7 @@ def _entry(key: str, node: Any) -> object:
 
 
 def plain_value(written: str) -> object:
-    """Value of a word without quotes, in YAML 1.1 as LLVM up to 21 reads it."""
+    """Value of an unquoted word under YAML 1.1, as LLVM up to 21 reads it."""
     if _INTEGER.fullmatch(written):
         value = integer(written.lstrip("-+"), 0)
         return -value if written.startswith("-") else value
@@ -86,8 +86,8 @@ not stated."""
 def document(text: str) -> tuple[str, bool]:
     """YAML document in the lines of a metadata block, and True if it is whole.
 
-    Cuts a log's prefix before `---` off every line, and drops everything after the line `...`. A
-    last line without a newline is dropped, too: it may be cut.
+    A log's prefix before `---` is cut off every line, and everything after the line `...` is
+    dropped, as is a last line without a newline, which may be truncated.
     """
     text = text.replace("\r\n", "\n")
     text = text[: text.rfind("\n") + 1]

@@ -67,10 +67,8 @@ def assembly_text(data: Data) -> Text:
 
 
 def without_comments(text: bytes) -> bytes:
-    """The text with blanks for comments of `/* … */` and lines of `#`: as long, as many lines.
-
-    A comment without an end takes the rest of its line.
-    """
+    """The text with `/* … */` comments and `#` lines replaced by blanks, so that its length and
+    line numbers stay. An unterminated comment ends with its line."""
     if b"*" in text and _OPEN in text:  # one byte is sought at twenty times the speed of two
         text, _ = _without_enclosed(text, names=_SETS_UPPER in text)
     return _without_hashes(text) if b"#" in text else text
@@ -323,8 +321,8 @@ def unquoted(written: bytes) -> str:
 def described_kernel(operand: bytes) -> str:
     """Kernel's name in the operand of `.amdhsa_kernel`, the rest of the line.
 
-    LLVM prints a name raw, even with blanks, quotes or semicolons in it; so a comment is one
-    only after a blank. People may quote the name.
+    LLVM prints a name raw, even with blanks, quotes or semicolons in it, so a comment begins only
+    after a blank. Hand-written code may quote the name.
     """
     name = _COMMENT.sub(b"", operand).strip()
     quoted = len(name) > 1 and name.startswith(b'"') and name.endswith(b'"')

@@ -329,7 +329,8 @@ def read_linking_info(
 ) -> dict[str, LinkedFunction]:
     """Function's name → resources of the function alone, without callees.
 
-    Reading stops at a damaged entry; its function is marked open (`LinkedFunction.is_open`)."""
+    Reading stops at a damaged entry, whose function is marked open (`LinkedFunction.is_open`).
+    """
     data = elf.bytes_of(section)
     if data is None:
         warnings.append(

@@ -213,7 +213,7 @@ def _unpack(blob: Blob, *, required: bool) -> Iterator[Found]:
 
 
 def _members(blob: Blob, format: str) -> Iterator[Found]:
-    """Contents of a container, one level deep; damage becomes a problem."""
+    """The contents of a container, one level deep; damage becomes a problem."""
     try:
         module, _, function = format.partition(".")
         yield from getattr(import_module(f"{__name__}.{module}"), function)(blob)

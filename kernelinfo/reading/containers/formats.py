@@ -48,7 +48,8 @@ def begins(*magics: bytes) -> Accepts:
 
 
 def is_coff(head: bytes) -> bool:
-    """True for a PE image (MZ), or an x86-64 COFF object: it has no optional header."""
+    """True for a PE image (MZ), or for an x86-64 COFF object, recognised by its lack of an optional
+    header."""
     return head.startswith(PE) or (head.startswith(_COFF_X86_64) and head[16:18] in (b"\0\0", b""))
 
 
@@ -231,8 +232,8 @@ def streamed_file(
 
 
 def may_hold_code(blob: Blob, data: memoryview | bytes | bytearray, name: str, size: int) -> bool:
-    """True if a member of a container is worth opening: by its first bytes `data`, by its name, or
-    if its `size` is small enough to search it for code objects."""
+    """True if a member of a container is worth opening, judged by its first bytes `data`, by its
+    name, or by a `size` small enough to search for code objects."""
     head = bytes(data[:HEAD_BYTES])
     return is_worth_opening(head, name) or size <= blob.bounds.carved
 

@@ -80,7 +80,8 @@ class Claim(NamedTuple):
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """(rule, target, name), which stay the same when the kernel moves."""
+        """(rule, target, name): these stay the same when the kernel moves to another line or
+        file."""
         return self.finding.rule, self.target or "", self.name
 
     @property
@@ -174,8 +175,8 @@ def _unnumbered(outcome: Outcome, view: View) -> Iterator[Claim]:
 
 
 def _tell_apart(kernels: Sequence[Kernel], view: View) -> list[str]:
-    """The library, member or options of each kernel, if location, name and target are another's
-    too; else an empty text."""
+    """The library, member or options of each kernel that shares location, name and target with
+    another; an empty text for the rest."""
     places = (kernel.source or (kernel.code_object.path, kernel.line) for kernel in kernels)
     called = [
         f"{place} {name_of(kernel, view.names)} {_target(kernel)}"

@@ -247,7 +247,7 @@ def compilers_in_words(*builds: Sequence[str]) -> list[str]:
 
 
 def loosely_paired(comparison: Comparison) -> str:
-    """An offer of --loose, if it would pair kernels that are gone and new; else empty."""
+    """A hint to use --loose if it would pair gone kernels with new ones; else empty."""
     gone, new = (
         Counter((base_name(kernel.name), kernel.processor) for kernel in side)
         for side in (comparison.gone, comparison.new)
@@ -295,7 +295,7 @@ def whole(comparison: Comparison) -> str:
 
 
 def unread(comparison: Comparison) -> str:
-    """A warning that gone and new kernels may be unread ones; empty if all was read."""
+    """A warning that gone and new kernels may only be unread; empty if everything was read."""
     if not comparison.problems:
         return ""
     return say("builds-unread", problems=counted(len(comparison.problems), "problem"))
@@ -371,7 +371,7 @@ class MovedSum(NamedTuple):
 def totals(comparison: Comparison) -> str:
     """`Totals from 2 (50 %) moved kernels: VGPRs −16 (−7.1 %, 2 better), …`; empty if none moved.
 
-    Fewer instructions are `less`, not better.
+    Fewer instructions count as `less`, not as better.
     """
     moved = [pair for pair in comparison.pairs if pair.moves]
     if not moved:

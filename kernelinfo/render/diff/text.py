@@ -245,7 +245,8 @@ def render_markdown(comparison: Comparison, view: View) -> Iterator[str]:
 def rows_in_markdown(
     changed: Sequence[diff.ChangedKernel], statuses: Sequence[diff.Status], view: View
 ) -> list[tuple[str, ...]]:
-    """The cells of the rows with one of the statuses. Equal rows of several libraries are one."""
+    """The cells of the rows with one of these statuses. Equal rows of several libraries are
+    merged."""
     chosen = [row for row in changed if row.status in statuses]
     lines = []
     for (row, *_), _, apart in diff.folded_rows(chosen, view.names, has_target_column=True):

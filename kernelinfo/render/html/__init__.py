@@ -114,7 +114,7 @@ def batches(values: Iterable[_T]) -> Iterator[Sequence[_T]]:
 
 
 class Shared(Generic[_V]):
-    """Values that many rows share. Rows hold their numbers, pieces the values."""
+    """Values that many rows share. Rows hold indices; pieces hold the values."""
 
     def __init__(self) -> None:
         self._numbers: dict[_V, int] = {}

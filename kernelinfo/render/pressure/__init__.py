@@ -136,7 +136,8 @@ def inexact(story: Story) -> str:
 
 
 def unwritten(measured: Measured) -> str:
-    """Registers that the code reads although nothing wrote them; empty if a finding names them."""
+    """The registers that the code reads before anything wrote them; empty if a finding names
+    them."""
     story = measured.story
     is_found = any(finding.rule == "KI007" for finding in measured.result.findings)
     if not story.unwritten or is_found:
@@ -207,8 +208,8 @@ _CLASSES = {
 
 
 def mix(story: Story) -> list[str]:
-    """The instructions of the largest classes, matrix instructions among them, and the loop with
-    most instructions."""
+    """The number of instructions in each of the largest classes, matrix instructions included, and
+    the loop with the most instructions."""
     count = f"{at_least(story)}{counted(story.instructions, 'instruction')}"
     parts = [f"{count}: {_by_class(story.code, 4)}"]
     if story.loops:
@@ -267,7 +268,8 @@ def needs(measured: Measured) -> str:
 
 
 def crossing(measured: Measured) -> str:
-    """The needed values by role: those that cross the border of their block, and the others."""
+    """The needed values by role: first those live across the boundary of their block, then the
+    others."""
     needs, occupancy = measured.story.needs, measured.result.occupancy
     if needs is None or not needs.shares:
         return ""

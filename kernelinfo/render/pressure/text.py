@@ -235,7 +235,8 @@ _SHORTER = {"; only read in the loop": "; only read", ": not touched in the whol
 
 
 def _values_below_roles(rows: Sequence[Sequence[str]], kinds: str, view: View) -> Iterator[str]:
-    """The bill of a narrow terminal: a role is a line above its values, whose cells are short."""
+    """The bill for a narrow terminal: each role is a line of its own above its values, whose cells
+    are short."""
     shorter = [[*row] for row in rows]
     for row in shorter[1:]:
         names = row[1].split(" ")
@@ -350,9 +351,8 @@ def loops_table(story: Story, view: View) -> Iterator[str]:
 def counts_table(
     labels: Sequence[Sequence[str]], mixes: Sequence[InstructionMix], view: View, *more: list[str]
 ) -> Iterator[str]:
-    """A row of counts for each of `mixes`; `labels` and `more` are columns with their headings.
-
-    Where columns of all classes are too wide, one column has the counts in words."""
+    """One row of counts per mix; `labels` and `more` are further columns with their headings. If a
+    column per class is too wide, one column holds the counts in words."""
     peaks = ("peak", *(str(mix.peak.vector) for mix in mixes))
     spills = ("spill st/ld", *(f"{mix.spill_stores} / {mix.spill_reloads}" for mix in mixes))
     numbers = [peaks, *instruction_columns([mix.counts for mix in mixes]), *more]

@@ -232,7 +232,8 @@ def _waves_lost(row: TrendRow) -> float:
 
 
 def groups(trend: Trend) -> list[tuple[str, ...]]:
-    """One row per group, its key and `HEADINGS`: `26 → 27` for the first and the last build."""
+    """One row per group: its key, then `HEADINGS`, as `26 → 27` for the first and the last
+    build."""
     return in_both(
         [
             (
@@ -269,7 +270,7 @@ def _bar(value: float, top: float) -> str:
 
 
 def _measure_of(history: History) -> str:
-    """The field of `KernelNumbers` for the sparkline of this kernel."""
+    """The field of `KernelNumbers` that this kernel's sparkline shows."""
     moved = {move.measure for _, pair in history.steps for move in pair.moves}
     if moved & {"waves_per_simd", "percent"}:
         return "percent"

@@ -163,7 +163,7 @@ def _why(watched: WatchedKernel) -> str:
 
 
 def _peak(watched: WatchedKernel, story: Story, name: str) -> str:
-    """Place, number of live registers and text: a line that editors can jump to."""
+    """A line that editors can jump to: place, number of live registers and text."""
     bound = "" if story.exact else "at least "
     live = f"{bound}{story.peak.pressure.vector} vector registers live at the peak of {name}"
     where = place(story.peak, watched.result.kernel)
