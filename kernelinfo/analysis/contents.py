@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from typing import NamedTuple
@@ -75,62 +75,59 @@ def _owned(
     return OwnedBytes(blob.path, library, file, target, owner, symbol, size, is_copy)
 
 
-class _Container(NamedTuple):
-    """The data of a container with code for devices alone, and what was read of it."""
-
-    data: Data
-    parts: list[tuple[int, int]]
-    """(begin, end) of parts with owners of their own, ascending."""
-    contents: list[Data]
-    """What compressed parts decompress to."""
-
-
 class _Ledger:
     """What was read of the open device part, and the code of the open file."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
-        self._open: tuple[Blob, dict[int, _Container]] | None = None
-        """The first code of the device part; its containers by the id of their data."""
+        self._open: Blob | None = None
+        """The first code of the device part."""
+        self._parts: dict[Data, list[tuple[int, int]]] = {}
+        """Data of each container in it -> (begin, end) of parts with owners of their own,
+        ascending."""
+        self._contents: dict[Data, list[Data]] = {}
+        """Data of each container -> what its compressed parts decompress to."""
         self._file, self._digests = ("", ""), set[tuple[str, bytes]]()
         """The open file or member, and (target, digest) of each function's code in it."""
 
     def entered(self, blob: Blob) -> Iterator[OwnedBytes]:
         """The rest of the device part before, if `blob` is in another one, which is then open."""
-        if self._open is None or self._open[0].within[:1] != blob.within[:1]:
+        if self._open is None or self._open.within[:1] != blob.within[:1]:
             yield from self.closed()
-            self._open = blob, {}
+            self._open = blob
+            self._parts.clear()
+            self._contents.clear()
 
     def claims(self, blob: Blob) -> bool:
         """True if the bytes of `blob` have no owner yet: entries of a bundle may share bytes."""
-        assert self._open
-        containers = self._open[1]
         is_new = True
         for whole, part in pairwise((*blob.within, blob.data)):
-            container = containers.setdefault(id(whole), _Container(whole, [], []))
+            parts, contents = (
+                self._parts.setdefault(whole, []),
+                self._contents.setdefault(whole, []),
+            )
             begin = part.offset_in(whole)
             if begin is None:
-                is_new = not any(part is content for content in container.contents)
-                container.contents.extend([part] * is_new)
+                is_new = part not in contents
+                contents.extend([part] * is_new)
                 continue
             end = begin + len(part)
-            place = bisect_left(container.parts, (begin, end))
-            around = container.parts[max(place - 1, 0) : place + 1]
+            place = bisect_left(parts, (begin, end))
+            around = parts[max(place - 1, 0) : place + 1]
             is_new = not any(begin < stop and start < end for start, stop in around)
-            container.parts[place:place] = [(begin, end)] * is_new
+            parts[place:place] = [(begin, end)] * is_new
         return is_new
 
     def closed(self) -> Iterator[OwnedBytes]:
         """The container bytes that belong to no code object."""
         if self._open is None or self._options.choices:
             return
-        blob, containers = self._open
-        self._open = None
+        blob, self._open = self._open, None
         if "kpack" in blob.containers:  # of all libraries in it
             blob = blob._replace(member=None)
-        for container in containers.values():
+        for data, parts in self._parts.items():
             sizes = Counter[Owner]()
-            for owner, size in _rest(blob, container):
+            for owner, size in _rest(blob, data, parts, self._contents[data]):
                 sizes[owner] += size
             yield from (_owned(blob, "", owner, size) for owner, size in sizes.items())
 
@@ -186,21 +183,23 @@ def _target(elf: Elf, blob: Blob, options: Options) -> str:
     return target_id(name, settings)
 
 
-def _rest(blob: Blob, container: _Container) -> Iterator[tuple[Owner, int]]:
+def _rest(
+    blob: Blob, data: Data, parts: Sequence[tuple[int, int]], contents: Sequence[Data]
+) -> Iterator[tuple[Owner, int]]:
     """(owner, size) of the bytes of a container beside its parts; what compression saves is below
     0."""
-    streams = _streams(blob, container.data) if container.contents else []
+    streams = _streams(blob, data) if contents else []
     position = 0
-    for begin, end in sorted((*container.parts, *streams, (len(container.data),) * 2)):
+    for begin, end in sorted((*parts, *streams, (len(data),) * 2)):
         if position < begin:
-            gap = bytes(container.data.read(position, begin - position))
+            gap = bytes(data.read(position, begin - position))
             inside = len(gap.strip(b"\0"))
             yield "containers", inside
             yield "padding", len(gap) - inside
         position = max(position, end)
     compressed = sum(end - begin for begin, end in streams)
-    if container.contents:
-        yield "compression", compressed - sum(map(len, container.contents))
+    if contents:
+        yield "compression", compressed - sum(map(len, contents))
 
 
 def _streams(blob: Blob, data: Data) -> list[tuple[int, int]]:

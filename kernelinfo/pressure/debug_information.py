@@ -54,23 +54,35 @@ class SourceText:
         # The root of all files, as the current folder, names none.
         folders = [folder for folder in (os.curdir, *inputs) if not _is_top(folder)]
         self._folders = [*folders, *([root] if root is not None else [])]
-        self._answers: dict[tuple[str, str], list[str] | str] = {}
-        self._texts: dict[str, list[str] | str] = {}
+        self._answers: dict[tuple[str, str], int | str] = {}
+        self._texts: dict[str, int | str] = {}
         self._left = _MOST_IN_ALL
-        self.shown: list[str] = []
-        """Paths of the files whose text was given, in the order in which they were asked for."""
+        self.shown: list[tuple[str, list[str]]] = []
+        """(path, lines) of the files whose text was given, in the order in which they were asked
+        for."""
+        self._taken = 0
 
     def lines(self, file: str, folder: str = "") -> list[str] | str:
         """The lines of a file, or the reason why there are none.
 
         A relative path is searched in `folder`, that of the input, and in the current folder.
-        Names of one file share its lines.
         """
+        answer = self.number(file, folder)
+        return answer if isinstance(answer, str) else self.shown[answer][1]
+
+    def number(self, file: str, folder: str = "") -> int | str:
+        """The index of a file's text in `shown`, or the reason why it has none. Names of one file
+        share its text."""
         if (file, folder) not in self._answers:
-            self._answers[file, folder] = self._lines(file, folder)
+            self._answers[file, folder] = self._number(file, folder)
         return self._answers[file, folder]
 
-    def _lines(self, file: str, folder: str) -> list[str] | str:
+    def fresh(self) -> list[tuple[str, list[str]]]:
+        """The texts that were shown since the last call."""
+        fresh, self._taken = self.shown[self._taken :], len(self.shown)
+        return fresh
+
+    def _number(self, file: str, folder: str) -> int | str:
         if len(file) > _LONGEST:
             return say("source-path-long", size=len(file))
         path = next((path for path in self._paths(file, folder) if os.path.isfile(path)), None)
@@ -83,9 +95,10 @@ class SourceText:
         if not any(is_below(real, allowed or os.curdir) for allowed in (*self._folders, *beside)):
             return say("source-outside", path=path)
         if real not in self._texts:
-            self._texts[real] = text = self._text(path)
+            text = self._text(path)
+            self._texts[real] = text if isinstance(text, str) else len(self.shown)
             if not isinstance(text, str):
-                self.shown.append(path)
+                self.shown.append((path, text))
         return self._texts[real]
 
     def _text(self, path: str) -> list[str] | str:

@@ -33,7 +33,7 @@ _KEYS: dict[BytesBy, Callable[[OwnedBytes], str]] = {
 
 
 class ByteSums(NamedTuple):
-    """ByteSums over some bytes."""
+    """Sums over some bytes of device code."""
 
     bytes: int = 0
     functions: int = 0

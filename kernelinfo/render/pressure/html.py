@@ -29,37 +29,26 @@ _PANES = ("lines.js", "panes-model.js", "panes-rows.js", "panes.js")
 _CLASSES: tuple[InstructionClass, ...] = get_args(InstructionClass)
 
 
-class PageTexts:
-    """Source texts of a page. Kernels share them; each is a piece of its own."""
-
-    def __init__(self, text: SourceText) -> None:
-        self._text = text
-        self._shared = html.Shared[int]()
-        self._fresh: list[tuple[str, list[str]]] = []
-
-    def __call__(self, file: str, folder: str) -> tuple[str, int | None, str]:
-        """Path of a source file, number of its text, and the reason if it has none.
-
-        A relative path is also searched in `folder`.
-        """
-        folder = "" if os.path.isabs(file) else folder
-        lines = self._text.lines(file, folder)
-        if isinstance(lines, str):
-            return printable(file), None, printable(lines)
-        number = self._shared(id(lines))  # names of one file share its lines
-        if self._shared.fresh():
-            self._fresh.append((self._text.shown[number], lines))
-        return printable(file), number, ""
-
-    def fresh(self) -> Iterator[str]:
-        """Path and lines of texts that no piece holds yet, in the order of their numbers."""
-        for path, lines in self._fresh:
-            yield html.piece(printable(path), "source")
-            yield html.piece([printable(line.expandtabs(4)) for line in lines], "text")
-        self._fresh.clear()
+def _source_pieces(text: SourceText) -> Iterator[str]:
+    """Pieces of the texts that no piece holds yet, in the order of their numbers: kernels share
+    them."""
+    for path, lines in text.fresh():
+        yield html.piece(printable(path), "source")
+        yield html.piece([printable(line.expandtabs(4)) for line in lines], "text")
 
 
-def panes(measured: Measured, texts: PageTexts) -> dict[str, Any]:
+def _pane_file(file: str, folder: str, text: SourceText) -> tuple[str, int | None, str]:
+    """Path of a source file, number of its text, and the reason if it has none.
+
+    A relative path is also searched in `folder`.
+    """
+    number = text.number(file, "" if os.path.isabs(file) else folder)
+    if isinstance(number, str):
+        return printable(file), None, printable(number)
+    return printable(file), number, ""
+
+
+def panes(measured: Measured, text: SourceText) -> dict[str, Any]:
     """JSON values that `panes.js` draws, of a kernel measured with its code and blocks."""
     story, code = measured.story, measured.code
     assert code is not None
@@ -71,7 +60,7 @@ def panes(measured: Measured, texts: PageTexts) -> dict[str, Any]:
     return {
         "shared": story.files == "unified",
         "classes": _CLASSES,
-        "files": [texts(file, folder) for file in files],
+        "files": [_pane_file(file, folder, text) for file in files],
         "rows": [
             _pane_row(point, files, comments.get(point.at.number, "")) for point in code.points
         ],
@@ -133,7 +122,6 @@ def render(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
 def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
     problems: list[Problem] = []
     titles, places = html.Shared[KernelName](), html.Shared[tuple[str, ...]]()
-    texts = PageTexts(view.source) if view.source else None
     for item in items:
         if isinstance(item, Problem):
             problems.append(item)
@@ -146,8 +134,8 @@ def _pieces(items: Iterable[MeasureItem], view: View) -> Iterator[str]:
                     "places": places.fresh(),
                 }
             )
-            yield html.piece(_details(item, view, texts), "details")
-            yield from texts.fresh() if texts else ()
+            yield html.piece(_details(item, view), "details")
+            yield from _source_pieces(view.source) if view.source else ()
     rows = {
         "problems": html.problem_rows(problems),
         "repeats": [],
@@ -176,13 +164,13 @@ def _row(
     ]
 
 
-def _details(measured: Measured, view: View, texts: PageTexts | None) -> dict[str, Any]:
+def _details(measured: Measured, view: View) -> dict[str, Any]:
     """JSON values of a kernel's section, which are read when it is opened."""
     shown = measured.story.lines[: view.top or None]
     names = (f"{x.source.file}:{x.source.line}" if x.source else words.NO_LINE for x in shown)
     return {
         "pressure": dataset(measured),
-        "panes": panes(measured, texts) if texts else None,
+        "panes": panes(measured, view.source) if view.source else None,
         "lines": [(printable(n), *_counts(x.code)) for n, x in zip(names, shown, strict=True)],
         "loops": [
             (printable(loop.label or words.in_text(loop.at)), loop.depth, *_counts(loop.code))
@@ -300,21 +288,20 @@ def with_source(
 
     `root` and `paths` are those of `SourceText`; raises `OptionError` as it does.
     """
-    texts = PageTexts(SourceText(root, paths))
-    code = partial(_code, texts=texts, options=options, tell=tell)
+    code = partial(_code, text=SourceText(root, paths), options=options, tell=tell)
     return partial(html.render, view=view, code=code, scripts=("pressure.js", *_PANES))
 
 
 def _code(
     results: Sequence[Result],
-    texts: PageTexts,
+    text: SourceText,
     options: Options,
     tell: Callable[[Problem], object],
 ) -> Iterator[str]:
     """A piece for each kernel, null without instructions, and the texts that no piece holds yet."""
     for measured in measure_again(results, _LOOK, options, tell=tell):
         drawn = (
-            {"pressure": dataset(measured), "panes": panes(measured, texts)} if measured else None
+            {"pressure": dataset(measured), "panes": panes(measured, text)} if measured else None
         )
         yield html.piece(drawn, "code")
-        yield from texts.fresh()
+        yield from _source_pieces(text)

@@ -147,7 +147,7 @@ def _whole(measured: Measured, view: View) -> Iterator[str]:
 def _embedded(source: SourceText, view: View) -> Iterator[str]:
     """The files whose text is shown: the input chose them, not the user."""
     if source.shown:
-        names = ", ".join(map(printable, source.shown))
+        names = ", ".join(printable(path) for path, _ in source.shown)
         yield from _labelled("", f"source text read from {names}", view)
 
 
