@@ -27,9 +27,9 @@ from mcp_types import (
 )
 
 from kernelinfo import __version__
+from kernelinfo.agents import TOOLS, read_request
 from kernelinfo.agents.answers import Answer, answer, refused
 from kernelinfo.agents.messages import say
-from kernelinfo.agents.tools import TOOLS, read_request
 
 _INSTRUCTIONS = (
     "Static facts about AMD GPU kernels, from what the compiler left on disk. Call report, then "

@@ -14,7 +14,7 @@ from kernelinfo.analysis.options import Options
 from kernelinfo.cli import console, options
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.options import separate
-from kernelinfo.cli.sources import settings_of, with_sources
+from kernelinfo.cli.project import settings_of, with_sources
 from kernelinfo.compare import Comparison, compare
 from kernelinfo.compare.saved import NO_RULES, chosen, read_build
 from kernelinfo.compare.summary import Build, KernelSummary, Statements

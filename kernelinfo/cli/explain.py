@@ -18,8 +18,7 @@ from kernelinfo.cli import naming, options
 from kernelinfo.cli.console import Problems, make_view, shown, write
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.options import separate
-from kernelinfo.cli.project import configuration, with_project
-from kernelinfo.cli.sources import settings_of, with_sources
+from kernelinfo.cli.project import configuration, settings_of, with_project, with_sources
 from kernelinfo.cli.write_report import OUTPUTS as OF_REPORTS
 from kernelinfo.cli.write_report import check_readable_again
 from kernelinfo.compile import input_of

@@ -14,7 +14,7 @@ from kernelinfo.cli import naming, options
 from kernelinfo.cli.console import Problems, late, make_view, read_with, shown, write
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.naming import choosing, chosen_when_read, in_order
-from kernelinfo.cli.sources import settings_of, with_sources
+from kernelinfo.cli.project import settings_of, with_sources
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.debug_information import SourceText

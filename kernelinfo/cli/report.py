@@ -13,8 +13,7 @@ from kernelinfo.cli import naming, options
 from kernelinfo.cli.console import Problems, make_view, shown, write
 from kernelinfo.cli.messages import say
 from kernelinfo.cli.options import separate
-from kernelinfo.cli.project import configuration, with_project
-from kernelinfo.cli.sources import settings_of, with_sources
+from kernelinfo.cli.project import configuration, settings_of, with_project, with_sources
 from kernelinfo.cli.write_report import OUTPUTS, ROWS, write_report
 from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Item, Kernel

@@ -21,7 +21,7 @@ from kernelinfo.cli.compiling import compile_twice_now, end_on_signals
 from kernelinfo.cli.console import bar, late, make_view, write
 from kernelinfo.cli.messages import CANNOT_ANSWER, complain, say
 from kernelinfo.cli.naming import names_in
-from kernelinfo.cli.sources import settings_of, sources_to_compile, without_sources
+from kernelinfo.cli.project import settings_of, sources_to_compile, without_sources
 from kernelinfo.compile import IR_SUFFIXES, Settings
 from kernelinfo.compile.ir import Input, definitions, read_input
 from kernelinfo.compile.processes import Processes

@@ -17,14 +17,15 @@ from kernelinfo.cli import options
 from kernelinfo.cli.compiling import end_on_signals, tell_left_out
 from kernelinfo.cli.console import make_view
 from kernelinfo.cli.messages import CANNOT_ANSWER, say
-from kernelinfo.cli.project import configuration, with_project
-from kernelinfo.cli.screen import whole_screen
-from kernelinfo.cli.sources import (
+from kernelinfo.cli.project import (
+    configuration,
     refuse_missing_sources,
     settings_of,
     sources_to_compile,
+    with_project,
     without_sources,
 )
+from kernelinfo.cli.screen import whole_screen
 from kernelinfo.compile import Settings
 from kernelinfo.errors import OptionError
 from kernelinfo.pressure import with_instructions

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 
-from kernelinfo.agents import tools
+import kernelinfo.agents as agents
+from kernelinfo.agents import TOOLS, read_request
 from kernelinfo.agents.answers import ANSWER_BYTES, ANSWERS, Answer, answer, bounded
-from kernelinfo.agents.tools import TOOLS, read_request
 
 from ..conftest import FIXTURES
 from ..messages import says
@@ -273,7 +273,7 @@ def test_an_unreadable_request_keeps_its_id() -> None:
 
 
 def test_a_long_request_keeps_its_id_and_the_next_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "_LONGEST_REQUEST", 100)
+    monkeypatch.setattr(agents, "_LONGEST_REQUEST", 100)
     good = b'{"jsonrpc":"2.0","id":2}\n'
     stream = io.BytesIO(b'{"jsonrpc":"2.0","id":1,"params":"' + b"x" * 1000 + b'"}\n' + good)
     assert json.loads(read_request(stream, is_readable))["id"] == 1

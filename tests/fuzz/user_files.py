@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelinfo import Problem
+from kernelinfo.agents import TOOLS, read_request
 from kernelinfo.agents.answers import ANSWER_BYTES, ANSWERS, answer
-from kernelinfo.agents.tools import TOOLS, read_request
 from kernelinfo.compile.commands import is_plain, read_entries
 from kernelinfo.watch.files import FileTree
 
