@@ -276,6 +276,7 @@ def command_line(commands: Iterable[str]) -> Callable[..., Any]:
 _HOMES = {
     **dict.fromkeys(("arch", "limits", "rules", "vectors", "cmake-dir", "mcp"), "reference"),
     **dict.fromkeys(("scan", "trend"), "fleet"),
+    "extract": "report",
 }
 """Command -> the module that it shares; it is the function of its name there. Every other command
 is the function `command` of the module of its name."""

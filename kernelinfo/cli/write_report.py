@@ -30,7 +30,7 @@ OUTPUTS: Mapping[str, Renderer] = {
     "text": console.late("text"),
     "json": console.late("json"),
     **ROWS,
-    "markdown": console.late("columns", "render_markdown"),
+    "markdown": console.late("rows", "render_markdown"),
     "html": console.late("html"),
 }
 

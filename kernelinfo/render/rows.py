@@ -1,4 +1,5 @@
-"""Rows of kernels: JSON lines, which row-schema.json describes, and CSV with names of rocprofv3."""
+"""Rows of kernels: JSON lines, which row-schema.json describes, CSV with names of rocprofv3, chosen
+columns, Markdown for pull requests, and counts."""
 
 from __future__ import annotations
 
@@ -10,13 +11,14 @@ from operator import attrgetter
 from typing import Literal, get_args
 
 from kernelinfo.errors import OptionError
-from kernelinfo.kernel import Item, Kernel, Result, grouped, record
-from kernelinfo.kernel.columns import KernelSums, find
-from kernelinfo.render import View
+from kernelinfo.kernel import Item, Kernel, Result, counted, grouped, record
+from kernelinfo.kernel.columns import KernelSums, NamedColumn, find
+from kernelinfo.kernel.report import Report
+from kernelinfo.render import View, paint, tables
+from kernelinfo.render.groups import folded_rows
 from kernelinfo.render.messages import say
-from kernelinfo.render.names import chosen_name
-from kernelinfo.render.paint import number, sizes
-from kernelinfo.render.tables import WRITERS, Row, Table, csv_cell, csv_line
+from kernelinfo.render.names import chosen_name, names_of
+from kernelinfo.render.table import finding_counts, named, severity, shown_first, target_of
 
 # Counts of kernels by library, member, target, file, limiter or waves, instead of the kernels.
 
@@ -33,15 +35,17 @@ COUNTED = {
 }
 """Sum -> its heading."""
 HEADINGS = tuple(COUNTED.values())
-counted_sums: Callable[[KernelSums], Row] = attrgetter(*COUNTED)
+counted_sums: Callable[[KernelSums], tables.Row] = attrgetter(*COUNTED)
 """The sums that tables of counts have, in the order of `COUNTED`."""
 
 
-def sums_in_words(rows: Iterable[Row]) -> list[tuple[str, ...]]:
+def sums_in_words(rows: Iterable[tables.Row]) -> list[tuple[str, ...]]:
     """The cells of each row of `counted_sums`; a column has one unit."""
     columns = zip(COUNTED, zip(*rows, strict=True), strict=False)
     cells = [
-        sizes(column) if name in ("scratch_bytes_per_lane", "code_bytes") else map(grouped, column)
+        paint.sizes(column)
+        if name in ("scratch_bytes_per_lane", "code_bytes")
+        else map(grouped, column)
         for name, column in columns
     ]
     return list(zip(*cells, strict=True))
@@ -66,7 +70,8 @@ def names_by(result: Result, by: CountedBy) -> tuple[str, ...]:
     value = column.value(result)
     keys = value if isinstance(value, tuple) else (value,)
     return tuple(
-        "?" if key is None else number(key) if isinstance(key, float) else str(key) for key in keys
+        "?" if key is None else paint.number(key) if isinstance(key, float) else str(key)
+        for key in keys
     )
 
 
@@ -93,13 +98,13 @@ def waves_lost(waves: float | None, percent: float | None) -> float:
 
 def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View) -> Iterator[str]:
     """The counts in a format. Raises `OptionError` for a format without tables."""
-    if format not in WRITERS:
+    if format not in tables.WRITERS:
         raise OptionError(
-            say("format-without-counts", by=by, format=format, names=", ".join(WRITERS))
+            say("format-without-counts", by=by, format=format, names=", ".join(tables.WRITERS))
         )
     counts = counts_by(items, by)
     has_total = by != "limiter" and len(counts) > 1
-    table = Table(
+    table = tables.Table(
         (by, *COUNTED),
         [(name, *counted_sums(sums)) for name, sums in counts.items()],
         SCHEMA,
@@ -111,10 +116,10 @@ def render_counts(items: Iterable[Item], by: CountedBy, format: str, view: View)
         legend="worst is the most registers that one kernel spills; scratch, waves lost and code "
         "are sums: bytes per lane, waves/SIMD below the slots, bytes",
     )
-    yield from WRITERS[format](table, view)
+    yield from tables.WRITERS[format](table, view)
 
 
-def _texts(rows: Sequence[Row]) -> list[tuple[str, ...]]:
+def _texts(rows: Sequence[tables.Row]) -> list[tuple[str, ...]]:
     sums = sums_in_words(row[1:] for row in rows)
     return [(row[0], *words) for row, words in zip(rows, sums, strict=True)]
 
@@ -207,10 +212,103 @@ def render_csv(items: Iterable[Item], view: View) -> Iterator[str]:
     """The heading if `view` has one, then a row per kernel. What is not stated is an empty cell."""
     if view.heading:
         counts = record.INSTRUCTIONS if view.instructions else ()
-        yield csv_line((*record.NAMES, *(column.name for column in counts)))
+        yield tables.csv_line((*record.NAMES, *(column.name for column in counts)))
     for row in lines(items, partial(chosen_name, style=view.names), _as_csv, view.instructions):
         yield f"{row}\n"
 
 
 def _as_csv(_: record.Column, value: record.Value) -> str:
-    return csv_cell(value)
+    return tables.csv_cell(value)
+
+
+COLUMNS_SCHEMA = "kernelinfo/columns/1"
+_KINDS = {"number": "n", "kernel": "k"}
+
+
+def render_columns(
+    items: Iterable[Item], columns: Sequence[NamedColumn], format: str, view: View
+) -> Iterator[str]:
+    """The columns of all kernels in a format. Raises `OptionError` for a format without tables."""
+    if format not in tables.WRITERS:
+        raise OptionError(say("format-without-columns", format=format))
+    results: Iterable[Result] = (item for item in items if isinstance(item, Result))
+    if format in ("text", "markdown"):
+        results = [*results]
+        shown = shown_first(results, severity, view)
+        first = set(map(id, shown))
+        results = [*shown, *(result for result in results if id(result) not in first)]
+    names = [column.name for column in columns]
+    table = tables.Table(
+        names,
+        ([_value(column, result, view) for column in columns] for result in results),
+        COLUMNS_SCHEMA,
+        "kernels",
+        {"columns": names},
+        kinds="".join(_KINDS.get(column.kind, "t") for column in columns),
+        noun="kernel",
+    )
+    yield from tables.WRITERS[format](table, view)
+
+
+def _value(column: NamedColumn, result: Result, view: View) -> record.Value:
+    """The value of a column; names in the style that the user chose."""
+    return (
+        chosen_name(result.kernel, view.names) if column.name == "kernel" else column.value(result)
+    )
+
+
+# The report in Markdown, for pull requests.
+
+_HEADING = (
+    *("kernel", "target", "waves/SIMD", "occupancy", "limited by"),
+    *("block", "VGPR", "SGPR", "LDS", "scratch", "findings"),
+)
+
+
+def render_markdown(items: Iterable[Item], view: View) -> Iterator[str]:
+    """The report. Kernels with findings come first; others and those beyond `top` are folded."""
+    report = Report.of(items)
+    counts = finding_counts(finding for result in report.results for finding in result.findings)
+    parts = [", ".join(counts.values()) or "no findings", counted(len(report.results), "kernel")]
+    if report.problems:
+        parts.append(f"{counted(len(report.problems), 'problem')}: not all was read")
+    yield f"**kernelinfo: {' · '.join(parts)}**\n"
+    equal = folded_rows(report.results)
+    ordered = sorted(equal, key=lambda row: not row[0].findings)
+    names = names_of(report.kernels, view.names)
+    rows = _rows([row[0] for row in ordered], [*named(ordered, names, with_target=True)])
+    telling = sum(1 for row in ordered if row[0].findings) or len(rows)
+    shown = min(telling, view.top or telling)
+    yield from tables.kernel_table(_HEADING, rows, shown)
+    if count := sum(len(row) - 1 for row in ordered):
+        yield f"\n× N: N kernels with equal numbers share a row; {grouped(count)} folded\n"
+
+
+def _rows(results: Sequence[Result], names: Sequence[str]) -> list[tuple[str, ...]]:
+    lds = [
+        result.occupancy.allocated.lds_bytes
+        if result.occupancy
+        else result.kernel.numbers.lds_bytes
+        for result in results
+    ]
+    scratch = [result.kernel.numbers.scratch_bytes_per_lane for result in results]
+    sizes = zip(paint.size_column(lds), paint.size_column(scratch), strict=True)
+    return [_row(*row) for row in zip(results, names, sizes, strict=True)]
+
+
+def _row(result: Result, name: str, sizes: tuple[str, str]) -> tuple[str, ...]:
+    kernel, occupancy = result.kernel, result.occupancy
+    allocated = occupancy.allocated if occupancy else None
+    at_most = paint.bound(occupancy.exact) if occupancy else ""
+    return (
+        tables.code(name),
+        tables.code(target_of(kernel)),
+        f"{at_most}{paint.number(occupancy.waves_per_simd)}" if occupancy else "?",
+        f"{at_most}{paint.percent(occupancy.percent)}" if occupancy else "?",
+        paint.limiters(occupancy) if occupancy else "?",
+        paint.block(occupancy.launch) if occupancy else "?",
+        paint.known(allocated.vgprs if allocated else kernel.numbers.vgprs),
+        paint.known(allocated.sgprs if allocated else kernel.numbers.sgprs),
+        *sizes,
+        "<br>".join(f"{f.rule} {f.severity}: {tables.plain(f.message)}" for f in result.findings),
+    )

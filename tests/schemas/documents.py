@@ -60,8 +60,8 @@ from kernelinfo.reading.arguments import Argument
 from kernelinfo.reading.blob import Problem
 from kernelinfo.reading.code_object.extents import Owner
 from kernelinfo.reading.facts import Fact, Numbers, SourceLine
-from kernelinfo.render import columns, hardware, json, matrix, rows
 from kernelinfo.render import diff as diff_rows
+from kernelinfo.render import hardware, json, matrix, rows
 from kernelinfo.render.bytes import SCHEMA as SCHEMA_OF_BYTES
 from kernelinfo.render.bytes import ByteSums
 from kernelinfo.render.diff import ChangedKernel, MovedSum
@@ -461,7 +461,7 @@ DOCUMENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "counts": (rows.SCHEMA, {"counts": ([SUMS | KEY], f"{COUNTED_BY}, most kernels first.")}),
     "matrix": (matrix.SCHEMA, MATRIX),
     "bytes": (SCHEMA_OF_BYTES, BYTES),
-    "columns": (columns.SCHEMA, CHOSEN),
+    "columns": (rows.COLUMNS_SCHEMA, CHOSEN),
     "limits": (
         reference.LIMITS_SCHEMA,
         {"target": GFX, "steps": ([Rung], "One for each occupancy.")},
