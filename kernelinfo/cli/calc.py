@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 import typer
@@ -24,7 +23,7 @@ from kernelinfo.model.limits import Demand, Launch
 from kernelinfo.render import Renderer, View
 from kernelinfo.render.explain import render_numbers
 from kernelinfo.render.hardware import curve_title, point_documents, render_curve, render_sizes
-from kernelinfo.render.json import occupancy_document
+from kernelinfo.render.json import as_json, occupancy_document
 from kernelinfo.render.notes import Notes, device_notes
 from kernelinfo.render.tables import WRITERS, Table, of_records
 
@@ -156,7 +155,7 @@ def command(
     if product is not None:
         filling = curves.fill(product, result, grid)
         notes += device_notes(filling, result.per)
-        record["device"] = asdict(filling)
+        record["device"] = as_json(filling)
     if as_llvm is not None:
         sizes = launch.smallest_size or launch.workgroup_size, launch.workgroup_size
         trap_handler = launch.trap_handler

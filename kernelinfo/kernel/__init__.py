@@ -325,7 +325,7 @@ class Result(NamedTuple):
         `grid` is in workgroups. Raises `LaunchError` for a grid below 1."""
         if self.occupancy is None:
             return None
-        from kernelinfo.model.curves import fill  # with dataclasses, for --device alone
+        from kernelinfo.model.curves import fill  # for --device alone
 
         return fill(device, self.occupancy, grid)
 

@@ -4,12 +4,9 @@ A curve has a point at each granule of registers and LDS and at each whole wave 
 hardware treats a value between two points as it treats the upper point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware.targets import Device, Target, find
@@ -21,8 +18,7 @@ CurveVariable = Literal["vgpr", "sgpr", "lds", "workgroup-size"]
 VARIABLES: tuple[CurveVariable, ...] = get_args(CurveVariable)
 
 
-@dataclass(frozen=True, slots=True)
-class CurvePoint:
+class CurvePoint(NamedTuple):
     """The occupancy at one value of each variable."""
 
     at: tuple[int, ...]
@@ -121,8 +117,7 @@ def _point(
 # Workgroups that fill a whole device, and the rounds that a grid takes on it.
 
 
-@dataclass(frozen=True, slots=True)
-class Grid:
+class Grid(NamedTuple):
     """The rounds in which a device runs a grid; each round starts as many workgroups as fit."""
 
     workgroups: int  # launched workgroups
@@ -133,8 +128,7 @@ class Grid:
     """Mean occupancy over rounds of equal length, in % of the wave slots: a ceiling, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Filling:
+class Filling(NamedTuple):
     """Counts of a device that is full of one kernel's workgroups."""
 
     name: str  # product

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 Span = tuple[str, str]  # (text, rich style); "" for no style
 
-_NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹"), "x")
+_NARROW = dict.fromkeys(map(ord, "■·…–−×≤›¹→◄"), "x")
 """Characters of one column that reports use. They spare most reports the slow import of rich."""
 
 _ACTIVE = r"[\0-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"

@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from kernelinfo.compare import Comparison
+from kernelinfo.compare import Comparison, Totals
 from kernelinfo.compare.changes import Effect, LoopMove, Match, Move, Pair, effect, in_words
 from kernelinfo.compare.summary import KernelSummary
 from kernelinfo.kernel import counted, grouped
@@ -196,7 +196,7 @@ def roll_up(comparison: Comparison, changed: Sequence[ChangedKernel]) -> str:
     old, new = comparison.totals
     waves = ""
     if len(comparison.pairs) >= MANY:
-        waves = f" · {_roll_up_of_waves(comparison)}"
+        waves = f" · {_roll_up_of_waves(comparison, old, new)}"
     return (
         f"kernels {grouped(len(comparison.pairs))}"
         f" · affected {grouped(sum(row.status in AFFECTED for row in changed))}"
@@ -206,10 +206,9 @@ def roll_up(comparison: Comparison, changed: Sequence[ChangedKernel]) -> str:
     )
 
 
-def _roll_up_of_waves(comparison: Comparison) -> str:
+def _roll_up_of_waves(comparison: Comparison, old: Totals, new: Totals) -> str:
     """Sum of waves (`waves/SIMD summed over 9 kernels 84 → 83 (−1.2 %)`), or mean percent across
     processors or wave sizes."""
-    old, new = comparison.totals
     stated = sum(
         None not in (pair.old.numbers.percent, pair.new.numbers.percent)
         for pair in comparison.pairs
@@ -269,6 +268,9 @@ def retargeted(comparison: Comparison) -> str:
 
 def whole_moves(comparison: Comparison) -> Iterator[tuple[str, str, str, int]]:
     """(`target` or `library`, name, `gone` or `new`, kernels) of each that one build has alone."""
+
+    if not comparison.gone and not comparison.new:
+        return
 
     def library(kernel: KernelSummary) -> str:
         path, member = kernel.place
