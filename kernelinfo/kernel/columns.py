@@ -14,15 +14,7 @@ from kernelinfo.kernel import Item, Result
 from kernelinfo.kernel.code_object import member_file
 from kernelinfo.kernel.messages import say
 from kernelinfo.kernel.names import in_member, matches
-from kernelinfo.kernel.record import (
-    BY_NAME,
-    COLUMNS,
-    INSTRUCTIONS,
-    NAMES,
-    Column,
-    Record,
-    Value,
-)
+from kernelinfo.kernel.record import BY_NAME, COLUMNS, INSTRUCTIONS, NAMES, Column, Record, Value
 from kernelinfo.model.limits import RESOURCES
 from kernelinfo.reading.grammar import Builders, NoMatch, load_tables, parse
 

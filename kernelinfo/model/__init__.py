@@ -11,28 +11,8 @@ from typing import Literal, NamedTuple
 
 from kernelinfo.errors import LaunchError
 from kernelinfo.hardware.targets import Target, align, find
-from kernelinfo.model.limits import (
-    MOST,
-    USED,
-    VGPRS_ARE_DYNAMIC,
-    Demand,
-    Launch,
-    Limit,
-    Placement,
-    Resource,
-    Waves,
-    allocated_sgprs,
-    allocated_vgprs,
-    limits,
-    most_lds_of_a_workgroup,
-    place,
-    room,
-    scratch_per_wave,
-    slots,
-    trap_sgprs,
-    waves_by_resource,
-    waves_of,
-)
+from kernelinfo.model import limits
+from kernelinfo.model.limits import MOST, Demand, Launch, Limit, Placement, Resource, Waves
 from kernelinfo.model.messages import say
 
 
@@ -108,7 +88,7 @@ class Occupancy(NamedTuple):
     @property
     def wave_slots(self) -> int:
         """Wave slots in the domain."""
-        return slots(self.placement)
+        return limits.slots(self.placement)
 
     @property
     def workgroups(self) -> int:
@@ -148,20 +128,20 @@ class Occupancy(NamedTuple):
     @property
     def limits(self) -> tuple[Limit, ...]:
         """What each resource allows."""
-        return limits(self.placement)
+        return limits.limits(self.placement)
 
     @property
     def filled(self) -> tuple[Resource, ...]:
         """Resources without room for one more workgroup as allocated: `limiters`, and registers
         that the descriptor's padding fills."""
-        placed, allowed = self.placement, waves_by_resource(self.placement)
+        placed, allowed = self.placement, limits.waves_by_resource(self.placement)
         return _without_room(allowed, placed.whole(min(allowed.values())) + placed.together)
 
     @property
     def headroom(self) -> Headroom:
         """How much more of each resource fits without losing a workgroup."""
         placed, sgprs, used = self.placement, self.placement.target.sgprs, self.placement.used
-        waves = placed.whole(min(waves_by_resource(placed).values()))
+        waves = placed.whole(min(limits.waves_by_resource(placed).values()))
         if self.obstacles and _exceeded(placed):
             waves = 0
         is_shared = sgprs.per_simd and not sgprs.fixed_allocation
@@ -182,13 +162,13 @@ class Occupancy(NamedTuple):
             return None
         if self.obstacles and _excesses(placed):
             return None
-        allowed = waves_by_resource(placed)
-        waves, barriers, largest = room(allowed), placed.domain.barriers, launch.workgroup_size
+        allowed = limits.waves_by_resource(placed)
+        waves, barriers = limits.room(allowed), placed.domain.barriers
         most = allowed["lds"] // placed.group if "lds" in allowed else waves
         sizes: dict[int, int] = {}
-        for group in range(waves_of(launch.smallest_size or 1, wave), placed.group + 1):
+        for group in range(limits.waves_of(launch.smallest_size or 1, wave), placed.group + 1):
             workgroups = min(waves // group, most, waves if group == 1 else barriers)
-            size = min(group * wave, largest)
+            size = min(group * wave, launch.workgroup_size)
             if size <= placed.target.waves.max_workgroup_size:
                 sizes[size] = workgroups * group
         if not any(sizes.values()):
@@ -214,13 +194,13 @@ def occupancy(target: Target, demand: Demand, launch: Launch) -> Occupancy:
         raise LaunchError(say("launch-empty", workitems=size, dynamic_lds=dynamic_lds))
     if target.members:
         return _best_member(target, demand, launch)
-    placed = place(target, demand, launch)
-    allowed = waves_by_resource(placed)
+    placed = limits.place(target, demand, launch)
+    allowed = limits.waves_by_resource(placed)
     waves = placed.whole(min(allowed.values()))
     excesses = _excesses(placed)
     obstacles = _obstacles(placed, allowed, excesses)
     code = placed.unpadded
-    by_code = waves_by_resource(code) if demand.is_padded else allowed
+    by_code = limits.waves_by_resource(code) if demand.is_padded else allowed
     if placed.whole(min(by_code.values())) != waves:
         code, by_code = placed, allowed  # the padding costs waves
     can_step = demand.is_compiled_for(launch.workgroup_size) and not code.demand.is_padded
@@ -279,8 +259,8 @@ Excesses = dict[Resource, list[str]]
 def _excesses(placed: Placement) -> Excesses:
     """All amounts above the hardware's maxima."""
     target, demand = placed.target, placed.demand
-    scratch = scratch_per_wave(placed, demand.scratch_bytes_per_lane)
-    lds_bytes, kinds = most_lds_of_a_workgroup(placed), target.agprs.addressable
+    scratch = limits.scratch_per_wave(placed, demand.scratch_bytes_per_lane)
+    lds_bytes, kinds = limits.most_lds_of_a_workgroup(placed), target.agprs.addressable
     vgprs = placed.vgpr_file.addressable
     sgprs = target.sgprs.allocatable if target.sgprs.per_simd else 0
     per_wave = target.scratch.bytes_per_wave
@@ -314,7 +294,7 @@ def _at_most_because(placed: Placement, allowed: Waves) -> tuple[str, ...]:
     if target.caveat:
         reasons.append(target.caveat)
     if demand.dynamic_vgpr_block:
-        reasons.append(VGPRS_ARE_DYNAMIC)
+        reasons.append(limits.VGPRS_ARE_DYNAMIC)
     if group % domain.simds and domain.simds % group:
         reasons.append(
             f"{group} waves do not spread evenly over {domain.simds} SIMDs: "
@@ -330,7 +310,7 @@ def _at_most_because(placed: Placement, allowed: Waves) -> tuple[str, ...]:
 
 def allocated(placed: Placement) -> Allocated:
     target, demand = placed.target, placed.demand
-    vgprs = allocated_vgprs(placed, demand.vgprs)
+    vgprs = limits.allocated_vgprs(placed, demand.vgprs)
     arch_vgprs, agprs = vgprs, None if vgprs is None else 0
     if target.agprs.file == "separate":
         agprs = vgprs  # gfx908 allocates equal numbers of VGPRs and AGPRs
@@ -344,8 +324,8 @@ def allocated(placed: Placement) -> Allocated:
         vgprs=vgprs,
         arch_vgprs=arch_vgprs,
         agprs=agprs,
-        sgprs=allocated_sgprs(placed, demand.sgprs),
-        trap_sgprs=trap_sgprs(placed),
+        sgprs=limits.allocated_sgprs(placed, demand.sgprs),
+        trap_sgprs=limits.trap_sgprs(placed),
         lds_bytes=None if lds_bytes is None else align(lds_bytes, target.lds.granule_bytes),
     )
 
@@ -408,7 +388,7 @@ def next_steps(placed: Placement, allowed: Waves, exceeded: set[Resource]) -> tu
         lowered[name] = amount = _most(placed, name, next_waves)
         if amount < (dynamic_lds if name == "lds" else name in ("vgpr", "sgpr")):
             return ()
-        if (allows := USED[name](placed, amount)) is not None:
+        if (allows := limits.USED[name](placed, amount)) is not None:
             reached.append(allows)
     share = placed.whole(min(reached)) / placed.domain.simds
     percent, used = 100 * share / placed.target.waves.slots_per_simd, placed.used
