@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from kernelinfo.config.keys import GATED, KEYS, OF_FILE, OF_TABLES, Key, ValueKind
 from kernelinfo.config.keys import MEASURES as MEASURES
-from kernelinfo.config.keys import Allowance as Allowance
 from kernelinfo.config.keys import Bound as Bound
 from kernelinfo.config.messages import say
 from kernelinfo.errors import ConfigError, KernelinfoError, Message, ReadError, bug, did_you_mean
@@ -45,7 +44,7 @@ class Budget(NamedTuple):
 class Gate(NamedTuple):
     """Allowances: how much worse than the baseline each number may be."""
 
-    allowances: tuple[tuple[Column, Allowance], ...] = ()
+    allowances: tuple[tuple[Column, Bound], ...] = ()
     """(number, allowance) pairs; other numbers may get worse without limit."""
     toolchain_change: ToolchainChange = "report"
     new: Severity = "note"

@@ -15,7 +15,14 @@ from kernelinfo.rules import named
 
 # Numbers that budgets and baselines bound, and the bounds.
 
-_SIGNS = {"<=": ("≤", operator.le), ">=": ("≥", operator.ge), "==": ("=", operator.eq)}
+_SIGNS = {
+    "<=": (operator.le, "≤ {:g}"),
+    ">=": (operator.ge, "≥ {:g}"),
+    "==": (operator.eq, "= {:g}"),
+    "+": (operator.le, "{:+g}"),
+    "+%": (operator.le, "{:+g}%"),
+}
+"""Sign of a bound → how it compares, and how messages write it."""
 BOUND = r"^\s*(<=|>=|==)\s*(\d+(?:\.\d+)?)\s*$"
 ALLOWANCE = r"^\s*\+?(\d+(?:\.\d+)?)\s*(%\s*)?$"
 
@@ -34,17 +41,21 @@ MEASURES = tuple(
 
 
 class Bound(NamedTuple):
-    """A bound of a budget on one number."""
+    """A bound of a budget on one number, or of [gate] on how much worse than the baseline it gets."""
 
     sign: str
-    """`<=`, `>=` or `==`."""
+    """`<=`, `>=` or `==`; of [gate] `+`, or `+%` for a percentage of the pinned number."""
     limit: float
 
-    def holds(self, value: float) -> bool:
-        return bool(_SIGNS[self.sign][1](value, self.limit))
+    def holds(self, value: float, pinned: float = 0) -> bool:
+        """True if a number keeps the bound; of [gate] the amount by which it is worse than the
+        `pinned` number."""
+        compare, _ = _SIGNS[self.sign]
+        limit = self.limit * pinned / 100 if self.sign == "+%" else self.limit
+        return bool(compare(value, limit))
 
     def __str__(self) -> str:
-        return f"{_SIGNS[self.sign][0]} {self.limit:g}"
+        return _SIGNS[self.sign][1].format(self.limit)
 
 
 def parse_bound(measure: Column, value: str | float) -> Bound:
@@ -68,29 +79,15 @@ def _finite(value: float) -> float:
     return value
 
 
-class Allowance(NamedTuple):
-    """How much worse than the baseline a number may get."""
-
-    amount: float
-    percent: bool = False
-    """True if the amount is a percentage of the pinned number."""
-
-    def __str__(self) -> str:
-        return f"{self.amount:+g}{'%' if self.percent else ''}"
-
-    def bears(self, old: float, worse_by: float) -> bool:
-        return worse_by <= (self.amount * old / 100 if self.percent else self.amount)
-
-
-def parse_allowance(value: str | float) -> Allowance | None:
-    """The allowance of `8`, `"+8"` or `"+5%"`; None for `"off"`. Raises `ValueError` for another
+def parse_allowance(value: str | float) -> Bound | None:
+    """The bound of `8`, `"+8"` or `"+5%"`; None for `"off"`. Raises `ValueError` for another
     value."""
     if value == "off":
         return None
     match = re.match(ALLOWANCE, str(value))
     if match is None:
         raise ValueError("no allowance")
-    return Allowance(_finite(float(match[1])), percent=bool(match[2]))
+    return Bound("+%" if match[2] else "+", _finite(float(match[1])))
 
 
 SEVERITIES: tuple[Severity, ...] = ("note", "warning", "error")

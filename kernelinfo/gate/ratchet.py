@@ -86,7 +86,7 @@ def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> I
         message = _phrase_move(measure, pair, case.result, old, new)
         if worse_by < 0:
             better.append(find_stale(message, mend, strict=strict))
-        elif not allowance.bears(old, worse_by):
+        elif not allowance.holds(worse_by, old):
             is_milder = case.change == "report" and measure not in _ALWAYS
             severity = "note" if is_milder or case.change == "accept" else None
             is_worse = True

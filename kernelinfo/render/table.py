@@ -320,17 +320,17 @@ def next_step(occupancy: Occupancy | None, steps: tuple[Step, ...]) -> str:
     """The next steps: `≤ 96 VGPRs (uses 122, −26) → 5 waves/SIMD, 62.5 %`; empty without a step."""
     if occupancy is None or not steps:
         return ""
-    amounts = {limit.resource: limit.used for limit in occupancy.limits}
-    text = " and ".join(_bound(step, amounts[step.resource]) for step in steps)
+    text = " and ".join(map(_bound, steps))
     reached = steps[0]
     text += f" → {paint.waves_per_simd(reached.waves_per_simd)}, {paint.percent(reached.percent)}"
     if occupancy.limiters == ("lds",) and (free := occupancy.headroom.vgprs):
-        text += f"; VGPRs may grow to {amounts['vgpr'] + free} at no cost"
+        text += f"; VGPRs may grow to {(occupancy.placement.used['vgpr'] or 0) + free} at no cost"
     return text
 
 
-def _bound(step: Step, used: int) -> str:
+def _bound(step: Step) -> str:
     """One step: `≤ 96 VGPRs (uses 122, −26)`. LDS and scratch omit the used amount."""
+    used = step.at_most - step.change
     uses = f"uses {used}, " if step.resource in ("vgpr", "sgpr") else ""
     least = f"≤ {paint.amount(step.resource, step.at_most)}"
     return f"{least} ({uses}{paint.change(step.resource, step.change)})"

@@ -189,7 +189,7 @@ def waves_hint_too_high(kernel: Kernel, occupancy: Occupancy) -> Iterator[Remark
     room = occupancy.headroom.vgprs
     if room is None or room < spilled:
         return
-    needed = next((limit.used for limit in occupancy.limits if limit.resource == "vgpr"), used)
+    needed = occupancy.demand.unpadded.vgprs or used
     waves = waves_per_simd(occupancy.waves_per_simd)
     hint = _WAVES[kernel.language]
     yield remark("KI304", spilled=spilled, vgprs=needed + room, waves=waves, hint=hint)

@@ -219,10 +219,10 @@ def _cause(result: Occupancy, alone: Occupancy) -> Message:
     """The likely cause of the padding; `alone` is the occupancy of the code without it."""
     if alone.waves > result.waves:
         return say("KI208-bound-mend")
-    limits = {limit.resource: limit for limit in result.limits}
-    padded = [limits[resource].waves or 0 for resource in ("vgpr", "sgpr") if resource in limits]
-    lds = limits["lds"].waves if "lds" in limits else None
-    if lds is not None and lds <= max(padded) and lds < result.wave_slots:
+    allowed = waves_by_resource(result.placement)
+    padded = max(allowed.get("vgpr", 0), allowed.get("sgpr", 0))
+    lds = allowed.get("lds", result.wave_slots)
+    if lds <= padded and lds < result.wave_slots:
         return say("KI208-lds-mend")
     return say("KI208-launch-mend")
 

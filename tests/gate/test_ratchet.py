@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelinfo import Outcome, check
-from kernelinfo.config import MEASURES, Allowance, Configuration, Gate
+from kernelinfo.config import MEASURES, Bound, Configuration, Gate
 from kernelinfo.gate import pinnable, write_baseline
 
 from ..messages import says
@@ -86,7 +86,7 @@ def test_the_raw_register_count_never_gates_by_itself(build: list[Numbers], vgpr
 @given(st.integers(0, 200), st.integers(0, 300), st.integers(0, 20), st.booleans())
 def test_allowances(old: int, new: int, amount: int, percent: bool) -> None:
     vgpr = next(measure for measure in MEASURES if measure.key == "vgpr-used")
-    gate = Gate(allowances=((vgpr, Allowance(amount, percent)),))
+    gate = Gate(allowances=((vgpr, Bound("+%" if percent else "+", amount)),))
     outcome = judged([Numbers(vgprs=old)], [Numbers(vgprs=new)], Configuration(gate=gate))
     most = old + (old * amount / 100 if percent else amount)
     assert outcome.failed == (new > most)
