@@ -41,7 +41,7 @@ MEASURES = tuple(
 
 
 class Bound(NamedTuple):
-    """A bound of a budget on one number, or of [gate] on how much worse than the baseline it gets."""
+    """A bound of a budget on a number, or of [gate] on how much worse than pinned it is."""
 
     sign: str
     """`<=`, `>=` or `==`; of [gate] `+`, or `+%` for a percentage of the pinned number."""
