@@ -263,7 +263,6 @@ BELOW_FRONT_DOORS = {
         "sweep/proof.py",
         "test_docs.py",
     ),
-    "triton/test_recorded.py",
 }
 """Files of tests that import modules of a room. The list only shrinks."""
 INSIDE = {"inside", "reading.inside"}

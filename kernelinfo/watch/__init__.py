@@ -50,7 +50,6 @@ class WatchedOutputs:
 
     def __init__(self, paths: Sequence[str], options: Options) -> None:
         self.options = options
-        self.running: RunningCommand | None = None
         self._paths = tuple(paths)
         self._trees = [FileTree(path, only_folders=True) for path in paths]
         self._history = LookHistory()
@@ -69,6 +68,14 @@ class WatchedOutputs:
         self._failed_with = None
         readings = self._read_changed(stamps, time.monotonic())
         return None if readings is None else self._look(readings)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, at most until what the watch runs has ended: True then."""
+        time.sleep(seconds)
+        return False
+
+    def end(self) -> None:
+        """End what the watch runs."""
 
     def _look(
         self, readings: FileReadings, command: str = "", seconds: float | None = None
@@ -186,30 +193,37 @@ class WatchedCommand(WatchedOutputs):
     def __init__(self, command: str, paths: Sequence[str], options: Options) -> None:
         super().__init__(paths, options)
         self._command = command
+        self._running: RunningCommand | None = None
         self._sources = Sources(paths)
         self._overtaken = 0
         """Runs in a row that a save overtook."""
 
     def step(self) -> Event | None:
-        has_changed = self._sources.have_changed(only_saved=self.running is not None)
-        if self.running is None:
+        has_changed = self._sources.have_changed(only_saved=self._running is not None)
+        if self._running is None:
             return self._start() if has_changed else super().step()
         if has_changed and self._overtaken < _MOST_OVERTAKEN:
             self._overtaken += 1
             return self._start()
-        return self._end(self.running) if self.running.wait(0) else None
+        return self._finish(self._running) if self._running.wait(0) else None
+
+    def wait(self, seconds: float) -> bool:
+        return self._running.wait(seconds) if self._running else super().wait(seconds)
+
+    def end(self) -> None:
+        if self._running:
+            self._running.end()
 
     def _start(self) -> str:
         """Start the command once the sources rest; end the one that still runs."""
-        if self.running:
-            self.running.end()
+        self.end()
         self._sources.rest()
-        self.running = RunningCommand(self._command)
+        self._running = RunningCommand(self._command)
         return self._command
 
-    def _end(self, running: RunningCommand) -> WatchLook:
+    def _finish(self, running: RunningCommand) -> WatchLook:
         seconds = time.monotonic() - running.began
-        self.running = None
+        self._running = None
         self._overtaken = 0
         self._sources.absorb()
         failure = running.failure()
@@ -231,10 +245,8 @@ def events(watch: Watch) -> Generator[Event | None, None, None]:
             seconds = time.thread_time() - began
             yield event
             if event is None:  # the end of a build ends the pause
-                wait = watch.running.wait if watch.running else time.sleep
-                wait_in_turns(wait, max(interval, seconds / _SHARE))
+                wait_in_turns(watch.wait, max(interval, seconds / _SHARE))
             else:
                 interval = _WHILE_BUILDING if isinstance(event, str) else INTERVAL
     finally:
-        if watch.running:
-            watch.running.end()
+        watch.end()

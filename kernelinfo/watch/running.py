@@ -9,8 +9,8 @@ import subprocess
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack, suppress
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import IO
 
 from kernelinfo.analysis import Analysis
@@ -131,36 +131,6 @@ _GONE = 1.0
 """Seconds after which a file that is gone was not just being saved by another name."""
 
 
-class RunningCompiler:
-    """A running compilation of some sources."""
-
-    def __init__(self, paths: Sequence[str], settings: Settings) -> None:
-        self.began = time.monotonic()
-        self.began_at = time.time_ns()
-        self._open = ExitStack()
-        self._processes = self._open.enter_context(Processes(_SECONDS))
-        self._pool = self._open.enter_context(ThreadPoolExecutor(1))
-        self._compiled = self._pool.submit(compile_sources, paths, settings, self._processes)
-
-    def wait(self, seconds: float) -> bool:
-        """True if it ended within this time."""
-        wait([self._compiled], seconds)
-        return self._compiled.done()
-
-    def compiled(self) -> tuple[Compiled, ...]:
-        """The sources, when it has ended. Raises `CompilerError` and `OptionError` if nothing could
-        start."""
-        try:
-            return self._compiled.result()
-        finally:
-            self._open.close()
-
-    def end(self) -> None:
-        """Kill the compilers and their groups."""
-        self._processes.end()
-        self._open.close()
-
-
 class WatchedSources:
     """Sources, each compiled when it or one of its headers is saved.
 
@@ -169,7 +139,11 @@ class WatchedSources:
 
     def __init__(self, paths: Sequence[str], settings: Settings, options: Options) -> None:
         self.options = options  # with the assembly of the compiled sources
-        self.running: RunningCompiler | None = None
+        self._pool = ThreadPoolExecutor(1)
+        self._processes = Processes(_SECONDS)  # those of the compilation that began last
+        self._compiled: Future[tuple[Compiled, ...]] | None = None  # None if none runs
+        self._began, self._began_at = 0.0, 0
+        """When it began: in seconds of a clock that never goes back, in ns since 1970."""
         self._paths = tuple(paths)
         self._settings = settings
         self._history = LookHistory()
@@ -195,11 +169,23 @@ class WatchedSources:
         changed = [path for path in self._paths if self._runs and self._has_changed(path, now)]
         if changed or not self._runs:
             return self._start(changed)
-        running = self.running
-        if running is None or not running.wait(0):
+        if self._compiled is None or not self._compiled.done():
             return None
-        self.running = None
-        return self._look(running, time.monotonic() - running.began)
+        compiled, self._compiled = self._compiled.result(), None
+        return self._look(compiled, time.monotonic() - self._began)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait, at most until the compiler has ended: True then."""
+        if self._compiled is None:
+            time.sleep(seconds)
+            return False
+        return bool(wait([self._compiled], seconds).done)
+
+    def end(self) -> None:
+        """Kill the compilers and their groups."""
+        if self._compiled is not None:
+            self._processes.end()
+            wait([self._compiled])
 
     def _stamps(self) -> dict[str, Stamp | None]:
         paths = dict.fromkeys(path for files in self._dependencies.values() for path in files)
@@ -218,13 +204,14 @@ class WatchedSources:
 
     def _start(self, changed: Sequence[str]) -> str:
         """Start the compiler once the sources rest: a save may take several steps."""
-        if self.running:
-            self.running.end()
+        self.end()
         self._due = tuple(path for path in self._paths if path in {*self._due, *changed})
         absent = {path for path, stamp in self._seen.items() if stamp is None}
         self._seen = rested(self._stamps, absent=absent)
         self._runs += 1
-        self.running = RunningCompiler(self._due, self._settings)
+        self._processes = Processes(_SECONDS)
+        self._began, self._began_at = time.monotonic(), time.time_ns()
+        self._compiled = self._pool.submit(_compile, self._due, self._settings, self._processes)
         return self._command
 
     @property
@@ -232,9 +219,8 @@ class WatchedSources:
         targets = ", ".join(self._settings.targets)
         return f"{' '.join(self._due)}" + (f" for {targets}" if targets else "")
 
-    def _look(self, running: RunningCompiler, seconds: float) -> WatchLook:
+    def _look(self, compiled: Sequence[Compiled], seconds: float) -> WatchLook:
         """The look after the compiler ended; if one source failed, with all messages."""
-        compiled = running.compiled()
         for path in self._due:
             assemblies = [source for source in compiled if source.path == path]
             # After a failure the list may lack headers.
@@ -245,7 +231,7 @@ class WatchedSources:
         # A header that was saved since the compiler began, and that it had not listed, is changed.
         stamps = self._stamps().items()
         self._seen = {
-            path: None if stamp and stamp.modified > running.began_at else stamp
+            path: None if stamp and stamp.modified > self._began_at else stamp
             for path, stamp in stamps
         } | self._seen
         command = self._command
@@ -266,6 +252,13 @@ class WatchedSources:
         # The chosen kernels may be in another source.
         items += conclusions(events, self.options, required=not self._paths[1:])
         return FileReading.of(items, events[0][1])
+
+
+def _compile(
+    paths: Sequence[str], settings: Settings, processes: Processes
+) -> tuple[Compiled, ...]:
+    with processes:
+        return compile_sources(paths, settings, processes)
 
 
 def _failure(compiled: Sequence[Compiled]) -> str:

@@ -13,8 +13,7 @@ import pytest
 
 import kernelinfo
 import kernelinfo.triton as of_triton
-from kernelinfo.triton import compiled as compiled_by
-from kernelinfo.triton.pruning import reason_to_drop
+from kernelinfo.triton import reason_to_drop
 
 from ..messages import refused, says
 from .recorded import CODE, SYMBOL, GPUTarget, compiled, fake_triton, in_cache, metadata
@@ -75,7 +74,7 @@ def test_all_compiled_meanwhile_is_collected(
         told.append(compilation)
 
     triton = fake_triton(earlier)
-    monkeypatch.setattr(compiled_by, "triton", triton)
+    monkeypatch.setattr(of_triton, "triton", triton)
     one, two, three = (in_cache(tmp_path, name, num_stages=int(name)) for name in "123")
     cuda = {**one, "metadata_group": {"k.cubin": "k.cubin"}}
     with of_triton.collect() as outer:
@@ -100,7 +99,7 @@ def test_a_code_object_that_is_gone_is_a_problem(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     triton = fake_triton()
-    monkeypatch.setattr(compiled_by, "triton", triton)
+    monkeypatch.setattr(of_triton, "triton", triton)
     there, gone = in_cache(tmp_path, "there"), in_cache(tmp_path, "gone")
     Path(gone["metadata_group"]["k.hsaco"]).unlink()
     with of_triton.collect() as collected:
@@ -114,7 +113,7 @@ def test_a_code_object_that_is_gone_is_a_problem(
 
 def test_the_listener_is_put_back_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     triton = fake_triton()
-    monkeypatch.setattr(compiled_by, "triton", triton)
+    monkeypatch.setattr(of_triton, "triton", triton)
     with pytest.raises(ZeroDivisionError), of_triton.collect():
         raise ZeroDivisionError
     assert triton.knobs.compilation.listener is None
@@ -133,7 +132,7 @@ def test_the_listener_is_put_back_after_an_error(monkeypatch: pytest.MonkeyPatch
 def test_triton_is_missing_or_old(
     module: ModuleType | None, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled_by, "triton", module)
+    monkeypatch.setattr(of_triton, "triton", module)
     with refused(message), of_triton.collect():
         pass
 
@@ -198,7 +197,7 @@ def test_a_configuration_that_does_not_compile_is_dropped(
     triton = fake_triton()
     triton.TritonError, triton.JITFunction, triton.compile = ValueError, SimpleNamespace, fail
     triton.compiler = SimpleNamespace(make_backend=str, ASTSource=lambda *of: None)
-    monkeypatch.setattr(compiled_by, "triton", triton)
+    monkeypatch.setattr(of_triton, "triton", triton)
     kernel = SimpleNamespace(arg_names=[], params=[])
     pruner = of_triton.prune(kernel, target=GPUTarget("hip", "gfx942", 64), signature={})
     config = SimpleNamespace(all_kwargs=lambda: {"BLOCK": 128})
