@@ -15,9 +15,8 @@ from kernelinfo.cli.options import parse_bytes, parse_sizes
 from kernelinfo.errors import LaunchError, OptionError
 from kernelinfo.hardware import products
 from kernelinfo.hardware.targets import Target
-from kernelinfo.model import curves, occupancy
+from kernelinfo.model import compilers, curves, occupancy
 from kernelinfo.model.calculator import Arch
-from kernelinfo.model.compilers import llvm, max_active_blocks
 from kernelinfo.model.curves import VARIABLES, CurveVariable, best_sizes, curve
 from kernelinfo.model.limits import Demand, Launch
 from kernelinfo.render import Renderer, View
@@ -88,8 +87,8 @@ def command(
     as_llvm: int | None = typer.Option(
         None,
         metavar="VERSION",
-        min=llvm.FIRST,
-        max=llvm.MAIN,
+        min=compilers.FIRST,
+        max=compilers.MAIN,
         help="Print the occupancy that this version of LLVM prints; 24 is main.",
     ),
     as_hip: Literal["before", "after"] | None = typer.Option(
@@ -159,7 +158,7 @@ def command(
     if as_llvm is not None:
         sizes = launch.smallest_size or launch.workgroup_size, launch.workgroup_size
         trap_handler = launch.trap_handler
-        printed = llvm.printed(target, as_llvm, demand, sizes, trap_handler=trap_handler)
+        printed = compilers.printed(target, as_llvm, demand, sizes, trap_handler=trap_handler)
         numbers = (
             f"Occupancy: {printed.waves_per_simd}, NumVGPRsForWavesPerEU: {printed.vgprs}, "
             f"NumSGPRsForWavesPerEU: {printed.sgprs}"
@@ -167,7 +166,7 @@ def command(
         notes.append(("LLVM", f"{as_llvm} prints {numbers}"))
         record["llvm"] = {"version": as_llvm, **printed._asdict()}
     if as_hip is not None:
-        blocks = max_active_blocks(target, demand, launch, fixed=as_hip == "after")
+        blocks = compilers.max_active_blocks(target, demand, launch, fixed=as_hip == "after")
         returns = f"hipOccupancyMaxActiveBlocksPerMultiprocessor returns {blocks}"
         notes.append(("HIP", f"{returns} {as_hip} its fixes of 2026"))
         record["hip"] = {"fixes": as_hip, "max_active_blocks": blocks}

@@ -2,7 +2,7 @@
 
 They are from llvm/lib/Target/AMDGPU/Utils/AMDGPUBaseInfo.cpp (IsaInfo); "#n" is a pull request of
 llvm/llvm-project. `llvm_target` is a target with the constants of the LLVM version
-(`occupancy.compilers.llvm.target_in_llvm`).
+(`model.compilers.target_in_llvm`).
 """
 
 from __future__ import annotations

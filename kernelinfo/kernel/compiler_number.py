@@ -12,8 +12,7 @@ from kernelinfo.hardware.llvm_registers import least_sgprs
 from kernelinfo.hardware.targets import Target, align, find
 from kernelinfo.kernel.code_object import CodeObject
 from kernelinfo.kernel.traits import Traits
-from kernelinfo.model import Occupancy
-from kernelinfo.model.compilers import CAUSES, Case, fewest, llvm
+from kernelinfo.model import Occupancy, compilers
 from kernelinfo.reading.data import integer
 
 
@@ -61,7 +60,7 @@ def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> str | 
     stated = _stated_version(code_object)
     # Other versions are tried after the stated one: a file names its front end, forks mix versions.
     for version in (stated, *_REVISIONS) if stated else _REVISIONS:
-        llvm_target = llvm.target_in_llvm(target, version)
+        llvm_target = compilers.target_in_llvm(target, version)
         choices = product(_blocks(traits), _sizes(traits, llvm_target), _sgprs(traits, llvm_target))
         for block, sizes, sgprs in choices:
             # The compiler raises VGPRs by its own granule; the hardware's may hide the difference.
@@ -70,25 +69,25 @@ def why(traits: Traits, code_object: CodeObject, occupancy: Occupancy) -> str | 
                 sgprs=sgprs,
                 dynamic_vgpr_block=block,
             )
-            if llvm.waves_per_simd(target, version, raised, sizes) == printed:
+            if compilers.waves_per_simd(target, version, raised, sizes) == printed:
                 devices = tuple(map(find, target.members)) or (target,)
-                case = Case(devices, target, raised, occupancy.launch, sizes, version)
-                names = fewest(case, printed, bool(occupancy.obstacles)) or ()
+                case = compilers.Case(devices, target, raised, occupancy.launch, sizes, version)
+                names = compilers.fewest(case, printed, bool(occupancy.obstacles)) or ()
                 if block != demand.dynamic_vgpr_block:
                     names += ("vgpr-blocks",)
                 if version != (stated or version):
                     names += ("other-version",)
-                words = ", ".join(CAUSES[name] for name in names)
+                words = ", ".join(compilers.CAUSES[name] for name in names)
                 return f"{words} (LLVM {version})" if names else None
     return None
 
 
 def _stated_version(code_object: CodeObject) -> int | None:
     match = re.search(r"version (\d{1,9})\.", code_object.compiler or "")
-    return min(max(integer(match[1]), llvm.FIRST), llvm.MAIN) if match else None
+    return min(max(integer(match[1]), compilers.FIRST), compilers.MAIN) if match else None
 
 
-_REVISIONS = (llvm.MAIN, 23, 22, 19, 18, 15)
+_REVISIONS = (compilers.MAIN, 23, 22, 19, 18, 15)
 """Last major version of LLVM with each formula, newest first."""
 
 
@@ -99,7 +98,7 @@ def _blocks(traits: Traits) -> tuple[int, ...]:
     block = traits.demand.dynamic_vgpr_block if traits.demand else 0
     if traits.numbers.dynamic_vgprs is None:
         return (block,)
-    return tuple(dict.fromkeys((block, 0, *llvm.DYNAMIC_BLOCKS)))
+    return tuple(dict.fromkeys((block, 0, *compilers.DYNAMIC_BLOCKS)))
 
 
 def _sizes(traits: Traits, llvm_target: Target) -> Iterator[tuple[int, int]]:
@@ -110,11 +109,11 @@ def _sizes(traits: Traits, llvm_target: Target) -> Iterator[tuple[int, int]]:
     required = (numbers.required_workgroup for numbers in compiled)
     if sizes := next(filter(None, required), None):
         size = math.prod(sizes)
-        yield llvm.sizes_of((size, size), llvm_target)
+        yield compilers.sizes_of((size, size), llvm_target)
         if declared is None or declared <= size:
             return
     step = traits.numbers.wave_size or llvm_target.waves.default_size
-    smallest, largest = llvm.sizes_of((1, declared or 0), llvm_target)
+    smallest, largest = compilers.sizes_of((1, declared or 0), llvm_target)
     yield from ((size, largest) for size in (smallest, *range(step + 1, largest + 1, step)))
     if declared is None:
         yield from ((smallest, size) for size in range(largest - step, 0, -step))

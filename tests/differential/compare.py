@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelinfo import Demand, Kernel, Options, Result, analyse
 from kernelinfo.kernel import USED
-from kernelinfo.model.compilers.llvm import Printed, printed
+from kernelinfo.model.compilers import Printed, printed
 
 from .compilers import Compiler, Setting
 from .shapes import Shape, random_shape

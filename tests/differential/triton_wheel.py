@@ -22,7 +22,7 @@ class Triton:
     """The version that is installed.
 
     LLVM of Triton 3.9, main of 2026, is older than what September brought (LDS granule of RDNA,
-    1024 VGPRs of gfx13: `occupancy.compilers.llvm`), so that its formulas are those of 23.
+    1024 VGPRs of gfx13: `model.compilers`), so that its formulas are those of 23.
     """
 
     llvm = 23

@@ -17,11 +17,14 @@ from kernelinfo import Kernel, Options, Result, analyse, arch
 from kernelinfo.hardware.targets import find, known
 from kernelinfo.kernel.compiler_number import agrees, why
 from kernelinfo.model import occupancy
-from kernelinfo.model.compilers import CAUSES, Case, fewest, max_active_blocks
-from kernelinfo.model.compilers.llvm import (
+from kernelinfo.model.compilers import (
+    CAUSES,
     FIRST,
     MAIN,
+    Case,
     Printed,
+    fewest,
+    max_active_blocks,
     printed,
     waves_per_simd,
 )

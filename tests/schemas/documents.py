@@ -35,7 +35,7 @@ from kernelinfo.kernel.needs import RegisterNeeds
 from kernelinfo.kernel.record import BY_FIELD, BY_NAME, INSTRUCTIONS, NUMBERS
 from kernelinfo.model import Allocated, Headroom, Occupancy, Step
 from kernelinfo.model.calculator import Rung
-from kernelinfo.model.compilers.llvm import Printed
+from kernelinfo.model.compilers import Printed
 from kernelinfo.model.curves import CurvePoint, Filling, Grid
 from kernelinfo.model.limits import Assumption, Limit
 from kernelinfo.pressure.function import CodeLocation
