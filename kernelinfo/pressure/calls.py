@@ -96,7 +96,7 @@ class FunctionBody:
             start = self._pending.pop()
             state = {**self._begins[start]}
             block = self._flow.block_of[start]
-            ways = self._flow.branches.of(block)
+            ways = self._flow.after.of(block)
             for index in range(start, self._flow.firsts[block + 1]):
                 effect = self._code[index].effect
                 if not self._code[index].is_code:
@@ -328,7 +328,8 @@ _DEEPEST = 64  # calls inside calls
 def callee(symbol: str, listing: Listing) -> FunctionBody:
     """The body of a function that others call."""
     listing = with_high_vgprs(listing)
-    return FunctionBody(listing, *read_flow(listing), symbol, True)
+    _, flow, reasons = read_flow(listing)
+    return FunctionBody(listing, flow, reasons, symbol, True)
 
 
 class CalledFunctions:
@@ -345,7 +346,7 @@ class CalledFunctions:
     def body_of(self, function: LiveFunction) -> FunctionBody:
         """The body of a function that may call these."""
         reasons = function.flow_reasons
-        return FunctionBody(function.listing, function.flow, reasons, "", self._is_linked)
+        return FunctionBody(function.listing, function.wave_flow, reasons, "", self._is_linked)
 
     def _at(self, place: FunctionPlace) -> FunctionBody | None:
         """The function at a place; None if it is not in the blob."""

@@ -243,7 +243,7 @@ def _live_backwards(function: LiveFunction, indices: Sequence[int]) -> Iterator[
     unreachable."""
     for block, group in groupby(reversed(indices), function.block_of):
         chosen = set(group)
-        if function.graph.is_reached(block):
+        if function.flow.is_reached(block):
             for index, *live in function.live(block):
                 if index in chosen:
                     yield whole(union(live))

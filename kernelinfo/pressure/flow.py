@@ -10,6 +10,7 @@ from array import array
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate, compress, pairwise
 from typing import NamedTuple
 
@@ -30,28 +31,56 @@ class BlockLists(NamedTuple):
         return self.blocks[self.starts[number] : self.starts[number + 1]]
 
 
-class Graph:
-    """A flow graph. Block 0 is the entry."""
+class Flow:
+    """Basic blocks, whose instructions run one after the other, and the ways between them. Block 0
+    is the entry."""
 
-    def __init__(self, after: BlockLists) -> None:
-        """`after` holds the successors of each block."""
+    def __init__(self, firsts: array[int], block_of: array[int], after: BlockLists) -> None:
+        self.firsts = firsts
+        """Index of each block's first instruction; at the end, number of instructions."""
+        self.block_of = block_of
+        """The block of each instruction."""
         self.after = after
-        self.before = _reversed(after)
-        """Predecessors of each block."""
-        self.order, self.preorder, self.parents = _walked(after)
-        """Reachable blocks in postorder and in preorder; the block before each in its tree."""
-        self.groups = _groups(self.order, self.before)
-        """Strongly connected blocks. A group precedes the groups that it leads to."""
-        self.group_of = array("i", [_NONE]) * (len(after.starts) - 1)
-        """Number of each block's group; −1 for an unreachable block."""
-        starts, blocks = self.groups
-        for group in range(len(starts) - 1):
-            for position in range(starts[group], starts[group + 1]):
-                self.group_of[blocks[position]] = group
+        """Blocks that may follow each block."""
+
+    def instructions(self, block: int) -> range:
+        """Indices of the instructions of a block."""
+        return range(self.firsts[block], self.firsts[block + 1])
 
     def is_reached(self, block: int) -> bool:
         """True if a path leads from the entry to a block."""
         return self.group_of[block] != _NONE
+
+    @cached_property
+    def before(self) -> BlockLists:
+        """Predecessors of each block."""
+        return _reversed(self.after)
+
+    @cached_property
+    def walked(self) -> tuple[array[int], array[int], array[int]]:
+        """A depth-first walk over the reachable blocks: blocks in postorder, in preorder, and the
+        parent of each block."""
+        return _walked(self.after)
+
+    @property
+    def order(self) -> array[int]:
+        """Reachable blocks in postorder."""
+        return self.walked[0]
+
+    @cached_property
+    def groups(self) -> BlockLists:
+        """Strongly connected blocks. A group precedes the groups that it leads to."""
+        return _groups(self.order, self.before)
+
+    @cached_property
+    def group_of(self) -> array[int]:
+        """Number of each block's group; −1 for an unreachable block."""
+        numbers = array("i", [_NONE]) * (len(self.firsts) - 1)
+        starts, blocks = self.groups
+        for group in range(len(starts) - 1):
+            for position in range(starts[group], starts[group + 1]):
+                numbers[blocks[position]] = group
+        return numbers
 
 
 def _reversed(edges: BlockLists) -> BlockLists:
@@ -123,26 +152,11 @@ _EXEC = ("exec", "exec_lo", "exec_hi")
 _BACK = 8  # most instructions between address and jump of a long branch; LLVM writes fewer
 
 
-class Flow(NamedTuple):
-    """Basic blocks: instructions that run one after the other."""
+def read_flow(listing: Listing) -> tuple[Flow, Flow, tuple[str, ...]]:
+    """The ways between blocks that some lane may go; those that the wave as a whole may go, without
+    the paths of inactive lanes; and reasons why edges may be missing.
 
-    firsts: array[int]
-    """Index of each block's first instruction; at the end, number of instructions."""
-    block_of: array[int]  # the block of each instruction
-    ways: BlockLists  # blocks that may follow each block for at least one lane
-    branches: BlockLists
-    """Blocks that may follow each block for the wave as a whole: `ways` without the paths of
-    inactive lanes."""
-
-    def instructions(self, block: int) -> range:
-        """Indices of the instructions of a block."""
-        return range(self.firsts[block], self.firsts[block + 1])
-
-
-def read_flow(listing: Listing) -> tuple[Flow, tuple[str, ...]]:
-    """Blocks in the order of the text, and reasons why edges may be missing.
-
-    The first block is the entry.
+    Blocks are in the order of the text, the first is the entry.
     """
     code = listing.instructions
     reasons: dict[str, None] = {}
@@ -172,9 +186,11 @@ def read_flow(listing: Listing) -> tuple[Flow, tuple[str, ...]]:
     continues = bytearray(b"\1") * (len(code) - 1) + b"\0"
     for index in ends:
         continues[index] = 0
-    branches = _edges(firsts, block_of, continues, jumps, {})
-    ways = _edges(firsts, block_of, continues, jumps, skips) if skips else branches
-    return Flow(firsts, block_of, ways, branches), tuple(reasons)
+    of_wave = Flow(firsts, block_of, _edges(firsts, block_of, continues, jumps, {}))
+    of_lanes = of_wave
+    if skips:
+        of_lanes = Flow(firsts, block_of, _edges(firsts, block_of, continues, jumps, skips))
+    return of_lanes, of_wave, tuple(reasons)
 
 
 def _beginning_with(begins: tuple[str, ...], mnemonics: Sequence[str]) -> list[int]:
@@ -311,7 +327,7 @@ MOST_VISITS = 16  # of each block, on average; compiled code needs 2
 _MOST_SHARED = 1 << 16  # sets; 300,000 blocks of one loop need some hundred different ones
 
 
-def may_be_written(graph: Graph, defines: Sequence[int], entry: int) -> list[int]:
+def may_be_written(flow: Flow, defines: Sequence[int], entry: int) -> list[int]:
     """Registers that may have been written before each block. `defines` are those to which each
     block writes a defined value.
 
@@ -319,8 +335,8 @@ def may_be_written(graph: Graph, defines: Sequence[int], entry: int) -> list[int
     neighbours are one object.
     """
     begin, end = [0] * len(defines), [0] * len(defines)
-    starts, ways = graph.before
-    begins, blocks = graph.groups
+    starts, ways = flow.before
+    begins, blocks = flow.groups
     earlier = entry
     for begin_of_group, end_of_group in pairwise(begins):
         group = blocks[begin_of_group:end_of_group]
@@ -346,9 +362,7 @@ def _share(sets: dict[int, int], registers: int) -> int:
     return sets.get(registers, registers) if is_full else sets.setdefault(registers, registers)
 
 
-def needed_from(
-    graph: Graph, reads: Sequence[int], writes: Sequence[int]
-) -> tuple[list[int], bool]:
+def needed_from(flow: Flow, reads: Sequence[int], writes: Sequence[int]) -> tuple[list[int], bool]:
     """Registers that each block or a later one may read before writing them. `reads` are those that
     each block reads before it writes them.
 
@@ -357,15 +371,15 @@ def needed_from(
     needed = [0] * len(reads)
     rank = array("i", needed)
     """Of each block: its position in postorder, in the end in that of its group."""
-    for position, block in enumerate(graph.order):
+    for position, block in enumerate(flow.order):
         rank[block] = position
     sets: dict[int, int] = {}
-    starts, ways = graph.after
-    begins, blocks = graph.groups
-    left = MOST_VISITS * len(graph.order) + 1000
+    starts, ways = flow.after
+    begins, blocks = flow.groups
+    left = MOST_VISITS * len(flow.order) + 1000
     for group in reversed(range(len(begins) - 1)):
         if begins[group + 1] - begins[group] > 1:
-            left = _settle(graph, reads, writes, group, needed, rank, sets, left)
+            left = _settle(flow, reads, writes, group, needed, rank, sets, left)
             continue
         block, later = blocks[begins[group]], 0
         for way in ways[starts[block] : starts[block + 1]]:
@@ -375,7 +389,7 @@ def needed_from(
 
 
 def _settle(
-    graph: Graph,
+    flow: Flow,
     reads: Sequence[int],
     writes: Sequence[int],
     group: int,
@@ -385,9 +399,9 @@ def _settle(
     left: int,
 ) -> int:
     """Update what the blocks of a group need, in at most `left` visits. Returns the visits left."""
-    (starts, ways), (befores, predecessors) = graph.after, graph.before
-    group_of = graph.group_of
-    order = sorted(graph.groups.of(group), key=rank.__getitem__)
+    (starts, ways), (befores, predecessors) = flow.after, flow.before
+    group_of = flow.group_of
+    order = sorted(flow.groups.of(group), key=rank.__getitem__)
     for position, block in enumerate(order):
         rank[block] = position
     is_waiting = bytearray(b"\1") * len(order)

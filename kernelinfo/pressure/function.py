@@ -15,7 +15,7 @@ from itertools import accumulate
 from typing import Literal, NamedTuple
 
 from kernelinfo.pressure import rules
-from kernelinfo.pressure.flow import Graph, may_be_written, needed_from, read_flow
+from kernelinfo.pressure.flow import may_be_written, needed_from, read_flow
 from kernelinfo.pressure.instructions import effect, operation
 from kernelinfo.pressure.listing import (
     ENDS,
@@ -74,7 +74,7 @@ def with_high_vgprs(listing: Listing) -> Listing:
 
 def _modes(listing: Listing) -> dict[int, int]:
     """Index of each reachable instruction → the mode before it, or `_UNKNOWN`."""
-    flow, _ = read_flow(listing)
+    _, flow, _ = read_flow(listing)
     begins = {0: 0}
     pending = [0] if flow.block_of else []
     mode_before: dict[int, int] = {}
@@ -84,7 +84,7 @@ def _modes(listing: Listing) -> dict[int, int]:
         for index in flow.instructions(number):
             mode_before[index] = mode
             mode = _after(listing.instructions[index], mode)
-        for way in flow.branches.of(number):
+        for way in flow.after.of(number):
             joined = mode if begins.get(way, mode) == mode else _UNKNOWN
             if begins.get(way) != joined:
                 begins[way] = joined
@@ -210,8 +210,7 @@ class LiveFunction:
         self.entry = entry
         self.listing = listing
         self.instructions = listing.instructions
-        self.flow, self.flow_reasons = read_flow(listing)
-        self.graph = Graph(self.flow.ways)
+        self.flow, self.wave_flow, self.flow_reasons = read_flow(listing)
         self.code = array(
             "I", (i for i, instruction in enumerate(self.instructions) if instruction.is_code)
         )
@@ -219,9 +218,9 @@ class LiveFunction:
         self.number = array("I", accumulate((s.is_code for s in self.instructions), initial=0))
         """Number of instructions with code before each index; at the end, of all."""
         self._reads, self._writes, self._defines = self._block_effects()
-        self._written = may_be_written(self.graph, self._defines, entry)
+        self._written = may_be_written(self.flow, self._defines, entry)
         """Registers that may have been written before each block."""
-        self.needed, is_settled = needed_from(self.graph, self._reads, self._writes)
+        self.needed, is_settled = needed_from(self.flow, self._reads, self._writes)
         """Registers that each block or a later one may read before writing them."""
         tangled = () if is_settled else (_TANGLED,)
         is_told = any(reason.startswith(RUNS_ON) for reason in listing.reasons)
@@ -236,7 +235,7 @@ class LiveFunction:
             return False
         last = self.code[-1]
         ends = self.instructions[last].effect.mnemonic.startswith(ENDS)
-        return not ends and self.graph.is_reached(self.block_of(last))
+        return not ends and self.flow.is_reached(self.block_of(last))
 
     def _block_effects(self) -> tuple[list[int], list[int], list[int]]:
         """Registers that each block reads first, writes, and writes with a defined value."""
@@ -263,7 +262,7 @@ class LiveFunction:
 
     def live_in(self, block: int) -> int:
         """Registers live at the begin of a block; none if it is unreachable."""
-        return self.needed[block] & self._written[block] if self.graph.is_reached(block) else 0
+        return self.needed[block] & self._written[block] if self.flow.is_reached(block) else 0
 
     def live(self, block: int) -> Iterator[tuple[int, int, int]]:
         """Index of each instruction of a reachable block, last one first, and registers live before
@@ -278,7 +277,7 @@ class LiveFunction:
                     grown.append((index, written))
                     written |= effect.writes
         needed = 0
-        for way in self.graph.after.of(block):
+        for way in self.flow.after.of(block):
             needed = needed | self.needed[way] if needed else self.needed[way]
         for index in reversed(indices):
             effect = instructions[index].effect
@@ -291,7 +290,7 @@ class LiveFunction:
     def live_at(self, index: int) -> tuple[int, int]:
         """Registers live before and after an instruction; none if it is unreachable."""
         block = self.block_of(index)
-        live = self.live(block) if self.graph.is_reached(block) else ()
+        live = self.live(block) if self.flow.is_reached(block) else ()
         return next(
             ((before, after) for position, before, after in live if position == index), (0, 0)
         )
@@ -306,7 +305,7 @@ class LiveFunction:
         by_sets: dict[tuple[int, int], Counts] = {(0, 0): NO_REGISTERS}
         shared = {NO_REGISTERS: NO_REGISTERS}
         last, of_last = 0, NO_REGISTERS  # set before the instruction counted last
-        for block in filter(self.graph.is_reached, range(self.size)):
+        for block in filter(self.flow.is_reached, range(self.size)):
             for index, before, after in self.live(block):
                 counts = by_sets.get((before, after))
                 if counts is None:
@@ -333,13 +332,7 @@ class LiveFunction:
     @cached_property
     def loops(self) -> Loops:
         """Loops of the wave as a whole. Paths of inactive lanes make no loops."""
-        return Loops(self.wave_graph)
-
-    @cached_property
-    def wave_graph(self) -> Graph:
-        """The flow of the wave as a whole, without the paths of inactive lanes."""
-        is_same = self.flow.branches is self.flow.ways
-        return self.graph if is_same else Graph(self.flow.branches)
+        return Loops(self.wave_flow)
 
     def loop_around(self, index: int) -> Loop | None:
         """The innermost loop around an instruction; None outside loops."""
@@ -397,7 +390,7 @@ class LiveFunction:
         """Position of each block in postorder. A block that runs before a loop has a higher
         position than the loop's header, wherever it is in the text."""
         order = array("i", [-1]) * self.size
-        for position, block in enumerate(self.graph.order):
+        for position, block in enumerate(self.flow.order):
             order[block] = position
         return order
 
@@ -426,7 +419,6 @@ class LiveFunction:
             (sum(self.counts[index][:2]), -index)
             for index in self.code
             if (source := self.instructions[index].source) and source.line == line
-            if f"/{source.file}".endswith(f"/{file}")
-            and self.graph.is_reached(self.block_of(index))
+            if f"/{source.file}".endswith(f"/{file}") and self.flow.is_reached(self.block_of(index))
         ]
         return -max(candidates)[1] if candidates else None

@@ -144,8 +144,8 @@ class WaitFlow:
     def _solve(self) -> str:
         """Find the state of each block, in at most `_MOST_VISITS` of each; a reason if it ends
         early."""
-        graph = self._function.wave_graph
-        blocks = graph.order[::-1]
+        flow = self._function.wave_flow
+        blocks = flow.order[::-1]
         rank = {block: position for position, block in enumerate(blocks)}
         self.begins[blocks[0]] = {}, {}
         pending, is_pending = [0], bytearray(len(blocks))
@@ -156,7 +156,7 @@ class WaitFlow:
             end = self._end(blocks[position])
             if any(len(age) > _MOST_TOGETHER for ages in end[0].values() for age in ages):
                 return TANGLED
-            for way in graph.after.of(blocks[position]):
+            for way in flow.after.of(blocks[position]):
                 if self._merge(way, end) and not is_pending[rank[way]]:
                     is_pending[rank[way]] = 1
                     heappush(pending, rank[way])

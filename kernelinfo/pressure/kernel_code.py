@@ -216,9 +216,8 @@ def unwritten(function: LiveFunction) -> int:
         reads_first.append(read)
         writes_first.append(written)
         touches.append(read | written)
-    graph = function.graph
-    first_read, are_all = needed_from(graph, reads_first, touches)
-    first_written, are_all_too = needed_from(graph, writes_first, touches)
+    first_read, are_all = needed_from(function.flow, reads_first, touches)
+    first_written, are_all_too = needed_from(function.flow, writes_first, touches)
     return first_read[0] & ~first_written[0] if are_all and are_all_too else 0
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple, TypeVar
 
-from kernelinfo.pressure.flow import BlockLists, Graph
+from kernelinfo.pressure.flow import BlockLists, Flow
 
 _T = TypeVar("_T")
 _NONE = -1
@@ -26,18 +26,18 @@ class Loop(NamedTuple):
 class Loops:
     """The forest of loops. A loop precedes the loops inside it."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, flow: Flow) -> None:
         """Find the loops.
 
         LLVM LoopInfoImpl.h, `LoopInfoBase::analyze`: inner headers first; each loop is flooded
         backwards from its back edges, and passes each loop inside it in one step.
         """
-        starts, ways = graph.before
-        enter, leave = dominance(graph)
+        starts, ways = flow.before
+        enter, leave = dominance(flow)
         innermost = array("i", [_NONE]) * len(enter)
         headers, parents = array("i"), array("i")
         outermost = array("i")  # union-find: a loop around each loop
-        for header in graph.order:
+        for header in flow.order:
             first, end = enter[header], leave[header]
             pending = [
                 block
@@ -53,7 +53,7 @@ class Loops:
             innermost[header] = loop
             while pending:
                 block = pending.pop()
-                if not graph.is_reached(block):
+                if not flow.is_reached(block):
                     continue
                 if innermost[block] == _NONE:
                     innermost[block] = loop
@@ -169,14 +169,14 @@ def _positions(parents: Sequence[int]) -> tuple[array[int], array[int]]:
     return positions, lasts
 
 
-def dominance(graph: Graph) -> tuple[array[int], array[int]]:
+def dominance(flow: Flow) -> tuple[array[int], array[int]]:
     """Begin and end of each block in a tree of dominators; −1 for blocks in no cycle of several.
 
     Block a dominates block b of its cycle if `begin[a] <= begin[b] < end[a]`. No path that leaves
     a group of strongly connected blocks returns. So a tree of each group, from the blocks at which
     paths enter it, tells the dominators in it.
     """
-    starts, group_of = graph.groups.starts, graph.group_of
+    starts, group_of = flow.groups.starts, flow.group_of
     is_cycle = [end - begin > 1 for begin, end in pairwise(starts)]
     blocks = array(
         "i",
@@ -184,12 +184,12 @@ def dominance(graph: Graph) -> tuple[array[int], array[int]]:
             _NONE,
             *(
                 block_in_cycle
-                for block_in_cycle in graph.preorder
+                for block_in_cycle in flow.walked[1]
                 if is_cycle[group_of[block_in_cycle]]
             ),
         ],
     )
-    tree = _immediate_dominators(graph, blocks)
+    tree = _immediate_dominators(flow, blocks)
     sizes = array("i", [1]) * len(tree)
     for number in range(len(tree) - 1, 0, -1):
         sizes[tree[number]] += sizes[number]
@@ -204,18 +204,19 @@ def dominance(graph: Graph) -> tuple[array[int], array[int]]:
     return begin, end
 
 
-def _immediate_dominators(graph: Graph, blocks: Sequence[int]) -> array[int]:
+def _immediate_dominators(flow: Flow, blocks: Sequence[int]) -> array[int]:
     """The number of the immediate dominator of each block in its group, by the block's number.
 
     A number is an index of `blocks`, which are in preorder; number 0 is a root that leads to each
     block that a path from another group reaches. Lengauer and Tarjan, "A Fast Algorithm for Finding
     Dominators in a Flowgraph", with path compression: O(m log n).
     """
-    (starts, ways), group_of = graph.before, graph.group_of
+    (starts, ways), group_of = flow.before, flow.group_of
+    parent_of = flow.walked[2]
     numbers = array("i", [_NONE]) * len(group_of)
     dominators = array("i", [0])
     for number in range(1, len(blocks)):
-        block, parent = blocks[number], graph.parents[blocks[number]]
+        block, parent = blocks[number], parent_of[blocks[number]]
         numbers[block] = number
         is_first = parent == _NONE or group_of[parent] != group_of[block]
         dominators.append(0 if is_first else numbers[parent])
@@ -228,7 +229,7 @@ def _immediate_dominators(graph: Graph, blocks: Sequence[int]) -> array[int]:
         group, least = group_of[block], parent
         for other in ways[starts[block] : starts[block + 1]] if parent else ():
             if group_of[other] != group:
-                least = 0 if graph.is_reached(other) else least
+                least = 0 if flow.is_reached(other) else least
                 continue
             nearest = numbers[other]
             if nearest > number:

@@ -57,10 +57,10 @@ class Places:
             indices = range(len(function.instructions))
             self._accesses = {i: both for i in indices if any(both := self._access(i))}
             reads, writes, fills = self._block_accesses()
-            self._written = may_be_written(function.graph, fills, 0)
+            self._written = may_be_written(function.flow, fills, 0)
             if self._pairs:
                 self._changes = {i: both for i in indices if any(both := self._change(i))}
-            self._needed, is_settled = needed_from(function.graph, reads, writes)
+            self._needed, is_settled = needed_from(function.flow, reads, writes)
             self._pairs_in, are_settled = self._same_values()
             self.is_settled = is_settled and are_settled
         self.has_slots = any(not place & lanes for place, _ in every)
@@ -128,7 +128,7 @@ class Places:
     def _same_values(self) -> tuple[list[int], bool]:
         """Pairs that hold the same value on every way to each block; False if not all was
         followed."""
-        function, graph = self._function, self._function.graph
+        function, flow = self._function, self._function.flow
         if not self._pairs:
             return [0] * function.size, True
         changes = []
@@ -141,14 +141,14 @@ class Places:
             changes.append((begin, end))
         every = (1 << len(self._pairs)) - 1
         before, after = [every] * function.size, [every] * function.size
-        left, is_changed = MOST_VISITS * (len(graph.order) + 64), True
+        left, is_changed = MOST_VISITS * (len(flow.order) + 64), True
         while is_changed and left > 0:
             is_changed = False
-            for block in reversed(graph.order):
+            for block in reversed(flow.order):
                 left -= 1
                 same = every if block else 0
-                for other in graph.before.of(block):
-                    if graph.is_reached(other):
+                for other in flow.before.of(block):
+                    if flow.is_reached(other):
                         same &= after[other]
                 begin, end = changes[block]
                 before[block], leaving = same, same & ~end | begin
@@ -177,7 +177,7 @@ class Places:
                 written |= move.places
             if (written, pairs) != before:
                 changes.append((index, before))
-        needed = union(self._needed[way] for way in function.graph.after.of(block))
+        needed = union(self._needed[way] for way in function.flow.after.of(block))
         for index, live, after in function.live(block):
             later = after, needed & written, pairs
             if index in self._accesses:
@@ -222,7 +222,7 @@ class Places:
         if not self._moves:
             return function.counts
         counted = [*function.counts]
-        for block in filter(function.graph.is_reached, range(function.size)):
+        for block in filter(function.flow.is_reached, range(function.size)):
             if not self._is_used(block):
                 continue
             later: Point | None = None
@@ -258,7 +258,7 @@ class Places:
         came = self.entering(block)[:2]
         for position in indices[:middle]:
             came = self._moved(position, *came, is_back=False)
-        ways = function.graph.after.of(block)
+        ways = function.flow.after.of(block)
         leave = union(function.needed[way] for way in ways), union(self._needed[w] for w in ways)
         for position in reversed(indices[middle:]):
             leave = self._moved(position, *leave, is_back=True)

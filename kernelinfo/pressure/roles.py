@@ -49,7 +49,7 @@ class ValueTrace:
         distance at the end of the indices.
         """
         function = self._function
-        starts, ways = function.graph.after if direction == 1 else function.graph.before
+        starts, ways = function.flow.after if direction == 1 else function.flow.before
         is_later, (sought, distance) = False, look(indices, 0, sought, False)
         seen: dict[int, int] = {}
         pending: list[tuple[int, bool, int]] = []
@@ -63,7 +63,7 @@ class ValueTrace:
                 new = sought & ~before
                 if new and direction == 1:
                     new = self._live(new, way)
-                if new and function.graph.is_reached(way):
+                if new and function.flow.is_reached(way):
                     seen[way] = before | new
                     visit = distance, is_later or way in self._heads, way
                     if visit not in coming:
@@ -295,7 +295,7 @@ def _sums(function: LiveFunction, loop: Loop, start: int) -> tuple[int, dict[int
 
     One walk through the loop's code in flow order; a branch counts as taken both ways.
     """
-    blocks = [n for n in reversed(function.graph.order) if function.loops.holds(loop, n)]
+    blocks = [n for n in reversed(function.flow.order) if function.loops.holds(loop, n)]
     changed = function.live_in(loop.header) & function.touched_in(blocks)[1]
     held, added, moved = changed & (VGPRS | AGPRS), 0, 0
     """Registers whose values come from those at the head; those of them with something added; those

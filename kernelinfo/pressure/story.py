@@ -309,7 +309,7 @@ class KernelCode:
                 labels,
                 function.location(function.flow.firsts[block]),
                 len(function.code_of(block)),
-                tuple(function.graph.after.of(block)),
+                tuple(function.flow.after.of(block)),
                 names[live_in],
             )
 

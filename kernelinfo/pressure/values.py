@@ -63,7 +63,7 @@ def _roles(
     """Each register, what the loop around an instruction does with it, and the role of its value.
 
     Next reads need not be followed for it."""
-    inside = [n for n in function.graph.order if loop and function.loops.holds(loop, n)]
+    inside = [n for n in function.flow.order if loop and function.loops.holds(loop, n)]
     reads, writes = function.touched_in(inside)
     roles = Roles(function, index, registers, loop, search.writers, search.loaded)
     for register in each(registers):
@@ -355,7 +355,7 @@ def needs_of(
         if with_shares and places.has_slots:
             shares = _shares(function, places, index, before, after)
     loop = function.loop_around(index)
-    blocks = [other for other in function.graph.order if loop and function.loops.holds(loop, other)]
+    blocks = [other for other in function.flow.order if loop and function.loops.holds(loop, other)]
     vgprs, agprs, sgprs = map(max, zip(*{*at_once}, strict=True))
     return RegisterNeeds(
         vector=vector,

@@ -64,7 +64,7 @@ def compare(text: str, dump: str) -> Counter[str]:
             if labels and (match := re.fullmatch(r"\.LBB\d+_(\d+)", labels[0])):
                 numbers[int(match[1])] = block
         for label, block in numbers.items():
-            if label not in theirs[name] or not function.graph.is_reached(block):
+            if label not in theirs[name] or not function.flow.is_reached(block):
                 continue
             tally["blocks"] += 1
             own, other = function.live_in(block), theirs[name][label]

@@ -66,7 +66,7 @@ def _counted(flight: Flight) -> Counter[int]:
 def early(flow: WaitFlow, function: LiveFunction) -> tuple[int, list[Pair]]:
     """How often code touches loaded registers, and where too early. A load of FLAT is complete when
     both of its counters say so."""
-    code, after = function.instructions, function.wave_graph.after
+    code, after = function.instructions, function.wave_flow.after
     reach: dict[int, dict[int, int]] = {0: {}}
     """Block → load → its registers that nothing wrote since."""
 
@@ -191,7 +191,7 @@ def walked(kernel: Kernel, function: LiveFunction, random: Random, steps: int) -
                     del queues[queue][counters[queue[0]].most :]
             if len(flow.queues.get(index, ())) == 1:  # not FLAT
                 held[index] = effect.writes
-        ways = function.wave_graph.after.of(block)
+        ways = function.wave_flow.after.of(block)
         if not ways:
             queues, held = {}, {}
         block = random.choice(ways) if ways else 0
