@@ -66,8 +66,8 @@ if TYPE_CHECKING:
     from kernelinfo.model.limits import Limit as Limit
     from kernelinfo.pressure import analyse as analyse
     from kernelinfo.pressure import load as load
+    from kernelinfo.pressure.measure import live_registers as live_registers
     from kernelinfo.pressure.nouns import Story as Story
-    from kernelinfo.pressure.paths import live_registers as live_registers
     from kernelinfo.reading.blob import Problem as Problem
     from kernelinfo.rules import Selection as Selection
     from kernelinfo.variants.nouns import Sweep as Sweep
@@ -104,7 +104,7 @@ else:
         "config": ("Configuration", "read_config"),
         "gate": ("check",),
         "gate.outcome": ("Judged", "Notice", "Outcome", "Suppressed"),
-        "pressure.paths": ("live_registers",),
+        "pressure.measure": ("live_registers",),
         "pressure.nouns": ("Story",),
         "variants.nouns": ("Sweep",),
         "variants.sweeping": ("sweep",),

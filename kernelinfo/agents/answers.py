@@ -25,8 +25,7 @@ from kernelinfo.model import occupancy
 from kernelinfo.model.calculator import arch as find_arch
 from kernelinfo.model.limits import Launch
 from kernelinfo.opening import is_below, only_below
-from kernelinfo.pressure.measure import Look, Measured
-from kernelinfo.pressure.paths import measure
+from kernelinfo.pressure.measure import Look, Measured, measure
 from kernelinfo.reading.blob import Note, Problem
 from kernelinfo.reading.containers.files import STANDARD_INPUT
 from kernelinfo.reading.target_id import named_target_id

@@ -19,8 +19,7 @@ from kernelinfo.errors import OptionError
 from kernelinfo.kernel import Kernel
 from kernelinfo.pressure.debug_information import SourceText
 from kernelinfo.pressure.function import LiveFunction
-from kernelinfo.pressure.measure import Look, Measured, MeasureItem
-from kernelinfo.pressure.paths import measure
+from kernelinfo.pressure.measure import Look, Measured, MeasureItem, measure
 from kernelinfo.render import Renderer
 from kernelinfo.render.pressure import text
 

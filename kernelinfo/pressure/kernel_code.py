@@ -95,11 +95,8 @@ class AssemblyText(ScannedText):
         )
 
     def _decoded(self, chunks: Sequence[bytes]) -> list[list[Disassembled] | None]:
-        """The instructions in each chunk of data; see `object_code.decoded`."""
-        # Runs llvm-objdump, for the few texts with data among the instructions.
-        from kernelinfo.pressure.object_code import decoded
-
-        return decoded(chunks, self._target)
+        """The instructions in each chunk of data; see `ObjectCode.decoded`."""
+        return _object_code().decoded(chunks, self._target)
 
     @cached_property
     def callees(self) -> CalledFunctions:
@@ -171,10 +168,14 @@ def code_in(blob: Blob, kernel: Kernel) -> AssemblyText | ObjectCode:
     """The code of a blob with this kernel: of an assembly text, or of a code object."""
     if kernel.code_object.kind == "assembly":
         return AssemblyText(blob.data.read())
+    return _object_code()(blob, kernel.target)
+
+
+def _object_code() -> type[ObjectCode]:
     # pyelftools and what runs llvm-objdump: a third of the time of a short text.
     from kernelinfo.pressure.object_code import ObjectCode
 
-    return ObjectCode(blob, kernel.target)
+    return ObjectCode
 
 
 def functions_of(

@@ -89,22 +89,6 @@ def _batches(codes: Iterable[MachineCode]) -> Iterator[list[MachineCode]]:
         yield batch
 
 
-def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[Disassembled] | None]:
-    """The instructions in each chunk of data; None if no disassembler decodes the chunk, or the
-    target is not known."""
-    codes = [MachineCode(str(number), 0, data) for number, data in enumerate(chunks)]
-    decoded_chunks: list[list[Disassembled] | None] = [None] * len(codes)
-    if target is None:
-        return decoded_chunks
-    try:
-        for code, instructions in _instructions(codes, target, target.elf_mach):
-            if not any(map(_is_undecoded, instructions)):
-                decoded_chunks[int(code.name)] = instructions
-    except ReadError:
-        pass  # no disassembler
-    return decoded_chunks
-
-
 _Disassembly = tuple[MachineCode, list[Disassembled]]
 
 
@@ -279,6 +263,22 @@ class ObjectCode:
     def __init__(self, blob: Blob, target: Target | None) -> None:
         self._blob = blob
         self._target = target
+
+    @staticmethod
+    def decoded(chunks: Sequence[bytes], target: Target | None) -> list[list[Disassembled] | None]:
+        """The instructions in each chunk of data; None if no disassembler decodes the chunk, or the
+        target is not known."""
+        codes = [MachineCode(str(number), 0, data) for number, data in enumerate(chunks)]
+        decoded_chunks: list[list[Disassembled] | None] = [None] * len(codes)
+        if target is None:
+            return decoded_chunks
+        try:
+            for code, instructions in _instructions(codes, target, target.elf_mach):
+                if not any(map(_is_undecoded, instructions)):
+                    decoded_chunks[int(code.name)] = instructions
+        except ReadError:
+            pass  # no disassembler
+        return decoded_chunks
 
     def listings(self, kernels: Sequence[Kernel]) -> Iterator[tuple[Kernel, Listing, int]]:
         """Each kernel whose code is in the file, with its listing and the registers set at its
