@@ -27,7 +27,7 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
     """A new file that replaces `path` once it is complete; before that the old file stays.
 
     A link at `path` is replaced, not followed. Pipes and devices are written directly. Raises
-    `OSError`, also for a path outside of the bound of `opening`.
+    `OSError`, also for a path outside the bound of `opening`.
     """
     check_below(path)
     if os.path.exists(path) and not (os.path.isfile(path) or os.path.islink(path)):
@@ -50,7 +50,7 @@ def atomic_write(path: str) -> Iterator[BinaryIO]:
 
 
 def create_aside(path: str) -> str:
-    """The path of a new, empty file beside `path` under a name that nothing had before:
+    """The path of a new, empty file beside `path` under a name that did not exist before:
     `.NAME.0123456789abcdef.part`. Raises `OSError`."""
     aside = _name_aside(path)
     open(aside, "xb").close()
@@ -58,18 +58,19 @@ def create_aside(path: str) -> str:
 
 
 def _name_aside(path: str) -> str:
-    """A path beside `path` that nothing had before, by its random part."""
+    """A path beside `path` that did not exist before, made unique by a random part."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{_kept(name)}.{os.urandom(_RANDOM_BYTES).hex()}.part")
 
 
 def _kept(name: str) -> str:
-    """As much of a file's name as the name of a file beside it holds."""
+    """The part of a file's name that is kept in the name of the file beside it."""
     return os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
 
 
 def name_of_aside(name: str) -> str | None:
-    """The name beside which `create_aside` made a file of this name; None for any other file."""
+    """The name of the file for which `create_aside` made a file of this name; None for any other
+    file."""
     match = _ASIDE.fullmatch(name)
     return match["name"] if match else None
 

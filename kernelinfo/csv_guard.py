@@ -11,7 +11,7 @@ The pattern skips the cell's own apostrophes, so that every cell reads back unch
 
 
 def guarded(cell: str) -> str:
-    """The cell, with an apostrophe before it if it would be run."""
+    """The cell, with an apostrophe before it if a spreadsheet would run it as a formula."""
     return f"'{cell}" if _FORMULA.match(cell) else cell
 
 

@@ -27,10 +27,10 @@ class Message(str):
 
 
 def wording(messages: Mapping[str, str]) -> Callable[..., Message]:
-    """The function that says the messages of a room: `say("zip-damaged", error=error)`.
+    """The function that formats the messages of a package: `say("zip-damaged", error=error)`.
 
     `messages` holds a sentence in the form of `str.format` for each code. The fact `reason` is
-    itself a message: a sentence with it tells where that happened, and has its code.
+    itself a message: a sentence with `reason` says where that happened, and takes its code.
     """
 
     def say(code: str, /, **facts: object) -> Message:
@@ -69,7 +69,7 @@ class ReadError(KernelinfoError):
 
 
 class BoundError(KernelinfoError):
-    """A file that passes a bound on all of it: of bytes, members, kernels or statements."""
+    """A file that exceeds a bound on the whole file: on bytes, members, kernels or statements."""
 
 
 class OptionError(KernelinfoError):
@@ -108,14 +108,14 @@ class UnknownTargetError(KernelinfoError):
 
 
 class UnknownKernelError(KernelinfoError):
-    """A name that no kernel of a report has, or several."""
+    """A name that no kernel of a report has, or that several have."""
 
 
 def did_you_mean(word: str, names: Iterable[str], count: int = 1) -> str:
     """A suggestion for a misspelled name: `did you mean gemm, gemv or copy?`, the nearest first.
 
-    Suggests up to `count` of the `names`, none if none is close. Names over 200 characters are not
-    compared: nobody types them.
+    Suggests up to `count` of the `names`, and nothing if none is close. Names over 200 characters
+    are not compared: nobody types them.
     """
     from difflib import get_close_matches  # 3 million instructions, for mistakes alone
 
@@ -134,10 +134,10 @@ def or_list(names: Sequence[str]) -> str:
 
 
 def bug(error: Exception) -> Message:
-    """Message on an exception that nobody expected while one kernel, file or member was read.
+    """Message on an unexpected exception while one kernel, file or member was read.
 
-    Raises the error again if it is no bug: a `KernelinfoError`, which a user can cause, and want of
-    memory. An `OSError` is told in the system's words.
+    Raises the exception again if it is not a bug: a `KernelinfoError`, which a user can cause, or
+    lack of memory. An `OSError` is reported in the system's words.
     """
     if isinstance(error, KernelinfoError | MemoryError):
         raise error
@@ -150,7 +150,7 @@ def bug(error: Exception) -> Message:
 def survived(
     items: Iterable[_Read], report: Callable[[Message], _Reported]
 ) -> Iterator[_Read | _Reported]:
-    """The items; an exception that nobody expected ends them with the `report` of its message."""
+    """The items. An unexpected exception ends the iteration with the `report` of its message."""
     try:
         yield from items
     except Exception as error:

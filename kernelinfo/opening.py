@@ -24,8 +24,8 @@ folder, and the processes that it starts inherit it."""
 
 @contextmanager
 def only_below(folder: FilePath) -> Iterator[None]:
-    """Read and write files below `folder` only, with links resolved, also in processes started
-    meanwhile. A bound inside of another one lies below it; else `OSError` is raised."""
+    """Read and write only files below `folder`, with links resolved, also in processes started
+    meanwhile. A nested bound has to lie below the outer one; else `OSError` is raised."""
     check_below(folder)
     before = bound()
     os.environ[_BOUND] = os.path.realpath(folder)
@@ -44,14 +44,14 @@ def bound() -> str:
 
 
 def check_below(path: FilePath) -> None:
-    """Raise `PermissionError` for a path that lies outside of the bound."""
+    """Raise `PermissionError` for a path outside the bound."""
     folder = bound()
     if folder and not is_below(path, folder):
         raise PermissionError(errno.EPERM, f"lies outside of {folder}", os.fspath(path))
 
 
 def is_below(path: FilePath, folder: FilePath) -> bool:
-    """True for the folder itself and all that lies in it, with links resolved."""
+    """True for the folder itself and for everything in it, with links resolved."""
     real, root = os.path.realpath(path), os.path.realpath(folder)
     return real == root or real.startswith(os.path.join(root, ""))
 
@@ -90,7 +90,8 @@ def read_pipe(path: str, most: int) -> bytearray:
 
 
 def _read_to_end(path: str, most: int) -> bytearray:
-    """Up to `most` bytes of a pipe. A pipe that no program has open for writing would never end."""
+    """Up to `most` bytes of a pipe. Reading a pipe that no program has open for writing would never
+    end."""
     pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         waiting = select.poll()
@@ -121,7 +122,7 @@ def _is_pipe(path: str) -> bool:
 def open_regular(path: FilePath) -> BinaryIO:
     """A regular file, open for reading.
 
-    Raises `OSError` if it cannot be read, lies outside of the bound, or is no regular file: a FIFO
+    Raises `OSError` if it cannot be read, lies outside the bound, or is not a regular file: a FIFO
     waits for a writer, and a device may never end.
     """
     check_below(path)

@@ -17,10 +17,11 @@ _ID = re.compile(r'\s*\{[^{}\[\]]*?"id"\s*:\s*(0|[1-9]\d{0,14}|"[\w.:-]{1,64}")\
 
 
 def read_request(stream: BinaryIO, is_readable: Callable[[str], bool]) -> str:
-    """The next request, a line of the stream; empty at the end of the stream.
+    """The next request, one line of the stream; empty at the end of the stream.
 
-    In place of a line that is too long or unreadable comes a request for an unknown method with the
-    same id, which the server answers with an error. Without an id to answer, it is a blank line."""
+    A line that is too long or unreadable is replaced by a request for an unknown method with the
+    same id, which the server answers with an error, or by a blank line if it has no id.
+    """
     line = start = stream.readline(_LONGEST_REQUEST)
     while len(line) == _LONGEST_REQUEST and not line.endswith(b"\n"):
         line = stream.readline(_LONGEST_REQUEST)
@@ -33,7 +34,7 @@ def read_request(stream: BinaryIO, is_readable: Callable[[str], bool]) -> str:
 
 
 def _id_of(text: str) -> str | None:
-    """The id of a request as JSON; None if it has none that can be answered."""
+    """The id of a request as JSON; None if it has no usable id."""
     try:
         request = json.loads(text)
     except (ValueError, RecursionError):

@@ -145,7 +145,7 @@ def _size(value: Any) -> int:
 
 
 def _encodable(text: str) -> str:
-    """The text; bytes of paths that are no UTF-8 are escaped."""
+    """The text; bytes of paths that are not UTF-8 are escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -197,7 +197,7 @@ def report(arguments: ToolArguments, root: str) -> Answer:
 
 
 def explain(arguments: ToolArguments, root: str) -> Answer:
-    """The kernels of a name, number by number."""
+    """The kernels of the given name, number by number."""
     options = _options(arguments, root)._replace(locate=_every, arguments=_every)
     items, remarks = _read(arguments, root, options)
     results = [item for item in items if isinstance(item, Result)]
@@ -310,7 +310,7 @@ def arch(arguments: ToolArguments, root: str) -> Answer:
 
 
 def rules(arguments: ToolArguments, root: str) -> Answer:
-    """All rules in a line each, or one in full."""
+    """All rules, one line each, or one rule in full."""
     if "rule" not in arguments:
         names = [rule_document(rule) for rule in every_rule()]
         short = [{k: v for k, v in rule.items() if k != "documentation"} for rule in names]
@@ -370,11 +370,11 @@ def _options(arguments: ToolArguments, root: str) -> Options:
 def _rest(
     every: Sequence[object], shown: Sequence[object], noun: str = "kernels"
 ) -> dict[str, int]:
-    """The count of all that is found and not shown."""
+    """The number of items that were found but are not shown."""
     return {noun: len(every) - len(shown)} if len(every) > len(shown) else {}
 
 
 def _line(remark: Problem | Note) -> str:
-    """A problem or note in a line: path, member and message."""
+    """A problem or note on one line: path, member and message."""
     place = f"{remark.path} › {remark.member}" if remark.member else remark.path
     return f"{place}: {remark.message}"

@@ -107,7 +107,8 @@ async def _called(
 
 
 async def _answered(name: str, arguments: dict[str, Any], root: str, seconds: float) -> Answer:
-    """The answer of a process of its own, which ends with the request or after `seconds`."""
+    """The answer, computed in a separate process, which ends with the request or after
+    `seconds`."""
     for mistake in Draft202012Validator(_BY_NAME[name].schema).iter_errors(arguments):
         where = ".".join(map(str, mistake.path)) or "arguments"
         return refused(say("tool-argument", place=where, mistake=mistake.message))

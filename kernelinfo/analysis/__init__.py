@@ -41,7 +41,7 @@ def analyse(
 ) -> Iterator[Item]:
     """Results, repeats, problems and notes of the paths, in the order of reading.
 
-    A `judge` of equal options knows what it judged before.
+    A `judge` made with equal options reuses its earlier results.
 
     If kernels are `required`, a path without any is a problem. A path whose kernels are all
     filtered out is a problem only if the other paths have no chosen kernel either. Raises
@@ -57,7 +57,7 @@ def analyse(
 def names(path: str, options: Options) -> Iterator[KernelName | Problem | Note]:
     """The name of each kernel of a path, and problems. Code objects are not decoded.
 
-    Kernels of one name in one text, of several modules, are several.
+    Kernels of the same name in several modules of one text are listed separately.
     """
     kernel_names: list[KernelName] = []
     any_named = False
@@ -108,8 +108,8 @@ class Analysis:
     def __init__(
         self, options: Options, among: Sequence[str] = (), judge: Judge | None = None
     ) -> None:
-        """`among` are all paths of the run. Copies of one compilation in them count once; without
-        paths every copy counts."""
+        """`among` are all paths of the run. Copies of one compilation among them count once;
+        without `among`, every copy counts."""
         for name in (options.arch, options.run_as, *options.targets):
             if name is not None:
                 targets.find(name.partition(":")[0])
@@ -190,13 +190,14 @@ class Analysis:
         yield from [RunEvent("refused", number=refused)] if refused else []
 
     def _answer(self, kernel: Kernel) -> Result | Problem | RunEvent:
-        """The result of a kernel, the problem of judging it, or the event that it is not chosen."""
+        """The result of a kernel, a problem if it cannot be judged, or an event if it is not
+        chosen."""
         if self._may_choose and not self._options.asks_for(kernel.name, kernel.symbol):
             return RunEvent("unchosen", kernel.name)
         return self._judge.judge(kernel)
 
     def _newly_met(self, kernel: Kernel) -> Iterator[RunEvent]:
-        """Events of the options that choose this kernel as their first."""
+        """Events for the options that match a kernel for the first time with this one."""
         target, member = kernel.code_object.target_id, kernel.code_object.member
         met = self._options.met(kernel.name, kernel.symbol, target, member) - self._met
         self._met |= met
@@ -239,7 +240,8 @@ class Analysis:
     def _with_code(self, items: Iterator[FoundInBlob], blob: Blob) -> Iterator[FoundInBlob]:
         """The kernels with what is read from their code, and problems and notes of reading it.
 
-        Kernels whose registers a compiler counted come as they are read, unless they have AGPRs."""
+        Kernels whose registers a compiler counted pass unchanged, unless they have AGPRs.
+        """
         counts = self._options.count_instructions is not None
         listed: list[FoundInBlob] = []
         kernels: list[Kernel] = []
@@ -300,7 +302,8 @@ class Analysis:
 
 
 def _symbol(item: FoundInBlob) -> str:
-    """The mangled name of a kernel, or of one that is not chosen and not demangled; or empty."""
+    """The mangled name of a kernel, including one that is neither chosen nor demangled; else
+    empty."""
     if isinstance(item, Kernel):
         return item.symbol
     if isinstance(item, RunEvent) and item.kind == "unchosen":

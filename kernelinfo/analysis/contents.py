@@ -76,7 +76,7 @@ def _owned(
 
 
 class _Ledger:
-    """What was read of the open device part, and the code of the open file."""
+    """Tracks what was read of the open device part, and the code of the open file."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -91,7 +91,8 @@ class _Ledger:
         """The open file or member, and (target, digest) of each function's code in it."""
 
     def entered(self, blob: Blob) -> Iterator[OwnedBytes]:
-        """The rest of the device part before, if `blob` is in another one, which is then open."""
+        """If `blob` is in a new device part, opens that one and returns the rest of the previous
+        one."""
         if self._open is None or self._open.within[:1] != blob.within[:1]:
             yield from self.closed()
             self._open = blob
@@ -161,7 +162,7 @@ class _Ledger:
             yield problem(blob, warning.message, offset=warning.offset)
 
     def _repeats(self, blob: Blob, target: str, begin: int, end: int) -> bool:
-        """True if the file has equal code for the target before."""
+        """True if the file has already had equal code for the target."""
         file = blob.path, member_file(blob.member)
         if file != self._file:
             self._file = file
@@ -186,8 +187,8 @@ def _target(elf: Elf, blob: Blob, options: Options) -> str:
 def _rest(
     blob: Blob, data: Data, parts: Sequence[tuple[int, int]], contents: Sequence[Data]
 ) -> Iterator[tuple[Owner, int]]:
-    """(owner, size) of the bytes of a container beside its parts; what compression saves is below
-    0."""
+    """(owner, size) of the container's bytes outside its parts. Bytes saved by compression are
+    negative."""
     streams = _streams(blob, data) if contents else []
     position = 0
     for begin, end in sorted((*parts, *streams, (len(data),) * 2)):
@@ -231,8 +232,8 @@ def extract(paths: Iterable[str], options: Options) -> Iterator[Extracted | Prob
     member, or because they have a chosen kernel.
 
     Assembly is skipped. A path without code objects is a problem. A path without chosen ones is a
-    problem only if no other path has them. If only some targets are found, each other one is a
-    note.
+    problem only if no other path has them. If only some of the targets are found, each missing one
+    is a note.
     """
     events = [(path, Events()) for path in paths]
     analysis = Analysis(options)

@@ -138,13 +138,13 @@ def _is_stated(kernel: Kernel, stated: StatedKernels) -> bool:
 
 
 def _may_be_one(code_object: CodeObject, other: CodeObject) -> bool:
-    """True if no feature of the target is on in one and off in the other."""
+    """True if no target feature is on in one and off in the other."""
     features = zip(code_object.features, other.features, strict=True)
     return all(None in pair or len({*pair}) == 1 for pair in features)
 
 
 def source_name(path: str) -> str:
-    """The name of the source file that a file was compiled from, without suffix."""
+    """The name, without suffix, of the source file that a file was compiled from."""
     name = os.path.basename(path)
     for mark in _MARKS:
         name = name.partition(mark)[0]
@@ -154,7 +154,7 @@ def source_name(path: str) -> str:
 
 
 def _statement(kernel: Kernel) -> dict[str, Any]:
-    """Noun -> amount that the kernel states."""
+    """For each noun (`VGPRs`), the amount that the kernel states."""
     numbers = kernel.numbers
     return {
         "VGPRs used": numbers.vgprs,
@@ -178,7 +178,7 @@ def _differences(kernel: Kernel, stated: Kernel) -> list[str]:
 
 
 def _contradicted(kernel: Kernel, path: str, stated: StatedKernels) -> Kernel:
-    """The kernel with its contradiction: what the assembly states differently, in words."""
+    """The kernel, with the differences between it and the assembly in words."""
     file, other = os.path.basename(path), stated.get(_key(kernel))
     if other is None:
         return kernel._replace(contradiction=f"{file} has no such kernel")

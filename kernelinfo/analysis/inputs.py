@@ -93,7 +93,7 @@ _BEYOND = {"unchosen": "", "other-target": UNKNOWN_TARGET}
 
 
 def add(events: Events, event: RunEvent) -> None:
-    """Add an event. Names and targets that are not chosen stay distinct up to some 65 536."""
+    """Add an event. At most 65 536 names and targets that are not chosen are kept apart."""
     key: tuple[EventKind, Any] = event.kind, event.what
     if event.kind in _BEYOND and len(events) >= _MOST_EVENTS and key not in events:
         key = event.kind, _BEYOND[event.kind]
@@ -116,7 +116,7 @@ def each(events: Events, kind: EventKind) -> list[Any]:
 
 
 def noted(events: Events) -> Iterator[Note]:
-    """Each note as often as it occurred."""
+    """Each note, repeated as often as it occurred."""
     for (kind, note), count in events.items():
         yield from repeat(note, count if kind == "note" else 0)
 
@@ -179,7 +179,7 @@ def compiled_later(count: int) -> Message:
 
 
 def _expanded(patterns: Sequence[str]) -> str:
-    """A hint if a shell may have replaced a glob by the name of a file; else empty."""
+    """A hint if the shell may have expanded a glob to a file name; else empty."""
     for pattern in patterns:
         if os.path.isfile(pattern):
             return say("glob-expanded", file=pattern, start=pattern[:1])
@@ -196,7 +196,7 @@ def conclusions(
     """Notes of a run and, if something is `required`, a problem for each path without a chosen
     kernel or code object.
 
-    A path where all are filtered out is no problem if another path has chosen ones.
+    A path whose kernels are all filtered out is not a problem if another path has chosen ones.
     """
     yield from _notes(run, required)
     if not required:
@@ -347,7 +347,7 @@ def opened(
     among: Sequence[str] = (),
     seen: Seen | None = None,
 ) -> Iterator[Found]:
-    """Code and problems of a path; of a source the assembly that it is compiled to.
+    """Code and problems of a path; for a source, those of the assembly that it is compiled to.
 
     `among` are the paths of the run, `seen` the files that it has read."""
     compiled = [source for source in options.compiled if source.path == path]
@@ -383,7 +383,7 @@ def read_inputs(
 ) -> Iterator[Subject | Problem]:
     """Subjects and problems of opened inputs of one path. Adds to the events of the path.
 
-    Of the problems of one file the first 1000 are listed; the last problem tells how many are not.
+    The first 1000 problems of a file are listed; the last one says how many are not.
     """
     sources = {compiled.path for compiled in options.compiled}
     problems: Counter[str] = Counter()

@@ -41,8 +41,8 @@ def lines_of(blob: Blob) -> dict[str, SourceLine]:
 
 @contextmanager
 def freed() -> Iterator[None]:
-    """Free pyelftools' entries at the end: they refer to each other, and the command line runs
-    without a collector. They take 20 MB for each large code object."""
+    """Free pyelftools' entries at the end. They form reference cycles, and the command line runs
+    without a garbage collector; a large code object takes 20 MB."""
     if gc.isenabled():
         yield
         return
@@ -57,7 +57,7 @@ def freed() -> Iterator[None]:
 def opened_again(
     code_objects: Iterable[CodeObject], options: Options
 ) -> Iterator[tuple[CodeObject, Blob]]:
-    """The code objects that still exist, each with its bytes."""
+    """Those code objects whose files still exist, each with its bytes."""
     origins = {code_object[:4]: code_object for code_object in code_objects}
     paths = [*dict.fromkeys(path for path, *_ in origins)]
     blobs = (opened(path, options, among=paths) for path in paths)
@@ -232,7 +232,8 @@ class Judge:
         statements share traits."""
 
     def passes_over(self, result: Result) -> bool:
-        """True for a kernel that the runtime refuses to launch in the workgroup size for all."""
+        """True for a kernel that the runtime refuses to launch with the workgroup size given for
+        all kernels."""
         if not self._size_is_for_all:
             return False
         return bool(result.occupancy and result.occupancy.refusal)
@@ -269,7 +270,8 @@ class Judge:
         return Result(kernel, occupancy, all_findings)
 
     def _first(self, kernel: Kernel, configured_size: int | None) -> Result:
-        """The result for all kernels of equal traits. Raises `LaunchError` if it cannot launch."""
+        """The result shared by all kernels of equal traits. Raises `LaunchError` if it cannot
+        launch."""
         options = self._options
         if options.run_as is not None:
             kernel = kernel.on(targets.find(options.run_as))

@@ -58,7 +58,7 @@ class _Process:
 
 
 class _Turn(Generic[Task, Done]):
-    """A task or a part of one, with its outcome once it is known."""
+    """A task or part of a task, with its outcome once that is known."""
 
     def __init__(self, whole: Task, part: Task | None = None) -> None:
         self.whole = whole
@@ -87,9 +87,9 @@ class Pool(Generic[Task, Done]):
         self._busy: dict[Pipe, tuple[_Process, _Turn[Task, Done]]] = {}
 
     def outcomes(self, tasks: Iterator[Task]) -> Iterator[tuple[Task, Done]]:
-        """(task, outcome) in the order of `tasks`; at most 2 × `jobs` tasks are taken ahead.
+        """(task, outcome) in the order of `tasks`; at most 2 × `jobs` tasks are started ahead.
 
-        If a process is killed, its task comes once per part, with that part's outcome. Raises
+        The task of a killed process is yielded once per part, with that part's outcome. Raises
         `KernelinfoError` if no process can be started, and errors of the worker.
         """
         turns: list[_Turn[Task, Done]] = []
@@ -129,8 +129,8 @@ class Pool(Generic[Task, Done]):
     def _receive(self) -> list[tuple[_Turn[Task, Done], list[_Turn[Task, Done]]]]:
         """Start waiting turns, then wait for an answer or the end of a process.
 
-        Returns the turns that ended. A turn whose process was killed comes with the turns of its
-        parts.
+        Returns the turns that ended. A turn whose process was killed is returned with the turns of
+        its parts.
         """
         while self._waiting and len(self._busy) < self._jobs:
             self._begin(self._waiting.popleft())
@@ -207,8 +207,8 @@ def signals_wait() -> Iterator[None]:
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
-    """A Python that is started meanwhile takes no module of the current folder, which a spawned one
-    would by its `-c`."""
+    """Keep Python processes that are started meanwhile from importing modules of the current
+    folder, as a spawned one would because of its `-c`."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
@@ -278,8 +278,8 @@ ReadTaskDone = tuple[list[Piece], Events, bool]
 
 
 def tasks(paths: Iterable[str]) -> Iterator[ReadTask]:
-    """Tasks for all files of the paths, each file once. Each folder is listed once, so that the
-    tasks are fixed."""
+    """Tasks for all files of the paths, each file once. Each folder is listed only once, so that
+    the tasks do not change."""
     seen = Seen()
     for path in paths:
         waiting: list[File | Problem] = []
@@ -330,7 +330,8 @@ def spread(
 def shared_out(
     work: list[ReadTask], options: Options, jobs: int, worker: ReadWorker, at_once: int = 0
 ) -> Iterator[Any]:
-    """The pieces of all tasks, in the order of one process; see `spread`.
+    """The pieces of all tasks, in the order in which a single process would give them; see
+    `spread`.
 
     A process gets `at_once` code objects of a large file at a time, by default four.
     """
@@ -352,8 +353,8 @@ def shared_out(
 
 
 def _shared(work: list[ReadTask], ended: set[int], at_once: int) -> Iterator[ReadTask]:
-    """The tasks; a large file comes in parts until the caller adds it to `ended`, as its number of
-    code objects is unknown."""
+    """The tasks. A large file is split into parts until the caller adds it to `ended`, because its
+    number of code objects is not known in advance."""
     for task in work:
         if task.bytes <= _SHARED_BYTES:
             yield task
@@ -375,7 +376,8 @@ def _given_up(part: ReadTask) -> ReadTaskDone:
 
 
 class ReadWorker:
-    """Work of one process. It reads a shared file once and keeps its place between tasks."""
+    """Work of one process. It reads a shared file only once, and continues there in the next
+    task."""
 
     def __init__(
         self,
@@ -384,7 +386,7 @@ class ReadWorker:
         rows: Rows | None = None,
         read: Callable[[Analysis, Blob], Iterator[Any]] = Analysis.results,
     ) -> None:
-        """`read` gives all that a run reads from one blob."""
+        """`read` yields everything that a run reads from one blob."""
         self._options, self._among, self._rows = options, among, rows
         self._analysis = Analysis(options, among)
         self._read = partial(read, self._analysis)

@@ -180,9 +180,9 @@ _NUMBER = r"(?P<name>--(vgpr|agpr|sgpr|lds))s?"
 
 def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
     """The words with `help`, `-V`, `--json`, a rule or target alone, the format of `-o`, and
-    compiler flags behind `--` written out.
+    compiler flags after `--` written out.
 
-    A word that names a file stays as it is, and so does each behind another `--`. Raises
+    Words that name a file stay as they are, as do all words after a second `--`. Raises
     `OptionError` if the suffix of `-o` contradicts `--format`.
     """
     words = _with_flags(words, commands)
@@ -212,7 +212,8 @@ def as_meant(words: Sequence[str], commands: Sequence[str]) -> list[str]:
 
 
 def _with_flags(words: Sequence[str], commands: Sequence[str]) -> Sequence[str]:
-    """The words with `--flag` before each word behind `--`, if a source stands before that."""
+    """The words, with `--flag` inserted before each word after `--`, if a source precedes the
+    `--`."""
     command = words[0] if words and words[0] in commands else "report"
     if "--" not in words or command not in _WITH_SOURCES:
         return words
@@ -223,7 +224,7 @@ def _with_flags(words: Sequence[str], commands: Sequence[str]) -> Sequence[str]:
 
 
 def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
-    """Raise `OptionError` for options of compilers and letters of other tools, before `--`."""
+    """Raise `OptionError` for compiler flags and other tools' short options before `--`."""
     command = words[0] if words and words[0] in commands else "report"
     typed = words[: words.index("--") if "--" in words else len(words)]
     if command not in (*_WITH_FORMATS, *_WITH_SOURCES):
@@ -254,7 +255,8 @@ def _check_options(words: Sequence[str], commands: Sequence[str]) -> None:
 
 
 def _format_of_output(words: Sequence[str]) -> list[str]:
-    """`--format` for the suffix of `-o FILE`; empty if it is given or the suffix means none."""
+    """`--format` for the suffix of `-o FILE`; empty if `--format` is given or the suffix means no
+    format."""
     output, format = _value(words, "-o", "--output"), _value(words, "--format")
     suffix = os.path.splitext(output or "")[1].lower()
     if format is None and suffix in _OF_OTHERS:

@@ -35,7 +35,7 @@ CALC_SCHEMA, CURVE_SCHEMA = "kernelinfo/calc/1", "kernelinfo/curve/1"
 
 
 def _page(target: Target, demand: Demand, launch: Launch, view: View) -> Iterator[str]:
-    """The what-if page of the numbers, with the curves of each."""
+    """The what-if page of the numbers, with a curve for each."""
     from kernelinfo.render.html import render_given
 
     title = curve_title(target, demand, launch, ())

@@ -284,7 +284,7 @@ def is_built(paths: Sequence[str]) -> bool:
 
 
 def is_part(paths: Sequence[str], configured: Sequence[str]) -> bool:
-    """True if the command line names other paths than the configuration."""
+    """True if the command line's paths differ from the configuration's."""
     given, stated = ({os.path.abspath(path) for path in names} for names in (paths, configured))
     return bool(stated) and given != stated
 

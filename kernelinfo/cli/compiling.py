@@ -38,7 +38,7 @@ def compile_now(
 def compile_twice_now(
     sources: Sequence[str], settings: Settings, *, is_of_one: bool
 ) -> tuple[tuple[Compiled, Input | None], ...]:
-    """The sources as `compile_twice` returns them, told and ended as by `compile_now`."""
+    """The result of `compile_twice`, with messages and cleanup as in `compile_now`."""
     end_on_signals()
     tell_left_out(sources, settings)
     with Processes(SECONDS) as processes:
@@ -49,7 +49,7 @@ def compile_twice_now(
 
 
 def tell_left_out(sources: Sequence[str], settings: Settings) -> None:
-    """Name on standard error what of compile commands no compiler gets."""
+    """Print on standard error which words of compile commands are not passed to the compiler."""
     for line in list_left_out(sources, settings):
         complain(line)
 

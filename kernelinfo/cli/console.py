@@ -64,7 +64,8 @@ def make_view(
 
 
 def _columns() -> int:
-    """Columns of the terminal. `shutil` would tell them, too, and imports all archive formats."""
+    """The number of columns of the terminal. `shutil` could tell it, but imports all archive
+    formats."""
     stated = os.environ.get("COLUMNS", "")
     if stated.isdecimal() and int(stated):
         return int(stated)
@@ -146,7 +147,7 @@ def labelled(blocks: Iterable[tuple[str, Iterable[str]]], format: str) -> Iterat
 
 
 def _gathered(pieces: Iterable[str]) -> Iterator[str]:
-    """The text in batches of 64 KiB or 0.1 s."""
+    """The text, in batches of at most 64 KiB or 0.1 s."""
     batch: list[str] = []
     waiting = 0
     written = time.monotonic()
@@ -162,7 +163,7 @@ def _gathered(pieces: Iterable[str]) -> Iterator[str]:
 
 
 class Problems:
-    """Prints problems and notes of a run on standard error; `found` tells if a problem came."""
+    """Prints the problems and notes of a run on standard error; `found` is true after a problem."""
 
     def __init__(self, *, verbose: bool = False) -> None:
         self.found = False
@@ -171,7 +172,7 @@ class Problems:
         """True prints a line for each code object read."""
 
     def watch(self, items: Iterable[_T]) -> Iterator[_T]:
-        """The items unchanged; problems and notes among them are printed."""
+        """The items, unchanged; problems and notes among them are printed."""
         code_object = None
         for item in items:
             if isinstance(item, Result):
@@ -188,7 +189,7 @@ class Problems:
         return (piece for piece in self.watch(pieces) if isinstance(piece, str))
 
     def print(self, remark: Problem | Note) -> None:
-        """Print a problem or note on standard error, equal ones once."""
+        """Print a problem or note on standard error; repeated ones only once."""
         self.found = self.found or isinstance(remark, Problem)
         if remark not in self._told:
             self._told.add(remark)
@@ -238,10 +239,11 @@ def shown(
     *,
     streams: bool = False,
 ) -> Iterator[_T]:
-    """The items unchanged. After 0.4 s a bar shows the bytes and kernels read so far, and the time,
-    which goes on while no item comes. Without `paths` it shows no bytes.
+    """The items unchanged. After 0.4 s a bar shows the bytes and kernels read so far, and the
+    elapsed time, which keeps running while no item comes. Without `paths` it shows no bytes.
 
-    `streams` says that results are written as they come: on a terminal the first replaces the bar.
+    `streams` says that results are written as they come: on a terminal the first result replaces
+    the bar.
     """
     if not sys.stderr.isatty():
         return iter(items)
@@ -278,9 +280,9 @@ def _shown(
 
 @contextmanager
 def bar(make: Callable[[ModuleType], Any]) -> Iterator[Callable[..., None]]:
-    """A function that updates the fields of a bar, which `make` takes from the module of bars. It
-    comes after 0.4 s and disappears at the end. None is drawn where standard error is no terminal.
-    """
+    """A function that updates the fields of a progress bar, which `make` takes from the module of
+    bars. The bar appears after 0.4 s and disappears at the end. No bar is drawn if standard error
+    is not a terminal."""
     if not sys.stderr.isatty():
         yield lambda **fields: None
         return
@@ -292,6 +294,6 @@ def bar(make: Callable[[ModuleType], Any]) -> Iterator[Callable[..., None]]:
 
 @contextmanager
 def waiting(what: str) -> Iterator[None]:
-    """Show after 0.4 s what the program does, and for how long."""
+    """After 0.4 s, show what the program is doing, and for how long."""
     with bar(lambda bars: bars.of_time(what)):
         yield

@@ -109,8 +109,8 @@ def command(
     """Explain one kernel, one rule, or a topic of the manual.
 
     A kernel: the resources that it uses, the hardware's allocation, the next steps, launch bounds,
-    findings, the peak of live registers and what the code does. A rule: its finding, its reason and
-    its mend.
+    findings, the peak of live registers and what the code does. A rule: what it finds, why it
+    matters and what to do.
 
     Examples:
       kernelinfo explain kernels.s vgprbound
@@ -189,7 +189,8 @@ def _kernel(item: Item) -> Kernel | None:
 
 
 def _show(page: str, view: View, output: str | None) -> None:
-    """Show a page, drawn and with a pager on a terminal. A pipe or file gets its Markdown."""
+    """Show a page. A terminal gets it formatted and in a pager; a pipe or file gets its
+    Markdown."""
     if not (view.fold or view.color):
         write([page], output)
         return

@@ -90,7 +90,7 @@ def scan(
     Several processes or machines read the files where they lie. Files that the dataset already has
     are not read again, so the next run completes one that ended early. The build becomes what the
     URLs hold now: files that are no longer there leave it. A file that cannot be read is a row of
-    the table `problems`. Ask the dataset by `kernelinfo trend`, or by SQL.
+    the table `problems`. Query the dataset with `kernelinfo trend` or SQL.
 
     Examples:
       kernelinfo scan build/ --to fleet --build 2026-11-22 --label commit=1a2b3c
@@ -139,7 +139,7 @@ def scan(
 
 
 def _offered(ctx: typer.Context, incomplete: str) -> naming.Offers:
-    """Kernels of the datasets on the line, for completion."""
+    """Kernels of the datasets on the command line, for completion."""
     with suppress(KernelinfoError):
         kernels = [kernel for path in naming.paths(ctx) for kernel in fleet.kernel_names(path)]
         return naming.named(kernels, incomplete)

@@ -140,8 +140,8 @@ _UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 class _CommandLine(TyperGroup):
-    """The group of commands. A first word that is no command is a path for `report`, also in shell
-    completion."""
+    """The group of commands. A first word that is not a command is a path for `report`, also in
+    shell completion."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -186,7 +186,7 @@ class _CommandLine(TyperGroup):
 
 
 def _mend(error: Any) -> str:
-    """What to do about words that typer refuses, to follow its message; often nothing."""
+    """Advice on words that typer refuses, appended to its message; often empty."""
     params = error.ctx.command.params if error.ctx else ()
     names = {param.name for param in params}
     if "unexpected extra argument" in error.message:
@@ -205,7 +205,7 @@ def _mend(error: Any) -> str:
 
 
 def _write(text: str | None, formatter: Any) -> None:
-    """Write an epilog: unchanged, or broken for a terminal that is too narrow."""
+    """Write an epilog, unchanged or wrapped for a narrow terminal."""
     lines = (text or "").strip().split("\n")
     if max(map(len, lines)) > formatter.width:
         lines = [*_narrow(lines, formatter.width)]
@@ -213,7 +213,7 @@ def _write(text: str | None, formatter: Any) -> None:
 
 
 def _narrow(lines: Iterable[str], width: int) -> Iterator[str]:
-    """Entries broken between words and indented as their texts; comments stand above commands."""
+    """Entries wrapped between words and indented like their texts; comments go above commands."""
     entries: list[str] = []
     for line in lines:
         if line.startswith("   ") and entries:

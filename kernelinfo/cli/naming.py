@@ -69,7 +69,7 @@ def chosen_when_read(
     kernel_of: Callable[[_T], Kernel | None],
 ) -> Iterator[_T]:
     """The items with the kernels that `name` means, as `choosing` says. Only items of standard
-    input are still to be chosen; all of them are held for that."""
+    input still have to be filtered, so all of them are held in memory."""
     if path != STANDARD_INPUT or name is None or _is_decided_alone(name):
         return items
     every = [*items]
@@ -83,10 +83,8 @@ def chosen_when_read(
 
 
 def _is_decided_alone(name: str) -> bool:
-    """True for a glob or a regular expression, which no other kernel's name decides.
-
-    A whole name with `*`, `?` or `[` has parameters.
-    """
+    """True for a glob or a regular expression, whose match does not depend on other kernels. A
+    whole name that contains `*`, `?` or `[` has parameters."""
     return is_pattern(name) and "(" not in name
 
 
@@ -115,10 +113,8 @@ def _check_is_one(name: str, kernels: Iterable[Kernel], path: str, options: Opti
 def every_name(
     path: str, options: Options, items: Iterator[Item], problems: Problems
 ) -> tuple[list[KernelName], Iterator[Item]]:
-    """The names of all kernels, and the items. Only standard input takes the names from the items.
-
-    All of the path is read, so that `problems` has its damage.
-    """
+    """The names of all kernels, and the items. Names come from the items only for standard input.
+    The whole path is read, so that `problems` has all damage."""
     if path == STANDARD_INPUT:  # is read once
         every = [*items]
         read, items = iter(every), iter(every)
@@ -135,7 +131,8 @@ def in_order(path: str, kernel: str | None) -> tuple[str, str | None]:
 
 
 def names_in(paths: Iterable[str], targets: Sequence[str]) -> Iterator[tuple[str, str, str | None]]:
-    """(name, symbol, member) of each kernel of the paths for these targets; for none, of all."""
+    """(name, symbol, member) of each kernel of the paths for these targets; without targets, of all
+    kernels."""
     for item in analyse(paths, Options(targets=tuple(targets))):
         if isinstance(item, Result):
             yield item.kernel.name, item.kernel.symbol, item.kernel.code_object.member
@@ -188,7 +185,7 @@ def levels(incomplete: str) -> Offers:
 
 
 def subjects(ctx: typer.Context, incomplete: str) -> Offers:
-    """Arguments of `explain`: rules, topics and files; commands behind `help`. Empty if no rule or
+    """Arguments of `explain`: rules, topics and files; commands after `help`. Empty if no rule or
     topic fits: the shell then offers files."""
     words = [*_rules(), *topics().items(), *((section, "") for section in sections())]
     if _words()[1:2] == ["help"] and ctx.parent:
@@ -213,7 +210,7 @@ def named(entries: Iterable[NameAndMember], incomplete: str) -> Offers:
 
 
 def columns(incomplete: str) -> Offers:
-    """Columns by the table's headings, also behind a comma."""
+    """Columns by the table's headings, also after a comma."""
     return offer_list(incomplete, ((name, "") for name in HEADINGS))
 
 
@@ -225,9 +222,10 @@ def members(ctx: typer.Context, incomplete: str) -> Offers:
 
 
 def _words() -> list[str]:
-    """The words of the line, also behind the cursor if the shell tells them (bash).
+    """The words of the command line, including those after the cursor if the shell passes them
+    (bash).
 
-    typer's scripts put the line into these variables. A line with an open quote has no words.
+    typer's scripts put the line into these variables. A line with an unclosed quote gives no words.
     """
     words = os.environ.get("COMP_WORDS", "").split("\n")
     with suppress(ValueError):
@@ -243,7 +241,7 @@ def paths(ctx: typer.Context) -> list[str]:
 
 
 def _kernels(paths: Iterable[str]) -> Iterator[NameAndMember]:
-    """(name, symbol, member) of the kernels of paths, for at most a second."""
+    """(name, symbol, member) of the kernels of the paths, reading for at most a second."""
     until, words = time.monotonic() + _PATIENCE, _words()
     with suppress(KernelinfoError):
         target_names = [word for before, word in pairwise(words) if before == "--target"]
@@ -254,7 +252,7 @@ def _kernels(paths: Iterable[str]) -> Iterator[NameAndMember]:
 
 
 def _is_plain(name: str) -> bool:
-    """True for a name without characters that act in a shell."""
+    """True for a name without characters that are special to a shell."""
     return name.isprintable() and name.replace("$", "_").replace(".", "_").isidentifier()
 
 
@@ -268,7 +266,7 @@ def _rules() -> Iterator[tuple[str, str]]:
 
 
 def offer_list(incomplete: str, words: Iterable[tuple[str, str]]) -> Offers:
-    """Offers for the last word of a list with commas."""
+    """Completions for the last word of a comma-separated list."""
     before = incomplete[: incomplete.rfind(",") + 1]
     return [(before + word, meaning) for word, meaning in words]
 

@@ -66,7 +66,7 @@ def parse_targets(text: str) -> str:
 
 
 def separate(lists: Sequence[str] | None) -> list[str]:
-    """Distinct values of a repeatable option whose values are lists with commas."""
+    """The distinct values of a repeatable option whose values are comma-separated lists."""
     return list(dict.fromkeys(value for text in lists or () for value in text.split(",")))
 
 

@@ -75,7 +75,8 @@ def settings_of(
     compile_commands: str | None,
     flags: Sequence[str] | None,
 ) -> Settings:
-    """How to compile, from the options. Relative paths in `flags` are of the current folder."""
+    """How to compile, from the options. Relative paths in `flags` are relative to the current
+    folder."""
     folder = os.getcwd() if flags else ""
     absolute = make_absolute(flags or (), folder)
     return Settings(tuple(dict.fromkeys(arch or ())), absolute, compiler, compile_commands)
@@ -86,9 +87,10 @@ def with_sources(
 ) -> tuple[list[str], Options]:
     """The paths and options of an analysis, with the assembly of the sources that are compiled.
 
-    Sources are compiled if every path is one. A glob stands for the sources that it matches.
-    Otherwise the one target of `settings` is that of inputs that do not name one. Raises
-    `OptionError` if something is missing to compile, or is given and no source is there.
+    Sources are compiled if every path is a source; a glob means the sources that it matches.
+    Otherwise the one target of `settings` applies to inputs that do not name one. Raises
+    `OptionError` if something that compiling needs is missing, or if compiler options are given
+    without a source.
     """
     sources = sources_to_compile(paths, settings)
     if sources is None:
@@ -124,7 +126,7 @@ def _sources(paths: Sequence[str]) -> list[str] | None:
 
 
 def refuse_missing_sources(paths: Sequence[str]) -> None:
-    """Raise `OptionError` for a source that is not there: no build makes it."""
+    """Raise `OptionError` for a source that does not exist: no build will make it."""
     for path in paths:
         for file in files.find(path) if path.endswith(_OF_NO_BUILD) else ():
             if isinstance(file, Problem):
@@ -134,7 +136,7 @@ def refuse_missing_sources(paths: Sequence[str]) -> None:
 
 
 def without_sources(paths: Sequence[str], options: Options, settings: Settings) -> Options:
-    """The options with the target of inputs that do not name one."""
+    """The options, with the target for inputs that do not name one."""
     given = {
         "--compile-commands": settings.compile_commands,
         "--compiler": settings.compiler,

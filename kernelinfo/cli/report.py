@@ -41,7 +41,7 @@ ByKey = TypeVar("ByKey", bound=str)
 
 
 def _resource(name: str) -> Resource:
-    """The resource with this name, in any case of letters."""
+    """The resource with this name, ignoring case."""
     for resource in RESOURCES:
         if name.casefold() == resource:
             return resource
@@ -49,7 +49,7 @@ def _resource(name: str) -> Resource:
 
 
 def _keys(text: str) -> tuple[str, ...]:
-    """The one or two keys of a list with commas."""
+    """The one or two keys of a comma-separated list."""
     keys = tuple(name.strip() for name in text.split(","))
     return _among(keys, (*BY, "family"))
 
@@ -161,11 +161,11 @@ def command(
     verbose: options.Verbose = False,
     group: bool = typer.Option(False, "--group", help="Put the targets of one kernel together."),
 ) -> None:
-    """Show what limits each kernel, one row a kernel.
+    """Show what limits each kernel, one row per kernel.
 
     Each row shows the allocated registers and LDS, the waves that fit and their limits. The next
-    steps and the findings follow. The many kernels of a library are sorted, the worst first, and
-    equal rows stand once.
+    steps and the findings follow. The kernels of a library are sorted, worst first, and equal rows
+    are merged.
 
     Examples:
       kernelinfo kernels.s
@@ -288,8 +288,8 @@ def extract(
     """Write the code objects inside containers as files.
 
     Each file is named after its container, member and target. It has the bytes that the compiler
-    wrote; compressed code objects are unpacked. With -k or --where code objects with such a kernel
-    are written. Only --force overwrites existing files.
+    wrote; compressed code objects are unpacked. With -k or --where, only code objects with such a
+    kernel are written. Only --force overwrites existing files.
 
     Examples:
       kernelinfo extract libapp.so -o objects

@@ -29,7 +29,7 @@ _SHOWN = 20  # most problems printed; the dataset has all
 def request(
     urls: Sequence[str], to: str, build: str, options: Options, **settings: Any
 ) -> ScanRequest:
-    """The request of a scan, as `scanning.make_request`, for rows with all that is counted."""
+    """The request of a scan, as of `scanning.make_request`, for rows with all counts."""
     view = View(instructions=options.count_instructions is not None)
     written = partial(rows.render_jsonl, view=view)
     return scanning.make_request(urls, to, build, options, rows=written, **settings)
@@ -47,8 +47,8 @@ def remove(to: str, builds: Sequence[str], *, alone: bool) -> None:
 
 
 def accept(file: str, request: ScanRequest, done: Scanned) -> None:
-    """Write the problems of a build to the file of accepted ones. A shard keeps those that it read
-    from the file before: other shards may have them."""
+    """Write the problems of a build to the file of accepted ones. A shard keeps the entries that
+    were in the file before: they may belong to other shards."""
     problems = {problem.known for problem in done.record.problems}
     write_accepted(file, problems | request.accepted)
     kept = len(request.accepted - problems)
@@ -86,7 +86,7 @@ def run(
 
 
 def _shown(outcomes: Iterator[ScanTask], plan: Plan) -> Iterator[ScanTask]:
-    """The outcomes unchanged; a bar shows their bytes and kernels."""
+    """The outcomes, unchanged; a bar shows their bytes and kernels."""
     kernels, total = 0, sum(file.size for file in plan.to_read)
     with bar(lambda bars: bars.of_bytes(total)) as update:
         for done in outcomes:
@@ -107,8 +107,8 @@ def _summary(request: ScanRequest, done: Scanned) -> str:
 
 
 def leave(request: ScanRequest, done: Scanned) -> None:
-    """Print the problems of a build that are not accepted, at most 20; exit with 2 if it has any,
-    or if a URL has no kernel."""
+    """Print up to 20 problems of a build that are not accepted; exit with 2 if there is any, or if
+    a URL has no kernel."""
     every = done.record.problems
     problems = [problem.problem for problem in every if not request.accepts(problem.known)]
     missing = scanning.without_kernels(request, done)

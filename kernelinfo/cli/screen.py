@@ -18,8 +18,8 @@ ScreenLines = Callable[[int, int], list[str]]
 
 @contextmanager
 def whole_screen() -> Iterator[Callable[[ScreenLines], None]]:
-    """A function that draws lines on the whole terminal, until the end of the block. What is drawn
-    already is drawn again only if the size of the terminal changed."""
+    """A function that draws lines on the whole terminal, until the end of the block. Lines that are
+    already on the screen are redrawn only if the terminal was resized."""
     console = Console()
     drawn: tuple[ScreenLines, ConsoleDimensions] | None = None
 
@@ -85,7 +85,8 @@ def _bar(total: int | None, *columns: progress.ProgressColumn) -> progress.Progr
 def drawn(bar: progress.Progress) -> Iterator[Callable[..., None]]:
     """A function that updates the bar's fields. The bar comes after 0.4 s and ends with the block.
 
-    Its threads draw it, whatever this one waits for. While they live, a pool spawns its processes.
+    It is drawn by threads of its own, so that it moves while this thread waits. While they run, a
+    pool has to spawn its processes instead of forking.
     """
     start = threading.Timer(_AFTER, bar.start)
     start.daemon = True

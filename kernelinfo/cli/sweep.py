@@ -50,7 +50,8 @@ def _numbers(option: str, text: str | None) -> tuple[int, ...]:
 
 
 def _offered(ctx: typer.Context, incomplete: str) -> naming.Offers:
-    """Kernels of textual IR on the line, for completion, and of the assembly next to bitcode."""
+    """For completion: kernels of textual IR on the command line, and of the assembly next to
+    bitcode."""
     entries: list[naming.NameAndMember] = []
     for path in naming.paths(ctx):
         with suppress(ReadError):
@@ -132,7 +133,7 @@ def command(
 ) -> None:
     """Ask the compiler for other occupancies.
 
-    FILE is the LLVM IR that a build left, or a source with --arch GFX, and compiler flags behind
+    FILE is the LLVM IR that a build left, or a source with --arch GFX, and compiler flags after
     `--`. The compiler compiles it with other `amdgpu_waves_per_eu`, launch bounds or scheduling
     strategies. Each result is a row: registers, spills, scratch, reloads in loops, code size,
     waves/SIMD. Nothing is left on disk.
@@ -187,7 +188,7 @@ def _unmatched(sweeps: Sequence[Sweep], query: Options) -> Iterator[str]:
 
 
 def _check(targets: Sequence[str]) -> None:
-    """Raises `KernelinfoError` if there are several targets, or one is not known."""
+    """Raises `KernelinfoError` if there are several targets or an unknown one."""
     if len(targets) > 1:
         several = " and ".join(targets)
         raise OptionError(say("sweep-targets", several=several))
@@ -203,7 +204,7 @@ def _with_kernel(words: list[str]) -> tuple[list[str], str | None]:
 
 
 def _sources(files: Sequence[str], settings: Settings) -> list[str] | None:
-    """The sources to compile; None if a file is IR, or no source."""
+    """The sources to compile; None if a file is IR or not a source."""
     if any(file.endswith(IR_SUFFIXES) for file in files):
         return None
     return sources_to_compile(files, settings)
@@ -240,7 +241,7 @@ def _sweeps(
 ) -> list[Sweep]:
     """The sweeps. No compiler outlives the call. A message for each failure goes to `problems`.
 
-    It is no problem if only some of the files lack the wanted kernel.
+    It is not a problem if only some of the files lack the kernel.
     """
 
     end_on_signals()
@@ -266,7 +267,7 @@ def _sweeps(
 
 
 def _ends(future: Future[Sweep], tell: Callable[[], None], seconds: float) -> bool:
-    """True if the future ends within `seconds`; tells then how far it is."""
+    """True if the future ends within `seconds`. Reports the progress afterwards."""
     with suppress(TimeoutError):
         future.exception(seconds)
     tell()
@@ -276,10 +277,8 @@ def _ends(future: Future[Sweep], tell: Callable[[], None], seconds: float) -> bo
 def _progress(
     update: Callable[..., None],
 ) -> tuple[Callable[[], None], Callable[[int, int], None]]:
-    """Functions that tell and that get the number of finished variants and of all.
-
-    A terminal has a bar. Other standard errors get a line for each ten variants or 5 s.
-    """
+    """Two functions: one prints the progress, the other receives the numbers of finished and of all
+    variants. A terminal gets a bar; other outputs get a line every ten variants or 5 s."""
     done, total, last_done, last_time = 0, 0, 0, time.monotonic()
 
     def progress(now_done: int, of_all: int) -> None:

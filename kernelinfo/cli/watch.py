@@ -85,9 +85,9 @@ def command(
 ) -> None:
     """Show at each save what moved in the kernels.
 
-    Shows the kernels after each build, changed ones first: what moved since the look before and
-    since the first one, new and ended findings, and the source line with most live registers.
-    A terminal is drawn in place; otherwise each look is appended. Ctrl-C ends it.
+    Shows the kernels after each build, changed ones first: what moved since the previous look and
+    since the first one, new and ended findings, and the source line with most live registers. A
+    terminal is drawn in place; otherwise each look is appended. Ctrl-C ends it.
 
     Examples:
       kernelinfo watch k.hip --arch gfx942 -- -O2     # compiles at each save
@@ -135,10 +135,8 @@ def _watch_of(paths: list[str], run: str | None, settings: Settings, query: Opti
 
 
 def _watch(watch: Watch, view: View, format: str, *, once: bool, folds: bool) -> int:
-    """Show each look until a signal comes, or one. Returns 2 if the last one failed.
-
-    Looks that are appended have whole lines, which editors read, unless `folds` is set.
-    """
+    """Show looks until a signal arrives, or only one look. Returns 2 if the last one failed.
+    Appended looks keep long lines whole for editors, unless `folds` is set."""
     is_drawn = sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
     with closing(events(watch)) as stream:
         if is_drawn and format == "text" and not once:
@@ -166,7 +164,7 @@ def _append(
 
 
 def _print(pieces: Iterable[str], view: View) -> None:
-    """Write the text at once. Raises `BrokenPipeError` if nobody reads any more."""
+    """Write and flush the text. Raises `BrokenPipeError` if the reader has gone."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     sys.stdout.write(without_hashes(harmless("".join(pieces), color=view.color)))
@@ -174,7 +172,7 @@ def _print(pieces: Iterable[str], view: View) -> None:
 
 
 def _draw(stream: Iterator[Event | None], watch: Watch, view: View) -> None:
-    """Draw the last good look in place, below the message of a command that failed since."""
+    """Draw the last good look in place. If a command has failed since, its message is above it."""
     with whole_screen() as draw:
         lines: Callable[[int, int], list[str]] | None = None
         good: WatchLook | None = None

@@ -51,10 +51,10 @@ def write_report(
 ) -> None:
     """Write the report of all paths; exit with 2 if a path could not be read.
 
-    `jobs` is the number of processes; 0 starts as many as pay. `problems` are those that `answer`
-    tells, too. `arrange` sorts the kernels.
-    `answer` renders them in the place of the format's report. The report has one block per target
-    in `run_as`. Raises `OptionError` for a format without blocks.
+    `jobs` is the number of processes; 0 starts as many as pay. `problems` also receives the
+    problems that `answer` reports. `arrange` sorts the kernels. `answer` renders them instead of
+    the format's report. The report has one block per target in `run_as`. Raises `OptionError` for a
+    format without blocks.
     """
     problems, render = problems or console.Problems(verbose=verbose), OUTPUTS[format]
     is_whole, has_rows = format in console.DOCUMENTS, format in ROWS
@@ -92,7 +92,7 @@ def write_report(
 
 
 def _with_same_target(items: Iterable[Item], run_as: Sequence[str]) -> Iterator[Item]:
-    """The items, and a note on each path whose code is for the only target to run it on."""
+    """The items, and a note on each path whose code is already for the only target of `run_as`."""
     for item in items:
         yield item
         if isinstance(item, Result) and [item.kernel.code_object.target] == [*run_as]:
@@ -120,7 +120,7 @@ def _may_be_configured() -> bool:
 
 
 def check_readable_again(paths: Sequence[str], run_as: Sequence[str]) -> None:
-    """Check that several targets do not ask for standard input: it can be read only once.
+    """Check that standard input is not asked for with several targets: it can be read only once.
 
     Raises `OptionError`.
     """
@@ -139,7 +139,7 @@ def read_by_several(
 ) -> Iterator[Any] | None:
     """Results and problems of the paths, read in parallel; with `rows` the kernels come as text.
 
-    None if one process is asked for, or is enough.
+    None if one process was asked for or is enough.
     """
     # Only one process knows all that was read before, and what sources are compiled to.
     if jobs == 1 or options.unique or options.compiled:

@@ -126,7 +126,7 @@ _Summaries = dict[int, KernelSummary]  # position in the build → kernel
 def _unchanged(
     old: Sequence[KernelSummary], new: Sequence[KernelSummary]
 ) -> tuple[list[Pair | None], _Summaries, _Summaries]:
-    """For each kernel of the new build its pair if an equal one is in the old build, and all other
+    """For each kernel of the new build, its pair if the old build has an equal one; and all other
     kernels of both builds."""
     first: dict[KernelSummary, int] = {}
     after: dict[int, int] = {}  # position in the old build → the next one of an equal kernel
@@ -209,7 +209,8 @@ def _order(kernel: KernelSummary) -> tuple[tuple[bool, object], ...]:
 
 
 def _scopes_by_target(old: Build, new: Build) -> Scopes:
-    """Target → scope. A processor whose features changed is one scope if each build has it once."""
+    """The scope of each target. A processor whose features changed is a single scope if each build
+    has it once."""
     ours, theirs = (
         dict.fromkeys((*build.targets, *(kernel.target for kernel in build.kernels)))
         for build in (old, new)

@@ -19,7 +19,7 @@ _MOST_TOLD = 3
 
 
 class LoopMove(NamedTuple):
-    """A loop of which the counts moved, or that one build has alone."""
+    """A loop whose counts moved, or that only one build has."""
 
     old: LoopCounts | None  # as it was; None for a new loop
     new: LoopCounts | None  # as it is; None for a loop that is gone
@@ -71,8 +71,8 @@ def moved_loops(
 ) -> tuple[LoopMove, ...]:
     """The loops whose counts moved: those with matrix instructions first, then the most moved.
 
-    Loops that one build has alone are left out unless they have matrix instructions and no loop
-    inside them has. Empty if the loops of a build are not known.
+    Loops that only one build has are left out, unless they are the innermost with matrix
+    instructions. Empty if the loops of a build are not known.
     """
     if old is None or new is None or [*map(_content, old)] == [*map(_content, new)]:
         return ()
@@ -94,7 +94,7 @@ def moved_loops(
 
 
 def in_words(moves: Sequence[LoopMove]) -> Iterator[str]:
-    """The first moves. A loop that moved as one inside it did is left out."""
+    """The first moves, in words. A loop that moved exactly like a loop inside it is left out."""
     told: dict[tuple[int, ...], LoopMove] = {}
     for move in moves:
         told.setdefault(move.change, move)
@@ -126,8 +126,8 @@ def paired(old: Sequence[LoopCounts], new: Sequence[LoopCounts]) -> _Pairs:
 
     Loops of one source line and depth are paired first, then those of one line that are alike, then
     those of one depth with matrix instructions, those that are nearly equal, and those of one depth
-    that are alike. Among several the order of both builds is kept, and the pairs are those that
-    have most in common.
+    that are alike. Of several candidates, the pairs with the most in common are taken; they keep
+    the order of both builds.
     """
     ours, theirs = dict(enumerate(old)), dict(enumerate(new))
     pairs: _Pairs = []
@@ -150,7 +150,8 @@ def paired(old: Sequence[LoopCounts], new: Sequence[LoopCounts]) -> _Pairs:
 def _aligned(
     left: Sequence[_NumberedLoop], right: Sequence[_NumberedLoop], least: float
 ) -> Iterator[tuple[int, int]]:
-    """Positions of loops that are pairs: as many in order as have most in common together."""
+    """Positions of the loops that form pairs, in order, such that they have the most in common in
+    total."""
     best = [[0.0] * (len(right) + 1) for _ in range(len(left) + 1)]
     shares = [[_share(before, after) for _, after in right] for _, before in left]
     for row in reversed(range(len(left))):
@@ -172,7 +173,7 @@ def _aligned(
 
 
 def _share(before: LoopCounts, after: LoopCounts) -> float:
-    """How many of the instructions two loops have in common by class, from above 0 to 1."""
+    """The share of instructions, by class, that two loops have in common; above 0, at most 1."""
     common = sum(map(min, before.counts.by_class, after.counts.by_class))
     return (1 + 2 * common) / (1 + before.counts.instructions + after.counts.instructions)
 
@@ -239,12 +240,14 @@ class Pair(NamedTuple):
 
     @property
     def one_processor(self) -> bool:
-        """True if both kernels are for one processor, features ignored. Only then waves compare."""
+        """True if both kernels are for the same processor, features ignored. Only then are waves
+        comparable."""
         return self.old.processor == self.new.processor
 
     @property
     def compares_waves(self) -> bool:
-        """True if waves per SIMD of the two compare: one processor, and one size of waves."""
+        """True if the waves per SIMD of the two are comparable: same processor and same wave
+        size."""
         sizes = {self.old.numbers.wave_size, self.new.numbers.wave_size} - {None}
         return self.one_processor and len(sizes) < 2
 
@@ -252,8 +255,8 @@ class Pair(NamedTuple):
     def moves(self) -> tuple[Move, ...]:
         """All numbers that differ.
 
-        Same processor and wave size: compare waves. Otherwise compare percent, and ignore the wave
-        size of different processors.
+        Waves are compared if processor and wave size are the same; otherwise percent. The wave
+        sizes of different processors are not compared.
         """
         before, after = _values(self.old.numbers), _values(self.new.numbers)
         if before == after:
@@ -292,8 +295,8 @@ class Pair(NamedTuple):
     def why(self) -> str:
         """The moves in words: `VGPR: 96 → 104 allocated, 94 → 98 used, 5 → 4 waves/SIMD`.
 
-        If the kernel is affected, only the binding limit and its moves; otherwise all moves. Empty
-        if no number moved.
+        For an affected kernel, only the binding limit and its moves; otherwise all moves. Empty if
+        no number moved.
         """
         moved = {move.measure: move for move in self.moves}
         if not any(move.affects for move in moved.values()):
@@ -325,7 +328,7 @@ class Pair(NamedTuple):
 
     @property
     def why_waves(self) -> str:
-        """The part of `why` on waves per SIMD. The waves must have moved."""
+        """The part of `why` on waves per SIMD, which must have moved."""
         moved = {move.measure: move for move in self.moves}
         old, new = self.old.numbers.waves_per_simd, self.new.numbers.waves_per_simd
         waves = Move("waves_per_simd", old, new)

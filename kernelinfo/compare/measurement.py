@@ -168,7 +168,7 @@ def _is(seen: Resources, predicted: Registers) -> bool:
 
 
 def _readings(kernel: Kernel, predicted: Resources) -> Iterator[Registers]:
-    """Register counts that profilers may print for the kernel, the right counts first.
+    """Register counts that profilers may print for the kernel, the correct counts first.
 
     A profiler older than the target counts all registers as VGPRs. rocprofiler-sdk then also
     assumes a smaller encoding granule.
@@ -241,7 +241,7 @@ def measure(
     arguments. The target is that of `device`, else the one that the run names for the agent, else
     the one whose kernels are nearest to all launches on the agent. The nearest kernel of the target
     counts. If several are equally near, `tied` names them, and the prediction is None unless all
-    agree. `why_target` states which of these the target is.
+    agree. `why_target` says which of these applied.
     """
     with_target = tuple(kernel for kernel in kernels if kernel.target is not None)
     by_agent: dict[tuple[str, str | None], list[Dispatch]] = {}
@@ -311,8 +311,8 @@ def _among(
 def _nearest(
     launches: Iterable[Dispatch], candidates_of: Candidates
 ) -> tuple[tuple[Target, ...], Message]:
-    """The target whose kernels are nearest to all launches together, several if they tie; and that
-    it is so, in words."""
+    """The target whose kernels are nearest to all launches together, several if they tie; and the
+    reason, in words."""
     every = [candidates for launch in launches if (candidates := list(candidates_of(launch)))]
     distances = {
         target: _sum(
@@ -381,7 +381,7 @@ def _of_equals(dispatch: Dispatch, candidates: Sequence[Measurement]) -> Measure
 
 
 def _names(candidates: Sequence[Measurement]) -> Iterator[tuple[str, ...]]:
-    """Names that may tell the candidates apart: targets, then kernels, then paths."""
+    """Names by which the candidates may differ: targets, then kernels, then paths."""
     kernels = [candidate.kernel for candidate in candidates if candidate.kernel]
     yield tuple(dict.fromkeys(candidate.build for candidate in candidates))
     yield tuple(dict.fromkeys(kernel.name for kernel in kernels))

@@ -145,7 +145,7 @@ def _plain(data: bytes, within: Bounds) -> bytes:
 
 
 def together(dispatches: Iterable[Dispatch]) -> tuple[Dispatch, ...]:
-    """Dispatches joined by agent and shape, in the order of the first of each."""
+    """Dispatches joined by agent and shape, in the order of their first dispatch."""
     measured: dict[tuple[Shape, str, str | None], list[tuple[Measures, int]]] = {}
     for dispatch in dispatches:
         key = dispatch.shape, dispatch.agent, dispatch.target

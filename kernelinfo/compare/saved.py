@@ -79,7 +79,7 @@ Tell = Callable[[Problem], None]
 
 
 def records_of_csv(data: bytes) -> SavedRecords:
-    """The rows of CSV with typed values. Raises `ValueError` for what is no row."""
+    """The rows of CSV with typed values. Raises `ValueError` for a malformed row."""
     lines = data.decode("utf-8", "replace").splitlines()
     for number, cells in enumerate(csv.DictReader(lines), 2):
         if None in cells or None in cells.values():
@@ -88,10 +88,10 @@ def records_of_csv(data: bytes) -> SavedRecords:
 
 
 def records_of_json(data: bytes, tell: Tell) -> tuple[SavedRecords, bool]:
-    """(records, True if a cut file would go unnoticed) of a document or of JSON lines.
+    """(records, True if truncation would go unnoticed) of a document or of JSON lines.
 
     The problems of a document go to `tell`. Raises `KeyError`, `TypeError` or `ValueError` for a
-    file that is no report, and `ReadError` for one of another version.
+    file that is not a report, and `ReadError` for one of another version.
     """
     first = _parsed(data.partition(b"\n")[0])
     if isinstance(first, dict) and "Symbol" in first:
@@ -110,7 +110,7 @@ def checked(
     key_of: Callable[[Column], str] = attrgetter("name"),
 ) -> Record:
     """The record. Raises `KeyError` for a column that it lacks, and `ValueError` for a value that
-    its column cannot have, with the key that the file has for it."""
+    its column cannot have, with the key under which the file has it."""
     counted = INSTRUCTIONS if INSTRUCTIONS[0].name in record else ()
     for column in (*columns, *counted):
         value = record[column.name]
@@ -209,7 +209,7 @@ def _loop(loop: _Object) -> LoopCounts:
 
 
 def _counts(counts: _Object) -> InstructionCounts:
-    """The counts of an object. Raises `ValueError` for what is no count."""
+    """The counts of an object. Raises `ValueError` for a value that is not a count."""
     numbers = [counts[name] for name in InstructionCounts._fields]
     for name, number in zip(InstructionCounts._fields, numbers, strict=True):
         is_count = type(number) is int and 0 <= number < 1 << 64
@@ -219,10 +219,8 @@ def _counts(counts: _Object) -> InstructionCounts:
 
 
 def _value_at(value: Any, path: str) -> Any:
-    """The value under a path of keys; None if there is null on the way.
-
-    A number is the place in a list, None behind its end; another key is read of all its members.
-    """
+    """The value under a path of keys; None if a value on the way is null. A number indexes a list
+    (None past its end); another key is read from all its members."""
     key, _, rest = path.partition(".")
     if not key or value is None:
         return value
@@ -310,9 +308,9 @@ def read_build(
 ) -> tuple[Build, list[Problem]]:
     """The build at a path, and its problems. A path without kernels is a problem.
 
-    `shown` returns the items that it gets, and may show how many are read; for `shared` and
-    `statements` see `build`. A `judge` has no rules; see `analyse`. Raises `ReadError` for JSON or
-    CSV that is not a readable report.
+    `shown` passes the items through, and may show how many are read; for `shared` and `statements`
+    see `build`. A `judge` has no rules; see `analyse`. Raises `ReadError` for JSON or CSV that is
+    not a readable report.
     """
     options = options._replace(selection=NO_RULES)
     problems: list[Problem] = []
@@ -350,7 +348,7 @@ def _results(items: Iterable[Item], problems: list[Problem]) -> Iterator[Result]
 
 
 def root_of(path: str) -> str:
-    """The common start of the paths of a build's files: the path, or the part before a glob."""
+    """The common prefix of the paths of a build's files: the path, or the part before a glob."""
     if os.path.lexists(path):
         return path
     folders = path.split("/")
@@ -370,8 +368,8 @@ def _is_csv(blob: Blob) -> bool:
 def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
     """The build of a saved report, with the kernels that `options` choose.
 
-    Problems are told of the report's own problems, of a report without kernels, and of a report for
-    another launch than `options` ask. Raises `ReadError` if the file is no report.
+    The problems are the report's own, and those of a report without kernels or for a launch that
+    differs from that of `options`. Raises `ReadError` if the file is not a report.
     """
     events, kernels = Events(), []
     stamps: set[str] = set()
@@ -418,7 +416,7 @@ def read_saved(blob: Blob, options: Options, tell: Tell) -> Build:
 
 
 def _records(blob: Blob, tell: Tell) -> tuple[SavedRecords, bool]:
-    """(records, True if a cut file would go unnoticed)."""
+    """(records, True if truncation would go unnoticed)."""
     data = bytes(blob.data)
     return (records_of_csv(data), True) if _is_csv(blob) else records_of_json(data, tell)
 

@@ -27,15 +27,15 @@ _named_by_field.__new__.__defaults__ = (None,) * len(_FIELDS)
 
 
 class KernelNumbers(_named_by_field):  # type: ignore[misc, valid-type]  # fields of the table
-    """What of a kernel is compared: the columns with a `field`, each under that name, `limiters`
-    and `exact`. None if the input does not state it; scratch also if it grows at run time, since
-    its known part does not compare."""
+    """The compared values of a kernel: the columns with a `field`, each under that name, `limiters`
+    and `exact`. None if the input does not state it; scratch is also None if it grows at run time,
+    since its known part is not comparable."""
 
     __slots__ = ()
 
 
 class KernelSummary(NamedTuple):
-    """One kernel of one build. Each of its numbers is read by its own name, too: `kernel.vgprs`."""
+    """One kernel of one build. Its numbers can also be read by name: `kernel.vgprs`."""
 
     target: str
     """Processor with the features that the code sets: `gfx90a:sramecc+:xnack-`."""
@@ -118,8 +118,8 @@ def build(
 ) -> Build:
     """The build of these kernels; `name_of` names a code object in it.
 
-    Equal kernels of several builds that have `shared` in common are one object. What builds of
-    equal options state alike is read once if they have `statements` in common.
+    Builds that get the same `shared` share one object for equal kernels. Builds with equal options
+    that get the same `statements` read equal statements only once.
     """
     compilers: set[str] = set()
     kernels = _summaries(results, name_of, compilers, {} if statements is None else statements)

@@ -64,7 +64,7 @@ def _absolute(words: Iterable[str], folder: str) -> Iterator[str]:
 
 
 def _begin_of_path(word: str, before: str, folder: str) -> str | None:
-    """The part of a word in front of its path; None for a word without a path."""
+    """The part of a word before its path; None for a word without a path."""
     if before in _SEPARATE:
         return ""
     joined = (*_BEHIND, *(option for option in _SEPARATE if not option.startswith("--")))

@@ -57,7 +57,7 @@ def find_driver(language: SourceLanguage, given: str | None) -> str:
 
 
 def candidates(language: SourceLanguage) -> Iterator[str]:
-    """Names and paths of compilers of a language, in the order that they are looked for."""
+    """Names and paths of compilers of a language, in search order."""
     clang = "clang++" if language == "hip" else "clang"
     if language == "hip":
         yield "hipcc"
@@ -89,7 +89,8 @@ def make_device_command(
 
 
 def is_clang(compiler: str) -> bool:
-    """True for a clang by its name. Others, as hipcc, may hand their words to a shell."""
+    """True if the name is that of a clang. Other compilers, such as hipcc, may pass their arguments
+    to a shell."""
     return _CLANG.fullmatch(os.path.basename(compiler)) is not None
 
 
@@ -98,9 +99,9 @@ def find_wrapped_command(
 ) -> tuple[str, ...]:
     """The command of the clang that a wrapper runs for `command` of `make_device_command`.
 
-    `values` go before the user's flags. The wrapper never sees them: it is asked by `-###` what it
-    would do with an empty file. hipcc prints its command as a line for the shell, with what it adds
-    (HIPCC_VERBOSE); of another wrapper, clang's own line tells which clang it is. Raises
+    `values` go before the user's flags. The wrapper never sees them: `-###` asks it what it would
+    do with an empty file. hipcc prints its command, with everything it adds, as a shell line
+    (HIPCC_VERBOSE); for other wrappers, clang's own line tells which clang it is. Raises
     `CompilerError` if there is neither.
     """
     empty = empty_source("hip", folder)
@@ -113,7 +114,7 @@ def find_wrapped_command(
 
 
 def empty_source(language: SourceLanguage, folder: str) -> str:
-    """Path of a source without text, written to `folder`."""
+    """Path of an empty source file, written to `folder`."""
     path = os.path.join(folder, f"empty.{language}")
     with open(path, "wb"):
         pass
@@ -121,7 +122,7 @@ def empty_source(language: SourceLanguage, folder: str) -> str:
 
 
 def _stated(end: CompletedProcess[bytes], command: Sequence[str]) -> list[str]:
-    """The words of clang's command that a wrapper states; empty if it states none."""
+    """The words of the clang command that a wrapper prints; empty if it prints none."""
     if stated := _STATED.search(end.stdout.decode("utf-8", "surrogateescape")):
         with suppress(ValueError):  # quotes without an end
             return shlex.split(stated[1])
@@ -164,14 +165,15 @@ class CommandEntry(NamedTuple):
 
 
 def is_plain(word: str) -> bool:
-    """True for a word that no shell or wrapper splits, expands or takes for an option."""
+    """True for a word that no shell or wrapper would split, expand or take for an option."""
     return _PLAIN.fullmatch(word) is not None
 
 
 def read_entries(paths: Iterable[str], commands: str) -> dict[str, CommandEntry]:
     """Source of `paths` → its first entry in the file `commands`.
 
-    Raises `ReadError` if the file cannot be read, is no such list, or lacks one of the sources.
+    Raises `ReadError` if the file cannot be read, is not a list of compile commands, or lacks one
+    of the sources.
     """
     sought: dict[str, list[str]] = {}
     for path in paths:
@@ -187,7 +189,7 @@ def read_entries(paths: Iterable[str], commands: str) -> dict[str, CommandEntry]
 
 
 def _real(path: str) -> str:
-    """The path with links resolved; empty if no file can have it."""
+    """The path with links resolved; empty if no file can have that path."""
     try:
         return os.path.realpath(path)
     except ValueError:  # a NUL, or half a surrogate pair
@@ -249,7 +251,7 @@ def _taken(words: Sequence[str], folder: str, commands: str, path: str) -> Comma
 
 
 def _named(left_out: Iterable[str], commands: str, path: str) -> str:
-    """The line that names words that are not taken."""
+    """The message that names the words that are left out."""
     names = list(dict.fromkeys(left_out))
     if not names:
         return ""
@@ -263,7 +265,7 @@ def _named(left_out: Iterable[str], commands: str, path: str) -> str:
 
 
 def _target(text: str, commands: str) -> str:
-    """The target id `text`, `gfx90a:xnack-`. Raises `ReadError` if it is none or not known."""
+    """The target id `text`, `gfx90a:xnack-`. Raises `ReadError` if it is malformed or unknown."""
     processor, _, features = text.partition(":")
     if processor in known_targets.known() and _FEATURES.fullmatch(f":{features}" * bool(features)):
         return text
@@ -271,7 +273,8 @@ def _target(text: str, commands: str) -> str:
 
 
 def _parts(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """(option, value, both as written) of each taken flag; the option of others is empty."""
+    """(option, value, both as written) of each flag; the option is empty for flags that are left
+    out."""
     following = iter(words)
     for word in following:
         if word in _OUTPUTS:
@@ -288,6 +291,6 @@ def _parts(words: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def stands_in_ir(flags: Sequence[str]) -> bool:
-    """True if IR tells code generation all that the flags of its source may ask of it."""
+    """True if the IR records everything that the flags of its source may ask of code generation."""
     rest = (written for option, _, written in _parts(flags) if not option)
     return all(_STANDS_IN_IR.fullmatch(written) for written in rest)

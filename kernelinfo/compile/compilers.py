@@ -34,7 +34,7 @@ class Compiler(NamedTuple):
 
     @property
     def is_llvmlite(self) -> bool:
-        """True for llvmlite, which takes LLVM options alone."""
+        """True for llvmlite, which takes only LLVM options."""
         return self.path == _LLVMLITE
 
     def to_text(self, triple: str) -> list[str]:
@@ -126,7 +126,7 @@ def _clang(path: str, processes: Processes) -> Compiler:
 
 
 def _candidates(producer: int | None) -> Iterator[str]:
-    """Paths of clangs that may read the IR, best first."""
+    """Paths of the clangs that may be able to read the IR, best first."""
     rocm = os.path.join(os.environ.get("ROCM_PATH") or ROCM, "llvm", "bin", "clang")
     if os.path.isabs(rocm) and os.path.exists(rocm):
         yield rocm
@@ -162,7 +162,7 @@ _HIPCC = ("-amdgpu-early-inline-all=true", "-amdgpu-function-calls=false")
 
 
 def drivers(text: str, *, is_optimised: bool) -> dict[str, tuple[str, ...]]:
-    """Compiler driver that may have made a module -> LLVM options that it adds."""
+    """For each compiler driver that may have made a module, the LLVM options that it adds."""
     if is_optimised or ir.is_opencl(text):
         return {"clang": ()}
     return {"clang": _CLANG, "hipcc": _CLANG + _HIPCC}
@@ -222,8 +222,8 @@ def compile_ir(
 
 
 def parse_ir_flags(flags: Sequence[str]) -> tuple[str, list[str], list[str]]:
-    """The level, 3 of -O3, the LLVM options, values of -mllvm, and the other flags of a compiler of
-    IR. The last -O counts."""
+    """The level (3 for -O3), the LLVM options (values of -mllvm) and the remaining flags for
+    compiling IR. The last -O counts."""
     level, llvm, rest = "3", list[str](), list[str]()
     before = ""
     for flag in flags:

@@ -18,7 +18,7 @@ from kernelinfo.opening import open_regular
 
 
 class Compiled(NamedTuple):
-    """A source compiled for one target, or what the compiler said against it."""
+    """A source compiled for one target, or the compiler's error."""
 
     path: str  # of the source, as the user wrote it
     target: str
@@ -65,7 +65,7 @@ class Input(NamedTuple):
 
     @property
     def is_optimised(self) -> bool:
-        """True for Triton's `.llir`: LLVM's optimisation has run, code generation is left."""
+        """True for Triton's `.llir`: LLVM has optimised it, and only code generation is left."""
         return self.path.endswith(".llir")
 
     @property
@@ -209,10 +209,10 @@ _LINKAGE = (
 
 
 def without_other_kernels(text: str, symbols: Collection[str]) -> str:
-    """The module with all kernels internal but those named.
+    """The module in which all kernels but the named ones are internal, so that optimisation drops
+    them first, with the functions that only they call (LLVM GlobalOpt.cpp).
 
-    Optimisation drops them at once, and functions that nothing else calls (LLVM GlobalOpt.cpp).
-    Their bodies stay in the text: directives on the order of uses count the uses in them.
+    Their bodies stay in the text: use-list order directives count the uses in them.
     """
     pieces, position = [], 0
     for match in _kernels(text):
@@ -224,11 +224,11 @@ def without_other_kernels(text: str, symbols: Collection[str]) -> str:
 
 
 def without_bodies(text: str, symbols: Collection[str]) -> str:
-    """The optimised module whose kernels do nothing but return, except those named.
+    """The optimised module, in which all kernels but the named ones only return.
 
-    Directives on the order of uses by several functions go: they count those in the bodies, and
-    clang 15 and 19 do not read what they print. If a body goes, other functions become global:
-    clang 19 crashes at local ones that nothing calls.
+    Use-list order directives across functions are removed: they count uses in the removed bodies,
+    and clang 15 and 19 cannot read the ones that they print. If a body is removed, other functions
+    become global: clang 19 crashes on local ones that nothing calls.
     """
     pieces, position = [], 0
     for match in _kernels(text):
@@ -259,10 +259,10 @@ def triple(text: str) -> str | None:
 
 
 def known_triple(stated: str) -> str | None:
-    """The one of `TRIPLES` that a spelling means; None if it is not for an AMD GPU.
+    """The member of `TRIPLES` that a spelling means; None if it is not for an AMD GPU.
 
-    A triple becomes part of file names that compilers read. With `amdgcn-amd-amdhsa/x` clang would
-    read `x.cfg` in the current folder, and that file may load a plug-in.
+    Compilers build file names from the triple: given `amdgcn-amd-amdhsa/x`, clang would read
+    `x.cfg` in the current folder, and that file could load a plug-in.
     """
     architecture, vendor, system, *_ = [*stated.split("-"), "", ""]
     if not _ARCHITECTURE.fullmatch(architecture) or vendor not in _VENDORS:

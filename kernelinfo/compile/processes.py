@@ -51,7 +51,8 @@ _Streams = tuple[IO[bytes], IO[bytes], IO[bytes]]
 def on_path(name: str) -> str | None:
     """Path of the program in the absolute folders of PATH; None if it has none.
 
-    A relative or empty entry of PATH is below the current folder, where downloaded files may lie.
+    Relative and empty entries of PATH are skipped: they mean the current folder, which may hold
+    downloaded files.
     """
     path = shutil.which(name, path=_absolute(os.environ.get("PATH", os.defpath)))
     return path if path and os.path.isabs(path) else None
@@ -60,7 +61,7 @@ def on_path(name: str) -> str | None:
 def find_program(name: str) -> str | None:
     """Absolute path of a program, given by its path or by a name on PATH; None without one.
 
-    A program in the current folder is found by its path only.
+    A program in the current folder is found only by its path.
     """
     if os.path.basename(name) == name:
         return on_path(name)
@@ -83,7 +84,7 @@ def _environment(names: Sequence[str], folder: str) -> dict[str, str]:
 
 
 class Processes:
-    """Runs compilers. Leaving the `with` block kills all that still run."""
+    """Runs compilers. Leaving the `with` block kills those that still run."""
 
     def __init__(self, timeout: float, *, option: str = "") -> None:
         """`timeout` is in seconds, for each process; `option` sets it on the command line."""
@@ -103,11 +104,12 @@ class Processes:
 
     @property
     def has_ended(self) -> bool:
-        """True after `end`: what was running then was killed, and its answer is worth nothing."""
+        """True after `end`: processes that were running then were killed, so their results are
+        invalid."""
         return self._closed
 
     def end(self) -> None:
-        """Kill all processes and their groups, from any thread. No other starts afterwards."""
+        """Kill all processes and their groups, from any thread. No new ones start afterwards."""
         with self._lock:
             self._closed = True
             for process in self._running:
@@ -127,7 +129,7 @@ class Processes:
         return end.stdout
 
     def run_on_source(self, command: Sequence[str], folder: str) -> CompletedProcess[bytes]:
-        """The end of a compiler of sources, run in `folder`. Its program is an absolute path.
+        """The result of a compiler of sources, run in `folder`. Its program is an absolute path.
 
         Raises `CompilerError` if it cannot start or runs too long.
         """
@@ -173,7 +175,8 @@ class Processes:
         return CompletedProcess(command, code, *kept)
 
     def _limited(self, command: Sequence[str], memory: int) -> list[str]:
-        """The command in a shell that sets its limits, which hold even if kernelinfo is killed."""
+        """The command, wrapped in a shell that sets its resource limits, which hold even if
+        kernelinfo is killed."""
         program = command[0]
         if bound():
             raise CompilerError(say("compiler-outside"))
@@ -189,7 +192,7 @@ class Processes:
     ) -> int:
         """Exit code of a process in a group of its own; negative: the signal that killed it.
 
-        The group is killed at the time limit, and with it whatever the process leaves behind.
+        At the time limit the whole group is killed, including what the process leaves behind.
         """
         with self._lock:
             if self._closed:
@@ -240,7 +243,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 def _message(complaints: bytes, code: int) -> Message:
     """The compiler's last error line, or its first line if no line says `error:`.
 
-    Skips the line that clang's driver adds after a crash: it names no cause.
+    Skips the line that clang's driver adds after a crash, since it names no cause.
     """
     text = complaints.decode("utf-8", "replace")
     lines = list(filter(None, map(str.strip, text.splitlines())))

@@ -76,8 +76,8 @@ def compile_twice(
 ) -> tuple[_CompiledTwice, ...]:
     """Each source as assembly and as IR. Raises as `compile_sources`.
 
-    `is_of_one` tells that one kernel of many is wanted: no assembly of the others is made then,
-    if the flags allow it, but IR after optimisation.
+    `is_of_one` says that only one kernel of many is needed: if the flags allow it, optimised IR is
+    then made instead of assembly for all.
 
     A source with several targets is an `OptionError`, too.
     """
@@ -90,10 +90,8 @@ def compile_twice(
 
 
 def list_left_out(paths: Iterable[str], settings: Settings) -> Iterator[str]:
-    """A line for each source that names what of its compile command no compiler gets.
-
-    Raises `ReadError` as `compile_sources`.
-    """
+    """One line per source, naming the words of its compile command that are not passed to the
+    compiler. Raises `ReadError` as `compile_sources` does."""
     yield from (entry.left_out for entry in _entries(paths, settings).values() if entry.left_out)
 
 
@@ -162,7 +160,7 @@ def _stands_in_ir(job: Job) -> bool:
 
 
 def _output(processes: Processes, job: Job, form: Sequence[str]) -> tuple[Compiled, bytes]:
-    """What the compiler said and, unless that has an error, wrote in the given form."""
+    """The compiler's messages and, unless it failed, its output in the given form."""
     try:
         if job.language == "ir":
             return _of_ir(processes, job)
@@ -206,7 +204,7 @@ def _of_source(
 
 
 def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Message:
-    """Why a source is not compiled, and which other compiler does it."""
+    """Why a source was not compiled, and which other compiler can compile it."""
     error = reason(messages, job.target)
     if error.code == "compiler-target":
         target, language = job.target, job.language
@@ -221,10 +219,8 @@ def _reason(job: Job, messages: str, processes: Processes, folder: str) -> Messa
 
 
 def _command(job: Job, form: Sequence[str], processes: Processes, folder: str) -> tuple[str, ...]:
-    """The command without input and output. Only what a user types goes through a wrapper.
-
-    The name of a source is no such word: a pattern may match a file that somebody else named.
-    """
+    """The command without input and output. Only words that the user typed go through a wrapper. A
+    source's name does not: a glob may match a file that somebody else named."""
     build = (job.compiler, job.language, job.target)
     if is_clang(job.compiler):
         return make_device_command(*build, (*job.values, *job.flags), form)
@@ -272,10 +268,11 @@ def find_knowing_compilers(
     folder: str,
     flags: Sequence[str] = (),
 ) -> Message | None:
-    """The installed compilers that know a target, and what the first of them lacks, in words, if
-    the user's `flags` do not leave that out.
+    """The installed compilers that know a target, and what the first of them lacks, in words,
+    unless the user's `flags` make up for that.
 
-    None if no other does, or if `compiler` knows it and a flag of the user names another one.
+    None if no other compiler knows the target, or if `compiler` does and a user's flag names
+    another target.
     """
     error = _error_without_code(compiler, language, target, processes, folder)
     if error is None or error.code != "compiler-target":
@@ -308,7 +305,7 @@ def _error_without_code(
 
 
 def _lack(error: Message | None, language: SourceLanguage) -> str:
-    """What a compiler lacks that knows a target and gives an error for an empty source."""
+    """What a compiler lacks if it knows a target but fails on an empty source."""
     code = error.code if error else ""
     if code == "hip-headers-missing":
         return say("compiler-without-headers")
@@ -334,7 +331,8 @@ _HEADER_FOLDERS = ("-I", "-isystem", "-iquote", "-idirafter")
 
 
 def reason(messages: str, target: str) -> Message:
-    """Why a source is not compiled for a target, and the mend, from the compiler's messages."""
+    """Why a source was not compiled for a target, and what to do, judging by the compiler's
+    messages."""
     if re.search(_TARGET, messages, re.I):  # other messages may follow from it
         return say("compiler-target", target=target)
     if re.search(_OLD_LIBRARY, messages):
@@ -349,8 +347,8 @@ def reason(messages: str, target: str) -> Message:
 
 
 def find_concerned_files(messages: str, flags: Sequence[str], folder: str) -> Iterator[str]:
-    """Absolute paths of the files that messages are about, and of all places where the header that
-    is missing would be found.
+    """Absolute paths of the files that the messages are about, and of all places where the missing
+    header could be.
 
     `folder` is the one in which the compiler ran.
     """

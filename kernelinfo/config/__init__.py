@@ -42,7 +42,7 @@ class Budget(NamedTuple):
 
 
 class Gate(NamedTuple):
-    """Allowances: how much worse than the baseline each number may be."""
+    """Allowances: by how much each number may be worse than in the baseline."""
 
     allowances: tuple[tuple[Column, Bound], ...] = ()
     """(number, allowance) pairs; other numbers may get worse without limit."""
@@ -94,7 +94,7 @@ write`."""
 def read_values(
     stated: Any, keys: tuple[Key, ...], path: KeyPath, complaints: ConfigComplaints
 ) -> dict[str, Any]:
-    """Key -> value, for keys that are set or have a default. Adds what is wrong to `complaints`."""
+    """The value of each key that is set or has a default. Errors are added to `complaints`."""
     names = [key.name for key in keys]
     spellings = {name for key in keys for name in key.names}
     for name in stated.keys() - spellings:
@@ -119,7 +119,7 @@ def read_values(
 
 
 def _value(stated: Any, key: Key, path: KeyPath, complaints: ConfigComplaints) -> Any:
-    """The value of a key: one, or those of an array or of a table by names."""
+    """The value of a key: a single value, an array, or a table of values by name."""
     if key.name_kind and isinstance(stated, dict):
         return tuple(
             (
@@ -139,7 +139,7 @@ def _value(stated: Any, key: Key, path: KeyPath, complaints: ConfigComplaints) -
 
 
 def _element(stated: Any, key: Key, path: KeyPath, complaints: ConfigComplaints) -> Any:
-    """One value of a key. A table of an array has its key path under `path`."""
+    """One value of a key. The key path of a table in an array is under `path`."""
     if not key.keys or not isinstance(stated, dict):
         return _scalar(stated, key.kind, path, complaints)
     if not key.array:
@@ -359,7 +359,7 @@ def _read_file(path: str) -> ConfigFile | None:
 def lines_of(text: str) -> dict[KeyPath, int]:
     """Key path -> line, from 1, of each key, table and array element in valid TOML.
 
-    Elements inside a value of several lines are left out: their line is unknown.
+    Elements inside a multi-line value are left out, since their lines are unknown.
     """
     lines: dict[KeyPath, int] = {}
     lengths: dict[KeyPath, int] = {}
@@ -391,7 +391,7 @@ _TOKENS = (
 def _statements(text: str) -> Iterator[tuple[int, int, str]]:
     """(first line, number of lines, text) of each header and each key with its value.
 
-    A statement ends with the line in which its last bracket and string are closed.
+    A statement ends with the line that closes its last bracket or string.
     """
     start, first, line, depth = 0, 1, 1, 0
     for token in re.finditer(_TOKENS, f"{text}\n", re.DOTALL):

@@ -139,7 +139,7 @@ class Key(NamedTuple):
         return (self.name, self.older) if self.older else (self.name,)
 
     def stated_name(self, table: Mapping[str, Any]) -> str | None:
-        """The name under which a table sets the key; None if it does not."""
+        """The name under which a table sets the key; None if the table does not set it."""
         return next((name for name in self.names if name in table), None)
 
 

@@ -27,8 +27,8 @@ _LIBRARIES = {"fleet": ("duckdb", "fsspec"), "cluster": ("distributed",)}
 def require_libraries(*extras: str) -> None:
     """Prepare the interpreter for the libraries of the extras: `fleet`, `cluster`.
 
-    DuckDB reports reference cycles that remain at exit as leaks, so the garbage collector runs
-    again and unfreezes its objects at exit. Raises `KernelinfoError` if a library is not installed.
+    DuckDB reports reference cycles that remain at exit as leaks, so at exit objects are unfrozen
+    and the garbage collector runs again. Raises `KernelinfoError` if a library is not installed.
     """
     missing = [
         (extra, name) for extra in extras for name in _LIBRARIES[extra] if find_spec(name) is None
@@ -58,9 +58,10 @@ def scan(
 
     `options` choose kernels, launch and bounds. `accept_problems` is a file of known problems.
     `timeout` is in seconds per file. `workers` processes of this machine do the work, or those of
-    the dask `scheduler` at an address. With `wait` the scan waits for another one of the build.
-    `record.problems` of the result lists what could not be read. Raises `KernelinfoError`: no file
-    is found, the dataset cannot be written, another scan writes the build, an extra is missing.
+    the dask `scheduler` at an address. With `wait` the scan waits for another scan of the build to
+    finish. `record.problems` of the result lists what could not be read. Raises `KernelinfoError`:
+    no file is found, the dataset cannot be written, another scan writes the build, an extra is
+    missing.
     """
     require_libraries("fleet", *(["cluster"] if scheduler else []))
     from kernelinfo.fleet import scanning  # the libraries of the extra
@@ -92,10 +93,10 @@ def trend(
     """How kernels of a dataset moved from build to build, as `kernelinfo trend`.
 
     `builds` are compared in the given order, by default all in natural order of their names (7.9
-    before 7.10), starting with `since`. `options` choose kernels. With `moved` the result has
-    kernels that moved only within the steps of the hardware, too. `by` sums up all kernels of the
-    first and last build. Raises `KernelinfoError`: the dataset cannot be read, an extra is missing,
-    or it has a single build, unless `may_be_first`.
+    before 7.10), starting with `since`. `options` choose kernels. With `moved` the result includes
+    kernels that moved only within the hardware's steps. `by` sums over all kernels of the first and
+    last build. Raises `KernelinfoError`: the dataset cannot be read, an extra is missing, or it has
+    a single build, unless `may_be_first`.
     """
     result: Trend = _movers().ask(
         dataset,

@@ -51,7 +51,8 @@ def accepted(path: str, problem: Problem) -> Problem:
 
 
 def read_accepted(file: str) -> frozenset[Problem]:
-    """The problems that a file accepts. Raises `OptionError` if it is no such file."""
+    """The problems that a file accepts. Raises `OptionError` if it is not a list of accepted
+    problems."""
     try:
         document = json.loads(read_document(file, _MOST_BYTES))
         if document["schema"] != _SCHEMA:

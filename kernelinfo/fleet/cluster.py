@@ -40,7 +40,7 @@ def outcomes(client: Client, request: ScanRequest, work: Sequence[ScanTask]) -> 
     """The outcome of each task, as it ends.
 
     If a worker dies, its tasks are cut into units and each unit runs alone: dask also blames tasks
-    that only waited on that worker. A unit that kills its worker again is given up.
+    that were only queued on that worker. A unit that kills its worker again is given up.
     """
     futures = dict(zip(client.map(read, work, request=request, pure=False), work, strict=True))
     killed: list[ScanTask] = []

@@ -86,8 +86,8 @@ _OPENED: ColumnTypes = {
 
 
 def check_destination(url: str, build: str, shard: str = "") -> None:
-    """Check `--to`, `--build` and `--shard`. Raises `OptionError` for a URL that takes no files, or
-    a name that a path or Hive partition would escape."""
+    """Check `--to`, `--build` and `--shard`. Raises `OptionError` for a URL that cannot be written,
+    or a name that would have to be escaped in a path or Hive partition."""
     if _BUILD_NAME.fullmatch(build) is None:
         raise OptionError(say("build-name", name=build))
     if shard and _SHARD_NAME.fullmatch(shard) is None:
@@ -97,7 +97,7 @@ def check_destination(url: str, build: str, shard: str = "") -> None:
 
 
 def row_columns() -> ColumnTypes:
-    """Column -> DuckDB type of table `kernels`: those of every record."""
+    """The DuckDB type of each column of table `kernels`: the columns of every record."""
     return {column.name: _TYPES[column.type] for column in (*COLUMNS, *INSTRUCTIONS)}
 
 
@@ -113,7 +113,7 @@ class Dataset:
         return address(self.storage.url)
 
     def unknown_build(self, option: str, builds: Sequence[str]) -> OptionError:
-        """The error of an option that names none of the builds; the last ten are listed."""
+        """The error for an option that names an unknown build; it lists the last ten builds."""
         listed = ", ".join(builds[-10:]) or say("builds-none")
         return OptionError(say("build-unknown", option=option, dataset=self.name, builds=listed))
 
@@ -124,7 +124,7 @@ class Dataset:
         return [name for name in names if self.files("inputs", name)]
 
     def shards(self, build: str) -> set[str]:
-        """Names of the shards of a build; an empty name for files of no shard."""
+        """Names of the shards of a build; files without a shard have the empty name."""
         return {shard_of(part_of(file)) for file in self.files("inputs", build)}
 
     def folder(self, table: TableName, build: str) -> str:
@@ -162,14 +162,14 @@ class Dataset:
         os.unlink(_lines_of(_MANIFEST, scratch))
 
     def write_no_problems(self, build: str, shard: str) -> None:
-        """Write a file of `problems` without rows: queries over the table need at least one."""
+        """Write a file of `problems` without rows: queries need at least one file of the table."""
         columns = ", ".join(f'NULL::{kind} AS "{name}"' for name, kind in PROBLEMS.items())
         path = f"{self.folder('problems', build)}/{part_prefix(shard)}none{_SUFFIX}"
         with self.storage.connect() as connection:
             self.storage.write_rows(connection, f"SELECT {columns} WHERE false", path)
 
     def delete_build(self, build: str) -> None:
-        """Delete all files of a build, `inputs` first: without them the build is not there."""
+        """Delete all files of a build, `inputs` first: without those the build no longer exists."""
         for table in reversed(TABLES):
             self.storage.delete_folder(self.folder(table, build))
 
@@ -214,7 +214,8 @@ def listed(files: Sequence[str]) -> str:
 
 
 def _query(table: TableName, scratch: str) -> str:
-    """SQL for the rows of a table in a folder; kernels get their file's path and address."""
+    """SQL that selects the rows of a table in a folder; kernels get their file's path and
+    address."""
     if table != "kernels":
         return f"FROM {_read(table, scratch, PROBLEMS if table == 'problems' else INPUTS)}"
     kernels, opened = _read(table, scratch, row_columns()), _read("opened", scratch, _OPENED)
@@ -236,7 +237,7 @@ def _lines_of(name: str, scratch: str) -> str:
 
 
 def opened_row(opened: str, path: str, url: str) -> DatasetRow:
-    """A row that names the file behind the `Path` of kernels in a scratch folder."""
+    """A row with the file that the `Path` of kernels in a scratch folder means."""
     return {"Opened": opened, "Path": path, "Url": url, "Library": library_of(path)}
 
 
@@ -261,8 +262,8 @@ def open_builds(
     """Create the views `inputs`, `kernels` and `problems`: the rows of these builds that count.
 
     A build of kernelinfo 0.2.0 has no manifest: the latest part of each address counts. Two shards
-    may have a file of one address; their names begin the parts. A row of `inputs` whose `Part` is
-    null is a file that no scan has read yet. Raises `KernelinfoError`.
+    may have a file of the same address; part names begin with the shard's name. A row of `inputs`
+    whose `Part` is null is a file that no scan has read yet. Raises `KernelinfoError`.
     """
     for table in TABLES:
         files = [file for build in builds for file in _files_of(dataset, table, build)]
@@ -301,8 +302,8 @@ def open_files(
 ) -> None:
     """Create the view `all_TABLE`: all rows of some files, with `Build`, `Part` and `File`.
 
-    `Part` is that of the file's name; a row of `inputs` states its own. Raises `KernelinfoError`
-    for a file that no scan wrote.
+    `Part` is taken from the file's name, except in `inputs`, whose rows state it. Raises
+    `KernelinfoError` for a file that no scan wrote.
     """
     columns = _columns(table)
     name = r"regexp_extract(File, 'Build=([^/]+)/([^./]+)[^/]*$', {})"

@@ -47,9 +47,9 @@ class Night(NamedTuple):
 
 
 def carry(nights: Sequence[Night]) -> list[Night]:
-    """The builds with their gaps filled, so that a gap is no change: a kernel that is missing there
-    is as in the build before or, where a trend begins with gaps, as in the first build after them.
-    """
+    """The builds with their gaps filled, so that a gap does not count as a change: a kernel that is
+    missing there is taken from the previous build or, if the trend begins with gaps, from the first
+    build after them."""
     carried = [*nights]
     for place in range(1, len(carried)):
         carried[place] = _fill(carried[place], carried[place - 1], set(carried[place].gaps))
@@ -74,7 +74,7 @@ def _key(mover: Mover) -> tuple[str, str, str, str]:
 
 
 class NightStep(NamedTuple):
-    """A build compared with the one before."""
+    """A build compared with the previous one."""
 
     comparison: Comparison
     recompiled: Mapping[tuple[tuple[str, ...], tuple[str, ...]], int]
@@ -85,11 +85,11 @@ class NightStep(NamedTuple):
 
 
 def compare_nights(old: Night, new: Night, within_steps: int) -> NightStep:
-    """The step between two builds, in which `within_steps` kernels of one name in both moved within
-    the steps of the hardware alone.
+    """The step between two builds.
 
-    Kernels pair within their library: first those of one name and place. A library of only one of
-    the builds may have another name in the other one, so such libraries are compared together.
+    `within_steps` is the number of kernels of the same name that moved only within the hardware's
+    steps. Kernels are paired within their library, those of the same name and place first.
+    Libraries that only one build has may have been renamed, so they are compared together.
     """
     both = (old.compilers.keys() | old.gaps) & (new.compilers.keys() | new.gaps)
     ours, theirs = _group_by_library(old, both), _group_by_library(new, both)
@@ -121,8 +121,8 @@ def compare_nights(old: Night, new: Night, within_steps: int) -> NightStep:
 
 
 def count_renamed_within_steps(pairs: Iterable[Pair]) -> int:
-    """Number of pairs of kernels of two names, libraries or targets that moved within the steps of
-    the hardware alone."""
+    """The number of pairs whose names, libraries or targets differ and that moved only within the
+    hardware's steps."""
     renamed = (pair for pair in pairs if identify(pair.old) != identify(pair.new))
     return sum(pair.effect == "moved" for pair in renamed)
 
@@ -133,7 +133,8 @@ def identify(kernel: KernelSummary) -> tuple[str, str, str]:
 
 
 def _group_by_library(night: Night, both: Set[str]) -> dict[str, list[Mover]]:
-    """The movers by library; libraries of only one of the builds are one group, named ``."""
+    """The movers by library; libraries that only one build has form one group with an empty
+    name."""
     movers: dict[str, list[Mover]] = {}
     for mover in night.movers:
         library = mover.library if mover.library in both else ""
@@ -234,8 +235,8 @@ class Trend(NamedTuple):
 
     @property
     def within_steps(self) -> int:
-        """Number of all kernels that moved within the steps of the hardware alone, from the first
-        build to the last."""
+        """The number of kernels that moved only within the hardware's steps, from the first build
+        to the last."""
         return self.same_names_within_steps + count_renamed_within_steps(self.whole.pairs)
 
     @property
@@ -256,8 +257,9 @@ class Trend(NamedTuple):
 
 
 def trace_histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> list[History]:
-    """One history per kernel. A renamed kernel continues the one of its old name; a kernel that
-    comes back continues the one that ended, if only one of its library, target and symbol did."""
+    """One history per kernel. A renamed kernel continues the history of its old name. A kernel that
+    reappears continues the history that ended, if exactly one with its library, target and symbol
+    did."""
     histories = [History((mover.kernel,), ()) for mover in nights[0].movers]
     places = {id(history.first): place for place, history in enumerate(histories)}
     """Id of a kernel of the build before -> place of its history."""
@@ -287,12 +289,12 @@ def trace_histories(nights: Sequence[Night], steps: Sequence[NightStep]) -> list
 
 
 def _pad(history: History, builds: int) -> History:
-    """The history up to this number of builds, without a kernel in those that it lacks."""
+    """The history, padded to this number of builds; None in those that it lacks."""
     return history._replace(filled=(*history.filled, *[None] * (builds - len(history.filled))))
 
 
 def _go_on(history: History, pair: Pair, build: str, *, has_moved: bool) -> History:
-    """The history with the kernel of one more build."""
+    """The history, extended by the kernel of one more build."""
     steps = (*history.steps, (build, pair)) if has_moved else history.steps
     return history._replace(filled=(*history.filled, pair.new), steps=steps)
 
@@ -303,7 +305,8 @@ def _mark_unread(history: History, carried: Sequence[Set[int]]) -> History:
 
 
 def sum_waves_lost(histories: Iterable[History], by: By) -> Mapping[str, float]:
-    """Key of `by` -> waves per SIMD that its kernels lost from the first build to the last."""
+    """For each key of `by`, the waves per SIMD that its kernels lost from the first build to the
+    last."""
     lost = defaultdict[str, float](float)
     for history in histories:
         first, last = history.first, history.last

@@ -37,8 +37,8 @@ _LINK = re.compile(r"""href\s*=\s*["']?([^"'<>\s]+)""", re.IGNORECASE)
 
 
 def store(url: str) -> tuple[Any, str]:
-    """(fsspec's client, path in its terms) for a URL. Raises `OptionError` if files of one folder
-    alone may be read and written."""
+    """(fsspec's client, path in its terms) for a URL. Raises `OptionError` if files may be read and
+    written in one folder only."""
     if bound():
         raise OptionError(say("store-bound", bound=bound()))
     from fsspec.core import url_to_fs  # with asyncio it takes a sixth of a local scan
@@ -71,7 +71,7 @@ def pieces(fs: Any, url: str, within: Bounds, seconds: float) -> Iterator[bytes]
 
 
 def within_time(seconds: float) -> dict[str, Any]:
-    """Keyword argument of a request that limits its time."""
+    """The keyword argument that limits the time of a request."""
     from aiohttp import ClientTimeout  # installed with HTTP support only
 
     return {"timeout": ClientTimeout(total=seconds)}
@@ -171,8 +171,8 @@ def address(url: str) -> str:
 
 
 def with_own_paths(listed: Iterable[InputFile]) -> list[InputFile]:
-    """The files with a path of their own each. Files of several roots that share a path get the
-    end of their address that tells them apart."""
+    """The files, each with a distinct path. Files of several roots that share a path get the part
+    of their address that differs."""
     by_path: dict[str, list[InputFile]] = {}
     for file in listed:
         by_path.setdefault(file.path, []).append(file)
@@ -274,7 +274,7 @@ def _stamp(info: dict[str, Any]) -> str | None:
 
 
 def _listed(fs: Any, top: str, seconds: float, *, is_folder: bool) -> tuple[bool, dict[str, Info]]:
-    """(True if the user named the files, path -> fsspec's `info`) for a URL of a store."""
+    """For a URL of a store: true if the user named the files, and fsspec's `info` by path."""
     is_glob = has_magic(top) and "?" not in top
     if not is_glob and not is_folder and fs.isfile(top):
         return True, {top: fs.info(top)}
@@ -284,8 +284,8 @@ def _listed(fs: Any, top: str, seconds: float, *, is_folder: bool) -> tuple[bool
 
 
 def _listed_by_pages(fs: Any, top: str, seconds: float, *, is_glob: bool) -> dict[str, Info]:
-    """Path -> `info` of the files that the pages of a web server link to. `info` is requested for
-    each file: pages state neither size nor stamp."""
+    """The `info` by path of the files that the pages of a web server link to. `info` is requested
+    for each file: pages state neither size nor stamp."""
     folder, fits = top.rstrip("/") + "/", ""
     if is_glob:
         from fsspec.utils import glob_translate
@@ -319,7 +319,7 @@ def store_error(url: str, error: Exception) -> KernelinfoError:
 
 
 def first_line(error: BaseException) -> str:
-    """The first line of a library's error, at most 300 characters; the last one if DuckDB quotes a
+    """The first line of a library's error, at most 300 characters; the last line if DuckDB quotes a
     traceback."""
     if isinstance(error, TimeoutError):
         return say("store-silent")
@@ -367,8 +367,8 @@ class ScanTask(NamedTuple):
 def units(files: Iterable[InputFile]) -> list[tuple[InputFile, ...]]:
     """Files in groups that must be read together.
 
-    A group is the files of a folder whose names are equal up to the first dot, such as a code
-    object and Triton's JSON, or a database and its log. A folder of a store that contains
+    A group consists of the files of a folder whose names are equal up to the first dot, such as a
+    code object and Triton's JSON, or a database and its log. A folder of a store that contains
     assemblies is one group: `analysis.copies` needs all its files to find copies of one
     compilation.
     """

@@ -229,7 +229,7 @@ def _targets(connection: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def _where(connection: duckdb.DuckDBPyConnection, where: Where) -> str:
-    """SQL of a condition: kernels whose columns have one of the values for which it holds."""
+    """SQL of a condition. It lists the column values for which the condition holds."""
     columns = ", ".join(f'"{name}"' for name in where.reads)
     connection.execute(f"CREATE TEMP TABLE asked AS SELECT DISTINCT {columns} FROM kernels")
     rows = connection.execute(f"SELECT rowid, {columns} FROM asked").fetchall()
@@ -320,10 +320,10 @@ def _movers(
     moved: bool,
     gaps: Mapping[str, Collection[str]],
 ) -> dict[str, list[Mover]]:
-    """Build -> its kernels that differ in some other build, in numbers or in count.
+    """For each build, its kernels that differ from some other build, in numbers or in count.
 
-    That a build lacks a kernel of one of its `gaps` is no difference.
-    Kernels that share library, target and symbol also differ if they changed places.
+    A kernel that is missing because of a build's `gaps` is not a difference. Kernels that share
+    library, target and symbol also differ if they swapped places.
     """
     content = _ALL_NUMBERS if moved else _AFFECTING
     connection.execute(
@@ -376,9 +376,9 @@ def _movers(
 def _within_steps(
     connection: duckdb.DuckDBPyConnection, pairs: Sequence[tuple[str, str]]
 ) -> list[int]:
-    """For each pair of builds the number of kernels of one library, target and symbol that moved
-    within the steps of the hardware alone: as many as agree in all that affects, less those that
-    agree in all numbers. It does not depend on the other builds."""
+    """For each pair of builds, the number of kernels of the same library, target and symbol that
+    moved only within the hardware's steps: those equal in every number that affects the kernel,
+    minus those equal in all numbers. Other builds do not matter."""
     connection.execute(
         "CREATE TEMP TABLE moving AS SELECT affecting, whole, Build, n FROM contents"
         " WHERE whole NOT IN (SELECT whole FROM contents GROUP BY whole"
@@ -407,7 +407,7 @@ def _groups(
     by: By,
     histories: Iterable[History],
 ) -> tuple[KernelGroup, ...]:
-    """All kernels of the first and the last build in groups, most waves lost first."""
+    """All kernels of the first and the last build, grouped; most waves lost first."""
     sums = defaultdict[str, dict[str, KernelSums]](dict)
     first, last, nothing = names[0], names[-1], KernelSums()
     query = (

@@ -65,9 +65,9 @@ class BuildRecord(NamedTuple):
 
 
 def done(request: ScanRequest) -> tuple[list[DatasetRow], dict[str, DatasetRow]]:
-    """(the manifest, path -> its row of `inputs` that is done) of the build or shard.
+    """The manifest of the build or shard, and the finished rows of `inputs` by path.
 
-    Parts that are later than the manifest are of a run that ended early: their files are done, too.
+    Parts newer than the manifest come from a run that ended early: their files are finished, too.
     Raises `KernelinfoError` for a damaged dataset.
     """
     files = _own(request, "inputs")
@@ -99,17 +99,15 @@ def _scratch(request: ScanRequest) -> str:
 
 
 def _unread(request: ScanRequest, file: InputFile) -> DatasetRow:
-    """The manifest's row of a file that no scan has read yet."""
+    """The manifest row of a file that no scan has read yet."""
     return dict.fromkeys(MANIFEST) | request.input_row(file) | {"Url": file.address}
 
 
 def end(
     request: ScanRequest, files: Sequence[InputFile], before: Sequence[DatasetRow], run: str
 ) -> BuildRecord:
-    """Replace the manifest of a build or shard, then delete what no longer counts.
-
-    `before` is the manifest so far, `run` the prefix of this run's parts. Raises `KernelinfoError`.
-    """
+    """Replace the manifest of a build or shard, then delete what no longer counts. `before` is the
+    old manifest, `run` the prefix of this run's parts. Raises `KernelinfoError`."""
     _, read = done(request)
     listed = {file.path for file in files}
     rows = [read.get(file.path) or _unread(request, file) for file in files]
@@ -159,7 +157,8 @@ def _own(request: ScanRequest, table: TableName) -> list[str]:
 
 
 def _counted(request: ScanRequest) -> tuple[Counter[RowKey], list[UnreadFile]]:
-    """Number of kernels of each file and part, and all problems, also those that do not count."""
+    """The number of kernels of each file and part, and all problems, including those that do not
+    count."""
     dataset = request.dataset
     with dataset.storage.connect() as connection:
         for table in ("kernels", "problems"):
@@ -183,7 +182,8 @@ def _tidy(request: ScanRequest, live: Set[RowKey], there: Iterable[RowKey]) -> N
     """Delete what no longer counts: parts of interrupted runs, rows of files that a later part
     replaces, and rows of `inputs` that the manifest has.
 
-    `live` has address and part of what counts, `there` of all rows of kernels and problems.
+    `live` has the addresses and parts that count, `there` those of all rows of kernels and
+    problems.
     """
     parts = {part for _, part in live}
     stale = defaultdict[str, list[str]](list)  # part that counts -> addresses that do not
@@ -250,7 +250,7 @@ class Lock:
     """A lock on a build, or on one shard of it."""
 
     def __init__(self, dataset: Dataset, build: str, shard: str, patience: float) -> None:
-        """`patience` in seconds is how long the holder may take for one file."""
+        """`patience` is the time in seconds that the holder may take for one file."""
         self._storage = dataset.storage
         self._path = f"{dataset.folder('inputs', build)}/{part_prefix(shard)}lock"
         part = say("shard-of-build", shard=shard) if shard else ""
@@ -294,8 +294,8 @@ class Lock:
             return None
 
     def renew(self) -> None:
-        """Hold the lock longer, written at most once a minute. Raises `KernelinfoError` if it was
-        taken over."""
+        """Extend the lock; writes at most once a minute. Raises `KernelinfoError` if it was taken
+        over."""
         if self._own is not None and time.time() > self._renewed + _RENEWED:
             self.check()
             self._own = self._own._replace(until=self._new().until)
@@ -321,7 +321,7 @@ class Lock:
         self._own = None
 
     def refused(self, holder: Holder) -> KernelinfoError:
-        """The error for a build that another scan writes."""
+        """The error for a build that another scan is writing."""
         return KernelinfoError(say("build-locked", build=self._what, scan=holder))
 
 
@@ -329,8 +329,8 @@ class Lock:
 def held(
     lock: Lock, *, wait: bool = False, tell: Callable[[str], object] = lambda text: None
 ) -> Iterator[None]:
-    """Hold a lock. Raises `KernelinfoError` if another scan holds it; with `wait` says so once and
-    waits until it is free."""
+    """Hold a lock. Raises `KernelinfoError` if another scan holds it; with `wait` it says so once
+    and waits until the lock is free."""
     is_told = False
     while holder := lock.take():
         if not wait:
@@ -350,7 +350,7 @@ def _content_of(holder: Holder) -> bytes:
 
 
 def _machine() -> str:
-    """Host and process namespace: process numbers compare only within one."""
+    """Host and process namespace: process numbers are comparable only within the same one."""
     namespace = ""
     with suppress(OSError, AttributeError):
         namespace = os.readlink("/proc/self/ns/pid")
@@ -358,7 +358,7 @@ def _machine() -> str:
 
 
 def _lives(process: int) -> bool:
-    """False if no process has this number; True if the system does not say."""
+    """False if no process has this number; True if the system cannot tell."""
     if os.name == "posix":  # Windows has no signal 0
         with suppress(PermissionError, OverflowError):
             try:

@@ -68,11 +68,11 @@ def opened(
     within: Bounds,
     seconds: float,
 ) -> Iterator[tuple[str, Iterator[Found]] | Problem]:
-    """For each file in the given order its local path, and the code and problems in it; or the
-    problem of fetching it. Nothing is at the path of a file that is read by range.
+    """For each file, in the given order, its local path and the code and problems in it, or the
+    problem of fetching it. A file that is read by ranges has no file at its local path.
 
     Files of stores are fetched below `scratch` first, each within `seconds`. `archives` become
-    empty files there: a host library then finds the archive that it names, and is not reported as
+    empty files there, so that a host library finds the archive that it names and is not reported as
     incomplete.
     """
     remote = [file for file in listed if not is_local(file.url)]
@@ -126,8 +126,8 @@ def _local_path(folder: str, path: str) -> str:
 def _fetch(
     sources: Sequence[InputFile], folder: str, within: Bounds, seconds: float
 ) -> dict[InputFile, str | Exception]:
-    """Copies of remote files below a folder, at their relative paths: the path of each, or the
-    error of fetching it. 16 are fetched at a time."""
+    """Copy remote files below a folder, at their relative paths, 16 at a time. Yields the path of
+    each copy, or the error of fetching it."""
 
     def fetch(file: InputFile) -> str | Exception:
         try:
@@ -147,7 +147,7 @@ def _fetch(
 
 
 def _make_copy(folder: str, path: str) -> str:
-    """The path of a new empty file for a copy. It is in a folder of its own if the store has both
+    """The path of a new, empty file for a copy. The file gets its own folder if the store has both
     `a` and `a/b.co`."""
     copy = _local_path(folder, path)
     try:
@@ -188,7 +188,7 @@ def _thin_members(file: InputFile, copy: str) -> Iterator[InputFile]:
 
 
 def read_range(file: IO[bytes], offset: int, size: int) -> memoryview:
-    """`size` bytes at `offset` of a remote file, which holds its latest blocks. Raises `ReadError`
+    """`size` bytes at `offset` of a remote file; its latest blocks are cached. Raises `ReadError`
     if they cannot be fetched."""
     try:
         file.seek(offset)

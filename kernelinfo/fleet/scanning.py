@@ -66,7 +66,7 @@ class Plan(NamedTuple):
 
     @property
     def gone(self) -> int:
-        """Number of files that the build had and the roots no longer list."""
+        """The number of files that the build had but the roots no longer list."""
         listed = {file.path for file in self.files}
         was = (row for row in self.before if not (row["Part"] or "").endswith(recording.LISTING))
         return sum(row["Path"] not in listed for row in was)
@@ -170,8 +170,8 @@ def scan(
 
     `scheduler` is the address of a dask scheduler. Without one, `workers` local processes do the
     work, by default as many as the bytes justify and at most one per core. Raises
-    `KernelinfoError`, also if no file is found (the dataset then stays unchanged) or another scan
-    writes the build. With `wait` that is told, and waited for.
+    `KernelinfoError`, also if no file is found (the dataset then stays unchanged) or if another
+    scan is writing the build. With `wait`, another scan is reported and waited for.
     """
     listed = list_files(request)
     lock = Lock(request.dataset, request.build, request.shard, request.timeout)
@@ -246,7 +246,8 @@ def _note_share(done: ScanTask, request: ScanRequest, shares: dict[str, list[Sca
 
 
 def _write_listing_problems(request: ScanRequest, work: Plan) -> None:
-    """Write problems of the listing as a part. Each entry that cannot be listed is a file of it."""
+    """Write the problems of listing as a part, in which each entry that could not be listed is a
+    file."""
     part = f"{work.run}-{recording.LISTING}"
     files: dict[str, InputFile] = {}
     rows = []
@@ -282,10 +283,8 @@ def without_kernels(request: ScanRequest, done: Scanned) -> list[Problem]:
 
 
 def unmatched_notes(request: ScanRequest) -> list[Note]:
-    """One note per `-k` or `--target` without a kernel, unless no option has one.
-
-    The dataset answers: it also has kernels of files that an earlier run read.
-    """
+    """One note per `-k` or `--target` without a kernel, unless none of them has one. The dataset is
+    asked, because it also has kernels of files that an earlier run read."""
     if len(request.options.asked) < 2:
         return []
     with request.dataset.storage.connect() as connection:
@@ -296,7 +295,8 @@ def unmatched_notes(request: ScanRequest) -> list[Note]:
 
 
 def remove(dataset: Dataset, build: str) -> None:
-    """Delete a build. Raises `KernelinfoError` if the dataset lacks it, or a scan writes it."""
+    """Delete a build. Raises `KernelinfoError` if the dataset lacks it, or if a scan is writing
+    it."""
     there = dataset.builds()
     if build not in there:
         raise dataset.unknown_build(f"--remove {build}", there)

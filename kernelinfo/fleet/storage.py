@@ -46,7 +46,7 @@ class Storage:
 
     @contextmanager
     def _errors(self) -> Iterator[None]:
-        """Any error of a store's library becomes a `KernelinfoError`."""
+        """Turn every error of a store's library into a `KernelinfoError`."""
         try:
             yield
         except KernelinfoError:
@@ -56,7 +56,7 @@ class Storage:
 
     @contextmanager
     def one_database(self) -> Iterator[None]:
-        """One DuckDB database for all connections within: to open one takes 15 ms."""
+        """One DuckDB database for all connections within the block: opening one takes 15 ms."""
         with self._open({}) as self._database:
             yield
         self._database = None
@@ -74,9 +74,9 @@ class Storage:
         """A DuckDB connection that can read and write the files; its errors are `KernelinfoError`.
 
         With a `scratch` folder, as in a worker, it has one thread and 160 MB of memory, outside
-        `one_database`. Signals wait for its end, unless `is_long` or a store may keep it waiting:
-        DuckDB drops the exception of a signal's handler and raises `RuntimeError`, here
-        `KeyboardInterrupt`.
+        `one_database`. Signals are held back until it ends, unless `is_long` is set or a store may
+        keep it waiting: DuckDB drops the exception raised by a signal handler and raises
+        `RuntimeError`, which becomes `KeyboardInterrupt` here.
         """
         small = {"threads": 1, "memory_limit": _MEMORY, "temp_directory": scratch}
         waiting = nullcontext() if is_long or not self._is_local else signals_wait()
@@ -113,8 +113,8 @@ class Storage:
         return path
 
     def check_regular(self, path: str) -> None:
-        """Raises `KernelinfoError` if a local path is no regular file: opening a FIFO blocks until
-        a writer comes."""
+        """Raises `KernelinfoError` if a local path is not a regular file: opening a FIFO blocks
+        until a writer opens it."""
         if self._is_local and os.path.lexists(path) and not os.path.isfile(path):
             raise KernelinfoError(in_file(path, say("dataset-not-regular")))
 
@@ -133,11 +133,8 @@ class Storage:
             os.replace(where, path)
 
     def create(self, path: str, content: bytes) -> bool:
-        """Create a file with this content. Returns False if it is there already.
-
-        Atomic on a disk and on S3. Other stores may let two writers create it; the later content
-        stays.
-        """
+        """Create a file with this content. Returns False if the file exists. Atomic on disks and
+        S3; other stores may let two writers create it, and the later content wins."""
         with self._errors():
             if self._is_local:
                 return _create(path, content)
@@ -151,7 +148,7 @@ class Storage:
         return True
 
     def replace(self, path: str, content: bytes) -> None:
-        """Write a small file, also over an older one."""
+        """Write a small file, replacing an older one."""
         with self._errors():
             if self._is_local:
                 with atomic_write(path) as file:
@@ -172,7 +169,7 @@ class Storage:
                 return None
 
     def delete(self, path: str) -> None:
-        """Delete a file if it is there."""
+        """Delete a file if it exists."""
         with self._errors(), suppress(FileNotFoundError):
             if self._is_local:
                 check_below(path)
@@ -181,7 +178,7 @@ class Storage:
                 self._fs.rm_file(self._fs._strip_protocol(path))
 
     def delete_folder(self, folder: str) -> None:
-        """Delete a folder with all its files if it is there."""
+        """Delete a folder and all its files if it exists."""
         with self._errors(), suppress(FileNotFoundError):
             if self._is_local:
                 check_below(folder)
@@ -190,14 +187,14 @@ class Storage:
                 self._fs.rm(folder, recursive=True)
 
     def hidden(self, folder: str) -> list[tuple[str, str]]:
-        """(name, name to be) of files that a run has not renamed yet, or will not, since it was
-        killed."""
+        """(current name, final name) of files that a run has not renamed yet, or never will because
+        it was killed."""
         names = self.names(folder) if self._is_local else ()
         return [(name, to_be) for name in names if (to_be := name_of_aside(name))]
 
 
 def _create(path: str, content: bytes) -> bool:
-    """Create a local file that has its content from the first moment on."""
+    """Create a local file that is never visible without its content."""
     check_below(path)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     aside = create_aside(path)

@@ -77,7 +77,7 @@ class ScanRequest(NamedTuple):
         return self.options.bounds.memory + _OWN_BYTES
 
     def accepts(self, problem: Problem) -> bool:
-        """True if a problem, in the form of the accepted ones, does not make the scan fail."""
+        """True if a problem, in the form of accepted problems, does not make the scan fail."""
         return self.accepts_all or problem in self.accepted
 
     def written_options(self, **settings: float) -> str:
@@ -97,7 +97,7 @@ class ScanRequest(NamedTuple):
 
     def input_row(self, file: InputFile) -> DatasetRow:
         """The row of `inputs` for a file, without address and part. A file with an equal row in the
-        dataset is done, also if it was read from another root."""
+        dataset counts as read, even if it was read from another root."""
         return {
             "Path": file.path,
             "Size": file.size,
@@ -116,11 +116,11 @@ class ScanRequest(NamedTuple):
             os._exit(1)
 
     def parts(self, task: ScanTask) -> list[ScanTask]:
-        """The task cut into one task per unit, for a process each."""
+        """The task cut into one task per unit, each for a process of its own."""
         return task.by_unit()
 
     def given_up(self, task: ScanTask) -> ScanTask:
-        """Write one row of `problems` per file of a task that ends its worker. Returns it with
+        """Write one row of `problems` per file of a task that killed its worker. Returns it with
         this outcome."""
         seconds, memory = f"{self.timeout:g}", self.memory >> 20
         problem = Problem("", say("worker-ended", seconds=seconds, memory=memory))
@@ -150,7 +150,7 @@ def _given_up_after(options: str | None) -> float | None:
 
 
 def _named(value: object) -> str:
-    """A value of the options as text. A function's `repr` would differ from run to run."""
+    """An option's value as text. The `repr` of a function would differ from run to run."""
     return str(getattr(value, "__qualname__", repr(value)))
 
 
@@ -162,8 +162,8 @@ def bounded(bounds: Bounds) -> Bounds:
 def read(task: ScanTask, request: ScanRequest) -> ScanTask:
     """Read the files of a task and write its part. Unread inputs become rows of `problems`.
 
-    Returns the task with its outcome. Raises `KernelinfoError` if this machine has another version
-    of kernelinfo than the scan.
+    Returns the task with its outcome. Raises `KernelinfoError` if this machine's version of
+    kernelinfo differs from the scan's.
     """
     if request.version != __version__:
         other = say("worker-version", worker=__version__, version=request.version)
@@ -215,7 +215,7 @@ def _open(
 def _problem_rows(
     problems: Iterable[Problem], opened: Mapping[str, InputFile], task: ScanTask
 ) -> Iterator[DatasetRow]:
-    """Rows of `problems`; those of an unknown path are of the first file."""
+    """Rows of `problems`; problems of unknown paths go to the first file."""
     files = {**opened, **{file.address: file for file in task.files}}
     for problem in problems:
         file = files.get(problem.path, task.files[0])
@@ -237,7 +237,7 @@ def input_rows(request: ScanRequest, shares: Sequence[ScanTask]) -> Iterator[Dat
     """Rows of `inputs` that mark the files of a task, or of all shares of one, as done.
 
     A file that could not be fetched has no `Modified`, so the next run reads it again. The options
-    of a file that was given up have the `--timeout`.
+    of a file that was given up include `--timeout`.
     """
     fetched = frozenset.intersection(*(share.fetched for share in shares))
     limit = {"timeout": float(request.timeout)} if any(done.given_up for done in shares) else {}
@@ -288,7 +288,7 @@ def _read_file(
 
 
 def _share(items: Iterable[Found], task: ScanTask, analysis: Analysis) -> Iterator[Found]:
-    """Blobs of the task's share of a file. The first share also takes problems and notes."""
+    """The blobs in the task's share of a file. The first share also gets the problems and notes."""
     number = 0
     for item in items:
         if not isinstance(item, Blob):

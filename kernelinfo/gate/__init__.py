@@ -73,13 +73,13 @@ def check(
     """The outcome of a check: each kernel with its findings, notices and problems.
 
     By default the configuration is empty, so that only rules count, and the report covers the whole
-    build (`scope`). The findings of the report are taken as they are: make it with the
-    configuration's `selection` and `workgroup_sizes`. Fewer than `at_least` kernels are a problem
-    in any scope; by default the configuration's number holds, for the whole build only. Without
-    `accepts` the findings that the baseline accepts count, too. `today` decides which suppressions
-    have expired. `renames` are `OLD=NEW`: a pinned kernel that is gone is compared with a new one.
-    Raises `BaselineError` if the baseline cannot be read, and `OptionError` for a rename that fits
-    no kernel.
+    build (`scope`). The report's findings are used unchanged, so make it with the configuration's
+    `selection` and `workgroup_sizes`. Fewer than `at_least` kernels are a problem in any scope; by
+    default the configuration's number holds, for the whole build only. Without `accepts` the
+    findings that the baseline accepts count, too. `today` decides which suppressions have expired.
+    `renames` are `OLD=NEW`: a pinned kernel that is gone is compared with a new one. Raises
+    `BaselineError` if the baseline cannot be read, and `OptionError` for a rename that fits no
+    kernel.
     """
     project, scope = configuration or Configuration(), scope or Scope()
     today = today or date.today()
@@ -130,8 +130,8 @@ def check(
 
 
 def asks_for_instructions(configuration: Configuration) -> bool:
-    """True if the configuration says so, or if a budget, an allowance or the baseline has numbers
-    of instructions."""
+    """True if the configuration asks for instruction counts, or if a budget, an allowance or the
+    baseline uses them."""
     if configuration.instructions:
         return True
     bounded = [number for budget in configuration.budgets for number, _ in budget.bounds]
@@ -172,13 +172,14 @@ def locate(outcome: Outcome, options: Options) -> Outcome:
 def _list_missed(
     comparison: Comparison | None, project: Configuration, scope: Scope, folder: FilePath
 ) -> tuple[KernelSummary, ...]:
-    """Pinned kernels that are gone, although the run covers them."""
+    """Pinned kernels that are missing although the run covers them."""
     gone = comparison.gone if comparison else ()
     return tuple(k for k in gone if project.asks_for(k.target) and scope.holds(k, folder))
 
 
 def _select(notices: Iterable[Notice], project: Configuration) -> Iterator[Notice]:
-    """Notices whose rules are selected, or on gone kernels; without a path they are on settings."""
+    """Notices whose rules are selected, and those on missing kernels. Notices without a path are
+    about settings."""
     file = str(project.file or project.baseline or "") or None
     for notice in notices:
         kept = (notice.finding,) if notice.finding.rule == VANISHED else ()
@@ -318,11 +319,11 @@ def pin_improvements(
     scope: Scope | None = None,
     at_least: int | None = None,
 ) -> Update:
-    """The update that takes back slack: numbers that got better, and accepted findings that ended;
-    nothing is written.
+    """The update that removes slack: it pins numbers that got better and drops accepted findings
+    that ended.
 
-    Kernels that are new, gone, of another compiler or of another launch stay as they are, and so
-    does each number that got worse. Raises `BaselineError` as `pin` does.
+    Nothing is written. Kernels that are new, missing, or from another compiler or launch stay as
+    they are, as does each number that got worse. Raises `BaselineError` as `pin` does.
     """
     scope = scope or Scope()
     now = _build(report, baseline, configuration, scope, at_least)
@@ -414,7 +415,7 @@ def _list_targets(kernels: Iterable[Kernel]) -> set[str]:
 
 
 def _write_glob(path: str) -> str:
-    """A glob for files like this one below its top folder: `build/**/*-hip-amdgcn-*.s`."""
+    """A glob that matches files like this one below its top folder: `build/**/*-hip-amdgcn-*.s`."""
     top, separator, _ = os.path.relpath(path).replace(os.sep, "/").partition("/")
     name, suffix = os.path.splitext(os.path.basename(path))
     if _HIP in name:

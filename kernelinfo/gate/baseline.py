@@ -45,7 +45,7 @@ _MOST_KERNELS = 1 << 22
 
 
 def is_baseline(path: str) -> bool:
-    """True if the file begins like one of `write_baseline`."""
+    """True if the file begins like a file that `write_baseline` wrote."""
     if not os.path.isfile(path):
         return False
     with open_regular(path) as file:
@@ -53,7 +53,7 @@ def is_baseline(path: str) -> bool:
 
 
 def holds_instructions(path: FilePath) -> bool:
-    """True if a baseline has numbers of instructions; False also if it cannot be read."""
+    """True if a baseline has instruction counts; also False if it cannot be read."""
     if not os.path.isfile(path):
         return False
     try:
@@ -114,11 +114,8 @@ def write_baseline(path: FilePath, pinned: Build) -> None:
 
 @contextmanager
 def updating(path: FilePath) -> Iterator[None]:
-    """Lock a baseline while it is read and written; other updates wait.
-
-    The lock is on the folder, so that no lock file remains. Windows and file systems without locks
-    are not protected.
-    """
+    """Lock a baseline while it is read and written; other updates wait. The folder is locked, so
+    that no lock file remains. There is no lock on Windows and on file systems without locks."""
     try:
         folder = os.open(os.path.dirname(os.path.realpath(path)), os.O_RDONLY)
     except OSError:  # `write_baseline` reports a missing folder; Windows opens none
@@ -161,7 +158,7 @@ def _as_pinned(kernel: KernelSummary) -> KernelSummary:
 
 
 def _check_version(path: FilePath, schema: object) -> None:
-    """Raises `BaselineError` for another document or version."""
+    """Raises `BaselineError` for any other document or version."""
     name, _, version = schema.rpartition("/") if isinstance(schema, str) else ("", "", "")
     if name not in (NAME, OLDER_NAME) or not re.fullmatch("[1-9][0-9]{0,8}", version):
         raise BaselineError(in_file(path, say("baseline-other-document")))

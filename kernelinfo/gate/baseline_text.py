@@ -92,10 +92,8 @@ def write_text(pinned: Build) -> Iterator[str]:
 
 @contextmanager
 def compress(file: BinaryIO, path: str) -> Iterator[BinaryIO]:
-    """The file to write a baseline's text to: compressed if the path ends in `.gz`.
-
-    Equal text gives equal bytes: no name and no time is stored.
-    """
+    """The file to write a baseline's text to, compressed if the path ends in `.gz`. Equal text
+    gives equal bytes: neither a name nor a time is stored."""
     if not path.endswith(COMPRESSED):
         yield file
         return
@@ -104,7 +102,7 @@ def compress(file: BinaryIO, path: str) -> Iterator[BinaryIO]:
 
 
 def _unpack(file: BinaryIO) -> tuple[BinaryIO, int]:
-    """(the file, decompressed if it begins like gzip, bytes to read of it at most)."""
+    """The file, decompressed if it begins like gzip, and the most bytes to read from it."""
     start = file.read(len(_GZIP))
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
@@ -127,7 +125,7 @@ def parse(file: BinaryIO) -> tuple[object, Any, BaselineEntries]:
     """(schema, toolchain, entries) of the baseline in a file.
 
     Raises `ValueError` or `RecursionError` for damaged text, and `ReadError` for text that is too
-    large or has the conflict markers of a merge; so do its entries when they are read.
+    large or has merge conflict markers. Reading the entries may raise the same errors.
     """
     rest = read_lines(file)
     head = list(_bound(islice(rest, _HEAD_LINES)))
@@ -186,7 +184,7 @@ def _read_header(head: list[str]) -> dict[str, Any] | None:
 
 
 def _read_entries(lines: Iterator[str], bracket: str) -> Iterator[tuple[str, Any]]:
-    """Entries of lines that follow the head. `bracket` closes the kernels."""
+    """The entries on the lines after the header. `bracket` closes the list of kernels."""
     unit, units, ends = "", set[str](), ["}", bracket]
     for number, line in enumerate(lines, _HEAD_LINES + 1):
         bare = line.strip().removesuffix(",")
@@ -210,7 +208,7 @@ def _read_entries(lines: Iterator[str], bracket: str) -> Iterator[tuple[str, Any
 
 
 def _parse_line(text: str, line: int) -> Any:
-    """The value of a line's JSON. Raises `ValueError` that names the line."""
+    """The value of a line's JSON. Raises a `ValueError` that names the line."""
     try:
         return json.loads(text, object_pairs_hook=_collect_unique)
     except json.JSONDecodeError as error:
@@ -240,7 +238,7 @@ def _list_entries(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 def sort_units(
     kernels: Iterable[KernelSummary],
 ) -> Iterator[tuple[str, list[list[KernelSummary]]]]:
-    """(unit, kernels of each symbol and name), both sorted."""
+    """(unit, its kernels grouped by symbol and name), both sorted."""
     units: dict[str, dict[tuple[str, str], list[KernelSummary]]] = {}
     unit_of: dict[tuple[str, str], str] = {}
     for kernel in kernels:
@@ -279,8 +277,8 @@ def name_code_object(unit: str, target: str) -> str:
 def make_entry(kernels: Sequence[KernelSummary]) -> dict[str, Any]:
     """The entry of kernels of one symbol, name and unit.
 
-    Under `on` stand the targets with their numbers, so that a new target adds to an entry and
-    rewrites nothing. A repeated target is two kernels.
+    `on` maps targets to their numbers, so that a new target adds to an entry and rewrites nothing.
+    A repeated target means two kernels.
     """
     symbol, name = kernels[0].symbol, kernels[0].name
     groups: dict[tuple[Any, ...], list[str]] = {}
@@ -355,8 +353,8 @@ def _write_value(key: str, value: Any) -> Any:
 
 
 def pin_loops(kernel: KernelSummary) -> KernelSummary:
-    """The kernel with what a baseline holds of its loops: the counts of the innermost with matrix
-    instructions."""
+    """The kernel, keeping of its loops only what a baseline stores: the counts of innermost loops
+    with matrix instructions."""
     if not kernel.loops:
         return kernel
     loops = [
@@ -374,7 +372,7 @@ def _write_loop(loop: LoopCounts) -> list[Any]:
 
 
 def _read_loop(loop: Any, symbol: str) -> LoopCounts:
-    """Raises `ValueError` for what is no loop."""
+    """The loop of a baseline's entry. Raises `ValueError` for a malformed one."""
     file, line, depth, copies, size, *counts = loop
     if len(counts) != len(InstructionCounts._fields) or not (file is None or type(file) is str):
         raise ValueError(f"{symbol}: loops")
@@ -388,7 +386,7 @@ def _read_loop(loop: Any, symbol: str) -> LoopCounts:
 
 
 def _read_value(key: str, value: Any, symbol: str) -> Any:
-    """A value of a key. Raises `ValueError` for another type, and for numbers that are negative or
+    """A key's value. Raises `ValueError` for a wrong type, and for numbers that are negative or
     have more than 64 bits."""
     kind = type(value)
     if key == "limited-by":

@@ -65,10 +65,8 @@ def make_cases(
     foreign: Foreign,
     configuration: Configuration,
 ) -> Iterator[KernelCase]:
-    """The case of each kernel, made when it is asked for.
-
-    `kernels` are the results as a baseline pins them; none without a baseline.
-    """
+    """The case of each kernel, made lazily. `kernels` are the results as a baseline would pin them;
+    empty without a baseline."""
     copies = _list_copies(comparison) if comparison else {}
     pairs = comparison.pairs_of(kernels) if comparison else repeat(None, len(results))
     for number, (result, pair) in enumerate(zip(results, pairs, strict=True)):
@@ -93,7 +91,8 @@ def _entries_for(entries: Sequence[ForKernels], kernel: Kernel) -> Sequence[ForK
 
 
 def _list_copies(comparison: Comparison) -> dict[tuple[str, str, str], list[KernelSummary]]:
-    """Identity of each new kernel -> pinned kernels of these names, paired with other kernels."""
+    """For the identity of each new kernel, the pinned kernels that are paired with other kernels of
+    this identity."""
     copies: dict[tuple[str, str, str], list[KernelSummary]]
     copies = {_identity(kernel): [] for kernel in comparison.new}
     for pair in comparison.pairs if copies else ():
@@ -160,10 +159,10 @@ def _judge_case(case: KernelCase, configuration: Configuration) -> tuple[Finding
 
 
 def _find_unstated(case: KernelCase, gate: Gate) -> Iterator[Problem]:
-    """Problems of numbers that the budget or the baseline asks for and the input does not state.
+    """Problems for numbers that the budget or the baseline needs but the input does not state.
 
-    An unknown target already is a problem and explains missing waves, so these are skipped. Build
-    logs are the exception: their missing target is no problem of its own.
+    Waves that are missing because of an unknown target are skipped, since that target already is a
+    problem. Build logs are the exception: their missing target is no problem of its own.
     """
     claims: list[tuple[Message, list[Column]]] = []
     if case.budget:
@@ -195,7 +194,7 @@ def _find_broken_bounds(case: KernelCase, configuration: Configuration) -> Itera
 
 
 def _phrase_number(result: Result, measure: Column, value: float) -> str:
-    """A number as messages say it: `264 VGPRs allocated (210 used)`."""
+    """A number as messages show it: `264 VGPRs allocated (210 used)`."""
     number, beside = f"{value:g} {measure.noun}", BY_NAME.get(measure.beside)
     other = beside and compared_value(beside, result)
     if beside is None or other is None or other == value:
@@ -206,10 +205,8 @@ def _phrase_number(result: Result, measure: Column, value: float) -> str:
 def _find_idle_budgets(
     configuration: Configuration, fitting: Collection[Sequence[Budget]]
 ) -> Iterator[Notice]:
-    """A notice per budget without kernels: none matches, or earlier budgets take them all.
-
-    `fitting` are the budgets that match one kernel, of which the first applies.
-    """
+    """A notice per budget without kernels: no kernel matches it, or earlier budgets take them all.
+    `fitting` holds the budgets that match each kernel; the first one applies."""
     first_ones = {id(first) for first, *_ in fitting}
     for budget in (entry for entry in configuration.budgets if id(entry) not in first_ones):
         target = say("budget-target", target=budget.target) if budget.target else ""
@@ -228,7 +225,7 @@ def list_deserted(
     dropped: Iterable[KernelSummary],
     pinned: Iterable[KernelSummary],
 ) -> tuple[Budget, ...]:
-    """Budgets that match dropped or renamed kernels under their old names, and no pinned one."""
+    """Budgets that match only dropped kernels, or renamed ones under their old names."""
     budgets = configuration.budgets
     renamed = (pair.old for pair in comparison.pairs if pair.old.symbol != pair.new.symbol)
     before = {id(b) for kernel in (*dropped, *renamed) for b in _budgets_of(kernel, budgets)}
@@ -242,8 +239,8 @@ def _budgets_of(kernel: KernelSummary, budgets: Sequence[Budget]) -> Sequence[Bu
 
 
 def pin_findings(findings: Iterable[Finding], fail_on: Severity) -> Accepted:
-    """The findings that a baseline accepts: rules with warnings and errors, and with notes if these
-    fail, each with its worst severity."""
+    """The findings that a baseline accepts: each rule with warnings or errors (or notes, if notes
+    fail), with its worst severity."""
     least = min(_rank("warning"), _rank(fail_on))
     worst: dict[str, str] = {}
     for finding in findings:
@@ -258,9 +255,9 @@ def accept(
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
     """(findings that count, findings that the baseline accepts) of one kernel.
 
-    A finding is accepted up to the severity that it had; a broken budget only if no number that the
-    budget bounds got worse. If changes by another compiler are accepted, so is every finding of a
-    rule.
+    A finding is accepted up to the severity that it had, and a broken budget only if none of the
+    numbers that it bounds got worse. If changes caused by another compiler are accepted, so is
+    every finding of a rule.
     """
     severities = dict(pair.old.accepted)
     all_of_rules = case.change == "accept"
@@ -279,8 +276,8 @@ def accept(
 def find_ended(
     case: KernelCase, pair: Pair, findings: Iterable[Finding], configuration: Configuration
 ) -> Iterator[Finding]:
-    """One finding per accepted rule that judged the kernel and no longer finds anything: an
-    improvement. `findings` are all that the kernel has."""
+    """One finding per accepted rule that could judge the kernel and no longer finds anything, which
+    is an improvement. `findings` are all that the kernel has."""
     mend = say("baseline-pin") if case.change else say("baseline-tighten")
     kept = dict(keep_accepted(pair.old.accepted, findings, case.result, configuration))
     for rule, _ in pair.old.accepted:
@@ -294,7 +291,8 @@ def keep_accepted(
 ) -> Accepted:
     """The accepted findings that have not ended, each at most as severe as it is now.
 
-    `findings` are all that the kernel has. A rule that cannot judge it keeps what was accepted.
+    `findings` are all findings of the kernel. A rule that cannot judge the kernel keeps what was
+    accepted.
     """
     now = dict(pin_findings(findings, "note"))
     absent = [rule for rule, _ in accepted if rule not in now]
@@ -307,7 +305,8 @@ def keep_accepted(
 
 
 def _list_judging(result: Result, configuration: Configuration) -> set[str]:
-    """Numbers of the selected rules that can judge a kernel: some need the text of its code."""
+    """Rule numbers of the selected rules that can judge a kernel: some need the text of its
+    code."""
     is_text = result.kernel.code_object.kind == "assembly"
     rules = configuration.selection.rules()
     numbers = {rule.number for rule in rules if is_text or not rule.needs_code}

@@ -96,7 +96,7 @@ class Judged(NamedTuple):
 
 
 class KernelCase(NamedTuple):
-    """One kernel of the build with all that it is held against."""
+    """One kernel of the build, with everything that it is checked against."""
 
     result: Result
     budgets: Sequence[Budget]
@@ -117,8 +117,8 @@ class KernelCase(NamedTuple):
 
 
 class Notice(NamedTuple):
-    """A finding that belongs to no kernel of the build: on a gone kernel, a suppression, a budget,
-    the toolchain."""
+    """A finding that belongs to no kernel of the build, but to a missing kernel, a suppression, a
+    budget or the toolchain."""
 
     finding: Finding  # what was found
     subject: str
@@ -165,18 +165,19 @@ class Outcome(NamedTuple):
 
     @property
     def judged(self) -> tuple[Judged, ...]:
-        """All kernels with their findings; made again at each call."""
+        """All kernels with their findings, computed anew at each call."""
         return tuple(self.kernels())
 
     @property
     def renamed(self) -> tuple[Pair, ...]:
-        """Pairs of kernels whose name changed since the baseline: in namespace, or by --rename."""
+        """Pairs of kernels that were renamed since the baseline: a changed namespace, or
+        --rename."""
         pairs = self.comparison.pairs if self.comparison else ()
         return tuple(pair for pair in pairs if pair.match == "namespace")
 
     @property
     def new_targets(self) -> Mapping[str, int]:
-        """Target that the baseline does not have -> number of its kernels."""
+        """For each target that the baseline does not have, the number of its kernels."""
         if self.comparison is None or not self.comparison.pairs:
             return {}
         paired = (
@@ -206,13 +207,13 @@ class Outcome(NamedTuple):
 
     @property
     def answered(self) -> bool:
-        """True if all inputs were read and judged, and no pinned kernel is gone; else exit code
-        2."""
+        """True if all inputs were read and judged, and no pinned kernel is missing; otherwise the
+        exit code is 2."""
         return not self.problems and not any(n.finding.rule == VANISHED for n in self.notices)
 
     @property
     def failed(self) -> bool:
-        """True if any finding is at or above `fail_on`: exit code 1, if all is answered."""
+        """True if any finding is at or above `fail_on`; the exit code is then 1, unless it is 2."""
         return any(self.fails(finding) for finding in self.findings)
 
     def fails(self, finding: Finding) -> bool:
@@ -239,10 +240,10 @@ def check_counts(
     scope: Scope,
     at_least: int | None = None,
 ) -> Iterator[Problem]:
-    """One problem per expectation on the number and the targets of kernels that is not met.
+    """One problem per unmet expectation on the number and the targets of kernels.
 
-    `at_least`, if given, is the least number of kernels in any run; otherwise the configuration's
-    number holds for the whole build.
+    `at_least`, if given, is the minimum number of kernels in any run; otherwise the configuration's
+    minimum applies, to the whole build only.
     """
     location = str(configuration.file or "kernelinfo")
     if report.results and not results and not scope.may_hold_none:
@@ -266,8 +267,8 @@ def check_counts(
 def check_coverage(report: Report, configuration: Configuration, scope: Scope) -> Iterator[Problem]:
     """A problem for each library that has no code for some of `targets`.
 
-    Files of one target each count together, in a run over the whole build. A run that chooses
-    kernels does not see all code.
+    In a run over the whole build, single-target files count together. A run that chooses kernels is
+    not checked, since it does not see all code.
     """
     if scope.options.choices:
         return
@@ -313,7 +314,7 @@ def check_pinned(
     scope: Scope,
 ) -> Iterator[Problem]:
     """A problem if the baseline pins none of the kernels found. `missed` are pinned kernels that
-    are gone, which are told instead."""
+    are missing, which are reported instead."""
     if comparison is None or missed or not (scope.whole or not comparison.gone):
         return
     if comparison.new and not comparison.pairs:
@@ -322,8 +323,8 @@ def check_pinned(
 
 
 def check_numbered(kernels: Sequence[str], configuration: Configuration) -> Iterator[Problem]:
-    """A problem if the baseline has no comparable number of some kernels; `kernels` are their
-    names."""
+    """A problem if the baseline has no comparable number for some kernels, whose names are
+    `kernels`."""
     if kernels:
         more = say("kernels-and-more", count=len(kernels) - 1) if kernels[1:] else ""
         message = say("baseline-without-numbers", kernel=kernels[0], more=more)
@@ -332,7 +333,7 @@ def check_numbered(kernels: Sequence[str], configuration: Configuration) -> Iter
 
 def check_claims(configuration: Configuration, *, counts: bool) -> Iterator[Problem]:
     """A problem if no selected rule, budget or baseline could fail a kernel. `counts` is true if
-    the number of kernels is judged, too."""
+    the number of kernels is checked, too."""
     if configuration.selection.rules() or (counts and configuration.min_kernels > 1):
         return
     by_budget = configuration.budgets and is_selected("KI206", configuration)
@@ -356,8 +357,8 @@ def list_left_out(
 ) -> Iterator[Message]:
     """Settings that a run over a part of the build did not check, in words.
 
-    Budgets and suppressions are those without a kernel or finding in this part, in words;
-    `elsewhere` counts pinned kernels outside it.
+    `idle_budgets` and `idle_suppressions` are those without a kernel or finding in this part, in
+    words; `elsewhere` is the number of pinned kernels outside it.
     """
     if at_least is None and configuration.min_kernels > 1:
         yield say("left-out-min-kernels", count=configuration.min_kernels)
@@ -391,7 +392,7 @@ def list_unselected(configuration: Configuration) -> Iterator[Message]:
 
 
 def note_untargeted(results: Sequence[Result]) -> Iterator[Message]:
-    """A text on the kernels of build logs without a target: their occupancy is not checked."""
+    """A message that the occupancy of kernels in build logs without a target is not checked."""
     kernels = [result.kernel for result in results if result.kernel.code_object.target is None]
     if count := sum(kernel.code_object.kind == "build-log" for kernel in kernels):
         yield say("left-out-occupancy", kernels=counted(count, "kernel"))

@@ -58,9 +58,9 @@ def _find_moves(case: KernelCase, pair: Pair, configuration: Configuration) -> I
     """A finding if numbers are not pinned, and one per pinned number that got worse or better.
 
     Worse numbers within the allowance of [gate] give none, and neither do better ones of a kernel
-    that got worse or spills more. With `strict-baseline` all better numbers fail. After a change of
-    the compiler, "report" fails only more spills or scratch and vanished matrix instructions, and
-    "accept" fails nothing.
+    that got worse or spills more. With `strict-baseline` all improvements fail, too. After a change
+    of the compiler, "report" fails only more spills or scratch and vanished matrix instructions,
+    and "accept" fails nothing.
     """
     gate, strict = configuration.gate, configuration.strict_baseline
     before, now = pair.old.numbers, pair.new.numbers
@@ -116,7 +116,7 @@ def raise_copies(finding: Finding, pair: Pair) -> Finding:
 
 
 def list_gated(kernel: KernelSummary, gate: Gate) -> list[Column]:
-    """The numbers with an allowance that a kernel states."""
+    """The numbers that a kernel states and that have an allowance."""
     measures = (measure for measure, _ in gate.allowances)
     return [column for column in measures if getattr(kernel.numbers, column.field) is not None]
 
@@ -134,13 +134,14 @@ def find_stale(message: Message, mend: Message, *, strict: bool) -> Finding:
 
 
 def can_tighten(pair: Pair) -> bool:
-    """True if the numbers of the pair compare one by one: they are of the same launch."""
+    """True if the pair's numbers are comparable one by one, because they are of the same launch."""
     old, new = pair.old.numbers, pair.new.numbers
     return (old.wave_size, old.workgroup_size) == (new.wave_size, new.workgroup_size)
 
 
 def tighten(pair: Pair, gate: Gate) -> KernelSummary:
-    """The pinned kernel with those numbers that got better, if one of them has an allowance."""
+    """The pinned kernel, updated with the numbers that got better, if any of these has an
+    allowance."""
     old, new = pair.old.numbers, pair.new.numbers
     better = {
         column.field: getattr(new, column.field)
@@ -155,7 +156,8 @@ def tighten(pair: Pair, gate: Gate) -> KernelSummary:
 
 
 def _is_better(column: Column, old: KernelNumbers, new: KernelNumbers) -> bool:
-    """True if the number got better. Waves did not if they are now only an upper bound."""
+    """True if the number got better. Waves that are now only an upper bound do not count as
+    better."""
     before, now = getattr(old, column.field), getattr(new, column.field)
     if before is None or now is None or (column.is_gain and old.exact and not new.exact):
         return False
@@ -265,7 +267,8 @@ Foreign = Mapping[int, tuple[str, ...]]
 
 
 def find_foreign(results: Iterable[Result], pinned: Iterable[str]) -> Foreign:
-    """The code objects without any of the `pinned` compilers, the baseline's; none without these.
+    """The code objects that name none of the baseline's compilers, `pinned`; empty if the baseline
+    names none.
 
     A code object can name several compilers and does not say which built a kernel.
     """
@@ -278,7 +281,7 @@ def find_foreign(results: Iterable[Result], pinned: Iterable[str]) -> Foreign:
 def judge_toolchain(
     foreign: Foreign, pinned: Iterable[str], pairs: Sequence[Pair], configuration: Configuration
 ) -> Iterator[Notice]:
-    """A notice that names the compilers of the build and of the baseline, if code objects are
+    """A notice that names the compilers of the build and of the baseline, if any code object is
     `foreign`. `pairs` are the kernels in these."""
     if not foreign:
         return
@@ -332,7 +335,7 @@ def _sum_up(pairs: Sequence[Pair]) -> tuple[str, str]:
 
 
 def _sum_spills(pair: Pair) -> float:
-    """Spilled registers and bytes of scratch that the kernel has more."""
+    """The spilled registers and bytes of scratch that the kernel has gained."""
     return sum((move.new or 0) - (move.old or 0) for move in pair.moves if move.measure in _SPILLS)
 
 

@@ -63,7 +63,8 @@ def _arguments(kernel: KernelSummary) -> str:
 
 
 def _pair_nearest(gone: Sequence[KernelSummary], new: Sequence[KernelSummary]) -> Iterator[Pair]:
-    """Pairs of which each kernel is the nearest to the other; none where two are equally near."""
+    """Pairs of kernels that are each other's nearest; kernels with two equally near ones are left
+    out."""
     apart = [[_distance(old, now) for now in new] for old in gone]
     for old, row in zip(gone, apart, strict=True):
         least, place = min(row), row.index(min(row))
@@ -78,7 +79,7 @@ def _distance(old: KernelSummary, new: KernelSummary) -> float:
 
 
 def _likeness(old: KernelSummary, new: KernelSummary) -> float:
-    """Share of the base names that is their common beginning or end, from 0 to 1."""
+    """The share of the base names that their common prefix or suffix covers, from 0 to 1."""
     before, now = base_name(old.name), base_name(new.name)
     begin = _count_equal(before, now)
     end = _count_equal(before[begin:][::-1], now[begin:][::-1])
@@ -117,7 +118,7 @@ def mend_rename(pair: Pair) -> Message:
 
 
 def refuse_drop(pair: Pair) -> Message:
-    """Why an update does not drop a kernel that is likely renamed and got worse."""
+    """The reason why an update refuses to drop a kernel that was likely renamed and got worse."""
     old, new = _old_and_new_name(pair)
     rename, drop = quote(f"{old}={new}"), quote(f"{old}=")
     return say("rename-lost", old=old, new=new, change=pair.why, rename=rename, drop=drop)
@@ -132,9 +133,9 @@ def _old_and_new_name(pair: Pair) -> tuple[str, str]:
 def state_renames(
     comparison: Comparison, renames: Iterable[str], kernels: Iterable[KernelSummary]
 ) -> tuple[Comparison, tuple[KernelSummary, ...]]:
-    """(the comparison with the renames that the user states, kernels that the user says are gone).
+    """The comparison with the user's renames applied, and the kernels that the user dropped.
 
-    Each rename is `OLD=NEW`, names as for `-k` or base names, or `OLD=` for a kernel without
+    Each rename is `OLD=NEW`, with names as for `-k` or base names, or `OLD=` for a kernel without a
     successor. `kernels` are those of the new build, in its order. Raises `OptionError` for a rename
     that fits no kernel, or several equally well.
     """
@@ -157,7 +158,7 @@ def state_renames(
 
 
 def _split(rename: str, gone: Sequence[KernelSummary]) -> tuple[str, str]:
-    """(OLD, NEW), at the first `=` before which the name of a kernel that is gone ends."""
+    """(OLD, NEW), split at the first `=` that follows the name of a missing kernel."""
     places = [place for place, letter in enumerate(rename) if letter == "=" and place]
     if not places:
         raise OptionError(say("rename-malformed", rename=rename))

@@ -43,10 +43,11 @@ class WaitCounter(NamedTuple):
 
     @property
     def of_llvm(self) -> WaitCounter:
-        """The counter in code that LLVM compiled: FLAT accesses are in order with loads.
+        """The counter as LLVM-compiled code uses it, with FLAT accesses in order with loads.
 
-        LLVM waits for all operations where a FLAT address may be one of LDS, and counts it as
-        global where it knows that (SIInsertWaitcnts.cpp `determineWait`, `getEventsFor`).
+        LLVM waits for all operations if a FLAT address may be in LDS, and counts the access as
+        global if it knows that the address is not (SIInsertWaitcnts.cpp `determineWait`,
+        `getEventsFor`).
         """
         flat = tuple(kind for kind in self.any_order if kind in ("flat load", "flat store"))
         if not flat or not self.in_order or "load" not in self.in_order[0]:

@@ -16,7 +16,8 @@ def find(name: str) -> tuple[Target, Device]:
     """(target, product) by the name of a product, or of a gfx target with one product.
 
     Case, blanks and words such as Radeon do not count: `7900 xtx` is the RX 7900 XTX. `MI250` means
-    one of its dies, as in the runtime. Raises `OptionError` if no product or several match."""
+    one of its dies, as it does to the runtime. Raises `OptionError` if no product or several match.
+    """
     products = {
         device.name: (target, device)
         for target in map(targets.find, targets.known())
@@ -51,7 +52,7 @@ _NVIDIA = (
 
 
 def _plain(name: str) -> str:
-    """The name for a comparison: without case, blanks and the words that brands add."""
+    """The name for a comparison: without case, blanks and brand words."""
     words = re.sub(r"\b(amd|instinct|radeon|rx|ai|pro|graphics)(?=[\s\d]|$)", " ", name.casefold())
     return re.sub(r"[\s_-]", "", words)
 

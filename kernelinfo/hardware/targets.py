@@ -38,7 +38,8 @@ class Belief(NamedTuple):
 
 
 def believed(beliefs: tuple[Belief, ...], by: str, version: int = 0) -> dict[str, Any]:
-    """Field → value that `version` of `by` assumes instead of the hardware's."""
+    """The fields for which `version` of `by` assumes a value other than the hardware's, with that
+    value."""
     return {
         belief.field: belief.value
         for belief in beliefs
@@ -221,7 +222,7 @@ class Target(NamedTuple):
         return hash(self.name)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles the name: another process finds its own object by it."""
+        """Pickles only the name: the other process looks up its own object."""
         return find, (self.name,)
 
     def vgpr_file(self, wave_size: int) -> Vgprs:
@@ -336,7 +337,8 @@ _KINDS: dict[str, Any] = {
 
 
 def _row(kind: Any, value: Any) -> Any:
-    """`value` as a `kind` if it is a table, as a tuple of them if a list, else unchanged."""
+    """`value` converted to `kind` if it is a table, or to a tuple of these if it is a list; else
+    unchanged."""
     if isinstance(value, list):
         return tuple(_row(kind, item) for item in value)
     if isinstance(value, dict):
@@ -404,8 +406,8 @@ def read_tables(text: str) -> Tables:
 def check_types(kind: Any, value: Any, where: str) -> None:
     """Checks the type of a value from TOML. Raises `KernelinfoError` with `where` if it is wrong.
 
-    A named tuple needs a table of its fields, a tuple a list, any other kind a value of exactly
-    this type. `X | None` needs an X: TOML has no None.
+    A named tuple takes a table of its fields, a tuple takes a list, and any other kind takes a
+    value of exactly that type. `X | None` takes an X, since TOML has no None.
     """
     if type(None) in typing.get_args(kind):
         kind = next(item for item in typing.get_args(kind) if item is not type(None))

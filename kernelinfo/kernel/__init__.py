@@ -45,7 +45,7 @@ class Remark(NamedTuple):
 def remarking(messages: Mapping[str, str]) -> Callable[..., Remark]:
     """The function that makes the remarks of the rules: `remark("KI205", size=48, …)`.
 
-    `messages` holds a sentence for each code, and the advice to it, of the same facts, for the code
+    `messages` holds a sentence for each code, and its advice, from the same facts, under the code
     with `-mend`. A severity may follow the code.
     """
 
@@ -62,8 +62,8 @@ def grouped(value: float) -> str:
 
 
 def in_html(value: object) -> str:
-    """The HTML of a value in a notebook. The room that writes text is above those of the values, so
-    it is imported by name, when a notebook asks."""
+    """The HTML of a value in a notebook. The package that renders text is above those of the
+    values, so it is imported by name only when a notebook asks."""
     html: str = import_module("kernelinfo.render.notebooks").in_html(value)
     return html
 
@@ -86,7 +86,7 @@ _LONGEST = 60
 
 
 def _short(name: str) -> str:
-    """The name for `repr`, cut off if it is long."""
+    """The name for `repr`, truncated if it is long."""
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
@@ -160,8 +160,8 @@ class Kernel(NamedTuple):
 
     @property
     def language(self) -> Language | None:
-        """Language of the source, where the input tells it: by the source that was compiled or
-        that debug information names, Triton's JSON, or the compiler and its mangled names."""
+        """The language of the source, if the input shows it: by the source that was compiled or
+        that debug information names, by Triton's JSON, or by the compiler and its mangled names."""
         origin = self.code_object
         if origin.options:
             return "Triton"
@@ -228,7 +228,7 @@ class Kernel(NamedTuple):
 
     @property
     def waves_per_simd(self) -> float:
-        """Waves per SIMD under the kernel's declared launch. Raises as `occupancy`."""
+        """Waves per SIMD under the kernel's declared launch. Raises what `occupancy` raises."""
         return self.occupancy().waves_per_simd
 
     @property
@@ -247,7 +247,7 @@ class Kernel(NamedTuple):
         return Result(self, self.occupancy()).next
 
     def on(self, target: Target | str) -> Kernel:
-        """The kernel as if it used the same registers on another target or product.
+        """The kernel, assuming that it uses the same registers on another target or product.
 
         See `Traits.on`. Raises `UnknownTargetError` or `OptionError` for an unknown name.
         """
@@ -320,9 +320,10 @@ class Result(NamedTuple):
         return None if target is None else next(iter(target.devices), None)
 
     def filling(self, device: Device, grid: int | None = None) -> Filling | None:
-        """Counts of a device full of this kernel's workgroups; None without an occupancy.
+        """Counts for a device that is full of this kernel's workgroups; None without an occupancy.
 
-        `grid` is in workgroups. Raises `LaunchError` for a grid below 1."""
+        `grid` is in workgroups. Raises `LaunchError` for a grid below 1.
+        """
         if self.occupancy is None:
             return None
         from kernelinfo.model.curves import fill  # for --device alone

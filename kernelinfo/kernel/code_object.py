@@ -96,7 +96,7 @@ CLASSES = InstructionCounts._fields[1:15]
 
 
 def total(parts: Iterable[InstructionCounts]) -> InstructionCounts:
-    """The sum of the parts. Bytes are None if one part does not know them."""
+    """The sum of the parts. Bytes are None if any part's bytes are unknown."""
     none = [0] * len(InstructionCounts._fields)
     columns = zip(none, *parts, strict=True)
     return InstructionCounts._make([None if None in column else sum(column) for column in columns])
@@ -136,7 +136,8 @@ def matrix_loops(loops: Sequence[LoopCounts]) -> Iterator[LoopCounts]:
 
 
 def matrix_loop_copies(loops: Sequence[LoopCounts]) -> int:
-    """Copies in the innermost loop with matrix instructions that has most; 0 without one."""
+    """The copies in that innermost loop with matrix instructions that has the most of them; 0
+    without such a loop."""
     return max((loop.counts.copies for loop in matrix_loops(loops)), default=0)
 
 
@@ -167,10 +168,10 @@ hexadecimal digits (`copylib` in auditwheel/repair.py)."""
 def library_of(path: str) -> str:
     """The name of the library or package at `path`, without folder and version.
 
-    `lib/librocsparse.so.0.1` is `librocsparse.so`. A wheel, Debian, rpm or conda package is its
-    name: `torch-2.9.1-cp311-cp311-linux_x86_64.whl` is `torch`. Other files keep their names, `-`
-    is standard input. This is the column `Library` of rows, `--by library`, and a part of a
-    kernel's identity in a fleet.
+    `lib/librocsparse.so.0.1` is `librocsparse.so`. For a wheel, Debian, rpm or conda package it is
+    the package's name: `torch-2.9.1-cp311-cp311-linux_x86_64.whl` is `torch`. Other files keep
+    their names, `-` is standard input. It is the column `Library` of rows, the key of `--by
+    library`, and part of a kernel's identity in a fleet.
     """
     name = re.split(r"[/\\]", path.rstrip("/\\"))[-1] or path
     for package in _PACKAGES:
@@ -183,9 +184,7 @@ def library_of(path: str) -> str:
 
 def member_file(member: str | None) -> str:
     """The path of a member in its container, without target ids of bundles: `lib/libfoo.so.1`.
-
-    Empty for code of the file itself.
-    """
+    Empty for code in the file itself."""
     return re.sub(_ENTRY, "", member or "")
 
 
@@ -195,8 +194,8 @@ def member_file(member: str | None) -> str:
 class TouchedRegisters(NamedTuple):
     """Registers that a kernel touches, its callees' included: the highest of each class plus one.
 
-    Only of code that was read whole: each instruction is known and names its registers, and each
-    call leads to a function that was read.
+    Known only for code that was read completely: every instruction is known and names its
+    registers, and every call leads to a function that was read.
     """
 
     vgprs: int  # the highest VGPR plus one
@@ -233,7 +232,8 @@ def covering(codes: Iterable[str], device: str) -> tuple[str, ...]:
 
 
 def is_generic(code: str, device: str) -> bool:
-    """True if code that a device loads is for a generic target that contains its processor."""
+    """True if the code that a device loads is for a generic target that includes the device's
+    processor."""
     compiled, device_id = parse_target_id(code), parse_target_id(device)
     return bool(compiled and device_id and compiled.processor != device_id.processor)
 
@@ -241,7 +241,8 @@ def is_generic(code: str, device: str) -> bool:
 def needed_settings(codes: Collection[str], device: str) -> str:
     """The setting that a device of the target id `device` needs to load any of `codes`: `xnack+`.
 
-    Empty if it loads one in the setting that `device` names, or in each."""
+    Empty if it loads one of them in the setting that `device` names, or in any setting.
+    """
     device_id = parse_target_id(device)
     stated = dict(device_id.settings) if device_id else {}
     parsed = [parse_target_id(code) for code in codes]
@@ -255,18 +256,16 @@ def needed_settings(codes: Collection[str], device: str) -> str:
 
 
 def library_in(path: str, member: str | None) -> str:
-    """The name of the library or package with some code, as `library_of` has it; of a kpack archive
-    the library that the code was taken out of."""
+    """The name of the library or package that holds the code, as `library_of` gives it; for a kpack
+    archive, the library that the code was taken from."""
     if path.endswith(".kpack") and member:
         return library_of(re.sub(_UNIT, "", member))
     return library_of(path)
 
 
 def carrier(code: CodeObject | SpirV) -> str | None:
-    """The library or member of a package that has code for several targets, by its name.
-
-    None for a code object or text of one target, which is one of several files for that.
-    """
+    """The name of the library or package member if it has code for several targets. None for a code
+    object or text of a single target."""
     if code.path.endswith(".kpack"):
         return library_in(code.path, code.member)
     if not _BUNDLES & {*code.containers}:

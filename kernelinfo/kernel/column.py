@@ -88,7 +88,7 @@ def _matrix_loop_copies(result: Result) -> int | None:
 def _of_loops(
     result: Result, field: Literal["in_flight", "wait_distance"], choose: Callable[..., int]
 ) -> int | None:
-    """The largest or smallest number of the loops; None if no loop has one."""
+    """The largest or smallest of the loops' numbers; None if no loop has one."""
     kernel = result.kernel
     loops = (kernel.loops or ()) if kernel.instructions else ()
     numbers = [getattr(loop, field) for loop in loops]

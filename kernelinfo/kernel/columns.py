@@ -23,8 +23,8 @@ Kind = Literal["number", "kernel", "target", "member", "text", "constant", "any"
 
 
 class KernelSums(NamedTuple):
-    """Sums over some kernels; a number that a kernel does not state adds 0, and so does scratch
-    that grows at run time."""
+    """Sums over some kernels. A number that a kernel does not state adds 0, as does scratch that
+    grows at run time."""
 
     kernels: int = 0  # number of kernels
     waves_per_simd: float = 0  # waves per SIMD of all kernels together
@@ -69,7 +69,7 @@ class NamedColumn(NamedTuple):
 
 
 def _saved(record: Record, name: str) -> Value:
-    """A value of a saved record; lists become tuples."""
+    """A value from a saved record; lists become tuples."""
     saved: Any = record.get(name)  # older records lack columns
     return tuple(saved) if isinstance(saved, list) else saved
 
@@ -100,7 +100,7 @@ _KINDS: dict[str, Kind] = {
 
 
 def _heading(column: Column) -> NamedColumn:
-    """The column of a heading of the report's table."""
+    """The column under a heading of the report's table."""
     kind = _KINDS.get(column.heading) or _KINDS.get(column.type, "text")
     kind, read = _READERS.get(column.heading, (kind, None))
     reads = ("Kernel_Name", "Symbol") if kind == "kernel" else (column.name,)
@@ -124,7 +124,7 @@ def record_column(name: str) -> NamedColumn:
 
 
 def constant(name: str) -> NamedColumn:
-    """The constant or compile option of Triton with this name, in any case of letters."""
+    """The Triton constant or compile option with this name, ignoring case."""
 
     def read(record: Record) -> str | None:
         options = _saved(record, "Options")
@@ -153,7 +153,7 @@ _COLUMNS |= {other: _COLUMNS[name] for other, name in _OTHER_NAMES.items()}
 
 
 def find(name: str) -> NamedColumn | None:
-    """The column of a heading or a name in records, in any case of letters; None without one."""
+    """The column with this heading or record name, ignoring case; None without one."""
     return record_column(name) if name in NAMES else _COLUMNS.get(_plain(name))
 
 
@@ -176,7 +176,7 @@ def reads_code(reads: Iterable[str]) -> bool:
 
 
 def named_columns(option: str, text: str) -> tuple[NamedColumn, ...]:
-    """The columns of a list with commas. Raises `OptionError` if no column has such a name."""
+    """The columns of a comma-separated list. Raises `OptionError` if no column has such a name."""
     columns = [(name.strip(), find(name)) for name in text.split(",")]
     for name, column in columns:
         if column is None:
@@ -230,11 +230,11 @@ class ColumnCondition(NamedTuple):
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """The columns of rows that it reads."""
+        """The columns of rows that this column reads."""
         return self.column.reads
 
     def holds(self, kernel: Result | Record) -> bool:
-        """True if the kernel's value compares so; an unknown value only equals `?`."""
+        """True if the kernel's value satisfies the comparison; an unknown value equals only `?`."""
         value = self.column.value(kernel)
         if self.value == _UNKNOWN:
             return (value is None) is (self.operator == "=")
@@ -271,7 +271,7 @@ class ColumnCondition(NamedTuple):
 
 
 class Where(NamedTuple):
-    """Conditions of which all, one or none must hold."""
+    """Conditions of which all, at least one, or none must hold."""
 
     operator: Literal["and", "or", "not"]
     parts: tuple[ColumnCondition | Where, ...]
@@ -279,15 +279,15 @@ class Where(NamedTuple):
     """The whole condition, as the user wrote it; empty for a part of one."""
 
     def holds(self, kernel: Result | Record) -> bool:
-        """True if the parts hold as the operator says, for a result, or for a row with the columns
-        `reads`."""
+        """True if the parts, combined by the operator, hold for a result, or for a row with the
+        columns `reads`."""
         for part in self.parts:  # a generator would take two frames a level
             if part.holds(kernel) is not (self.operator == "and"):
                 return self.operator == "or"
         return self.operator != "or"
 
     def check_counted(self, is_counted: bool) -> None:
-        """Check that instructions are counted if it reads them. Raises `OptionError`."""
+        """Check that instructions are counted if the condition reads them. Raises `OptionError`."""
         check_counted(self.reads, is_counted)
 
     @property
@@ -325,7 +325,7 @@ def condition(text: str) -> Where:
 
 
 def _negated(condition: ColumnCondition | Where) -> ColumnCondition | Where:
-    """The opposite of a condition; of one with `not` the condition itself."""
+    """The opposite of a condition; for `not X`, X itself."""
     if isinstance(condition, Where) and condition.operator == "not":
         return condition.parts[0]
     return Where("not", (condition,))
@@ -358,6 +358,6 @@ def _number(text: str) -> float | None:
 
 
 def _mistake(text: str, offset: int, what: Message) -> OptionError:
-    """The error, with a caret below the place in the text."""
+    """The error, with a caret below its place in the text."""
     caret = " " * max(0, offset) + "^"
     return OptionError(say("condition-mistake", reason=what, text=text, caret=caret))

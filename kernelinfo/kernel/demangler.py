@@ -24,7 +24,7 @@ _lost: list[str] = []
 
 
 def demangle_apart(symbol: str) -> str | None:
-    """The C++ name; None if the symbol is no C++ name, or takes too much time or memory."""
+    """The C++ name; None if the symbol is not a C++ name, or takes too much time or memory."""
     if len(_lost) >= _MOST_LOST:
         return None
     try:
@@ -46,7 +46,8 @@ def demangle_apart(symbol: str) -> str | None:
 
 @cache
 def _worker(process: int) -> subprocess.Popen[str]:
-    """The child of this process; after a fork parent and child would share its answers."""
+    """The worker process, one per process: after a fork, parent and child would otherwise share its
+    answers."""
     # -P: the child imports nothing from the user's current folder.
     command = [sys.executable, "-P", __file__]
     pipe = subprocess.PIPE

@@ -71,8 +71,8 @@ def is_unread(symbol: str) -> bool:
 def _most(symbol: str) -> float:
     """Upper estimate of the demangled name's length, in characters.
 
-    A reference repeats an earlier part of the name. Nested references triple the name with every
-    three; a pack expansion repeats the text around it.
+    A back reference repeats an earlier part of the name: every three nested references triple the
+    name. A pack expansion repeats the text around it.
     """
     # A reference begins with S or T and ends with an underscore.
     repeats = min(symbol.count("_"), symbol.count("S") + symbol.count("T"))
@@ -91,8 +91,9 @@ class KernelName(NamedTuple):
 
 @lru_cache(_KNOWN)
 def _starts(name: str) -> tuple[int, int, int]:
-    """Starts of the parts of a demangled name, in characters: of its namespaces, behind a return
-    type; of the name itself with template arguments, `gemm<float, 3>`; of its parameters."""
+    """The positions, in characters, at which the parts of a demangled name start: its namespaces,
+    after a return type; the name itself with template arguments, `gemm<float, 3>`; its
+    parameters."""
     depth = qualified = stem = 0
     for mark in re.finditer(_MARK, name):
         text, position = mark[0], mark.start()
@@ -185,7 +186,7 @@ def _depths(text: Iterable[str], opens: str = "(<[{", closes: str = ")>]}") -> I
 
 
 def _end(text: str, position: int) -> int:
-    """Position behind the bracket that closes the one before `position`."""
+    """Position after the bracket that closes the one before `position`."""
     behind = enumerate(_depths(text[position:]), position + 1)
     return next((end for end, depth in behind if depth < 0), len(text))
 
@@ -218,7 +219,7 @@ def matches(pattern: str, name: str, symbol: str) -> bool:
 
 @lru_cache(_KNOWN)  # a library has a kernel for each target: -k on rocSPARSE takes 23 % less time
 def matching(patterns: tuple[str, ...], name: str, symbol: str) -> tuple[str, ...]:
-    """The patterns that match a kernel by one of its spellings, in their order.
+    """Those patterns, in their order, that match one of the kernel's spellings.
 
     The spellings of a kernel are the mangled name, the demangled name, and the demangled name
     without parameters, template arguments or namespaces, or as reports shorten it. A pattern is a
@@ -254,9 +255,10 @@ def _refuse_names_of(patterns: Iterable[str], symbol: str) -> None:
 
 
 def _may_name(pattern: str, symbol: str) -> bool:
-    """True if the symbol contains the words of the pattern, whole ones behind their length.
+    """True if the symbol contains the words of the pattern; whole words are preceded by their
+    length.
 
-    Template arguments and parameters are not looked at: a symbol may have them as letters.
+    Template arguments and parameters are not checked: a symbol may encode them as letters.
     """
     if pattern.startswith("re:") or "[" in pattern:
         spelled = (filter(_is_spelled, words) for words in _words(pattern))
@@ -271,12 +273,13 @@ def _may_name(pattern: str, symbol: str) -> bool:
 
 
 def _is_spelled(part: str) -> bool:
-    """True if a mangled name has the word, or the part of one, as it is. Numbers have suffixes."""
+    """True if the word, or the part of a word, appears unchanged in a mangled name. Numbers do not,
+    because of suffixes."""
     return not (part[0].isdigit() or any(part in word for word in _NOT_SPELLED))
 
 
 def _is_part(word: re.Match[str]) -> bool:
-    """True if a wildcard next to the word may stand for more of it."""
+    """True if a wildcard next to the word may match more of the same word."""
     beside = word.string[: word.start()][-1:] + word.string[word.end() :][:1]
     return "*" in beside or "?" in beside
 
@@ -298,10 +301,7 @@ def _loose_spellings(name: str) -> frozenset[str]:
 
 def _has_words(pattern: str, name: str) -> bool:
     """False if each alternative of the pattern has a word that the name lacks: no spelling adds
-    words.
-
-    Saves nine tenths of the time that `-k` takes for a name.
-    """
+    words. This saves nine tenths of the time that `-k` takes per name."""
     _search(pattern)  # raises `OptionError` for an invalid regular expression
     return any(all(word in name for word in words) for words in _words(pattern))
 
@@ -354,14 +354,15 @@ def nearest_kernels(pattern: str, names: Iterable[str]) -> str:
 
 
 def in_member(pattern: str, member: str) -> bool:
-    """True if a glob matches a member, with or without the target id, or one part of its path."""
+    """True if a glob matches a member, with or without its target id, or one component of its
+    path."""
     names = (member, member_file(member), *re.split("/| › ", member))
     return any(map(_search(pattern), names))
 
 
 @cache
 def _search(pattern: str) -> Callable[[str], object]:
-    """The function that is true for spellings that match the pattern."""
+    """A function that returns True for spellings that match the pattern."""
     if pattern.startswith("re:"):
         search: Callable[[str], object] = _compiled(pattern[3:]).search
         return search

@@ -20,7 +20,7 @@ _NEAR = 240  # of these; a tuple of 16 does not fit above
 
 
 class NeedsShare(NamedTuple):
-    """Values of one role where most are alive."""
+    """The values of one role at the point where most values are live."""
 
     role: str | None
     """As in the bill of live registers; None for values that only a spill slot holds."""
@@ -29,8 +29,8 @@ class NeedsShare(NamedTuple):
 
 
 class RegisterNeeds(NamedTuple):
-    """Registers and spill slots alive at once, each value once: the most at any one instruction,
-    each class for itself.
+    """The most registers and spill slots live at any one instruction, each value counted once and
+    each class by itself.
 
     Callees are left out. SGPRs in lanes of VGPRs count as SGPRs, and such a VGPR as one VGPR.
     """
@@ -60,7 +60,7 @@ class RegisterNeeds(NamedTuple):
         return next((step for step in steps if step.vgprs >= self.vector), None)
 
     def advice(self, traits: Traits, occupancy: Occupancy | None) -> str:
-        """The needs of a kernel with these traits in words, as of `in_words`."""
+        """The needs of a kernel with these traits in words, as `in_words` gives them."""
         return in_words(self, traits, occupancy)
 
 
@@ -134,8 +134,8 @@ def _steps(traits: Traits, occupancy: Occupancy) -> tuple[Rung, ...]:
 def looser_waves(
     needs: RegisterNeeds | None, traits: Traits, occupancy: Occupancy | None
 ) -> int | None:
-    """Waves/SIMD of the step that holds what a spilling kernel's code needs; None if its own
-    registers would hold it, or no step does."""
+    """Waves/SIMD of the step that would hold what a spilling kernel needs; None if its allocated
+    registers would, or if no step does."""
     if needs is None or occupancy is None or not traits.numbers.vgpr_spills:
         return None
     given = registers_of(occupancy)

@@ -318,10 +318,8 @@ BY_FIELD = {column.field: column for column in (*NUMBERS, *INSTRUCTIONS)}
 
 
 def record(result: Result) -> dict[str, Value]:
-    """Column → value of one kernel; None if the input does not say.
-
-    The columns `INSTRUCTIONS` are in it if its instructions are counted.
-    """
+    """The value of each column for one kernel; None if the input does not say. The columns
+    `INSTRUCTIONS` are included if its instructions were counted."""
     columns = (*COLUMNS, *INSTRUCTIONS) if result.kernel.instructions else COLUMNS
     return {column.name: column.value(result) for column in columns}
 

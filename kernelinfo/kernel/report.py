@@ -23,7 +23,7 @@ class Report(Sequence[Kernel]):
     """The kernels of some paths in the order of reading, with occupancy and findings.
 
     It is a sequence of kernels: `len(report)` counts them, and a report without kernels is false.
-    A dataclass would cost a tenth of the start of every command.
+    It is not a dataclass, because that would cost a tenth of every command's start-up.
     """
 
     __slots__ = ("_parts",)
@@ -86,8 +86,8 @@ class Report(Sequence[Kernel]):
     def __getitem__(self, key: int | slice | str) -> Kernel | Report:
         """The kernel at an index, or the report of a slice or of the kernels of a name.
 
-        A name is all that `-k` takes: a name with or without its arguments, a symbol, a glob, or
-        `re:` and a regular expression. No kernel of that name is an empty report.
+        A name can be anything that `-k` takes: a name with or without its arguments, a symbol, a
+        glob, or `re:` and a regular expression. If no kernel has that name, the report is empty.
         """
         if isinstance(key, int):
             return self.results[key].kernel
@@ -109,10 +109,11 @@ class Report(Sequence[Kernel]):
         return tuple(result.kernel for result in self.results)
 
     def kernel(self, name: str) -> Kernel:
-        """The one kernel of this name, as `report[name]` finds it; a whole name or symbol wins.
+        """The one kernel of this name, as `report[name]` finds it; a whole name or symbol takes
+        precedence.
 
-        Raises `UnknownKernelError`, which lists the nearest or the several kernels, and
-        `OptionError` for an invalid regular expression.
+        Raises `UnknownKernelError`, which lists the nearest names, or the kernels if there are
+        several, and `OptionError` for an invalid regular expression.
         """
         kernels = self[name].kernels
         whole = [kernel for kernel in kernels if name in (kernel.name, kernel.symbol)]
@@ -131,7 +132,7 @@ class Report(Sequence[Kernel]):
     def max(self, number: str) -> float | None:
         """The largest value of a number, such as `vgpr_spills`; None if no kernel states it.
 
-        Numbers have the names of columns in any case. Raises `OptionError` for another name.
+        Numbers are named like columns, ignoring case. Raises `OptionError` for another name.
         """
         numbers = {column.field.casefold(): column for column in NUMBERS}
         numbers |= {column.name.casefold(): column for column in NUMBERS}

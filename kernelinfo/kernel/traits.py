@@ -97,9 +97,9 @@ class Traits(NamedTuple):
         return allocated(place(target, demand, self.launch()))
 
     def on(self, target: Target) -> Traits:
-        """The traits of a kernel that uses the same registers on another target.
+        """The traits of the kernel, assuming that it uses the same registers on another target.
 
-        VGPRs and AGPRs are added up by that target's rule, without the descriptor's padding. A
+        VGPRs and AGPRs are added up as that target does, without the descriptor's padding. A
         generic target's code runs unchanged on its members and keeps its numbers. Raises
         `UnknownTargetError` if the kernel's own target is unknown, and `LaunchError` if `target`
         lacks its wave size or the AGPRs that it uses.
@@ -145,7 +145,7 @@ class Traits(NamedTuple):
 def settled(
     stated: tuple[StatedNumbers, ...], processor: str | None, compiled_for: str | None
 ) -> Traits:
-    """Traits: each number from its best source, and the demand if the processor is known."""
+    """The traits: each number from its best source, and the demand if the processor is known."""
     target = find(processor) if processor else None
     stated = _best_first(stated)
     numbers, agree = _chosen(stated)
@@ -165,7 +165,7 @@ def settled(
 
 
 def _chosen(stated: tuple[StatedNumbers, ...]) -> tuple[Numbers, bool]:
-    """Each number from the first source that states it, and true if no other source differs."""
+    """Each number from the first source that states it, and whether no other source differs."""
     chosen, agree = list(stated[0][1] if stated else NOTHING), True
     for _, numbers in stated[1:]:
         for index, value in enumerate(numbers):
@@ -329,7 +329,7 @@ def _dynamic_block(stated: int | None, vgprs: int, file: Vgprs) -> int:
 
 
 def _two_units(file: Vgprs) -> str:
-    """Reason why the VGPRs are a lower bound: the file does not settle the descriptor's unit."""
+    """The reason why the VGPRs are a lower bound: the file leaves the descriptor's unit open."""
     return (
         f"the descriptor counts VGPRs by {file.early_encoding_granule}, if one of the target's "
         f"first compilers made it, or by {file.encoding_granule}; nothing in the file tells which"
@@ -340,8 +340,9 @@ def _asked(used: int | None, encoded: int | None, granule: int) -> int | None:
     """Registers to allocate: the used count if it rounds to the encoded one, else the encoded one.
 
     The hardware obeys a descriptor that encodes more than the code uses. From LLVM 21 on the
-    compiler pads registers to the waves that LDS and workgroup size allow, before to those of
-    `amdgpu_waves_per_eu` (AMDGPUAsmPrinter::getSIProgramInfo, `Num…ForWavesPerEU`; #137807).
+    compiler pads registers to the waves that LDS and workgroup size allow; older versions pad to
+    those of `amdgpu_waves_per_eu` (AMDGPUAsmPrinter::getSIProgramInfo, `Num…ForWavesPerEU`;
+    #137807).
     """
     if used is None or encoded is None:
         return used if encoded is None else encoded

@@ -72,7 +72,7 @@ class Occupancy(NamedTuple):
 
     @property
     def demand(self) -> Demand:
-        """Resources that the kernel asks for."""
+        """The resources that the kernel asks for."""
         return self.placement.demand
 
     @property
@@ -132,8 +132,8 @@ class Occupancy(NamedTuple):
 
     @property
     def filled(self) -> tuple[Resource, ...]:
-        """Resources without room for one more workgroup as allocated: `limiters`, and registers
-        that the descriptor's padding fills."""
+        """The resources that, as allocated, have no room for one more workgroup: `limiters`, and
+        registers that the descriptor's padding uses up."""
         placed, allowed = self.placement, limits.waves_by_resource(self.placement)
         return _without_room(allowed, placed.whole(min(allowed.values())) + placed.together)
 
@@ -225,12 +225,12 @@ def _best_member(target: Target, demand: Demand, launch: Launch) -> Occupancy:
 
 
 def _without_room(allowed: Waves, waves: int) -> tuple[Resource, ...]:
-    """The resources without room for this number of waves."""
+    """The resources that have no room for this number of waves."""
     return tuple([name for name, count in allowed.items() if count < waves])
 
 
 def _obstacles(placed: Placement, allowed: Waves, excesses: Excesses) -> tuple[str, ...]:
-    """Reasons in words why no workgroup of this launch can start."""
+    """The reasons, in words, why no workgroup of this launch can start."""
     demand, size, reasons = placed.demand, placed.launch.workgroup_size, []
     if size > (largest := placed.target.waves.max_workgroup_size):
         reasons.append(f"a workgroup has at most {largest} workitems, not {size}")
@@ -280,7 +280,7 @@ def _excesses(placed: Placement) -> Excesses:
 
 
 def _at_most_because(placed: Placement, allowed: Waves) -> tuple[str, ...]:
-    """Reasons in words why the true number of waves may be lower."""
+    """The reasons, in words, why the true number of waves may be lower."""
     target, demand, domain, group = placed.target, placed.demand, placed.domain, placed.group
     reasons = [*demand.at_least]
     unknown = {
@@ -371,10 +371,11 @@ class Range(NamedTuple):
 
 
 def next_steps(placed: Placement, allowed: Waves, exceeded: set[Resource]) -> tuple[Step, ...]:
-    """One step per limiter, for one more workgroup or for the first.
+    """One step per limiter, towards one more workgroup or the first one.
 
-    `exceeded` are resources whose amount no wave or workgroup may have. Empty if no smaller use
-    helps: slots and barriers cannot be used less."""
+    `exceeded` are resources of which the kernel uses more than any wave or workgroup may have.
+    Empty if no smaller use helps: slots and barriers cannot be used less.
+    """
     waves = 0 if exceeded else placed.whole(min(allowed.values()))
     next_waves, dynamic_lds = waves + placed.together, placed.launch.dynamic_lds_bytes
     lowered: dict[Resource, int] = {}
@@ -404,7 +405,8 @@ def _most(placed: Placement, resource: Resource, waves: int) -> int:
 
 
 def _addressable(placed: Placement) -> int:
-    """The most VGPRs of a wave: fewer of one kind do not make room for more of the other."""
+    """The most VGPRs of a wave. VGPRs and AGPRs count separately: fewer of one do not make room for
+    more of the other."""
     kinds = (placed.demand.arch_vgprs or 0, placed.demand.agprs or 0)
     both, per_kind = placed.vgpr_file.addressable, placed.target.agprs.addressable
     if max(kinds) > per_kind > 0:

@@ -25,7 +25,7 @@ from kernelinfo.model.messages import say
 
 
 class Rung(NamedTuple):
-    """One occupancy, and the most of each resource that a kernel may use to reach it."""
+    """One occupancy, and the most of each resource that a kernel may use and still reach it."""
 
     waves_per_simd: float  # waves per SIMD
     percent: float  # waves in % of the wave slots
@@ -86,8 +86,8 @@ class Arch(NamedTuple):
         """The demand with these numbers: architectural VGPRs and AGPRs per lane, SGPRs per wave.
 
         `dynamic_vgpr_block` is in VGPRs per lane; 0 means static VGPRs. Raises `LaunchError` for a
-        count that is negative or no whole number, or a wave size, mode, block size or AGPRs that
-        the target lacks.
+        count that is negative or not a whole number, and for a wave size, mode, block size or AGPRs
+        that the target lacks.
         """
         try:  # integers of NumPy have 8 to 64 bits and wrap
             vgprs, agprs, sgprs = index(vgprs), index(agprs), index(sgprs)
@@ -164,7 +164,7 @@ class Arch(NamedTuple):
 
 
 def _whole_size(workgroup_size: int) -> int:
-    """The size as Python's integer. Raises `LaunchError` if it is no whole number."""
+    """The size as a Python integer. Raises `LaunchError` if it is not a whole number."""
     try:
         return index(workgroup_size)
     except TypeError as error:
@@ -172,7 +172,7 @@ def _whole_size(workgroup_size: int) -> int:
 
 
 def _rungs(placed: Placement) -> Iterator[Rung]:
-    """The rung of each number of waves per SIMD, most first, rounded down to whole workgroups."""
+    """One rung per number of waves per SIMD, most first, rounded down to whole workgroups."""
     most_groups = occupancy_of(placed.target, placed.demand, placed.launch).workgroups
     simds, target = placed.domain.simds, placed.target
     for per_simd in range(target.waves.slots_per_simd, 0, -1):
@@ -189,7 +189,7 @@ def _rungs(placed: Placement) -> Iterator[Rung]:
 
 
 def vgpr_steps(target: Target, occupancy: Occupancy) -> tuple[Rung, ...]:
-    """The rungs with different VGPRs for the launch, wave size and mode of `occupancy`, highest
+    """The rungs that differ in VGPRs, for the launch, wave size and mode of `occupancy`; highest
     occupancy first."""
     given, launch = occupancy.demand, occupancy.launch
     demand = Arch(target).demand(

@@ -49,9 +49,10 @@ def printed(
 ) -> Printed:
     """The lines that `version` prints. `demand` has AGPRs in its VGPRs, and static LDS only.
 
-    The others are attributes of the source: `sizes` is `amdgpu-flat-work-group-size` in workitems,
-    `waves_per_eu` is `amdgpu-waves-per-eu` with 0 for no upper bound; amdhsa reserves SGPRs for a
-    `trap_handler`."""
+    The other arguments are attributes of the source: `sizes` is `amdgpu-flat-work-group-size` in
+    workitems, `waves_per_eu` is `amdgpu-waves-per-eu` with 0 for no upper bound; amdhsa reserves
+    SGPRs for a `trap_handler`.
+    """
     llvm_target = target_in_llvm(target, version)
     file = llvm_target.vgpr_file(demand.wave_size)
     top = _most_waves(llvm_target, version, demand, sizes, waves_per_eu)
@@ -91,7 +92,7 @@ def waves_per_simd(
 
 
 def sizes_of(sizes: Interval | None, target: Target) -> tuple[int, int]:
-    """(smallest, largest) workgroup; all sizes if `sizes` is None or wrong
+    """(smallest, largest) workgroup; the full range if `sizes` is None or invalid
     (getFlatWorkGroupSizes)."""
     largest = target.waves.max_workgroup_size
     return sizes if sizes and 1 <= sizes[0] <= sizes[1] <= largest else (1, largest)
@@ -99,7 +100,7 @@ def sizes_of(sizes: Interval | None, target: Target) -> tuple[int, int]:
 
 @lru_cache(maxsize=1 << 9)
 def target_in_llvm(target: Target, version: int) -> Target:
-    """The target with the constants of this LLVM version, right or wrong."""
+    """The target with the constants that this LLVM version uses, right or wrong."""
     lds = believed(target.lds.believed, "LLVM", version)
     return target._replace(
         members=(),
@@ -178,7 +179,8 @@ def _most_waves(
     sizes: Interval | None,
     waves_per_eu: Interval | None,
 ) -> int:
-    """The upper bound on waves per SIMD that registers are raised for (getEffectiveWavesPerEU)."""
+    """The upper bound on waves per SIMD up to which registers are raised
+    (getEffectiveWavesPerEU)."""
     slots = llvm_target.waves.slots_per_simd
     allowed = sizes_of(sizes, llvm_target)
     domain = llvm_target.domain(demand.wgp_mode)
@@ -262,7 +264,7 @@ def fewest(case: Case, printed: int, unlaunchable: bool) -> tuple[CauseName, ...
 
 
 def _concerns(name: CauseName, case: Case) -> bool:
-    """True if a cause can change the count of this case. Causes that callers add count as False."""
+    """True if a cause can change the count in this case; False for causes that callers add."""
     match name:
         case "unlaunchable" | "vgpr-blocks" | "other-version":
             return False
@@ -423,8 +425,8 @@ def _slots(target: Target) -> int:
 
 
 def _by_sgprs(target: Target, demand: Demand, launch: Launch, fixed: bool) -> int:
-    """Waves per SIMD for which there are SGPRs. Without the fix: a granule of 16 on every target
-    and no SGPRs of a trap handler."""
+    """Waves per SIMD that the SGPRs allow. Without the fix: a granule of 16 on every target and no
+    SGPRs of a trap handler."""
     sgprs = target.sgprs
     if not (sgprs.per_simd and demand.sgprs):
         return _slots(target)

@@ -34,9 +34,10 @@ class CurvePoint(NamedTuple):
 def curve(
     target: Target, demand: Demand, launch: Launch, variables: Sequence[CurveVariable]
 ) -> tuple[CurvePoint, ...]:
-    """The points for all combinations of values; the last variable runs fastest.
+    """The points for all combinations of values; the last variable changes fastest.
 
-    LDS counts static + dynamic bytes and begins at the launch's dynamic LDS."""
+    LDS counts static + dynamic bytes and begins at the launch's dynamic LDS.
+    """
     ranges = [values(target, demand, launch, variable) for variable in variables]
     return tuple(_point(target, demand, launch, variables, point) for point in product(*ranges))
 
@@ -81,9 +82,8 @@ def stretches(points: Sequence[CurvePoint], axis: int = 0) -> tuple[tuple[int, i
 
 
 def best_sizes(target: Target, demand: Demand, launch: Launch) -> tuple[CurvePoint, ...]:
-    """Points of the workgroup sizes, in whole waves, with the highest occupancy.
-
-    Only sizes within the launch's range count. Empty if none can start."""
+    """The points of the workgroup sizes, in whole waves, that have the highest occupancy. Only
+    sizes within the launch's range count. Empty if none can start."""
     sizes = values(target, demand, launch, "workgroup-size")
     if (least := launch.smallest_size) is not None:
         sizes = tuple(size for size in sizes if least <= size <= launch.workgroup_size)
@@ -129,7 +129,7 @@ class Grid(NamedTuple):
 
 
 class Filling(NamedTuple):
-    """Counts of a device that is full of one kernel's workgroups."""
+    """Counts for a device that is full of one kernel's workgroups."""
 
     name: str  # product
     domains: int  # CUs or WGPs
@@ -141,9 +141,11 @@ class Filling(NamedTuple):
 
 
 def fill(device: Device, occupancy: Occupancy, grid: int | None = None) -> Filling:
-    """Counts of a device full of workgroups; with `grid`, in workgroups, also its rounds.
+    """Counts for a device that is full of workgroups; with `grid`, in workgroups, also the grid's
+    rounds.
 
-    Raises `LaunchError` for a grid below 1."""
+    Raises `LaunchError` for a grid below 1.
+    """
     if grid is not None and grid < 1:
         raise LaunchError(say("launch-grid", grid=grid))
     domains = device.domains(occupancy.per)

@@ -96,7 +96,7 @@ def vgprs_and_offset(target: Target, arch_vgprs: int, agprs: int) -> tuple[int, 
 
 
 class Launch(NamedTuple):
-    """The launch of a kernel, and the source of its workgroup size."""
+    """The launch of a kernel, and where its workgroup size comes from."""
 
     workgroup_size: int
     """Workitems."""
@@ -149,7 +149,7 @@ class Placement(NamedTuple):
         }
 
     def whole(self, waves: int) -> int:
-        """`waves` rounded down to waves that start together."""
+        """`waves` rounded down to a multiple of the waves that start together."""
         return waves // self.together * self.together
 
 
@@ -207,7 +207,7 @@ def allocated_vgprs(placed: Placement, amount: int | None) -> int | None:
 
 
 def vgpr(placed: Placement, amount: int | None) -> int | None:
-    """Waves in the domain for which the VGPR files have room; None if `amount` is None."""
+    """The waves in the domain that the VGPR files have room for; None if `amount` is None."""
     allocated = allocated_vgprs(placed, amount)
     return allocated and placed.domain.simds * (placed.vgpr_file.per_simd // allocated)
 
@@ -231,14 +231,13 @@ def allocated_sgprs(placed: Placement, amount: int | None) -> int | None:
 
 
 def trap_sgprs(placed: Placement) -> int:
-    """SGPRs per wave that the trap handler takes on top; 0 without one."""
+    """The extra SGPRs per wave that the trap handler takes; 0 without one."""
     return placed.target.sgprs.trap_handler if placed.launch.trap_handler else 0
 
 
 def sgpr(placed: Placement, amount: int | None) -> int | None:
-    """Waves in the domain for which the SGPR files have room.
-
-    None if `amount` is not known, or from gfx10 on: there every wave has a fixed share."""
+    """The waves in the domain that the SGPR files have room for. None if `amount` is unknown, and
+    from gfx10 on, where every wave has a fixed share."""
     per_simd, allocated = placed.target.sgprs.per_simd, allocated_sgprs(placed, amount)
     if not per_simd or allocated is None:
         return None
@@ -268,9 +267,10 @@ def lds_of(demand: Demand, launch: Launch) -> int | None:
 
 
 def lds(placed: Placement, amount: int | None) -> int | None:
-    """Waves of all workgroups for which the LDS of the domain has room.
+    """The waves of as many workgroups as the domain's LDS has room for.
 
-    `amount` is static + dynamic LDS per workgroup in bytes. None if it is 0 or not known."""
+    `amount` is static + dynamic LDS per workgroup in bytes. None if it is 0 or not known.
+    """
     allocated = amount and align(amount, placed.target.lds.granule_bytes)
     return placed.domain.lds_bytes // allocated * placed.group if allocated else None
 
@@ -284,10 +284,11 @@ def most_lds(placed: Placement, waves: int) -> int:
 
 
 def barriers(placed: Placement) -> int | None:
-    """Waves of all workgroups for which the domain has barriers.
+    """The waves of as many workgroups as the domain has barriers for.
 
     Each workgroup of several waves takes one barrier, used or not (PAL gfx9Device.cpp:5622). None
-    for workgroups of one wave and for split ones: they take none."""
+    for workgroups of one wave and for split ones, which take no barrier.
+    """
     return None if placed.together == 1 else placed.domain.barriers * placed.group
 
 
@@ -298,7 +299,7 @@ def scratch_per_wave(placed: Placement, bytes_per_lane: int | None) -> int:
 
 
 def scratch(placed: Placement, bytes_per_lane: int | None) -> int | None:
-    """Waves in the domain for which there is scratch: the lesser of the runtime's scratch slots and
+    """The waves in the domain that scratch allows: the lesser of the runtime's scratch slots and
     the waves that fit in the scratch aperture. None if `bytes_per_lane` is 0 or not known."""
     if not bytes_per_lane:
         return None
@@ -353,7 +354,7 @@ def waves_by_resource(placed: Placement) -> Waves:
 
 
 def room(allowed: Waves) -> int:
-    """Waves in the domain for which registers, slots and scratch have room."""
+    """The waves in the domain that registers, slots and scratch have room for."""
     return min([waves for name, waves in allowed.items() if name not in ("lds", "barriers")])
 
 

@@ -72,7 +72,8 @@ def hardware() -> Iterator[dict[str, Any]]:
 def vectors() -> Iterator[dict[str, Any]]:
     """One flat record per case: the arguments of `Arch.occupancy`, then its result.
 
-    The same cases in the same order each time: edges of each resource, then random mixtures.
+    The cases are the same, in the same order, each time: first the edges of each resource, then
+    random mixtures.
     """
     for name in known():
         target = find(name)
@@ -137,7 +138,7 @@ def _cases(target: Target, file: Vgprs, domain: Domain) -> Iterator[VectorCase]:
 
 
 def _vgpr_edges(target: Target, file: Vgprs) -> list[int]:
-    """Counts on both sides of each step of the occupancy, and of the most that a wave has."""
+    """Counts on both sides of each occupancy step, and of a wave's maximum."""
     slots = target.waves.slots_per_simd
     shares = {
         file.per_simd // waves // file.granule * file.granule for waves in range(1, slots + 1)
@@ -147,7 +148,7 @@ def _vgpr_edges(target: Target, file: Vgprs) -> list[int]:
 
 
 def _lds_edges(target: Target, domain: Domain) -> list[int]:
-    """Bytes on both sides of each share of the LDS, and of the most that a workgroup has."""
+    """Bytes on both sides of each share of the LDS, and of a workgroup's maximum."""
     granule = target.lds.granule_bytes
     shares = {domain.lds_bytes // groups // granule * granule for groups in _SHARES}
     edges = {share for share in shares if share <= target.lds.bytes_per_workgroup}
@@ -156,7 +157,7 @@ def _lds_edges(target: Target, domain: Domain) -> list[int]:
 
 
 def _mixed(target: Target, file: Vgprs, plain: VectorCase, random: Random) -> VectorCase:
-    """Amounts of every resource at once, most of them possible ones."""
+    """Random amounts of all resources at once, most of them possible."""
     has_agprs = target.agprs.file != "none"
     return dict(
         plain,

@@ -38,14 +38,14 @@ def load(source: str | os.PathLike[str] | bytes, options: Options | None = None)
 
 
 def _as_reports(options: Options) -> Options:
-    """The options, with what `report` reads of code for its rules."""
+    """The options, with reading of code for the rules of `report`."""
     if options.read_for_rules:
         return options
     return options._replace(read_for_rules=code_for_rules)
 
 
 def with_instructions(options: Options) -> Options:
-    """The options of an analysis that also counts the instructions of each kernel."""
+    """The options, such that the analysis also counts the instructions of each kernel."""
     return options._replace(count_instructions=_code_reader())
 
 

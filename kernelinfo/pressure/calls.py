@@ -89,7 +89,8 @@ class FunctionBody:
     def _walk(self, follows: bool) -> bool:
         """Walk over the reachable instructions; false if it is not known where they lead.
 
-        `follows`: there are calls or jumps, so addresses in registers are followed."""
+        `follows` is true if there are calls or jumps, so that addresses in registers are tracked.
+        """
         seen = set[int]()
         self._way(0, {})
         while self._pending:
@@ -113,7 +114,7 @@ class FunctionBody:
         return True
 
     def _way(self, to: int, state: _Addresses) -> None:
-        """Note a way to an instruction."""
+        """Record a path to an instruction."""
         before = self._begins.get(to)
         common = state if before is None else {k: v for k, v in before.items() if state.get(k) == v}
         if common != before:
@@ -121,9 +122,10 @@ class FunctionBody:
             self._pending.append(to)
 
     def _follow(self, index: int, state: dict[_HeldIn, _Half], leads_on: bool) -> bool:
-        """Note where an instruction leads, and change the state as it does.
+        """Record where an instruction leads, and update the state accordingly.
 
-        False if it leads to an unknown place. `leads_on`: the flow knows what follows its block.
+        False if it leads to an unknown place. `leads_on` is true if the flow knows what follows the
+        instruction's block.
         """
         instruction = self._code[index]
         mnemonic = instruction.effect.mnemonic
@@ -152,9 +154,8 @@ class FunctionBody:
         after: _Addresses,
         state: dict[_HeldIn, _Half],
     ) -> bool:
-        """Note the place that the call or jump at an index leads to; false for an unknown one.
-
-        `after` is what is known of the `state` then."""
+        """Record the target of the call or jump at an index; False if it is unknown. `after` is
+        what is known of the `state` afterwards."""
         if place is None:
             return False
         inside = self._labels.get(place) if isinstance(place, str) else self._at.get(place)
@@ -178,7 +179,8 @@ class FunctionBody:
         }
 
     def _by_offset(self, instruction: Instruction, written: str) -> FunctionPlace | None:
-        """The place that a direct call or branch names: a label, or words from its end on."""
+        """The target of a direct call or branch: a label, or a number of words after the
+        instruction."""
         if instruction.address is None:
             return written
         words = number(written)
@@ -204,7 +206,7 @@ class FunctionBody:
         return None
 
     def _change(self, index: int, state: dict[_HeldIn, _Half]) -> None:
-        """Change what is known of registers and lanes as an instruction does."""
+        """Update what is known of registers and lanes after an instruction."""
         instruction = self._code[index]
         writes = instruction.effect.writes
         if instruction.effect.mnemonic == "v_writelane_b32":
@@ -254,9 +256,8 @@ class FunctionBody:
         return halves_made
 
     def _offset(self, written: str, is_upper: bool) -> str | int | None:
-        """An offset as written in a text; in a code object a half of its value.
-
-        `is_upper`: the upper 32 bits of 64."""
+        """An offset as written in a text; for a code object, one half of its value. `is_upper`
+        chooses the upper 32 of 64 bits."""
         if self._code[0].address is None:
             return written
         literal = _LITERAL.fullmatch(written)
@@ -301,18 +302,18 @@ def _key(written: str) -> _HeldIn:
 
 
 def _lane(vgpr: str, lane: str) -> list[_HeldIn]:
-    """The key of a lane; none if the operands are not a VGPR and a number."""
+    """The key of a lane; empty if the operands are not a VGPR and a number."""
     register, position = _VGPR.fullmatch(vgpr), number(lane)
     return [] if register is None or position is None else [(integer(register[1]), position)]
 
 
 def _set_of(key: _HeldIn) -> int:
-    """The set of the register of a key."""
+    """The register set of a key."""
     return span("s", key, key) if isinstance(key, int) else span("v", key[0], key[0])
 
 
 def _after_a_call(state: _Addresses) -> _Addresses:
-    """What a call leaves: registers that the callee has to keep."""
+    """The state after a call: registers that the callee has to preserve."""
     return {
         key: half
         for key, half in state.items()
@@ -413,7 +414,8 @@ class CalledFunctions:
     def _calls(
         self, function: LiveFunction, body: FunctionBody, files: str
     ) -> Iterator[tuple[int, FunctionBody, int]]:
-        """Index, function, and vector registers live across it of each call to another function."""
+        """For each call to another function: its index, the function, and the vector registers live
+        across the call."""
         for place, index in body.calls.items() if body.is_known else ():
             if inner := self._at(place):
                 before, after = function.live_at(index)

@@ -52,9 +52,8 @@ _TWICE = re.compile(r"ds_(?:read|write|load|store)(?:xchg)?2")
 
 
 def kinds_of(mnemonic: str, writes: bool, is_gds: bool) -> tuple[OperationKind, ...]:
-    """What an instruction counts as until it is complete; nothing for most instructions.
-
-    `writes`: it writes a register. `is_gds`: it has the modifier `gds`."""
+    """The kinds of pending operation that an instruction counts as; empty for most instructions.
+    `writes` is true if it writes a register, `is_gds` if it has the modifier `gds`."""
     for row, kinds in _PENDING:
         if re.fullmatch(row, mnemonic):
             return ("gds",) if is_gds and kinds == ("lds",) else kinds
@@ -72,7 +71,7 @@ of the group in its `in_order`; `ANY_ORDER` for those that complete in any order
 
 
 def queues_of(counters: Sequence[WaitCounter]) -> dict[OperationKind, tuple[Queue, ...]]:
-    """The queues in which each kind of operation is until it is complete."""
+    """The queues that hold each kind of operation until it completes."""
     queues: dict[OperationKind, tuple[Queue, ...]] = {}
     for position, counter in enumerate(counters):
         groups = [*enumerate(counter.in_order), (ANY_ORDER, counter.any_order)]
@@ -91,14 +90,14 @@ _MEMORIES: dict[str, Memory] = {
 
 
 def memory_of(instruction: Instruction) -> Memory:
-    """What a load loads from."""
+    """The memory that a load reads."""
     if instruction.spill:
         return "scratch"
     return _MEMORIES.get(instruction.effect.mnemonic.partition("_")[0], "global")
 
 
 def is_load(effect: InstructionEffect) -> bool:
-    """True for an operation with a result in registers or LDS, that code has to wait for."""
+    """True for an operation with a result in registers or LDS, for which code has to wait."""
     return bool(effect.writes) or "_load_" in effect.mnemonic
 
 
@@ -113,8 +112,8 @@ def loaded_bytes(effect: InstructionEffect) -> int:
 def waits_of(
     instruction: Instruction, counters: Sequence[WaitCounter]
 ) -> list[tuple[int, int]] | None:
-    """Index of each counter that an instruction waits for, and how many of its operations may stay
-    in flight; None if the text does not tell the number."""
+    """The index of each counter that an instruction waits for, and how many of that counter's
+    operations may stay in flight; None if the text does not state the number."""
     mnemonic, text = instruction.effect.mnemonic, instruction.text
     named = {counter.name: position for position, counter in enumerate(counters)}
     if not mnemonic.startswith("s_wait"):

@@ -48,8 +48,8 @@ def loop_counts(
     function: LiveFunction, tallies: Sequence[int], in_flight: Mapping[int, tuple[InFlight, ...]]
 ) -> tuple[LoopCounts, ...]:
     """The `MOST_LOOPS` loops of a function that have matrix instructions or are the largest, each
-    before those inside it. `tallies` are those of the instructions; `in_flight` is as
-    `WaitFlow.report` has it."""
+    before those inside it. `tallies` holds the tally of each instruction; `in_flight` is what
+    `WaitFlow.report` returns."""
     loops, firsts = function.loops, function.flow.firsts
     if not len(loops):
         return ()
@@ -76,7 +76,7 @@ def loop_counts(
 
 
 def code_sizes(instructions: Sequence[Instruction]) -> list[int]:
-    """Bytes of each instruction; of assembly, which does not say, at least so many.
+    """The bytes of each instruction; a lower bound for assembly, which does not state them.
 
     0 for comments, and for the last instruction of a code object.
     """
@@ -129,8 +129,8 @@ def _tally(
 
 
 def untallied(tally: int) -> tuple[InstructionCounts, int, int, int, int]:
-    """The instruction counts of a sum of tallies, its spill stores and reloads, its copies between
-    VGPRs and AGPRs, and its bytes of code."""
+    """What a sum of tallies holds: instruction counts, spill stores and reloads, copies between
+    VGPRs and AGPRs, and bytes of code."""
     *classes, loaded, stored, loads, stores, spills, reloads, copies, size = _FIELDS.unpack(
         tally.to_bytes(_FIELDS.size, "little")
     )
@@ -157,7 +157,8 @@ class PressurePoint(NamedTuple):
 
 
 class LiveSpan(NamedTuple):
-    """Registers that are live from one point to another, and at neither point around that."""
+    """Registers that are live from one point to another, but not at the points just before and
+    after."""
 
     first: int
     last: int
@@ -175,7 +176,7 @@ class Curve(NamedTuple):
 
 
 def curve(function: LiveFunction, limit: int = _MOST_POINTS) -> Curve:
-    """The curve of a function, of at most so many points."""
+    """The curve of a function, with a limited number of points."""
     code, counts = function.code, function.counts
     size = -(-len(code) // limit) or 1
     shares = [code[i : i + size] for i in range(0, len(code), size)]

@@ -36,16 +36,14 @@ _OF_SYSTEM = ("/proc", "/dev", "/sys")
 
 
 class SourceText:
-    """Lines of source files, from below the folders that the user named. Each file is read once.
-
-    Debug information may name any file. What it names elsewhere, also by a link, is not read.
-    """
+    """Lines of source files below the folders that the user named. Each file is read once. Debug
+    information may name any file, so files elsewhere are not read, not even through a link."""
 
     def __init__(self, root: str | None, paths: Sequence[str] = ()) -> None:
-        """`root` is searched first, by the whole path and by its last parts. Text is also read
-        below the current folder and the folders of the inputs, `paths`.
+        """`root` is searched first, by the whole path and by its last parts.
 
-        Raises `OptionError` if `root` is no folder.
+        Text is also read below the current folder and the folders of the inputs, `paths`. Raises
+        `OptionError` if `root` is not a folder.
         """
         if root is not None and not os.path.isdir(root):
             raise OptionError(say("source-root-no-folder", root=root))
@@ -134,7 +132,7 @@ def _is_top(folder: str) -> bool:
 
 
 def _as_compilers_count(text: str) -> list[str]:
-    """The lines. A form feed ends none, unlike in `str.splitlines`."""
+    """The lines. Unlike in `str.splitlines`, a form feed does not end a line."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return lines if lines[-1] else lines[:-1]
 
@@ -173,10 +171,10 @@ _Layouts = dict[int, _TypeLayout | None]
 
 
 def lds_of(units: Iterable[DebugUnit], symbol: str, size: int) -> LdsUse | None:
-    """Variables of a kernel with `size` bytes of LDS; None without debug information.
+    """The variables of a kernel with `size` bytes of LDS; None without debug information.
 
-    Those of functions that are inlined into it are its own. They are listed only if their aligned
-    sizes add up to exactly `size`.
+    Variables of functions that are inlined into the kernel are included. They are listed only if
+    their aligned sizes add up to exactly `size`.
     """
     for unit in units:
         function = function_named(unit, symbol)
@@ -190,7 +188,8 @@ def lds_of(units: Iterable[DebugUnit], symbol: str, size: int) -> LdsUse | None:
 
 
 def _possible(unit: DebugUnit, function: DebugEntry) -> Iterator[list[DebugEntry]]:
-    """The static variables of a kernel and of what is inlined into it: one list or several.
+    """The candidates for the static variables of a kernel and of what is inlined into it: one or
+    several lists.
 
     Clang before 22 lists those of an inlined function under a function without name and line. The
     lines of the variables tell which function it is, but not which instance of a template.
@@ -240,7 +239,8 @@ def _laid_out(
 
 
 def _together(layouts: Iterable[_TypeLayout]) -> int:
-    """Bytes of all variables, most strictly aligned first (LLVM AMDGPULowerModuleLDSPass)."""
+    """The bytes of all variables, laid out with the most strictly aligned first (LLVM
+    AMDGPULowerModuleLDSPass)."""
     end, alignment_of_all = 0, 1
     for size, alignment in sorted(layouts, key=lambda layout: -layout.alignment):
         end = -(-end // alignment) * alignment + size
@@ -249,8 +249,8 @@ def _together(layouts: Iterable[_TypeLayout]) -> int:
 
 
 def _layout(entry: DebugEntry, unit: DebugUnit, layouts: _Layouts) -> _TypeLayout | None:
-    """Layout of the type of a variable, member or type; None if it is not stated. `layouts` are
-    those of the unit so far; the new ones are added."""
+    """The layout of a variable's, member's or type's type; None if it is not stated. `layouts`
+    holds the unit's known layouts; new ones are added to it."""
     reference = entry.numbers.get("DW_AT_type", -1)
     if reference not in layouts:
         layouts[reference] = None  # ends a circle of types

@@ -27,7 +27,7 @@ class BlockLists(NamedTuple):
     blocks: array[int]
 
     def of(self, number: int) -> array[int]:
-        """The blocks of one list."""
+        """The blocks in one list."""
         return self.blocks[self.starts[number] : self.starts[number + 1]]
 
 
@@ -84,7 +84,7 @@ class Flow:
 
 
 def _reversed(edges: BlockLists) -> BlockLists:
-    """For each block, the blocks in whose list it is, in ascending order."""
+    """For each block, the blocks whose lists contain it, in ascending order."""
     starts, ways = edges
     sizes = array("i", [0]) * len(starts)
     for way in ways:
@@ -208,8 +208,8 @@ def _edges(
 ) -> BlockLists:
     """The blocks that may follow each block, in ascending order.
 
-    `continues` is 1 for instructions that may continue with the next one. `jumps` and `skips` hold
-    the index that an instruction may lead to otherwise.
+    `continues` is 1 for instructions that may fall through to the next one. `jumps` and `skips`
+    hold the other index that an instruction may lead to.
     """
     starts, ways = array("i", [0]), array("i")
     for following in range(1, len(firsts)):
@@ -230,7 +230,7 @@ def _edges(
 def _target(
     listing: Listing, addresses: Mapping[int, int], index: int, reasons: dict[str, None]
 ) -> int:
-    """The index that a branch may jump to; −1 for none. Adds a reason if it is not known."""
+    """The index that a branch may jump to; −1 for none. Adds a reason if the target is unknown."""
     branch = listing.instructions[index].effect
     if branch.mnemonic.startswith(_INDIRECT):
         label = _long_branch(listing.instructions, index)
@@ -279,7 +279,8 @@ def _by_offset(
 
 
 def skip_edges(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:
-    """From each instruction that turns lanes off to the one that wakes them: two indices.
+    """One edge, as two indices, from each instruction that turns lanes off to the one that turns
+    them on again.
 
     Liveness of vector registers is per lane: a masked write leaves registers of inactive lanes
     unchanged. If LLVM has removed a short `s_cbranch_execz` (SIPreEmitPeephole), the text does not
@@ -306,7 +307,7 @@ def skip_edges(code: Sequence[Instruction]) -> Iterator[tuple[int, int]]:
 
 
 def _saved_in(change: InstructionEffect) -> str:
-    """The register in which an instruction itself saves the lanes; empty if it names none."""
+    """The register in which an instruction itself saves the lane mask; empty if it names none."""
     if "saveexec" in change.mnemonic:
         return change.operands[0]
     if change.mnemonic.startswith(("s_xor", "s_andn2", "s_and_not1")):
@@ -331,8 +332,9 @@ def may_be_written(flow: Flow, defines: Sequence[int], entry: int) -> list[int]:
     """Registers that may have been written before each block. `defines` are those to which each
     block writes a defined value.
 
-    Nothing undoes a write, so all blocks of a group have the same registers. Equal sets of
-    neighbours are one object.
+    `defines` holds the registers to which each block writes a defined value. Nothing undoes a
+    write, so all blocks of a group have the same registers. Neighbours with equal sets share one
+    object.
     """
     begin, end = [0] * len(defines), [0] * len(defines)
     starts, ways = flow.before
@@ -366,7 +368,7 @@ def needed_from(flow: Flow, reads: Sequence[int], writes: Sequence[int]) -> tupl
     """Registers that each block or a later one may read before writing them. `reads` are those that
     each block reads before it writes them.
 
-    False if it took too long and registers are missing.
+    `reads` holds the registers that each block reads before it writes them.
     """
     needed = [0] * len(reads)
     rank = array("i", needed)

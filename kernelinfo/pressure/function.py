@@ -128,7 +128,7 @@ def _selected(instruction: Instruction, mode: int) -> Instruction:
 
 
 def _with_upper_bits(text: str, mode: int) -> str | None:
-    """The text with whole register numbers; None if the operands' fields are not known."""
+    """The text with complete register numbers; None if the operands' fields are unknown."""
     taken, encoding = operation(text)
     written = rules.access(taken, encoding).written
     if _WITHOUT_FIELDS.fullmatch(taken.mnemonic):
@@ -144,7 +144,8 @@ def _with_upper_bits(text: str, mode: int) -> str | None:
 
 
 def _fields(taken: rules.Operation, written: tuple[int, ...]) -> list[int | None]:
-    """Field of each operand: the destination's, then the sources' in order; None without one."""
+    """The field of each operand: first the destination's, then the sources' in order; None without
+    one."""
     if "_store_addtid" in taken.mnemonic:  # has no address, the usual first source
         return [1, *[None] * (len(taken.operands) - 1)]
     first = 0 in written or bool(_RESULT_FIRST.match(taken.mnemonic))
@@ -204,7 +205,7 @@ class LiveFunction:
     """A listing with its flow, loops and liveness."""
 
     def __init__(self, listing: Listing, entry: int, doubts: Sequence[str] = ()) -> None:
-        """`entry` is the set of registers that hold something at function entry; `doubts` are more
+        """`entry` is the set of registers that hold a value at function entry; `doubts` are further
         reasons why results may be inexact."""
         listing = with_high_vgprs(listing)
         self.entry = entry
@@ -265,8 +266,8 @@ class LiveFunction:
         return self.needed[block] & self._written[block] if self.flow.is_reached(block) else 0
 
     def live(self, block: int) -> Iterator[tuple[int, int, int]]:
-        """Index of each instruction of a reachable block, last one first, and registers live before
-        and after it."""
+        """For each instruction of a reachable block, last one first: its index, and the registers
+        live before and after it."""
         instructions, indices = self.instructions, self.flow.instructions(block)
         written = self._written[block]
         grown: list[tuple[int, int]] = []  # (index, set before it) where the set grows
@@ -297,10 +298,9 @@ class LiveFunction:
 
     @cached_property
     def counts(self) -> list[Counts]:
-        """Number of live registers of each class at each instruction; zeros if unreachable.
-
-        The larger number of before and after it. Register sets are dropped block by block.
-        """
+        """The number of live registers of each class at each instruction, before or after it,
+        whichever is larger; zeros if it is unreachable. Register sets are dropped block by
+        block."""
         counted = [NO_REGISTERS] * len(self.instructions)
         by_sets: dict[tuple[int, int], Counts] = {(0, 0): NO_REGISTERS}
         shared = {NO_REGISTERS: NO_REGISTERS}
@@ -345,7 +345,8 @@ class LiveFunction:
             loop = None if loop.parent is None else self.loops[loop.parent]
 
     def touched_in(self, blocks: Sequence[int]) -> tuple[int, int]:
-        """Registers that some blocks read before they write them, and registers that they write."""
+        """The registers that these blocks read before writing them, and the registers that they
+        write."""
         if len(blocks) == 1:
             return self._reads[blocks[0]], self._writes[blocks[0]]
         reads, writes = map(self._reads.__getitem__, blocks), map(self._writes.__getitem__, blocks)
@@ -364,7 +365,7 @@ class LiveFunction:
         return [tuple(labels_at.get(first, ())) for first in self.flow.firsts[:-1]]
 
     def location(self, index: int, loop: Loop | None = None) -> CodeLocation:
-        """Location relative to a loop. A comment has that of the next instruction."""
+        """The location relative to a loop. A comment gets the location of the next instruction."""
         number = self.number[index]
         if number < len(self.code):
             index = self.code[number]
@@ -399,7 +400,7 @@ class LiveFunction:
         return next((index for index in self.code if self.instructions[index].line == line), None)
 
     def line_near(self, line: int) -> int | None:
-        """The line of the assembly with an instruction that is nearest; None without lines."""
+        """The nearest assembly line that has an instruction; None without lines."""
         lines = (self.instructions[index].line for index in self.code)
         numbers = [number for number in lines if number is not None]
         return min(numbers, key=lambda number: (abs(number - line), number), default=None)
@@ -411,10 +412,8 @@ class LiveFunction:
         return sorted({posixpath.basename(file) for file in files})
 
     def at_source(self, file: str, line: int) -> int | None:
-        """Index of the source line's instruction with most live vector registers, or None.
-
-        `file` may lack leading folders.
-        """
+        """Index of the instruction with the most live vector registers on a source line; None
+        without one. `file` may lack leading folders."""
         candidates = [
             (sum(self.counts[index][:2]), -index)
             for index in self.code

@@ -75,8 +75,8 @@ class WaitFlow:
     def __init__(
         self, function: LiveFunction, counters: Sequence[WaitCounter], trusts_calls: bool
     ) -> None:
-        """`trusts_calls`: what is called waits for all loads when it begins, and has none in flight
-        when it returns, as LLVM's functions do."""
+        """`trusts_calls`: callees wait for all loads when they begin, and have none in flight when
+        they return, as functions compiled by LLVM do."""
         self._function = function
         self._counters = counters
         self.queues: dict[int, tuple[Queue, ...]] = {}
@@ -93,7 +93,7 @@ class WaitFlow:
         """Reason why nothing is known; empty if all is."""
 
     def _doubt(self) -> str:
-        """Reason why the code is not known as a whole; empty if it is."""
+        """The reason why some of the code is unknown; empty if all of it is known."""
         function = self._function
         if function.size > _MOST_BLOCKS:
             return MANY_BLOCKS
@@ -103,9 +103,8 @@ class WaitFlow:
         )
 
     def _read(self, trusts_calls: bool) -> str:
-        """Note what each instruction adds to counters and waits for.
-
-        Returns a reason if it is not known."""
+        """Record what each instruction adds to counters and waits for. Returns a reason if that is
+        unknown."""
         function, by_kind, unknown = self._function, queues_of(self._counters), ""
         self.steps = [[] for _ in range(function.size)]
         by_mnemonic: dict[tuple[str, bool, bool], tuple[Queue, ...]] = {}
@@ -166,8 +165,8 @@ class WaitFlow:
         return ""
 
     def _merge(self, block: int, end: Flight) -> bool:
-        """Add a state at the end of a block before to that at the begin of a block. True if it
-        changed."""
+        """Merge the state at the end of a predecessor into the state at the beginning of a block.
+        True if that changed."""
         changed = block not in self.begins
         ages, most = self.begins.setdefault(block, ({}, {}))
         for queue, new_ages in end[0].items():
@@ -207,14 +206,14 @@ class WaitFlow:
         return {queue: [{**age} for age in ages] for queue, ages in state[0].items()}, {**state[1]}
 
     def walk(self, block: int) -> Iterator[tuple[int, _Completed, Flight]]:
-        """Index of each instruction of a reached block that adds to counters or waits, the loads
-        that it completes, and the state behind it."""
+        """For each instruction of a reachable block that adds to counters or waits: its index, the
+        loads that it completes, and the state after it."""
         state = self._copy(self.begins[block])
         for step in self.steps[block]:
             yield step[0], self._apply(step, state), state
 
     def _apply(self, step: _Change, state: Flight) -> _Completed:
-        """Change a state as an instruction does. Returns the loads that it completes."""
+        """Apply an instruction to a state. Returns the loads that it completes."""
         index, clock, queues, waits = step
         ages, most = state
         completed: _Completed = {}
@@ -247,7 +246,7 @@ class WaitFlow:
         return completed
 
     def _issue(self, queue: Queue, load: int | None, clock: int, ages: _Ages) -> None:
-        """Add an operation to a queue. Loads whose registers it loads anew are no longer waited
+        """Add an operation to a queue. Loads whose registers it overwrites are no longer waited
         for."""
         if queue[1] == ANY_ORDER:
             if load is not None:
@@ -269,7 +268,8 @@ class WaitFlow:
         return self._function.instructions[index].effect.writes
 
     def _aged(self, queue: Queue, numbers: list[int]) -> list[int]:
-        """The numbers of a queue that its counter can hold, without equal last ones."""
+        """The part of a queue's numbers that its counter can hold, without repeated trailing
+        ones."""
         end = min(len(numbers), self._counters[queue[0]].most + 1)
         while end > 1 and numbers[end - 1] == numbers[end - 2]:
             end -= 1
@@ -277,9 +277,9 @@ class WaitFlow:
 
     @cached_property
     def report(self) -> tuple[tuple[Wait, ...], Mapping[int, tuple[InFlight, ...]]]:
-        """The waits in the order of the text, and the loads in flight in each loop by its position,
-        in the whole function at `OUTSIDE`, outside all loops at `BESIDE_LOOPS`; nothing if they
-        are unknown."""
+        """The waits in the order of the text, and the loads in flight by loop position: `OUTSIDE`
+        is the whole function, `BESIDE_LOOPS` the code outside all loops. Empty if they are
+        unknown."""
         if self.unknown:
             return (), {}
         loops = self._function.loops
@@ -336,9 +336,8 @@ class WaitFlow:
         }
 
     def _in_flight(self, flight: Flight) -> dict[Memory, int]:
-        """The most loads in flight from each memory: so many `_ONE`, and their bytes.
-
-        Of those that complete in any order, all that may be in flight."""
+        """The most loads in flight from each memory, as multiples of `_ONE`, and their bytes. Loads
+        that complete in any order all count as in flight."""
         ages, most = flight
         loads: dict[Memory, int] = defaultdict(int)
         for (_, memory), numbers in most.items():
@@ -352,13 +351,14 @@ class WaitFlow:
         return loads
 
     def _note(self, loop: int, flight: Flight, most: dict[tuple[int, Memory], int]) -> None:
-        """Note the loads in flight at an instruction of a loop if there are more than before."""
+        """Record the loads in flight at an instruction of a loop if there are more than recorded so
+        far."""
         for memory, number in self._in_flight(flight).items():
             if number > most.get((loop, memory), 0):
                 most[loop, memory] = number
 
     def _around_both(self, loop: Loop | None, load: int) -> Loop | None:
-        """The innermost loop around a loop, or this one itself, that also holds a load."""
+        """The innermost loop that contains this loop, or is this loop, and also contains a load."""
         function = self._function
         block = function.block_of(load)
         for around in function.loops_around(loop):
@@ -391,7 +391,7 @@ class WaitFlow:
 
 
 def _shorten(ages: _Ages, queue: Queue, size: int) -> None:
-    """Drop the ages of a queue from one on, and last ones without a load."""
+    """Drop the ages of a queue from a given one on, and trailing ones without a load."""
     of_queue = ages[queue]
     del of_queue[size:]
     while of_queue and not of_queue[-1]:
@@ -409,17 +409,16 @@ FAR: tuple[Memory, ...] = ("global", "FLAT")
 
 
 def far(rows: Iterable[InFlight]) -> tuple[int | None, int | None]:
-    """The most loads in flight from far memory, and the fewest instructions between one and a wait
-    for it; None without any."""
+    """The most loads in flight from far memory, and the fewest instructions between such a load and
+    the wait for it; None without any."""
     loads = [row.loads for row in rows if row.memory in FAR]
     distances = [row.distance for row in rows if row.memory in FAR and row.distance is not None]
     return max(loads, default=None), min(distances, default=None)
 
 
 def soonest_outside(story: Story) -> InFlight | None:
-    """What is in flight outside all loops, from the memory that code waits for soonest there.
-
-    None without such a wait, and for waits for scalar loads alone, as for arguments."""
+    """The loads in flight outside all loops, from the memory that this code waits for soonest. None
+    without such a wait, or if it waits only for scalar loads, as for arguments."""
     rows = [row for row in story.in_flight_outside if row.memory != "scalar"]
     waited = [row for row in rows if row.distance is not None]
     return min(waited, key=lambda row: row.distance or 0, default=None)

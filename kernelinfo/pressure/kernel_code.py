@@ -137,7 +137,7 @@ class AssemblyText(ScannedText):
         return [match.start() for match in DEBUG_INFO.finditer(self.text)]
 
     def _lines(self, symbol: str, start: int) -> Iterator[str]:
-        """Lines from a label on, without the prefix that a log puts before each line."""
+        """Lines from a label on, without a log's prefix."""
         prefix = ""
         label = label_offset(self.text, symbol, start, line_end(self.text, start))
         if label is not None:
@@ -165,7 +165,7 @@ class AssemblyText(ScannedText):
 
 
 def code_in(blob: Blob, kernel: Kernel) -> AssemblyText | ObjectCode:
-    """The code of a blob with this kernel: of an assembly text, or of a code object."""
+    """The code of the blob that contains this kernel: assembly text or a code object."""
     if kernel.code_object.kind == "assembly":
         return AssemblyText(blob.data.read())
     return _object_code()(blob, kernel.target)
@@ -181,7 +181,7 @@ def _object_code() -> type[ObjectCode]:
 def functions_of(
     code: AssemblyText | ObjectCode, blob: Blob, results: Sequence[Result]
 ) -> Iterator[tuple[Result, LiveFunction | Problem | None]]:
-    """Each kernel of a blob with its code, which `code_in` gives; None if there is none."""
+    """Each kernel of a blob with its code, as returned by `code_in`; None without code."""
     if not isinstance(code, AssemblyText):
         yield from code.read(results)
         return
@@ -199,7 +199,7 @@ def unwritten(function: LiveFunction) -> int:
     kernel's descriptor does not set them up.
 
     LLVM's `implicit-def` comments count as writes. An instruction that changes a part of a register
-    is no reader of the rest. Empty if the code or the entry is not known for certain.
+    does not read the rest. Empty if the code or the entry state is uncertain.
     """
     if function.reasons or function.entry == EVERY or not function.code:
         return 0

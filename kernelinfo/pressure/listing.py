@@ -63,7 +63,7 @@ ENDS = ("s_endpgm", "s_branch", "s_setpc", "s_set_pc", "s_rfe", "s_add_pc")
 
 
 class Instruction(NamedTuple):
-    """An instruction, or a compiler comment that defines or ends values."""
+    """An instruction, or a compiler comment that starts or ends values."""
 
     text: str  # as written, without comments; empty for a comment
     effect: InstructionEffect
@@ -96,7 +96,7 @@ class Listing(NamedTuple):
 
 
 def is_whole(reasons: Iterable[str]) -> bool:
-    """False if a reason says that a part of the code was not read, so that counts are too low."""
+    """False if some of the code was not read, so that counts are too low."""
     return not any(part in reason for reason in reasons for part in _NOT_WHOLE)
 
 
@@ -117,7 +117,7 @@ def read_listing(
     source files named before it. `value` evaluates symbols in registers of hand-written code;
     `decode` disassembles data among the instructions. The label of another of the `kernels` also
     ends the function. `macros` are not expanded; `unread` counts directives before the function
-    that change its code. The text has no comments of `/* … */`.
+    that change its code. `/* … */` comments must have been removed.
     """
     reader = _ListingReader(first, files, value, name, kernels, macros)
     for word, count in (unread or {}).items():
@@ -237,14 +237,14 @@ class _ListingReader:
                 self._skipped_until = ""
 
     def leave_out(self, word: str, lines: int = 1) -> None:
-        """Note lines that are not read, by their first word."""
+        """Record lines that are not read, by their first word."""
         word = word[:40]
         if word not in self._unread_words and len(self._unread_words) >= _MOST_NAMED:
             word = "…"
         self._unread_words[word] = self._unread_words.get(word, 0) + lines
 
     def _fact(self, line: str, code: str) -> Literal["Spill", "Reload"] | None:
-        """Note the values in LLVM's comment. Returns `Spill` or `Reload` if the instruction is
+        """Record the values in LLVM's comment. Returns `Spill` or `Reload` if the instruction is
         one."""
         fact = _FACT.search(line, len(code))
         if fact is None:
@@ -297,7 +297,7 @@ class _ListingReader:
         return not (_END.match(code) and self._found)
 
     def _take_data(self, code: str) -> None:
-        """Note a data directive. Consecutive directives make one instruction."""
+        """Record a data directive. Consecutive directives make one instruction."""
         data = data_bytes(code, lambda written: self._value(written, self._number))
         if data is None:
             self._unread = len(self._found)
@@ -325,7 +325,8 @@ class _ListingReader:
         self._found.append(Instruction(*text_and_effect, self._number, None, self._source, spill))
 
     def _text_and_effect(self, code: str) -> tuple[str, InstructionEffect] | None:
-        """The text of an instruction without symbols, and its effect; None if it is none."""
+        """The text of an instruction without symbols, and its effect; None if it is not an
+        instruction."""
         if branch := branch_effect(code):
             return code, branch
         if not _MNEMONIC.match(code):

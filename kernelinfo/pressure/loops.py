@@ -69,10 +69,8 @@ class Loops:
     def _set_forest(
         self, headers: Sequence[int], parents: Sequence[int], innermost: Sequence[int]
     ) -> None:
-        """Note the loops by position. A loop's number is lower than that of the loop around it.
-
-        Index −1, `_NONE`, is that of a root around all loops.
-        """
+        """Store the loops by position. A loop's number is lower than that of the loop around it.
+        Index −1, `_NONE`, is a root around all loops."""
         positions, self._lasts = _positions(parents)
         self._headers, self._parents = array("i", headers), array("i", parents)
         for header, parent, position in zip(headers, parents, positions, strict=False):
@@ -113,7 +111,7 @@ class Loops:
         return None if position == _NONE else self[position]
 
     def holds(self, loop: Loop, block: int) -> bool:
-        """True if a block is in a loop or in one inside it."""
+        """True if a block is in a loop or in a loop nested in it."""
         return loop.position <= self._innermost[block] <= loop.last
 
     def gathered(
@@ -122,10 +120,10 @@ class Loops:
         value_of: Callable[[Sequence[int]], _T],
         together: Callable[[Sequence[_T]], _T],
     ) -> Iterator[tuple[int, _T]]:
-        """Position and value of the loops at some positions, which fall.
+        """Position and value of the loops at the given positions, which descend.
 
         `own` returns the value of some blocks, and `together` combines values. No block is visited
-        twice: an outer loop takes the values of the wanted loops inside it.
+        twice: an outer loop reuses the values of the requested loops inside it.
         """
         starts, blocks = self.blocks
         inner: list[tuple[int, int, _T]] = []  # begin, end and value; the last one is the next
@@ -146,7 +144,7 @@ class Loops:
 
 
 def _root(outermost: array[int], loop: int) -> int:
-    """The outermost loop found so far around a loop. Halves the path."""
+    """The outermost loop found so far around a loop. Shortens the path by halving."""
     while outermost[loop] != loop:
         outermost[loop] = outermost[outermost[loop]]
         loop = outermost[loop]
@@ -172,9 +170,9 @@ def _positions(parents: Sequence[int]) -> tuple[array[int], array[int]]:
 def dominance(flow: Flow) -> tuple[array[int], array[int]]:
     """Begin and end of each block in a tree of dominators; −1 for blocks in no cycle of several.
 
-    Block a dominates block b of its cycle if `begin[a] <= begin[b] < end[a]`. No path that leaves
-    a group of strongly connected blocks returns. So a tree of each group, from the blocks at which
-    paths enter it, tells the dominators in it.
+    Block a dominates block b of its cycle if `begin[a] <= begin[b] < end[a]`. A path that leaves a
+    strongly connected group never returns, so one tree per group, rooted where paths enter it,
+    gives the dominators in it.
     """
     starts, group_of = flow.groups.starts, flow.group_of
     is_cycle = [end - begin > 1 for begin, end in pairwise(starts)]

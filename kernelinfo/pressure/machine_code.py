@@ -75,8 +75,8 @@ def function_code(data: Data, names: Iterable[str]) -> Iterator[MachineCode]:
     """The machine code of each named function whose bytes are in the file.
 
     A function ends at the size of its symbol. Without a size it ends at the next function or at the
-    end of its section; zeros before that are cut off. Without a size it is empty if a symbol with a
-    size begins at its address: a kernel without instructions. Functions of more than `_MOST_BYTES`
+    end of its section, and trailing zeros are cut off; it is empty if a symbol with a size begins
+    at its address, which means a kernel without instructions. Functions of more than `_MOST_BYTES`
     are left out. Raises `ReadError` if functions overlap to more than `_MOST_COPIES` times the
     file.
     """
@@ -147,7 +147,7 @@ def _bytes(elf: Elf, section: int, start: int, end: int | None) -> bytes | None:
 
 
 def _without_zeros(code: bytes | None) -> bytes | None:
-    """The code without the words of zeros after its last instruction."""
+    """The code without the zero words after its last instruction."""
     if code is None:
         return None
     length = len(code.rstrip(b"\0"))

@@ -64,7 +64,7 @@ MeasureItem = Measured | Problem | Note  # what a measurement yields
 
 
 class Look(NamedTuple):
-    """Options of a measurement, which other processes may get."""
+    """Options of a measurement; they can be sent to other processes."""
 
     at: Callable[[LiveFunction], int | None] | None = None
     """Index of the instruction whose live values are wanted; None for the peak."""
@@ -79,7 +79,7 @@ class Look(NamedTuple):
 
 
 def of_function(measured: Measured) -> Measured:
-    """What was measured of a function that is no kernel."""
+    """The measurement of a function that is not a kernel."""
     story = measured.story
     reasons = (*story.reasons, RETURNS)
     story = story._replace(
@@ -98,7 +98,7 @@ def measure_again(
     """Register pressure of each kernel of files of some kinds, which are opened again.
 
     None for files of other kinds, for standard input, if a needed llvm-objdump is missing, and
-    after a bug of kernelinfo, the only problem that is told.
+    after a bug of kernelinfo, which is the only problem reported.
     """
     for code_object, group in groupby(results, lambda result: result.kernel.code_object):
         of_object = list(group)
@@ -119,8 +119,8 @@ def measure_again(
 def measure_in(
     blob: Blob, results: Sequence[Result], look: Look, selection: Selection
 ) -> Iterator[MeasureItem]:
-    """Register pressure of the kernels of one blob, with what rules of the selection find in their
-    code, and problems."""
+    """Register pressure of the kernels of one blob, with the findings of the selected rules in
+    their code, and problems."""
     if not results:
         return
     rules = [rule for rule in selection.rules() if rule.is_on_code or rule.reads == "kernel"]
@@ -190,7 +190,7 @@ def _story(code: KernelCode, result: Result, look: Look) -> Story:
 
 
 def _exceeds(story: Story, kernel: Kernel) -> bool:
-    """True if the text names registers that the kernel's descriptor does not allocate."""
+    """True if the text names registers beyond those that the kernel's descriptor allocates."""
     numbers = kernel.numbers
     vectors, sgprs = story.used.vector(story.files), story.used.sgprs
     return vectors > (numbers.reserved_vgprs or vectors) or sgprs > (

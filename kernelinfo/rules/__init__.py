@@ -369,7 +369,7 @@ def on_code(result: Result) -> tuple[Finding, ...]:
 
 
 def find(name: str) -> Rule | None:
-    """The rule with this number or name, in any case of letters; None if there is none."""
+    """The rule with this number or name, ignoring case; None if there is none."""
     key = name.casefold()
     return next((r for r in every_rule() if key in (r.number.casefold(), r.name)), None)
 

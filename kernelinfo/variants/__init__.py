@@ -61,7 +61,7 @@ class IrModule(NamedTuple):
 
     @property
     def drivers(self) -> dict[str, tuple[str, ...]]:
-        """Compiler driver that may have made the input → LLVM options that it adds."""
+        """For each compiler driver that may have made the input, the LLVM options that it adds."""
         return drivers(self.text, is_optimised=self.is_optimised)
 
     def of_kernels(self, symbols: Collection[str]) -> IrModule:
